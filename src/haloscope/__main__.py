@@ -1,0 +1,7 @@
+"""`python -m haloscope` is the command line."""
+
+import sys
+
+from haloscope.cli import main
+
+sys.exit(main())

@@ -1,0 +1,1 @@
+"""The subcommands, one module each: `add_parser(subparsers)` and `execute(arguments) -> exit code`."""

@@ -1,0 +1,39 @@
+"""Errors that a user can mend: what is wrong, where, what is allowed, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing to mend before anything can run.
+
+    where: the file and key, or the command-line argument, it was found in.
+    what:  what is wrong there, with the value that was found.
+    mend:  what is allowed, or what to do.
+    """
+
+    where: str
+    what: str
+    mend: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}\n    {self.mend}"
+
+
+class UserError(Exception):
+    """Bad input, found before anything was launched. The command line prints it and exits with 2."""
+
+    def __init__(self, problems: Problem | Sequence[Problem]) -> None:
+        self.problems = [problems] if isinstance(problems, Problem) else list(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """A hint for a name that does not exist: the nearest one, and all there are."""
+    close = get_close_matches(word, known, n=1)
+    guess = f"did you mean '{close[0]}'? " if close else ""
+    return f"{guess}known: {', '.join(sorted(known)) or 'none'}"
