@@ -31,6 +31,13 @@ Params accepted_params(const Kernel& kernel, const Command& command, const Shape
   return params;
 }
 
+/// Under simulation threads are only in the node model, and the host's number of cores means
+/// nothing.
+int threads_of_a_rank(const Command& command) {
+  if (command.threads > 0) return command.threads;
+  return simulated() ? 1 : omp_get_max_threads();
+}
+
 Meter make_meter(const Command& command, const Communicator& comm, int threads) {
   Meter::Setting setting;
   if (!command.machine.empty()) setting.model = NodeModel::read(command.machine);
@@ -119,8 +126,8 @@ void write(const std::string& path, const Json& record) {
 
 int run_case(const Command& command, const Environment& environment, const Communicator& comm) {
   const auto kernel = find_kernel(command.kernel);
-  if (command.threads > 0 && !simulated()) omp_set_num_threads(command.threads);
-  const int threads = command.threads > 0 ? command.threads : omp_get_max_threads();
+  const int threads = threads_of_a_rank(command);
+  omp_set_num_threads(simulated() ? 1 : threads);
   double predicted_bytes = 0;
   const auto params = accepted_params(kernel, command, {comm.size(), threads}, predicted_bytes);
   auto meter = make_meter(command, comm, threads);
