@@ -55,7 +55,6 @@ Meter make_meter(const Command& command, const Communicator& comm, int threads) 
 
 Json point_records(Instance& instance, const Communicator& comm, const Measurement& measured) {
   Json out = Json::array();
-  if (measured.points.size() < 2) return out;
   for (std::size_t i = 0; i < measured.points.size(); ++i) {
     out.push(instance.point(i, measured.points[i])
                  .set("steps", measured.points[i].steps)
@@ -150,10 +149,10 @@ int run_case(const Command& command, const Environment& environment, const Commu
       .set("outcome", good ? "ok" : "wrong")
       .set("reason", good ? Json() : Json(measured.reason))
       .set("times_s", measured.times_s)
-      .set("steps", measured.points.size() == 1 ? Json(measured.points[0].steps) : Json())
+      .set("steps", kernel.sweeps ? Json() : Json(measured.points[0].steps))
       .set("warmup", protocol.warmup)
       .set("synchronisation", "barrier")
-      .set("points", point_records(*instance, comm, measured))
+      .set("points", kernel.sweeps ? point_records(*instance, comm, measured) : Json::array())
       .set("phases", meter.summary(comm, measured.timed_steps))
       .set("result", instance->result(measured.points))
       .set("work", work_record(comm, measured.work))

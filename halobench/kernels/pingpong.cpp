@@ -130,6 +130,7 @@ Kernel pingpong() {
                         static_cast<double>(std::numeric_limits<int>::max())}};
   kernel.repetitions = "20";
   kernel.warmup = "2";
+  kernel.sweeps = true;
   kernel.batched = true;
   kernel.plan = plan_pingpong;
   kernel.setup = [](const Context& context) { return std::make_unique<PingPong>(context); };

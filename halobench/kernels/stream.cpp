@@ -296,6 +296,7 @@ Kernel stream() {
        {"plain", "streaming"}},
   };
   kernel.repetitions = "10";
+  kernel.sweeps = true;
   kernel.batched = true;
   kernel.plan = plan_stream;
   kernel.setup = [](const Context& context) { return std::make_unique<Stream>(context); };
