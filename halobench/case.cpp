@@ -1,0 +1,159 @@
+#include "case.hpp"
+
+#include <omp.h>
+
+#include <fstream>
+#include <iostream>
+#include <optional>
+
+#include "machine/placement.hpp"
+#include "protocol.hpp"
+
+namespace halobench {
+namespace {
+
+constexpr int schema = 1;
+
+Params accepted_params(const Kernel& kernel, const Command& command, const Shape& shape,
+                       double& predicted_bytes) {
+  std::vector<Problem> problems;
+  Params params(kernel.all_parameters(), command.arguments, problems);
+  if (problems.empty()) {
+    auto plan = kernel.plan(params, shape);
+    problems = plan.problems;
+    predicted_bytes = plan.memory_bytes;
+  }
+  std::string text;
+  for (const auto& problem : problems) {
+    text += (text.empty() ? "" : "\n") + problem.key + "=" + problem.value + ": " + problem.message;
+  }
+  if (!problems.empty()) throw UsageError(text);
+  return params;
+}
+
+Meter make_meter(const Command& command, const Communicator& comm, int threads) {
+  Meter::Setting setting;
+  if (!command.machine.empty()) setting.model = NodeModel::read(command.machine);
+  if (simulated() && !setting.model) {
+    throw UsageError("--machine FILE is needed under simulation: what computation costs there");
+  }
+  if (!simulated() && !command.execute) {
+    throw UsageError("--execute no: only a simulated run can leave out the arithmetic");
+  }
+  setting.ranks_on_node = comm.ranks_on_node();
+  setting.threads = threads;
+  setting.execute = command.execute;
+  return Meter(std::move(setting));
+}
+
+Json point_records(Instance& instance, const Communicator& comm, const Measurement& measured) {
+  Json out = Json::array();
+  if (measured.points.size() < 2) return out;
+  for (std::size_t i = 0; i < measured.points.size(); ++i) {
+    out.push(instance.point(i, measured.points[i])
+                 .set("steps", measured.points[i].steps)
+                 .set("times_s", measured.points[i].seconds)
+                 .set("bytes", comm.sum(measured.work[i].bytes)));
+  }
+  return out;
+}
+
+Json work_record(const Communicator& comm, const std::vector<Work>& points) {
+  Work total;
+  for (const auto& work : points) {
+    total.bytes += work.bytes;
+    total.flops += work.flops;
+    total.messages += work.messages;
+  }
+  return Json::object()
+      .set("bytes", comm.sum(total.bytes))
+      .set("flops", comm.sum(total.flops))
+      .set("messages", comm.sum(total.messages));
+}
+
+Json memory_record(const Communicator& comm, const Memory& memory, double predicted_bytes) {
+  const auto resident = resident_memory();
+  const bool known = !simulated() && comm.all(resident.now_bytes >= 0);
+  const auto now = comm.sum(resident.now_bytes);
+  const auto peak = comm.sum(resident.peak_bytes);
+  return Json::object()
+      .set("predicted_bytes", predicted_bytes)
+      .set("allocated_bytes", comm.sum(memory.allocated_bytes()))
+      .set("rss_bytes", known ? Json(now) : Json())
+      .set("peak_bytes", known ? Json(peak) : Json());
+}
+
+Json seen_layout(const Communicator& comm) {
+  Json seen = Json::array();
+  for (auto& text : comm.gather(placement(comm.rank()))) seen.push(Json::verbatim(std::move(text)));
+  return Json::object().set("seen", seen);
+}
+
+Json toolchain_record(const Environment& environment) {
+  return Json::object()
+      .set("mpi", library_version())
+      .set("thread_level", environment.thread_level())
+      .set("compiler", HALOBENCH_COMPILER)
+      .set("flags", HALOBENCH_FLAGS);
+}
+
+Json timer_record() {
+  const auto timer = observe_timer();
+  return Json::object()
+      .set("function", "MPI_Wtime")
+      .set("resolution_s", timer.resolution_s)
+      .set("cost_s", timer.cost_s);
+}
+
+void write(const std::string& path, const Json& record) {
+  if (path.empty()) {
+    std::cout << record.dump() << std::endl;
+    return;
+  }
+  std::ofstream file(path);
+  file << record.dump() << std::endl;
+  if (!file) throw std::runtime_error("--out " + path + ": can't be written");
+}
+
+}  // namespace
+
+int run_case(const Command& command, const Environment& environment, const Communicator& comm) {
+  const auto kernel = find_kernel(command.kernel);
+  if (command.threads > 0 && !simulated()) omp_set_num_threads(command.threads);
+  const int threads = command.threads > 0 ? command.threads : omp_get_max_threads();
+  double predicted_bytes = 0;
+  const auto params = accepted_params(kernel, command, {comm.size(), threads}, predicted_bytes);
+  auto meter = make_meter(command, comm, threads);
+  Memory memory(simulated() && !command.execute);
+  const Json layout = seen_layout(comm);
+
+  const auto instance = kernel.setup({comm, params, meter, memory});
+  const Protocol protocol{params.integer("repetitions"), params.integer("warmup"),
+                          kernel.batched ? params.integer("steps") : 1};
+  const auto measured = measure(comm, *instance, meter, protocol);
+  const bool good = measured.reason.empty();
+
+  Json record = Json::object();
+  record.set("schema", schema)
+      .set("kernel", kernel.name)
+      .set("params", params.resolved())
+      .set("layout", layout)
+      .set("toolchain", toolchain_record(environment))
+      .set("clock", simulated() ? "simulated" : "wall")
+      .set("outcome", good ? "ok" : "wrong")
+      .set("reason", good ? Json() : Json(measured.reason))
+      .set("times_s", measured.times_s)
+      .set("steps", measured.points.size() == 1 ? Json(measured.points[0].steps) : Json())
+      .set("warmup", protocol.warmup)
+      .set("synchronisation", "barrier")
+      .set("points", point_records(*instance, comm, measured))
+      .set("phases", meter.summary(comm, measured.timed_steps))
+      .set("result", instance->result(measured.points))
+      .set("work", work_record(comm, measured.work))
+      .set("memory", memory_record(comm, memory, predicted_bytes))
+      .set("timer", timer_record());
+  if (comm.rank() == 0) write(command.out, record);
+  return good ? 0 : 1;
+}
+
+}  // namespace halobench

@@ -1,0 +1,131 @@
+#include "command.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <iostream>
+
+namespace halobench {
+namespace {
+
+constexpr const char* usage =
+    "usage: halobench [--out FILE] [--machine FILE] [--threads T] [--execute yes|no] KERNEL "
+    "key=value ...\n"
+    "       (under mpirun, srun or smpirun: one case, one JSON record)\n"
+    "       halobench --list | --describe KERNEL | --plan KERNEL key=value ... ranks=R threads=T\n";
+
+std::int64_t whole_number(const std::string& key, const std::string& text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < 1) {
+    throw UsageError(key + " " + text + ": give a whole number of at least 1");
+  }
+  return value;
+}
+
+void list() {
+  Json names = Json::array();
+  for (const auto& kernel : kernels()) {
+    names.push(Json::object().set("name", kernel.name).set("summary", kernel.summary));
+  }
+  std::cout << Json::object().set("kernels", names).dump() << "\n";
+}
+
+void describe(const std::string& name) {
+  const auto kernel = find_kernel(name);
+  Json parameters = Json::array();
+  for (const auto& parameter : kernel.all_parameters()) parameters.push(parameter.describe());
+  std::cout << Json::object()
+                   .set("name", kernel.name)
+                   .set("summary", kernel.summary)
+                   .set("paper", kernel.paper.empty() ? Json() : Json(kernel.paper))
+                   .set("parameters", parameters)
+                   .dump()
+            << "\n";
+}
+
+/// Takes key=value out of `arguments`; `fallback` if it is not there.
+std::int64_t take(std::vector<std::string>& arguments, const std::string& key,
+                  std::int64_t fallback) {
+  const auto found = std::ranges::find_if(
+      arguments, [&](const std::string& argument) { return argument.starts_with(key + "="); });
+  if (found == arguments.end()) return fallback;
+  const auto value = whole_number(key, found->substr(key.size() + 1));
+  arguments.erase(found);
+  return value;
+}
+
+int plan(const std::string& name, std::vector<std::string> arguments) {
+  const auto kernel = find_kernel(name);
+  const Shape shape{take(arguments, "ranks", 1), take(arguments, "threads", 1)};
+  std::vector<Problem> problems;
+  const Params params(kernel.all_parameters(), arguments, problems);
+  Plan planned = problems.empty() ? kernel.plan(params, shape) : Plan{0, problems};
+  Json refused = Json::array();
+  for (const auto& problem : planned.problems) {
+    refused.push(Json::object()
+                     .set("key", problem.key)
+                     .set("value", problem.value)
+                     .set("message", problem.message));
+  }
+  std::cout << Json::object()
+                   .set("params", params.resolved())
+                   .set("memory_bytes", planned.memory_bytes)
+                   .set("problems", refused)
+                   .dump()
+            << "\n";
+  return planned.problems.empty() ? 0 : 2;
+}
+
+}  // namespace
+
+Kernel find_kernel(const std::string& name) {
+  auto all = kernels();
+  const auto found = std::ranges::find(all, name, &Kernel::name);
+  if (found != all.end()) return *found;
+  std::string known;
+  for (const auto& kernel : all) known += (known.empty() ? "" : ", ") + kernel.name;
+  throw UsageError("no kernel '" + name + "'; known: " + known);
+}
+
+Command Command::parse(const std::vector<std::string>& arguments) {
+  Command command;
+  std::size_t i = 0;
+  for (; i < arguments.size() && arguments[i].starts_with("--"); i += 2) {
+    const auto& option = arguments[i];
+    if (i + 1 == arguments.size()) throw UsageError(option + ": a value is missing\n" + usage);
+    const auto& value = arguments[i + 1];
+    if (option == "--out") {
+      command.out = value;
+    } else if (option == "--machine") {
+      command.machine = value;
+    } else if (option == "--threads") {
+      command.threads = static_cast<int>(whole_number(option, value));
+    } else if (option == "--execute" && (value == "yes" || value == "no")) {
+      command.execute = value == "yes";
+    } else {
+      throw UsageError(option + " " + value + ": not known\n" + usage);
+    }
+  }
+  if (i == arguments.size()) throw UsageError(std::string("a kernel is missing\n") + usage);
+  command.kernel = arguments[i];
+  command.arguments.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, arguments.end());
+  return command;
+}
+
+std::optional<int> answer(const std::vector<std::string>& arguments) {
+  const auto first = arguments.empty() ? "--help" : arguments[0];
+  if (first == "--help") {
+    std::cout << usage;
+  } else if (first == "--list") {
+    list();
+  } else if (first == "--describe" && arguments.size() == 2) {
+    describe(arguments[1]);
+  } else if (first == "--plan" && arguments.size() >= 2) {
+    return plan(arguments[1], {arguments.begin() + 2, arguments.end()});
+  } else {
+    return std::nullopt;
+  }
+  return 0;
+}
+
+}  // namespace halobench

@@ -1,0 +1,32 @@
+// The command line of halobench: what was asked for, and the answers that need no MPI.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernel.hpp"
+
+namespace halobench {
+
+/// halobench [--out FILE] [--machine FILE] [--threads T] [--execute yes|no] KERNEL key=value ...
+struct Command {
+  std::string kernel;
+  std::vector<std::string> arguments;  ///< key=value
+  std::string out;                     ///< the record goes here; empty: standard output
+  std::string machine;                 ///< the node model's numbers; empty: none
+  int threads = 0;                     ///< OpenMP threads a rank; 0: as OpenMP was told
+  bool execute = true;                 ///< under simulation: run the arithmetic too
+
+  /// Throws UsageError.
+  static Command parse(const std::vector<std::string>& arguments);
+};
+
+/// Answers --help, --list, --describe KERNEL and --plan KERNEL ... on standard output, without MPI.
+/// The exit code, or nothing if the command line asks for a run.
+std::optional<int> answer(const std::vector<std::string>& arguments);
+
+/// The kernel of that name; throws UsageError listing those there are.
+Kernel find_kernel(const std::string& name);
+
+}  // namespace halobench

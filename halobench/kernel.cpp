@@ -1,0 +1,40 @@
+#include "kernel.hpp"
+
+#include <algorithm>
+
+namespace halobench {
+
+#define KERNEL(name) Kernel name();
+#include "kernels.def"
+#undef KERNEL
+
+std::vector<Kernel> kernels() {
+  return {
+#define KERNEL(name) name(),
+#include "kernels.def"
+#undef KERNEL
+  };
+}
+
+std::vector<Parameter> Kernel::all_parameters() const {
+  using enum Parameter::Type;
+  auto all = parameters;
+  all.push_back(
+      {"repetitions", integer, repetitions, "timed repetitions in one launch", "", 1, 1e6});
+  all.push_back({"warmup", integer, warmup, "steps run before each timed repetition", "", 0, 1e9});
+  if (batched) {
+    all.push_back({"steps", integer, "0",
+                   "steps timed together in a repetition; 0 chooses as many as last a millisecond",
+                   "", 0, 1e9});
+  }
+  return all;
+}
+
+double Times::median() const {
+  auto sorted = seconds;
+  std::ranges::sort(sorted);
+  const auto middle = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[middle] : 0.5 * (sorted[middle - 1] + sorted[middle]);
+}
+
+}  // namespace halobench

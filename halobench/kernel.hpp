@@ -1,0 +1,101 @@
+// What a kernel is: a name, parameters, a plan that needs no launch, and an Instance to be timed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "machine/memory.hpp"
+#include "machine/meter.hpp"
+#include "mpi/communicator.hpp"
+#include "params.hpp"
+#include "record.hpp"
+
+namespace halobench {
+
+/// How many ranks and threads a case has; all a plan may know of the machine.
+struct Shape {
+  std::int64_t ranks = 1;
+  std::int64_t threads = 1;
+};
+
+/// What a case will need, known before anything is launched.
+struct Plan {
+  double memory_bytes = 0;  ///< large arrays, summed over ranks
+  std::vector<Problem> problems;
+};
+
+/// What one step does, declared from the algorithm, on this rank; summed over ranks in the record.
+struct Work {
+  double bytes = 0;
+  double flops = 0;
+  double messages = 0;  ///< point-to-point messages sent
+};
+
+/// The answer's check. An empty reason is a good answer; the first reason found is recorded.
+struct Verdict {
+  std::string reason;
+};
+
+/// All that an Instance may use; it outlives the Instance.
+struct Context {
+  const Communicator& comm;
+  const Params& params;
+  Meter& meter;
+  Memory& memory;
+};
+
+/// The times of one point of a sweep, one number a repetition: seconds of one step, maximum over
+/// ranks, the same on every rank.
+struct Times {
+  std::int64_t steps = 0;  ///< steps timed together in a repetition
+  std::vector<double> seconds;
+
+  double median() const;
+};
+
+/// A kernel set up on a communicator. A kernel that sweeps sizes inside one launch has several
+/// points; all others have one.
+class Instance {
+ public:
+  virtual ~Instance() = default;
+
+  virtual std::size_t points() const { return 1; }
+  /// Makes `point` the one that step() and verify() work on. Never timed.
+  virtual void select(std::size_t /*point*/) {}
+  /// Puts the data back to the start, before every repetition. Never timed.
+  virtual void prepare() {}
+  /// What is timed: the algorithm, and nothing else.
+  virtual void step() = 0;
+  /// Compares the result of the last step with the known answer. Collective, never timed.
+  virtual Verdict verify() = 0;
+  /// One step of the selected point, on this rank; called after it ran.
+  virtual Work work() const = 0;
+  /// What identifies a point and what its times mean (size_bytes, result ...). Only for sweeps.
+  virtual Json point(std::size_t /*point*/, const Times& /*times*/) { return Json::object(); }
+  /// What the case found. Collective; `times` has one entry a point.
+  virtual Json result(std::span<const Times> times) = 0;
+};
+
+struct Kernel {
+  std::string name;
+  std::string summary;
+  std::string paper;  ///< the paper and section it comes from, or empty
+  std::vector<Parameter> parameters;
+  std::string repetitions = "1";  ///< defaults of the protocol for this kernel
+  std::string warmup = "0";
+  bool batched = false;  ///< steps are short and alike: many are timed together
+  std::function<Plan(const Params&, const Shape&)> plan;
+  std::function<std::unique_ptr<Instance>(const Context&)> setup;
+
+  /// The kernel's own parameters, then those of the protocol.
+  std::vector<Parameter> all_parameters() const;
+};
+
+/// Every kernel of kernels.def, in its order.
+std::vector<Kernel> kernels();
+
+}  // namespace halobench

@@ -1,0 +1,30 @@
+// A kernel that does nothing: what is left is the cost of the harness itself.
+#include "kernel.hpp"
+
+namespace halobench {
+namespace {
+
+class Empty : public Instance {
+ public:
+  void step() override {}
+  Verdict verify() override { return {}; }
+  Work work() const override { return {}; }
+  Json result(std::span<const Times> times) override {
+    return Json::object().set("step_s", times[0].median());
+  }
+};
+
+}  // namespace
+
+Kernel empty() {
+  Kernel kernel;
+  kernel.name = "empty";
+  kernel.summary = "Nothing at all: the cost of the harness";
+  kernel.repetitions = "10";
+  kernel.batched = true;
+  kernel.plan = [](const Params&, const Shape&) { return Plan{}; };
+  kernel.setup = [](const Context&) { return std::make_unique<Empty>(); };
+  return kernel;
+}
+
+}  // namespace halobench

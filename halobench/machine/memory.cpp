@@ -1,0 +1,51 @@
+#include "machine/memory.hpp"
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <new>
+#include <string>
+
+#include "machine/simulation.hpp"
+
+namespace halobench {
+namespace {
+
+constexpr std::size_t cache_line = 64;
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+std::size_t round_up(std::size_t bytes, std::size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+void* Memory::acquire(std::size_t bytes, void (*&release)(void*)) {
+  allocated_bytes_ += static_cast<std::int64_t>(bytes);
+  if (bytes == 0) bytes = cache_line;
+  if (folded_) {
+    release = free_folded;
+    return allocate_folded(bytes);
+  }
+  release = std::free;
+  const bool large = bytes >= 2 * huge_page;
+  const auto unit = large ? huge_page : cache_line;
+  void* memory = std::aligned_alloc(unit, round_up(bytes, unit));
+  if (memory == nullptr) throw std::bad_alloc();
+  // A wish: where transparent huge pages are off, small pages serve.
+  if (large) madvise(memory, round_up(bytes, unit), MADV_HUGEPAGE);
+  return memory;
+}
+
+ResidentMemory resident_memory() {
+  ResidentMemory resident;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmRSS:")) resident.now_bytes = std::stoll(line.substr(6)) * 1024;
+    if (line.starts_with("VmHWM:")) resident.peak_bytes = std::stoll(line.substr(6)) * 1024;
+  }
+  return resident;
+}
+
+}  // namespace halobench

@@ -1,0 +1,63 @@
+// allocate(): the one source of a kernel's large arrays, counted; and what the system observes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <type_traits>
+
+namespace halobench {
+
+/// Uninitialised memory for `size()` values, aligned to 64 bytes and, where large, to huge pages.
+/// The first thread that writes a page places it.
+template <class Value>
+class Buffer {
+  static_assert(std::is_trivially_copyable_v<Value>);
+
+ public:
+  Buffer() = default;
+  Buffer(void* memory, std::size_t size, void (*release)(void*))
+      : memory_(memory, release), size_(size) {}
+
+  Value* data() const { return static_cast<Value*>(memory_.get()); }
+  std::size_t size() const { return size_; }
+  Value& operator[](std::size_t i) const { return data()[i]; }
+  std::span<Value> span() const { return {data(), size_}; }
+
+ private:
+  std::unique_ptr<void, void (*)(void*)> memory_{nullptr, nullptr};
+  std::size_t size_ = 0;
+};
+
+/// Hands out a kernel's arrays and counts them. Under simulation without execution all ranks'
+/// arrays lie on the same pages.
+class Memory {
+ public:
+  explicit Memory(bool folded) : folded_(folded) {}
+
+  template <class Value>
+  Buffer<Value> allocate(std::int64_t count) {
+    const auto bytes = static_cast<std::size_t>(count) * sizeof(Value);
+    void (*release)(void*) = nullptr;
+    void* memory = acquire(bytes, release);
+    return Buffer<Value>(memory, static_cast<std::size_t>(count), release);
+  }
+
+  std::int64_t allocated_bytes() const { return allocated_bytes_; }
+
+ private:
+  void* acquire(std::size_t bytes, void (*&release)(void*));
+
+  bool folded_;
+  std::int64_t allocated_bytes_ = 0;
+};
+
+/// Resident now, and at its peak, of this process (VmRSS, VmHWM); -1 where the system doesn't say.
+struct ResidentMemory {
+  std::int64_t now_bytes = -1;
+  std::int64_t peak_bytes = -1;
+};
+ResidentMemory resident_memory();
+
+}  // namespace halobench

@@ -1,0 +1,39 @@
+#include "machine/simulation.hpp"
+
+#include <mpi.h>
+
+#include <stdexcept>
+
+#ifdef HALOBENCH_SMPI
+#include <simgrid/host.h>
+#include <smpi/smpi.h>
+#endif
+
+namespace halobench {
+
+#ifdef HALOBENCH_SMPI
+
+bool simulated() { return true; }
+
+// smpi_execute() is ignored with --cfg=smpi/simulate-computation:no; smpi_execute_flops() is not.
+void charge(double seconds) { smpi_execute_flops(seconds * sg_host_get_speed(sg_host_self())); }
+
+void* allocate_folded(std::size_t bytes) { return SMPI_SHARED_MALLOC(bytes); }
+
+void free_folded(void* memory) { SMPI_SHARED_FREE(memory); }
+
+#else
+
+bool simulated() { return false; }
+
+void charge(double) { throw std::logic_error("time is charged only under simulation"); }
+
+void* allocate_folded(std::size_t) {
+  throw std::logic_error("memory is folded only under simulation");
+}
+
+void free_folded(void*) {}
+
+#endif
+
+}  // namespace halobench

@@ -1,0 +1,18 @@
+// The one place that knows whether this binary runs on a real machine or under SimGrid's SMPI.
+#pragma once
+
+#include <cstddef>
+
+namespace halobench {
+
+/// True in a binary built with smpicxx: time is simulated, and must be charged for.
+bool simulated();
+
+/// Advances this rank's simulated clock. Only for simulated binaries.
+void charge(double seconds);
+
+/// Memory that all simulated ranks share, page over page: for runs that never look at the values.
+void* allocate_folded(std::size_t bytes);
+void free_folded(void* memory);
+
+}  // namespace halobench

@@ -1,0 +1,121 @@
+#include "mpi/communicator.hpp"
+
+#include <array>
+#include <limits>
+#include <numeric>
+
+#include "params.hpp"
+
+namespace halobench {
+
+void check(int code, const char* call) {
+  if (code == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  throw MpiError(std::string(call) + ": " + text.data());
+}
+
+int message_count(std::int64_t count) {
+  if (count < 0 || count > std::numeric_limits<int>::max()) {
+    throw UsageError("a message of " + std::to_string(count) +
+                     " elements: MPI counts end at 2^31 - 1; use more ranks or smaller sizes");
+  }
+  return static_cast<int>(count);
+}
+
+Environment::Environment(int& argc, char**& argv) {
+  int provided = MPI_THREAD_SINGLE;
+  check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+  check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+}
+
+Environment::~Environment() { MPI_Finalize(); }
+
+std::string Environment::thread_level() const {
+  int level = MPI_THREAD_SINGLE;
+  check(MPI_Query_thread(&level), "MPI_Query_thread");
+  if (level == MPI_THREAD_MULTIPLE) return "multiple";
+  if (level == MPI_THREAD_SERIALIZED) return "serialized";
+  return level == MPI_THREAD_FUNNELED ? "funneled" : "single";
+}
+
+std::string library_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  check(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
+  const std::string whole(text.data());
+  return whole.substr(0, whole.find_first_of("\n\r"));
+}
+
+Communicator::Communicator(MPI_Comm parent) {
+  check(MPI_Comm_dup(parent, &handle_), "MPI_Comm_dup");
+  check(MPI_Comm_rank(handle_, &rank_), "MPI_Comm_rank");
+  check(MPI_Comm_size(handle_, &size_), "MPI_Comm_size");
+}
+
+Communicator::~Communicator() { MPI_Comm_free(&handle_); }
+
+void Communicator::barrier() const { check(MPI_Barrier(handle_), "MPI_Barrier"); }
+
+namespace {
+
+void reduce(MPI_Comm comm, std::span<double> values, MPI_Op operation) {
+  check(MPI_Allreduce(MPI_IN_PLACE, values.data(), message_count(std::ssize(values)), MPI_DOUBLE,
+                      operation, comm),
+        "MPI_Allreduce");
+}
+
+}  // namespace
+
+void Communicator::sum(std::span<double> values) const { reduce(handle_, values, MPI_SUM); }
+void Communicator::max(std::span<double> values) const { reduce(handle_, values, MPI_MAX); }
+void Communicator::min(std::span<double> values) const { reduce(handle_, values, MPI_MIN); }
+
+double Communicator::sum(double value) const {
+  sum(std::span(&value, 1));
+  return value;
+}
+
+double Communicator::max(double value) const {
+  max(std::span(&value, 1));
+  return value;
+}
+
+std::int64_t Communicator::sum(std::int64_t value) const {
+  check(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT64_T, MPI_SUM, handle_), "MPI_Allreduce");
+  return value;
+}
+
+bool Communicator::all(bool value) const { return max(value ? 0.0 : 1.0) == 0.0; }
+
+std::vector<std::string> Communicator::gather(const std::string& text) const {
+  const int length = message_count(std::ssize(text));
+  const auto ranks = rank_ == 0 ? static_cast<std::size_t>(size_) : 0;
+  std::vector<int> lengths(ranks);
+  check(MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, handle_), "MPI_Gather");
+  std::vector<int> offsets(ranks);
+  std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
+  std::string all(ranks == 0 ? 0 : static_cast<std::size_t>(offsets.back() + lengths.back()), ' ');
+  check(MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(),
+                    MPI_CHAR, 0, handle_),
+        "MPI_Gatherv");
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < ranks; ++i) {
+    texts.push_back(
+        all.substr(static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(lengths[i])));
+  }
+  return texts;
+}
+
+int Communicator::ranks_on_node() const {
+  MPI_Comm node = MPI_COMM_NULL;
+  int count = 0;
+  check(MPI_Comm_split_type(handle_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node),
+        "MPI_Comm_split_type");
+  check(MPI_Comm_size(node, &count), "MPI_Comm_size");
+  check(MPI_Comm_free(&node), "MPI_Comm_free");
+  return count;
+}
+
+}  // namespace halobench

@@ -1,0 +1,197 @@
+#include "params.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace halobench {
+namespace {
+
+std::string join(const std::vector<std::string>& words) {
+  std::string out;
+  for (const auto& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out;
+}
+
+/// A whole number with an optional suffix K, M or G; nothing if it is not one or overflows.
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+  std::int64_t scale = 1;
+  if (!text.empty()) {
+    const auto suffix = std::string_view("KMG").find(text.back());
+    if (suffix != std::string_view::npos) {
+      scale = std::int64_t{1} << (10 * (suffix + 1));
+      text.remove_suffix(1);
+    }
+  }
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  if (std::abs(static_cast<double>(value)) * static_cast<double>(scale) > 9.0e18)
+    return std::nullopt;
+  return value * scale;
+}
+
+std::optional<double> parse_real(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+/// "a:b" doubles from a to b (0 is followed by 1); "a,b,c" is a list; both may be mixed.
+std::optional<std::vector<std::int64_t>> parse_sizes(std::string_view text) {
+  std::vector<std::int64_t> sizes;
+  while (true) {
+    const auto comma = text.find(',');
+    const auto item = text.substr(0, comma);
+    const auto colon = item.find(':');
+    const auto first = parse_integer(item.substr(0, colon));
+    const auto last =
+        colon == std::string_view::npos ? first : parse_integer(item.substr(colon + 1));
+    if (!first || !last || *first < 0 || *last < *first) return std::nullopt;
+    for (std::int64_t size = *first; size <= *last; size = size == 0 ? 1 : 2 * size) {
+      sizes.push_back(size);
+      if (size > *last / 2 && size != 0) break;  // doubling once more would pass it, or overflow
+    }
+    if (comma == std::string_view::npos) return sizes;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+std::string number(double value) { return Json(value).dump(); }
+
+std::string range(const Parameter& parameter) {
+  if (parameter.minimum && parameter.maximum) {
+    return " from " + number(*parameter.minimum) + " to " + number(*parameter.maximum);
+  }
+  if (parameter.minimum) return " of at least " + number(*parameter.minimum);
+  if (parameter.maximum) return " of at most " + number(*parameter.maximum);
+  return "";
+}
+
+bool in_range(const Parameter& parameter, double value) {
+  return value >= parameter.minimum.value_or(-std::numeric_limits<double>::infinity()) &&
+         value <= parameter.maximum.value_or(std::numeric_limits<double>::infinity());
+}
+
+/// What is allowed, if `text` is not.
+std::optional<std::string> refuse(const Parameter& parameter, const std::string& text) {
+  switch (parameter.type) {
+    case Parameter::Type::integer: {
+      const auto value = parse_integer(text);
+      if (value && in_range(parameter, static_cast<double>(*value))) return std::nullopt;
+      return "give a whole number" + range(parameter);
+    }
+    case Parameter::Type::real: {
+      const auto value = parse_real(text);
+      if (value && in_range(parameter, *value)) return std::nullopt;
+      return "give a number" + range(parameter);
+    }
+    case Parameter::Type::choice:
+      if (std::ranges::find(parameter.choices, text) != parameter.choices.end())
+        return std::nullopt;
+      return "give one of " + join(parameter.choices);
+    case Parameter::Type::sizes: {
+      const auto sizes = parse_sizes(text);
+      if (sizes && std::ranges::all_of(*sizes, [&](std::int64_t size) {
+            return in_range(parameter, static_cast<double>(size));
+          })) {
+        return std::nullopt;
+      }
+      return "give sizes" + range(parameter) + " bytes, such as 8,64,1K or 8:4M (doubling)";
+    }
+  }
+  return std::nullopt;
+}
+
+const char* type_name(Parameter::Type type) {
+  switch (type) {
+    case Parameter::Type::integer:
+      return "integer";
+    case Parameter::Type::real:
+      return "real";
+    case Parameter::Type::choice:
+      return "choice";
+    case Parameter::Type::sizes:
+      return "sizes";
+  }
+  return "";
+}
+
+Json typed(const Parameter& parameter, const std::string& text) {
+  if (parameter.type == Parameter::Type::integer) return *parse_integer(text);
+  if (parameter.type == Parameter::Type::real) return *parse_real(text);
+  return text;
+}
+
+}  // namespace
+
+Json Parameter::describe() const {
+  Json out = Json::object();
+  out.set("name", name).set("type", type_name(type)).set("default", typed(*this, fallback));
+  out.set("minimum", minimum ? Json(*minimum) : Json());
+  out.set("maximum", maximum ? Json(*maximum) : Json());
+  out.set("choices", choices).set("unit", unit.empty() ? Json() : Json(unit)).set("help", help);
+  return out;
+}
+
+Params::Params(std::vector<Parameter> declared, std::span<const std::string> arguments,
+               std::vector<Problem>& problems)
+    : declared_(std::move(declared)) {
+  for (const auto& parameter : declared_) values_.push_back(parameter.fallback);
+  for (const auto& argument : arguments) set(argument, problems);
+}
+
+void Params::set(const std::string& argument, std::vector<Problem>& problems) {
+  const auto equals = argument.find('=');
+  const auto key = argument.substr(0, equals);
+  const auto text = equals == std::string::npos ? std::string() : argument.substr(equals + 1);
+  const auto found = std::ranges::find(declared_, key, &Parameter::name);
+  if (equals == std::string::npos || found == declared_.end()) {
+    std::vector<std::string> names;
+    for (const auto& parameter : declared_) names.push_back(parameter.name);
+    problems.push_back({key, text, "no such parameter; give key=value, known: " + join(names)});
+  } else if (const auto allowed = refuse(*found, text)) {
+    problems.push_back({key, text, *allowed});
+  } else {
+    values_[static_cast<std::size_t>(found - declared_.begin())] = text;
+  }
+}
+
+const std::string& Params::value(std::string_view name, Parameter::Type type) const {
+  const auto found = std::ranges::find(declared_, name, &Parameter::name);
+  if (found == declared_.end() || found->type != type) {
+    throw std::logic_error("a kernel asks for a parameter that it did not declare: " +
+                           std::string(name));
+  }
+  return values_[static_cast<std::size_t>(found - declared_.begin())];
+}
+
+std::int64_t Params::integer(std::string_view name) const {
+  return *parse_integer(value(name, Parameter::Type::integer));
+}
+
+double Params::real(std::string_view name) const {
+  return *parse_real(value(name, Parameter::Type::real));
+}
+
+const std::string& Params::choice(std::string_view name) const {
+  return value(name, Parameter::Type::choice);
+}
+
+std::vector<std::int64_t> Params::sizes(std::string_view name) const {
+  return *parse_sizes(value(name, Parameter::Type::sizes));
+}
+
+Json Params::resolved() const {
+  Json out = Json::object();
+  for (std::size_t i = 0; i < declared_.size(); ++i) {
+    out.set(declared_[i].name, typed(declared_[i], values_[i]));
+  }
+  return out;
+}
+
+}  // namespace halobench

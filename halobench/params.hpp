@@ -1,0 +1,69 @@
+// Parameters of a kernel: declared once, parsed from key=value, described as JSON.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "record.hpp"
+
+namespace halobench {
+
+/// One thing a user must mend before the case can run.
+struct Problem {
+  std::string key;
+  std::string value;
+  std::string message;  ///< what is allowed, or what to do
+};
+
+/// Bad usage found after planning (exit code 2 on every rank).
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A parameter that a kernel takes: its meaning, unit, default and what is allowed.
+struct Parameter {
+  enum class Type { integer, real, choice, sizes };
+
+  std::string name;
+  Type type;
+  std::string fallback;  ///< the default, as it would be typed
+  std::string help;
+  std::string unit = {};
+  std::optional<double> minimum = {};
+  std::optional<double> maximum = {};
+  std::vector<std::string> choices = {};
+
+  Json describe() const;
+};
+
+/// What a user typed, checked against the declared parameters; missing ones take their defaults.
+class Params {
+ public:
+  /// Parses `arguments` (each key=value). What is wrong is appended to `problems`, naming the valid
+  /// keys or values; the parameter concerned then keeps its default.
+  Params(std::vector<Parameter> declared, std::span<const std::string> arguments,
+         std::vector<Problem>& problems);
+
+  std::int64_t integer(std::string_view name) const;
+  double real(std::string_view name) const;
+  const std::string& choice(std::string_view name) const;
+  /// Sizes in bytes, ascending as given: "8,64,1K" or "8:4M" (doubling), K, M, G = 2^10, 2^20,
+  /// 2^30.
+  std::vector<std::int64_t> sizes(std::string_view name) const;
+
+  Json resolved() const;
+
+ private:
+  const std::string& value(std::string_view name, Parameter::Type type) const;
+  void set(const std::string& argument, std::vector<Problem>& problems);
+
+  std::vector<Parameter> declared_;
+  std::vector<std::string> values_;
+};
+
+}  // namespace halobench

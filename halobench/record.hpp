@@ -1,0 +1,54 @@
+// JSON out: the only interface between halobench and the laboratory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace halobench {
+
+/// A JSON value that can be built and written. Objects keep the order of insertion.
+/// A double that is not finite is written as null: missing is missing, never 0.
+class Json {
+ public:
+  Json() = default;
+  Json(bool value) : value_(value) {}
+  Json(int value) : value_(std::int64_t{value}) {}
+  Json(std::int64_t value) : value_(value) {}
+  Json(double value) : value_(value) {}
+  Json(std::string value) : value_(std::move(value)) {}
+  Json(std::string_view value) : value_(std::string(value)) {}
+  Json(const char* value) : value_(std::string(value)) {}
+  template <class Item>
+  Json(const std::vector<Item>& items) : value_(Array(items.begin(), items.end())) {}
+
+  static Json array() { return Json(Array{}); }
+  static Json object() { return Json(Object{}); }
+  /// JSON text made elsewhere (on another rank), put in as it is.
+  static Json verbatim(std::string text) { return Json(Verbatim{std::move(text)}); }
+
+  Json& push(Json item);
+  Json& set(std::string_view key, Json item);
+
+  std::string dump() const;
+
+ private:
+  struct Verbatim {
+    std::string text;
+  };
+  using Array = std::vector<Json>;
+  using Object = std::vector<std::pair<std::string, Json>>;
+
+  explicit Json(Array items) : value_(std::move(items)) {}
+  explicit Json(Object items) : value_(std::move(items)) {}
+  explicit Json(Verbatim text) : value_(std::move(text)) {}
+  void write(std::string& out) const;
+
+  std::variant<std::monostate, bool, std::int64_t, double, std::string, Array, Object, Verbatim>
+      value_;
+};
+
+}  // namespace halobench
