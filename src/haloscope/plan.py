@@ -13,7 +13,6 @@ from haloscope.errors import Problem, nearest
 from haloscope.quantities import count, size
 from haloscope.study import LayoutAxes, Run, Study
 
-
 _LEAVE_OUT = "with skip_too_large = true, a study leaves such cases out"
 
 
@@ -52,12 +51,13 @@ class Program(Protocol):
 class Site:
     """The place that cases are to run in.
 
-    cores: physical cores of a node; memory_bytes: what is free on a node;
-    toolchains: those of a run that names none.
+    cores, hardware_threads: of a node, as far as a job here may use them;
+    memory_bytes: what is free on a node; toolchains: those of a run that names none.
     """
 
     nodes: int
     cores: int
+    hardware_threads: int
     memory_bytes: int
     oversubscribe: bool = False
     toolchains: tuple[str, ...] = ("system",)
@@ -154,7 +154,7 @@ class _RunExpansion:
             elif not self._crowded(layout) or self.site.oversubscribe:
                 yield layout
             elif self.run.skip_too_large:
-                why = f"as a node here has {count(self.site.cores, 'core')}"
+                why = f"as a node here has {self._slots(layout)[1]}"
                 self.findings.leave_out(why, self._named(_shape(layout)))
             else:
                 self._refuse_crowded(layout)
@@ -175,13 +175,19 @@ class _RunExpansion:
         ]
 
     def _crowded(self, layout: Layout) -> bool:
-        return layout.ppn * layout.threads > self.site.cores
+        return layout.ppn * layout.threads > self._slots(layout)[0]
+
+    def _slots(self, layout: Layout) -> tuple[int, str]:
+        """How many threads a node can run on places of their own, and these in words."""
+        if layout.places == "threads":
+            slots = self.site.hardware_threads
+            return slots, count(slots, "hardware thread")
+        return self.site.cores, count(self.site.cores, "core")
 
     def _refuse_crowded(self, layout: Layout) -> None:
-        need = count(layout.ppn * layout.threads, "core")
         self._problem(
             "layout",
-            f"{_shape(layout)} need {need}, a node here has {self.site.cores}",
+            f"{_shape(layout)} are too many: a node here has {self._slots(layout)[1]}",
             f"ask for fewer, or share cores with --oversubscribe; {_LEAVE_OUT}",
         )
 

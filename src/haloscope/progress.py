@@ -94,7 +94,8 @@ class RunView:
         trace: TracebackType | None,
     ) -> None:
         """Leave the terminal as it was."""
-        self._bar.stop()
+        if self._console.is_terminal:
+            self._bar.stop()
 
     def watch(self, jobs: Iterable[Job]) -> Iterator[Job]:
         """The same jobs, each shown as the one that runs when it is taken."""

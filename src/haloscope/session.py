@@ -92,7 +92,8 @@ def site(names: Sequence[str], *, oversubscribe: bool) -> Site:
     """This machine, as a place to run cases in."""
     return Site(
         nodes=1,
-        cores=len(machine.physical_cores()),
+        cores=len(machine.processors("cores")),
+        hardware_threads=len(machine.processors("threads")),
         memory_bytes=machine.memory_available_bytes(),
         oversubscribe=oversubscribe,
         toolchains=tuple(names),

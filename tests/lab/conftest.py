@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import fake_halobench
 import pytest
 
-from haloscope import build, machine, toolchain
+from haloscope import build, machine, session, toolchain
 from haloscope.case import Value, text
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.plan import Forecast
@@ -28,6 +29,8 @@ MACHINE = {"host": "here", "cpu": "a fake processor", "cores": 4, "threads_per_c
 class FakeProgram:
     """What the fake halobench says, without starting it."""
 
+    binary = FAKE_HALOBENCH
+
     def kernels(self) -> Sequence[str]:
         return ["fake"]
 
@@ -39,7 +42,7 @@ class FakeProgram:
     ) -> Forecast:
         said = fake_halobench.plan({key: text(value) for key, value in params.items()}, ranks)
         problems = [SimpleNamespace(**problem) for problem in said["problems"]]
-        return SimpleNamespace(**{**said, "problems": problems})  # type: ignore[return-value]
+        return SimpleNamespace(**{**said, "problems": problems})
 
 
 @dataclass
@@ -67,7 +70,7 @@ def laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Laboratory:
     ) -> tuple[list[str], dict[str, str]]:
         lab.launches.append(layout)
         environment = {"FAKE_RANKS": str(layout.ranks), "FAKE_THREADS": str(layout.threads)}
-        return program, {**environment, "FAKE_MARK": str(tmp_path / "mark")}
+        return program, {**os.environ, **environment, "FAKE_MARK": str(tmp_path / "mark")}
 
     def find(name: str) -> Toolchain:
         if name != "fake":
@@ -81,10 +84,11 @@ def laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Laboratory:
     monkeypatch.setattr(toolchain, "find", find)
     monkeypatch.setattr(toolchain, "ensure", always(FAKE))
     monkeypatch.setattr(toolchain, "available", always([FAKE]))
+    monkeypatch.setattr(session, "Halobench", lambda binary: FakeProgram())
     monkeypatch.setattr(build, "build", always(FAKE_HALOBENCH))
     monkeypatch.setattr(build, "source_hash", lambda: lab.source)
     monkeypatch.setattr(machine, "describe", lambda: dict(MACHINE))
-    monkeypatch.setattr(machine, "physical_cores", always([0, 1, 2, 3]))
+    monkeypatch.setattr(machine, "processors", always([0, 1, 2, 3]))
     monkeypatch.setattr(machine, "memory_available_bytes", always(2**30))
     monkeypatch.chdir(tmp_path)
     return lab

@@ -5,20 +5,29 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
+from typing import Any
 
-DEFAULTS = {"n": 8, "fault": "none", "flag": "false", "repetitions": 2, "warmup": 0, "steps": 1}
+DEFAULTS: dict[str, Any] = {
+    "n": 8,
+    "fault": "none",
+    "flag": "false",
+    "repetitions": 2,
+    "warmup": 0,
+    "steps": 1,
+}
 
 
-def parsed(arguments):
+def parsed(arguments: list[str]) -> dict[str, str]:
     return dict(argument.split("=", 1) for argument in arguments)
 
 
-def resolved(given):
+def resolved(given: dict[str, str]) -> dict[str, Any]:
     params = {**DEFAULTS, **given}
     return {**params, "n": int(params["n"]) if str(params["n"]).isdigit() else params["n"]}
 
 
-def plan(given, ranks):
+def plan(given: dict[str, str], ranks: int) -> dict[str, Any]:
     params = resolved(given)
     problems = []
     if not isinstance(params["n"], int) or params["n"] < 1:
@@ -30,8 +39,8 @@ def plan(given, ranks):
     return {"params": params, "memory_bytes": memory, "problems": problems}
 
 
-def seen(ranks, threads, fault):
-    def cpus(rank, thread):
+def seen(ranks: int, threads: int, fault: str) -> list[dict[str, Any]]:
+    def cpus(rank: int, thread: int) -> list[int]:
         return [0] if fault == "misplaced" else [rank * threads + thread]
 
     return [
@@ -45,7 +54,7 @@ def seen(ranks, threads, fault):
     ]
 
 
-def record(params, fault):
+def record(params: dict[str, Any], fault: str) -> dict[str, Any]:
     ranks, threads = int(os.environ["FAKE_RANKS"]), int(os.environ["FAKE_THREADS"])
     return {
         "schema": 1,
@@ -69,13 +78,13 @@ def record(params, fault):
     }
 
 
-def run(out, arguments):
+def run(out: str, arguments: list[str]) -> int:
     params = resolved(parsed(arguments))
     fault = params["fault"]
     if fault == "hang":
         time.sleep(600)
-    if fault == "once" and not os.path.exists(os.environ["FAKE_MARK"]):
-        open(os.environ["FAKE_MARK"], "w").close()
+    if fault == "once" and not Path(os.environ["FAKE_MARK"]).exists():
+        Path(os.environ["FAKE_MARK"]).touch()
         fault = "crash"
     if fault == "crash":
         sys.stderr.write("boom\n")
@@ -83,12 +92,11 @@ def run(out, arguments):
     if fault == "silent":
         return 0
     text = json.dumps(record(params, fault))
-    with open(out, "w") as file:
-        file.write(text[: len(text) // 2] if fault == "cut" else text + "\n")
+    Path(out).write_text(text[: len(text) // 2] if fault == "cut" else text + "\n")
     return {"wrong": 1, "late": 3}.get(fault, 0)
 
 
-def main(arguments):
+def main(arguments: list[str]) -> int:
     if arguments[0] == "--list":
         print(json.dumps({"kernels": [{"name": "fake", "summary": "not a measurement"}]}))
         return 0

@@ -21,7 +21,7 @@ def run(
 ) -> dict[str, Any]:
     runs = [{"kernel": "fake", "params": params, "layout": layout or {"ppn": 2}}]
     study = Study.model_validate({"title": "t", "timeout_s": timeout_s, "runs": runs})
-    site = Site(1, 4, 2**30, oversubscribe, ("fake",))
+    site = Site(1, 4, 4, 2**30, oversubscribe, ("fake",))
     (case,) = expand(study, site, FakeProgram()).cases
     (record,) = LocalRunner(lab.session, lab.built).run([Job(case, 3)])
     Record.of(record)

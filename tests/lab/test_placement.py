@@ -19,11 +19,11 @@ def rank(number: int, *threads: list[int], host: str = "a") -> dict[str, Any]:
         (Layout(ppn=2), 2, [rank(0, [0, 4]), rank(1, [1, 5])]),
         (Layout(ppn=2, threads=2), 1, [rank(0, [0], [1]), rank(1, [2], [3])]),
         (Layout(nodes=2), 1, [rank(0, [0]), rank(1, [0], host="b")]),
-        (Layout(ppn=2, places="sockets"), 1, [rank(0, [0, 1, 2, 3]), rank(1, [0, 1, 2, 3])]),
+        (Layout(threads=2, places="sockets"), 1, [rank(0, [0, 1], [0, 1])]),
     ],
 )
 def test_as_it_was_laid_out(layout: Layout, smt: int, seen: list[dict[str, Any]]) -> None:
-    assert misplaced(layout, seen, smt) is None
+    assert misplaced(layout, seen, threads_per_core=smt) is None
 
 
 @pytest.mark.parametrize(
@@ -59,4 +59,11 @@ def test_as_it_was_laid_out(layout: Layout, smt: int, seen: list[dict[str, Any]]
     ],
 )
 def test_not_as_it_was_laid_out(layout: Layout, seen: list[dict[str, Any]], why: str) -> None:
-    assert misplaced(layout, seen, 1) == why
+    assert misplaced(layout, seen) == why
+
+
+def test_bound_but_elsewhere() -> None:
+    seen = [rank(0, [0]), rank(1, [2])]
+    assert misplaced(Layout(ppn=2), seen, [[0], [2]]) is None
+    why = "rank 1 ran on processors 2, not on 1 as asked"
+    assert misplaced(Layout(ppn=2), seen, [[0], [1]]) == why

@@ -9,7 +9,7 @@ from haloscope.case import Case
 from haloscope.plan import Plan, Site, expand, schedule
 from haloscope.study import Study
 
-SITE = Site(nodes=1, cores=4, memory_bytes=2**30, toolchains=("fake",))
+SITE = Site(nodes=1, cores=4, hardware_threads=8, memory_bytes=2**30, toolchains=("fake",))
 
 
 def planned(*runs: dict[str, Any], site: Site = SITE, launches: int = 1) -> Plan:
@@ -38,7 +38,7 @@ def test_every_list_is_an_axis() -> None:
     }
     assert len(plan.cases) == len(settings) == 16
     assert (16, "false", 2, "spread") in settings
-    assert plan.problems == plan.notes == ()
+    assert (plan.problems, plan.notes) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_all_problems_of_all_runs_are_found_at_once() -> None:
     found = problems(plan)
     assert [one.split("\n")[0] for one in found] == [
         "runs[0].kernel: there is no kernel 'fak'",
-        "runs[1].layout: ppn 5 x threads 1 need 5 cores, a node here has 4",
+        "runs[1].layout: ppn 5 x threads 1 are too many: a node here has 4 cores",
         "runs[1].params.m: fake has no parameter 'm'",
         "runs[1].params.n: n = 0",
         "runs[1].layout: ranks = 3",
@@ -127,6 +127,15 @@ def test_oversubscribed_cases_are_marked() -> None:
     ]
 
 
+def test_hardware_threads_are_places_when_asked_for() -> None:
+    layout = {"ppn": [2, 4], "threads": 2, "places": ["cores", "threads"]}
+    plan = planned({"layout": layout, "skip_too_large": True})
+    shapes = [(case.layout.ppn, case.layout.places) for case in plan.cases]
+    assert shapes == [(2, "cores"), (2, "threads"), (4, "threads")]
+    plan = planned({"layout": {"ppn": 9, "places": "threads"}})
+    assert "a node here has 8 hardware threads" in problems(plan)[0]
+
+
 def test_the_same_setting_is_one_case() -> None:
     plan = planned({"params": {"n": 8}}, {"launches": 3}, {"params": {"n": "8"}})
     (case,) = plan.cases
@@ -136,7 +145,7 @@ def test_the_same_setting_is_one_case() -> None:
 
 def test_an_id_is_that_of_the_setting_alone() -> None:
     (case,) = planned({"params": {"n": 8}}).cases
-    assert case.id == planned({"launches": 5}, launches=2).cases[0].id == "43a7bd13bbc5"
+    assert case.id == planned({"launches": 5}, launches=2).cases[0].id == "6353591da65b"
     for other in (
         replace(case, params={**case.params, "n": 9}),
         replace(case, layout=replace(case.layout, bind="spread")),
