@@ -254,7 +254,12 @@ _TRANSPORTS: Mapping[Family, Mapping[str, Mapping[str, str]]] = {
     "openmpi": {
         "sm": {"pml": "ob1", "btl": "^tcp,ofi,uct,openib,usnic"},
         "tcp": {"pml": "ob1", "btl": "self,tcp"},
-        "ucx": {"pml": "ucx"},
+        "ucx": {
+            "pml": "ucx",
+            "btl": "^ofi",
+            "opal_common_ucx_tls": "any",  # else refused where there is no InfiniBand
+            "opal_common_ucx_devices": "any",
+        },
     },
     "mpich": {
         "tcp": {
@@ -388,6 +393,8 @@ def launch_command(
         argv += ["-launcher", "fork", "-bind-to", "none"]
     else:
         env |= {**transport, "I_MPI_PIN": "0", "I_MPI_HYDRA_BOOTSTRAP": "fork"}
+        if launch.oversubscribed:  # wait by sched_yield: half a round trip of 0.1 ms, not 2 ms
+            env["I_MPI_THREAD_YIELD"] = "3"
     lists = ":".join(",".join(map(str, cpus)) for cpus in launch.cpus_of_ranks())
     return [*argv, "sh", str(files("haloscope") / "bind_rank.sh"), lists, *program], env
 
