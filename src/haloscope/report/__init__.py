@@ -48,6 +48,8 @@ def terminal_summary(directory: Path) -> RenderableType:
 
 def _write_figures(drawings: Drawings, folder: Path) -> None:
     folder.mkdir(exist_ok=True)
+    for old in (*folder.glob("*.svg"), *folder.glob("*.pdf")):
+        old.unlink()
     for drawing in (one for several in drawings.values() for one in several):
         (folder / f"{drawing.name}.svg").write_text(drawing.svg, encoding="utf-8")
         (folder / f"{drawing.name}.pdf").write_bytes(drawing.pdf)

@@ -15,6 +15,8 @@ def write(document: Document, _: Mapping[str, Sequence[Drawing]], directory: Pat
     """Write tables/ID.csv for every table; the path of tables/."""
     folder = directory / "tables"
     folder.mkdir(exist_ok=True)
+    for old in folder.glob("*.csv"):
+        old.unlink()
     for table in document.tables:
         with (folder / f"{table.id}.csv").open("w", encoding="utf-8", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows(lines(table))

@@ -19,9 +19,11 @@ from haloscope.series.model import Axis, Bars, Curve, Figure, Lines, Panel, Surf
 
 WIDTH_IN = 4.6
 """Narrow, so that ten-point text stays readable on a phone."""
+_FITTING = 60
+"""Characters of small text that fit its width."""
 
 _MARKERS = "osD^vPX*"
-_STYLE: dict[str, Any] = {
+_STYLE: Any = {
     "axes.edgecolor": INK,
     "axes.grid": True,
     "axes.labelcolor": INK,
@@ -108,8 +110,8 @@ def _lines(panel: Lines) -> Canvas:
         _curve(axes, curve, index, len(measured))
     for curve in panel.curves:
         if curve.bound:
-            x, y = [m.x for m in curve.marks], [m.y for m in curve.marks]
-            axes.plot(x, y, color=MUTED, linestyle="--", linewidth=1, label=curve.label, zorder=1.8)
+            ideal = [m.x for m in curve.marks], [m.y for m in curve.marks]
+            axes.plot(*ideal, color=MUTED, linestyle="--", linewidth=1, label=curve.label, zorder=1.8)
     if panel.y.scale == "linear":
         axes.set_ylim(0, 1.06 * axes.dataLim.ymax)
     if len(panel.curves) > 1:
@@ -177,8 +179,10 @@ def _bars(panel: Bars) -> Canvas:
                 )
         lower = [left + value for left, value in zip(lower, values, strict=True)]
     for place, name, total in zip(places, panel.bars, panel.totals, strict=True):
-        words = axes.text(0, place + 0.26, f"{name}: {total}", va="bottom", fontsize=8.5)
-        words.set_in_layout(False)
+        words = f"{name}: {total}"
+        points = 8.5 * min(1.0, _FITTING / len(words))
+        text = axes.text(0, place + 0.26, words, va="bottom", fontsize=points)
+        text.set_in_layout(False)
     axes.set_xlim(0, 1)
     axes.set_ylim(places[-1] - 0.4, 0.75)
     axes.set_yticks([])
