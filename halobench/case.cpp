@@ -31,6 +31,13 @@ Params accepted_params(const Kernel& kernel, const Command& command, const Shape
   return params;
 }
 
+/// Under simulation threads are only in the node model, and the host's number of cores means
+/// nothing.
+int threads_of_a_rank(const Command& command) {
+  if (command.threads > 0) return command.threads;
+  return simulated() ? 1 : omp_get_max_threads();
+}
+
 Meter make_meter(const Command& command, const Communicator& comm, int threads) {
   Meter::Setting setting;
   if (!command.machine.empty()) setting.model = NodeModel::read(command.machine);
@@ -48,7 +55,6 @@ Meter make_meter(const Command& command, const Communicator& comm, int threads) 
 
 Json point_records(Instance& instance, const Communicator& comm, const Measurement& measured) {
   Json out = Json::array();
-  if (measured.points.size() < 2) return out;
   for (std::size_t i = 0; i < measured.points.size(); ++i) {
     out.push(instance.point(i, measured.points[i])
                  .set("steps", measured.points[i].steps)
@@ -119,8 +125,8 @@ void write(const std::string& path, const Json& record) {
 
 int run_case(const Command& command, const Environment& environment, const Communicator& comm) {
   const auto kernel = find_kernel(command.kernel);
-  if (command.threads > 0 && !simulated()) omp_set_num_threads(command.threads);
-  const int threads = command.threads > 0 ? command.threads : omp_get_max_threads();
+  const int threads = threads_of_a_rank(command);
+  omp_set_num_threads(simulated() ? 1 : threads);
   double predicted_bytes = 0;
   const auto params = accepted_params(kernel, command, {comm.size(), threads}, predicted_bytes);
   auto meter = make_meter(command, comm, threads);
@@ -143,10 +149,10 @@ int run_case(const Command& command, const Environment& environment, const Commu
       .set("outcome", good ? "ok" : "wrong")
       .set("reason", good ? Json() : Json(measured.reason))
       .set("times_s", measured.times_s)
-      .set("steps", measured.points.size() == 1 ? Json(measured.points[0].steps) : Json())
+      .set("steps", kernel.sweeps ? Json() : Json(measured.points[0].steps))
       .set("warmup", protocol.warmup)
       .set("synchronisation", "barrier")
-      .set("points", point_records(*instance, comm, measured))
+      .set("points", kernel.sweeps ? point_records(*instance, comm, measured) : Json::array())
       .set("phases", meter.summary(comm, measured.timed_steps))
       .set("result", instance->result(measured.points))
       .set("work", work_record(comm, measured.work))

@@ -87,6 +87,7 @@ struct Kernel {
   std::vector<Parameter> parameters;
   std::string repetitions = "1";  ///< defaults of the protocol for this kernel
   std::string warmup = "0";
+  bool sweeps = false;   ///< over points inside one launch, each with its own entry in the record
   bool batched = false;  ///< steps are short and alike: many are timed together
   std::function<Plan(const Params&, const Shape&)> plan;
   std::function<std::unique_ptr<Instance>(const Context&)> setup;

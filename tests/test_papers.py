@@ -276,6 +276,18 @@ def test_a_cell_knows_what_its_rounding_may_hide() -> None:
     assert word == papers.Cell("5.1", "N/A", "N/A", None, None)
 
 
+def test_grids_have_the_printed_form() -> None:
+    times, speedups = table(STAMPEDE, "5.1").grids()
+    assert times.corner == ("cluster", "year")
+    assert times.across == ("serial", "node", "spread", "full")
+    assert times.rows[0] == (("kali", "2003"), ("02:00:49", "N/A", "00:04:05", "00:04:49"))
+    assert speedups.rows[0] == (("kali", "2003"), ("", "", "29.59", "25.08"))
+    first, *_, last = table(STAMPEDE, "7.2").grids()
+    assert (first.title, last.title) == ("n = 4096", "n = 8192")
+    assert first.across == tuple(f"nodes {nodes}" for nodes in (1, 2, 4, 8, 16, 32))
+    assert last.rows[-1][0] == ("64", "1")
+
+
 def test_facts_can_be_asked_for_like_columns() -> None:
     grid = table(STAMPEDE, "4.1")
     assert grid.lookup(n=1024, nodes=1, ppn=1, bind="close", threads=1) == 7

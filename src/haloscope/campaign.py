@@ -13,7 +13,7 @@ from haloscope import study as studies
 from haloscope.case import Job
 from haloscope.errors import Problem, UserError
 from haloscope.plan import expand
-from haloscope.records import append
+from haloscope.records import append, read
 from haloscope.results import ResultFolder, SavedPlan, changes
 from haloscope.runners.local import LocalRunner
 from haloscope.session import Say, Workbench
@@ -47,10 +47,20 @@ class Campaign:
         """The jobs without a good record yet, and how many of them were tried before."""
         return self.folder.left(self.plan.jobs())
 
+    def earlier_walls(self) -> dict[str, list[float]]:
+        """Seconds that launches took on this machine before, by case; in folders beside too."""
+        walls: dict[str, list[float]] = {}
+        for file in sorted(self.folder.path.parent.glob("*/records.jsonl")):
+            for record in read(file):
+                here = (record.machine or {}).get("host") == self.plan.machine["host"]
+                if here and record.outcome == "ok" and record.wall_s is not None:
+                    walls.setdefault(record.case, []).append(record.wall_s)
+        return walls
+
     def run(
         self, jobs: list[Job], watch: Callable[[Iterable[Job]], Iterator[Job]]
     ) -> Iterator[tuple[Job, dict[str, Any]]]:
-        """Run jobs, each record on disk before it is yielded; `watch` sees every job as it starts."""
+        """Run jobs; each record is on disk before it is yielded. `watch` sees each job start."""
         if self.source is not None:
             self.folder.create(self.source, self.plan)
         else:
@@ -62,7 +72,7 @@ class Campaign:
 
 
 def start(request: Request, say: Say) -> Campaign:
-    """A new campaign. UserError with all that is wrong in the study, here or with its toolchains."""
+    """A new campaign. UserError with all that is wrong, in the study or for it on this machine."""
     draft = studies.read(request.study)
     if draft.study is None:
         raise UserError(draft.problems)

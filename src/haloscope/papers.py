@@ -161,6 +161,7 @@ class PaperTable:
     def _grid(self, form: Form, part: Mapping[str, str], cell: str) -> Grid:
         texts = [text for text in self.texts if all(text[k] == v for k, v in part.items())]
         across = self._distinct(form.across)
+        named = self.columns[form.across].type == "text"
         printed = self.columns[cell].printed or cell
         rows: dict[tuple[str, ...], dict[str, str]] = {}
         for text in texts:
@@ -171,7 +172,7 @@ class PaperTable:
         return Grid(
             ", ".join(title),
             form.rows,
-            tuple(f"{form.across} {value}" for value in across),
+            tuple(across) if named else tuple(f"{form.across} {value}" for value in across),
             tuple(
                 (h, tuple(cells.get(value, "") for value in across)) for h, cells in rows.items()
             ),

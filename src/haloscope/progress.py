@@ -18,11 +18,11 @@ from haloscope.case import Case, Job
 class TimeLeft:
     """What the jobs that are left will take, learned from the walls of those that ended."""
 
-    def __init__(self, jobs: Sequence[Job]) -> None:
-        """For these jobs, of which none has ended yet."""
+    def __init__(self, jobs: Sequence[Job], earlier: Mapping[str, Sequence[float]]) -> None:
+        """For these jobs, of which none has ended yet; `earlier` has walls by case, where known."""
         self._left = list(jobs)
-        self._walls: dict[str, list[float]] = {}
         self._cases = {job.case.id: job.case for job in jobs}
+        self._walls = {key: list(earlier[key]) for key in self._cases if key in earlier}
 
     def ended(self, job: Job, wall_s: float) -> None:
         """One job ended after `wall_s` seconds."""
@@ -30,7 +30,7 @@ class TimeLeft:
         self._walls.setdefault(job.case.id, []).append(wall_s)
 
     def seconds(self) -> float | None:
-        """Seconds for all jobs that have not ended; None before the first has."""
+        """Seconds for all jobs that have not ended; None while nothing is known of any."""
         if not self._walls:
             return None
         return sum(self._expected(job.case) for job in self._left)
@@ -62,11 +62,13 @@ def duration(seconds: float) -> str:
 class RunView:
     """Shows a run on a console while it goes on. Use as a context manager."""
 
-    def __init__(self, console: Console, jobs: Sequence[Job]) -> None:
-        """For jobs of which none has started."""
+    def __init__(
+        self, console: Console, jobs: Sequence[Job], earlier: Mapping[str, Sequence[float]]
+    ) -> None:
+        """For jobs of which none has started; `earlier` as in TimeLeft."""
         self._console = console
         self._jobs = jobs
-        self._left = TimeLeft(jobs)
+        self._left = TimeLeft(jobs, earlier)
         self._done = 0
         self._started = time.monotonic()
         self._bar = Progress(
@@ -92,7 +94,8 @@ class RunView:
         trace: TracebackType | None,
     ) -> None:
         """Leave the terminal as it was."""
-        self._bar.stop()
+        if self._console.is_terminal:
+            self._bar.stop()
 
     def watch(self, jobs: Iterable[Job]) -> Iterator[Job]:
         """The same jobs, each shown as the one that runs when it is taken."""

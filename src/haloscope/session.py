@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from haloscope import __version__, build, halobench, machine, toolchain
-from haloscope.case import Value
+from haloscope.case import Value, text
 from haloscope.errors import Problem, UserError
 from haloscope.plan import Forecast, Site
 from haloscope.runners.base import Session
@@ -54,9 +54,7 @@ def workbench(wanted: Iterable[Sequence[str] | None], say: Say) -> Workbench:
     if not found:
         raise UserError(problems)
     source = build.source_hash()
-    built = {
-        name: Built(one, build.build(one, say=say), source) for name, one in found.items()
-    }
+    built = {name: Built(one, build.build(one, say=say), source) for name, one in found.items()}
     return Workbench(built, tuple(one.name for one in usual), tuple(problems))
 
 
@@ -86,14 +84,16 @@ class Halobench:
         self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
     ) -> Forecast:
         """One case's resolved parameters, memory and problems."""
-        return halobench.plan(self.binary, kernel, params, ranks=ranks, threads=threads)
+        given = {key: text(value) for key, value in params.items()}
+        return halobench.plan(self.binary, kernel, given, ranks=ranks, threads=threads)
 
 
 def site(names: Sequence[str], *, oversubscribe: bool) -> Site:
     """This machine, as a place to run cases in."""
     return Site(
         nodes=1,
-        cores=len(machine.physical_cores()),
+        cores=len(machine.processors("cores")),
+        hardware_threads=len(machine.processors("threads")),
         memory_bytes=machine.memory_available_bytes(),
         oversubscribe=oversubscribe,
         toolchains=tuple(names),
@@ -102,7 +102,9 @@ def site(names: Sequence[str], *, oversubscribe: bool) -> Site:
 
 def session(study: str, seed: int) -> Session:
     """What the records of one invocation have in common."""
-    return Session(study, seed, machine.describe(), __version__, checkout(Path(__file__).parents[2]))
+    return Session(
+        study, seed, machine.describe(), __version__, checkout(Path(__file__).parents[2])
+    )
 
 
 def identity() -> dict[str, Any]:

@@ -6,9 +6,12 @@ import argparse
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from rich.console import Console
 
     from haloscope.campaign import Campaign
+    from haloscope.errors import Problem
 
 _DESCRIPTION = """\
 Measure every case of a study, launch by launch in random order, and write a report.
@@ -44,10 +47,17 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add("--out", metavar="DIR", help="the result folder (default: results/STUDY-DATE-TIME)")
     add("--launches", metavar="N", type=int, help="whole jobs of each case, not the study's number")
     add("--resume", metavar="DIR", help="go on with a result folder; what is done is skipped")
-    add("--dry-run", action="store_true", help="show the cases, their memory and notes; run nothing")
+    add(
+        "--dry-run", action="store_true", help="show the cases, their memory and notes; run nothing"
+    )
     add("--oversubscribe", action="store_true", help="let ranks and threads share cores (marked)")
     add("--toolchain", metavar="NAME", help="measure every run with it, whatever the study says")
-    add("--seed", metavar="N", type=int, help="for the order of launches (default: random, recorded)")
+    add(
+        "--seed",
+        metavar="N",
+        type=int,
+        help="for the order of launches (default: random, recorded)",
+    )
     add("--no-report", action="store_true", help="measure and summarise, but write no report")
     parser.set_defaults(execute=execute)
 
@@ -117,7 +127,7 @@ def _measure(campaign: Campaign, log: Console) -> None:
 
     jobs, again = campaign.jobs_left()
     _announce(campaign, len(jobs), again, log)
-    with RunView(log, jobs) as view:
+    with RunView(log, jobs, campaign.earlier_walls()) as view:
         for job, record in campaign.run(jobs, view.watch):
             view.ended(job, record)
 
@@ -143,22 +153,21 @@ def _show(campaign: Campaign, out: Console) -> None:
     """The plan as a table: what --dry-run prints."""
     from rich.table import Table
 
-    from haloscope.plan import gibibytes
+    from haloscope.progress import TimeLeft, duration
+    from haloscope.quantities import size
 
     table = Table("case", "setting", "launches", "memory", title=campaign.plan.study)
     for case in campaign.plan.cases:
         marks = " (oversubscribed)" if case.oversubscribed else ""
         setting = f"{case.label}, {case.toolchain}{marks}"
-        table.add_row(case.id, setting, str(case.launches), gibibytes(case.memory_bytes))
+        table.add_row(case.id, setting, str(case.launches), size(case.memory_bytes))
     out.print(table)
     jobs, _ = campaign.jobs_left()
-    limit = sum(job.case.timeout_s for job in jobs)
-    lines = [
-        f"{len(campaign.plan.cases)} cases, {len(jobs)} launches to run",
-        f"time: {estimate}",
-        *campaign.plan.notes,
-    ]
-    for line in lines:
+    seconds = TimeLeft(jobs, campaign.earlier_walls()).seconds()
+    time = (
+        "not known before the first launches" if seconds is None else f"about {duration(seconds)}"
+    )
+    for line in (f"{len(jobs)} launches to run; time: {time}", *campaign.plan.notes):
         out.print(line, markup=False, soft_wrap=True)
 
 
@@ -172,5 +181,6 @@ def _conclude(campaign: Campaign, out: Console, *, report: bool) -> int:
         out.print(f"report: {write_report(folder.path)}", markup=False, soft_wrap=True)
     bad, _ = campaign.jobs_left()
     if bad:
-        out.print(f"{len(bad)} launches did not end well; to try them again: haloscope run --resume {folder.path}")
+        line = f"{len(bad)} launches did not end well; to try again: run --resume {folder.path}"
+        out.print(line, markup=False, soft_wrap=True)
     return 1 if bad else 0

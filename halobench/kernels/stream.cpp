@@ -1,0 +1,306 @@
+// Memory bandwidth as STREAM counts it (J. D. McCalpin, 1995), by working set, so that caches show.
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+#include "kernel.hpp"
+
+namespace halobench {
+namespace {
+
+#ifdef __SSE2__
+constexpr bool has_streaming_stores = true;
+#else
+constexpr bool has_streaming_stores = false;
+#endif
+
+constexpr std::int64_t line = 8;                ///< elements of a cache line
+constexpr std::int64_t smallest_size = 3 * 64;  ///< bytes: one line of each array
+constexpr double traffic_of_a_step = 4 << 20;   ///< bytes a thread: long against fork and join
+constexpr double factor = 3.0;
+
+struct Operation {
+  const char* name;
+  double arrays;  ///< read or written, once each
+  double flops;   ///< an element
+};
+constexpr std::array<Operation, 5> operations{
+    {{"copy", 2, 0}, {"scale", 2, 1}, {"add", 3, 1}, {"triad", 3, 2}, {"dot", 2, 2}}};
+enum { copy, scale, add, triad, dot };
+
+/// One thread's part of the three arrays: whole cache lines, none if there are more threads.
+struct Slice {
+  double* a;
+  double* b;
+  double* c;
+  std::int64_t count;
+};
+
+// The inputs: fractions whose products and sums are exact, so that every result has one value.
+double a_at(std::int64_t i) { return 1.0 + static_cast<double>(i % line) / 8.0; }
+double b_at(std::int64_t i) { return 2.0 - static_cast<double>(i % line) / 8.0; }
+
+double expected(int operation, std::int64_t i) {
+  if (operation == copy) return a_at(i);
+  if (operation == scale) return factor * a_at(i);
+  if (operation == add) return a_at(i) + b_at(i);
+  return a_at(i) + factor * b_at(i);
+}
+
+using Line = std::array<double, line>;
+
+void stream_line(double* out, const Line& values) {
+#ifdef __SSE2__
+  for (int k = 0; k < line; k += 2) _mm_stream_pd(out + k, _mm_load_pd(values.data() + k));
+#else
+  std::ranges::copy(values, out);
+#endif
+}
+
+/// out[i] = value(i); a streaming store does not read the line that it overwrites.
+template <class Value>
+void fill(double* out, std::int64_t count, bool streaming, Value&& value) {
+  if (!streaming) {
+#pragma omp simd
+    for (std::int64_t i = 0; i < count; ++i) out[i] = value(i);
+    return;
+  }
+  for (std::int64_t i = 0; i < count; i += line) {
+    alignas(64) Line values;
+    for (int k = 0; k < line; ++k) values[static_cast<std::size_t>(k)] = value(i + k);
+    stream_line(out + i, values);
+  }
+#ifdef __SSE2__
+  _mm_sfence();
+#endif
+}
+
+double inner_product(const double* a, const double* b, std::int64_t count) {
+  constexpr int together = 4 * line;  // as many sums as hide the latency of an addition
+  std::array<double, together> sums{};
+  std::int64_t i = 0;
+  for (; i + together <= count; i += together) {
+#pragma omp simd
+    for (int k = 0; k < together; ++k) sums[static_cast<std::size_t>(k)] += a[i + k] * b[i + k];
+  }
+  for (; i < count; ++i) sums[0] += a[i] * b[i];
+  double sum = 0;
+  for (const double part : sums) sum += part;
+  return sum;
+}
+
+/// One pass over a slice; the inner product, if that is the operation.
+double pass(int operation, const Slice& slice, bool streaming) {
+  const double* a = slice.a;
+  const double* b = slice.b;
+  const auto run = [&](auto value) { fill(slice.c, slice.count, streaming, value); };
+  if (operation == copy) run([=](std::int64_t i) { return a[i]; });
+  if (operation == scale) run([=](std::int64_t i) { return factor * a[i]; });
+  if (operation == add) run([=](std::int64_t i) { return a[i] + b[i]; });
+  if (operation == triad) run([=](std::int64_t i) { return a[i] + factor * b[i]; });
+  return operation == dot ? inner_product(a, b, slice.count) : 0.0;
+}
+
+/// Cache lines of one array, for a working set of `size_bytes`.
+std::int64_t lines(std::int64_t size_bytes) { return size_bytes / smallest_size; }
+
+/// Elements that each thread owns: three slices of the largest working set.
+std::int64_t owned_by_thread(std::int64_t largest_size_bytes, std::int64_t threads) {
+  return 3 * line * ((lines(largest_size_bytes) + threads - 1) / threads);
+}
+
+class Stream : public Instance {
+ public:
+  explicit Stream(const Context& context)
+      : comm_(context.comm),
+        meter_(context.meter),
+        phase_(context.meter.phase("passes")),
+        sizes_(context.params.sizes("sizes")),
+        streaming_(context.params.choice("stores") == "streaming"),
+        threads_(context.meter.threads()) {
+    const auto& wanted = context.params.choice("operation");
+    for (int i = 0; i < std::ssize(operations); ++i) {
+      if (wanted == "all" || wanted == operations[static_cast<std::size_t>(i)].name) {
+        chosen_.push_back(i);
+      }
+    }
+    stride_ = owned_by_thread(std::ranges::max(sizes_), threads_);
+    memory_ = context.memory.allocate<double>(stride_ * threads_);
+    select(0);
+  }
+
+  std::size_t points() const override { return sizes_.size() * chosen_.size(); }
+
+  void select(std::size_t point) override {
+    size_bytes_ = sizes_[point / chosen_.size()];
+    operation_ = chosen_[point % chosen_.size()];
+    lines_ = lines(size_bytes_);
+    passes_ = std::max(1, static_cast<int>(traffic_of_a_step / pass_bytes() * threads_));
+  }
+
+  /// Each thread writes its own slices, and so places them.
+  void prepare() override {
+    if (!meter_.executes()) return;
+    for_each_slice([](const Slice& slice) {
+      for (std::int64_t i = 0; i < slice.count; ++i) {
+        slice.a[i] = a_at(i);
+        slice.b[i] = b_at(i);
+        slice.c[i] = -1.0;
+      }
+      return 0.0;
+    });
+    dot_ = -1.0;
+  }
+
+  void step() override {
+    const Traffic traffic{passes_ * pass_bytes(), passes_ * pass_flops(), pass_bytes()};
+    meter_.compute(phase_, traffic, [this] {
+      dot_ = for_each_slice([this](const Slice& slice) {
+        double sum = 0;
+        for (int i = 0; i < passes_; ++i) {
+          std::atomic_signal_fence(std::memory_order_seq_cst);  // every pass reads memory again
+          sum = pass(operation_, slice, streaming_);
+        }
+        return sum;
+      });
+    });
+  }
+
+  Verdict verify() override {
+    if (!meter_.executes()) return {};
+    const bool good = operation_ == dot ? dot_ == expected_dot() : wrong_elements() == 0;
+    if (comm_.all(good)) return {};
+    return {std::string(operation().name) + ": wrong result at a working set of " +
+            std::to_string(size_bytes_) + " bytes"};
+  }
+
+  Work work() const override { return {passes_ * pass_bytes(), passes_ * pass_flops(), 0}; }
+
+  Json point(std::size_t point, const Times& times) override {
+    select(point);
+    return Json::object()
+        .set("size_bytes", size_bytes_)
+        .set("operation", operation().name)
+        .set("passes", passes_)
+        .set("result", Json::object().set("bytes_per_s", bytes_per_s(times)));
+  }
+
+  Json result(std::span<const Times> times) override {
+    Json out = Json::object();
+    const auto largest = std::ranges::max_element(sizes_) - sizes_.begin();
+    for (std::size_t i = 0; i < chosen_.size(); ++i) {
+      const auto point = static_cast<std::size_t>(largest) * chosen_.size() + i;
+      select(point);
+      out.set(std::string(operation().name) + "_bytes_per_s", bytes_per_s(times[point]));
+    }
+    return out;
+  }
+
+ private:
+  const Operation& operation() const { return operations[static_cast<std::size_t>(operation_)]; }
+  double elements() const { return static_cast<double>(lines_ * line); }
+  double pass_bytes() const { return operation().arrays * sizeof(double) * elements(); }
+  double pass_flops() const { return operation().flops * elements(); }
+  double bytes_per_s(const Times& times) const {
+    return comm_.size() * passes_ * pass_bytes() / times.median();
+  }
+
+  /// `body` once for every thread's slice; the sum of what it returns.
+  template <class Body>
+  double for_each_slice(Body&& body) {
+    double sum = 0;
+#pragma omp parallel for schedule(static, 1) reduction(+ : sum)
+    for (int thread = 0; thread < threads_; ++thread) {
+      const auto count = line * (lines_ * (thread + 1) / threads_ - lines_ * thread / threads_);
+      double* a = memory_.data() + thread * stride_;
+      sum += body(Slice{a, a + count, a + 2 * count, count});
+    }
+    return sum;
+  }
+
+  double wrong_elements() {
+    return for_each_slice([this](const Slice& slice) {
+      std::int64_t wrong = 0;
+      for (std::int64_t i = 0; i < slice.count; ++i) wrong += slice.c[i] != expected(operation_, i);
+      return static_cast<double>(wrong);
+    });
+  }
+
+  double expected_dot() const {
+    double sum_of_a_line = 0;
+    for (int i = 0; i < line; ++i) sum_of_a_line += a_at(i) * b_at(i);
+    return sum_of_a_line * static_cast<double>(lines_);
+  }
+
+  const Communicator& comm_;
+  Meter& meter_;
+  Phase& phase_;
+  std::vector<std::int64_t> sizes_;
+  bool streaming_;
+  int threads_;
+  std::vector<int> chosen_;  ///< indices of operations
+  std::int64_t stride_ = 0;  ///< elements from one thread's arrays to the next's
+  Buffer<double> memory_;
+  std::int64_t size_bytes_ = 0;
+  int operation_ = copy;
+  std::int64_t lines_ = 0;
+  int passes_ = 1;
+  double dot_ = 0;
+};
+
+Plan plan_stream(const Params& params, const Shape& shape) {
+  Plan plan;
+  if (params.choice("stores") == "streaming" && !has_streaming_stores) {
+    plan.problems.push_back({"stores", "streaming", "only for x86-64 processors; give plain"});
+  }
+  const auto largest = std::ranges::max(params.sizes("sizes"));
+  plan.memory_bytes = static_cast<double>(owned_by_thread(largest, shape.threads)) *
+                      static_cast<double>(shape.threads * shape.ranks) * sizeof(double);
+  return plan;
+}
+
+}  // namespace
+
+Kernel stream() {
+  using enum Parameter::Type;
+  Kernel kernel;
+  kernel.name = "stream";
+  kernel.summary = "Memory bandwidth: copy, scale, add, triad and dot, by working set";
+  kernel.paper = "McCalpin, STREAM, 1995";
+  kernel.parameters = {
+      {"sizes", sizes, "16K:256M",
+       "working sets of each rank, all three arrays together; the largest should be four times the "
+       "rank's share of the last cache",
+       "B", smallest_size, 1e15},
+      {"operation",
+       choice,
+       "all",
+       "copy c=a, scale c=3a, add c=a+b, triad c=a+3b, dot a.b; bytes are counted as STREAM does, "
+       "16 or 24 an element: what stores read before they write is left out",
+       "",
+       {},
+       {},
+       {"all", "copy", "scale", "add", "triad", "dot"}},
+      {"stores",
+       choice,
+       "plain",
+       "plain: a stored line is first read from memory (write-allocate); streaming: it is not, "
+       "which from memory is up to 1.5 times as fast, and from caches slower",
+       "",
+       {},
+       {},
+       {"plain", "streaming"}},
+  };
+  kernel.repetitions = "10";
+  kernel.sweeps = true;
+  kernel.batched = true;
+  kernel.plan = plan_stream;
+  kernel.setup = [](const Context& context) { return std::make_unique<Stream>(context); };
+  return kernel;
+}
+
+}  // namespace halobench
