@@ -59,7 +59,9 @@ def _swept(
     if time is None:
         raise ValueError("a point without a launch")
     first = points[0]
-    return Swept(size_bytes, operation, tuple(sample), time, first["bytes"], first.get("result") or {})
+    return Swept(
+        size_bytes, operation, tuple(sample), time, first["bytes"], first.get("result") or {}
+    )
 
 
 def at_size(points: Sequence[Swept], operation: str, size_bytes: float) -> Swept | None:

@@ -100,7 +100,9 @@ def median_interval(samples: Sequence[float], confidence: float = 0.95) -> Estim
         return Estimate(value, None, None, n, "none")
     k = int(wide_enough[-1])
     attained = float(coverage[k - 1])
-    return Estimate(value, float(ordered[k - 1]), float(ordered[n - k]), n, "rank interval", attained)
+    return Estimate(
+        value, float(ordered[k - 1]), float(ordered[n - k]), n, "rank interval", attained
+    )
 
 
 def median_range(samples: Sequence[float]) -> Estimate:

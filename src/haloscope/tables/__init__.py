@@ -1,6 +1,6 @@
 """Tables as data, made from cases alone: no files, no processes. `report` draws them.
 
-    build("scaling", cases, context)      every table of a kind that the cases allow
+build("scaling", cases, context)      every table of a kind that the cases allow
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from haloscope.evidence import Facet, MeasuredCase, facets, values
-from haloscope.papers import Paper, PaperTable
 from haloscope.papers import Cell as Printed
+from haloscope.papers import Paper, PaperTable
 from haloscope.quantities import number, seconds
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, missing
@@ -51,11 +51,13 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
         return []
     n = SIZE if SIZE in published else max(published)
     ours = [case for case in own if case.number("n") == n]
-    notebook = Notebook(ours)
+    notebook = Notebook(ours, context.all_cases)
     parts = facets(ours, ("n", "nodes", "ppn"))
     rows = [_published_row(known) for known in published[n]]
-    rows += [_own_row(part, notebook, context) for part in parts]
+    rows += [_own_row(part, notebook) for part in parts]
     notebook.note("(k): k times as fast as the serial run of the same cluster.")
+    if context.machine and context.machine.get("cpu"):
+        notebook.note(f"This machine: {context.machine['cpu']}.")
     papers = ", ".join(dict.fromkeys(paper.id for paper in context.shelf))
     notebook.note(f"Published rows: {papers}.")
     return [
@@ -147,7 +149,7 @@ def _published_row(row: _Published) -> tuple[Cell, ...]:
     return (label(row.name), *(cell(role) for role in ROLES))
 
 
-def _own_row(part: Facet, notebook: Notebook, context: Context) -> tuple[Cell, ...]:
+def _own_row(part: Facet, notebook: Notebook) -> tuple[Cell, ...]:
     at = {(case.number("nodes"), case.number("ppn")): case for case in part.cases}
     most = max(values(part.cases, "ppn"))
     serial = at.get((1, 1))
@@ -159,6 +161,7 @@ def _own_row(part: Facet, notebook: Notebook, context: Context) -> tuple[Cell, .
             return cell
         return replace(cell, also=f"{cell.also} ({number(serial.time.value / case.time.value)})")
 
-    cpu = (context.machine or {}).get("cpu")
-    name = ", ".join(text for text in ("this machine", cpu, part.label) if text)
-    return (label(name), *(cell(place) for place in ((1, 1), (1, most), (32, 1), (32, most))))
+    name = ", ".join(text for text in ("this machine", part.label) if text)
+    all_cores = cell((1, most)) if most > 1 else missing()
+    full = cell((32, most)) if most > 1 else missing()
+    return (label(name), cell((1, 1)), all_cores, cell((32, 1)), full)

@@ -48,7 +48,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     if not found:
         return []
     shown = [m.case for _, own in found for m in (own[0].first, *(c.second for c in own))]
-    notebook = Notebook(shown)
+    notebook = Notebook(shown, context.all_cases)
     rows: list[tuple[Cell, ...]] = []
     for name, own in found:
         reference = own[0].first.case

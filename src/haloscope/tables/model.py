@@ -66,7 +66,9 @@ class Table:
         """Every row has a cell for every column."""
         for row in self.rows:
             if len(row) != len(self.columns):
-                raise ValueError(f"table {self.id}: {len(row)} cells for {len(self.columns)} columns")
+                raise ValueError(
+                    f"table {self.id}: {len(row)} cells for {len(self.columns)} columns"
+                )
 
 
 @dataclass(frozen=True)

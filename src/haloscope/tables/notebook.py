@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from haloscope.evidence import MeasuredCase, name_of
-from haloscope.quantities import PLAIN, SECONDS, Scale, clock, count, ends, number, quantity
 from haloscope.published import Reference
+from haloscope.quantities import PLAIN, SECONDS, Scale, clock, count, ends, number, quantity
 from haloscope.stats import Estimate
 from haloscope.tables.model import Cell, missing
 
@@ -23,9 +23,10 @@ OVERSUBSCRIBED, SIMULATED, LAUNCHES_MISSING = "†", "‡", "*"
 class Notebook:
     """Makes the cells of one table and keeps what its notes have to say."""
 
-    def __init__(self, cases: Sequence[MeasuredCase]) -> None:
-        """For a table that shows (or leaves out) these cases."""
+    def __init__(self, cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> None:
+        """For a table that shows (or leaves out) these cases, named as they differ among others."""
         self._cases = list(cases)
+        self._among = [*cases, *among]
         self._estimates: dict[str, list[Estimate]] = {}
         self._marks: set[str] = set()
         self._extra: dict[str, None] = {}
@@ -60,7 +61,8 @@ class Notebook:
         cell = self.estimate(case.time, case, SECONDS)
         if not isinstance(cell.value, float):
             return cell
-        return self.beside(replace(cell, also=clock(cell.value)), published, faster=True)
+        also = clock(cell.value) if cell.value >= 1 else ""
+        return self.beside(replace(cell, also=also), published, faster=True)
 
     def beside(self, cell: Cell, published: Reference | None, faster: bool = False) -> Cell:
         """A cell with its published counterpart; for times, how many times as fast ours is."""
@@ -121,7 +123,7 @@ class Notebook:
 
     def left_out(self) -> list[str]:
         """A line for every case that lacks launches, with the reason."""
-        return [line for case in self._cases for line in left_out(case, self._cases)]
+        return [line for case in self._cases for line in left_out(case, self._among)]
 
 
 def left_out(case: MeasuredCase, among: Sequence[MeasuredCase]) -> list[str]:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from haloscope.evidence import Facet, MeasuredCase, facets, values
-from haloscope.quantities import count, seconds
 from haloscope.published import Reference
+from haloscope.quantities import count, seconds
 from haloscope.stats import Estimate, ratio_of_medians
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, missing
@@ -41,13 +41,17 @@ class Ladder:
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """Three tables (wall time, speedup, efficiency) for each number of processes per node."""
+    """Three tables (wall time, speedup, efficiency) for each number of processes per node.
+
+    Settings that were run on one number of processes only have none.
+    """
     sized = [case for case in cases if "n" in case.settings]
     tables = []
     for part in facets(sized, AXES):
         for ppn in arrangements(part.cases):
             ladders = [ladder(part.cases, n, ppn) for n in values(part.cases, "n")]
-            tables += _three(part, ppn, ladders, context)
+            if any(len(one.steps) > 1 for one in ladders):
+                tables += _three(part, ppn, ladders, context)
     return tables
 
 
@@ -100,11 +104,9 @@ def _three(part: Facet, ppn: int | None, ladders: list[Ladder], context: Context
 _MakeCell = Callable[[Ladder, MeasuredCase, Notebook, Context], Cell]
 
 
-def _table(
-    key: str, title: str, make: _MakeCell, ladders: list[Ladder], context: Context
-) -> Table:
+def _table(key: str, title: str, make: _MakeCell, ladders: list[Ladder], context: Context) -> Table:
     shown = [case for one in ladders for case in one.steps.values()]
-    notebook = Notebook(shown)
+    notebook = Notebook(shown, context.all_cases)
     across = sorted({case.ranks for case in shown})
 
     def row(one: Ladder) -> tuple[Cell, ...]:
@@ -113,8 +115,9 @@ def _table(
         return (label(str(one.n), one.n), *cells)
 
     rows = tuple(row(one) for one in ladders)
-    for one in ladders:
-        _note_base(one, notebook)
+    if key != "time_s":
+        for one in ladders:
+            _note_base(one, notebook)
     _note_exceptions(ladders, notebook)
     heads = (Column(f"p_{p}_{key}", f"p = {p}") for p in across)
     return Table(
