@@ -94,9 +94,8 @@ def wrapped_compiler(toolchain: Toolchain) -> str:
 def _environment(toolchain: Toolchain) -> dict[str, str]:
     """What the wrapper is run with. A wrapper from PyPI is given the compiler that is there."""
     env = {**os.environ, **toolchain.environment()}
-    compiler = os.environ.get("CXX") or next(
-        filter(shutil.which, ("c++", "g++", "clang++")), "c++"
-    )
+    compilers = (os.environ.get("CXX"), "c++", "g++", "clang++")
+    compiler = next((each for each in compilers if each and shutil.which(each)), "c++")
     if toolchain.prefix is not None:
         env |= {"OMPI_CXX": compiler, "MPICH_CXX": compiler, "I_MPI_CXX": compiler}
     return env

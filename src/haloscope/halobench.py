@@ -108,7 +108,9 @@ def plan(
 def _require(binary: Path, kernel: str) -> None:
     known = [each.name for each in kernels(binary)]
     if kernel not in known:
-        raise UserError(Problem("kernel", f"no kernel is called '{kernel}'", nearest(kernel, known)))
+        raise UserError(
+            Problem("kernel", f"no kernel is called '{kernel}'", nearest(kernel, known))
+        )
 
 
 def _ask(binary: Path, *arguments: str) -> dict[str, Any]:

@@ -63,12 +63,14 @@ def physical_cores(root: Path = ROOT, allowed: Iterable[int] | None = None) -> l
 def memory_available_bytes(root: Path = ROOT) -> int:
     """Memory a job can take now without swapping: the machine's, or what the cgroup leaves."""
     free = _meminfo("MemAvailable", root)
-    rooms = [_cgroup_room_bytes(group) for group in _cgroups("memory", root)]
-    return max(0, min([free if free is not None else psutil.virtual_memory().available, *rooms]))
+    if free is None:
+        free = psutil.virtual_memory().available
+    rooms = (_cgroup_room_bytes(group) for group in _cgroups("memory", root))
+    return max(0, min([free, *(room for room in rooms if room is not None)]))
 
 
 def cpu_quota(root: Path = ROOT) -> float | None:
-    """Processors' worth of time that the cgroup grants, 1.5 being one and a half; None: no limit."""
+    """How many processors' time the cgroup grants, such as 1.5; None where it sets no limit."""
     quotas = [quota for group in _cgroups("cpu", root) if (quota := _cgroup_quota(group))]
     return min(quotas, default=None)
 
@@ -189,8 +191,8 @@ def _cgroups(controller: str, root: Path) -> Iterator[Path]:
         yield from (f for f in folders[: folders.index(mount) + 1] if f.is_dir())
 
 
-def _cgroup_room_bytes(group: Path) -> float:
-    """What is left below a cgroup's limit; page cache that can be dropped counts as left."""
+def _cgroup_room_bytes(group: Path) -> int | None:
+    """What is left below a cgroup's limit, None where it has none; droppable page cache is left."""
     for limit_name, usage_name in (
         ("memory.max", "memory.current"),
         ("memory.limit_in_bytes", "memory.usage_in_bytes"),
@@ -198,7 +200,7 @@ def _cgroup_room_bytes(group: Path) -> float:
         limit, usage = _read(group / limit_name), _read(group / usage_name)
         if limit and usage and limit != "max":
             return int(limit) - int(usage) + _droppable_bytes(group)
-    return float("inf")
+    return None
 
 
 def _droppable_bytes(group: Path) -> int:

@@ -28,8 +28,8 @@ class Forecast(Protocol):
         """The large arrays, summed over ranks."""
 
     @property
-    def problems(self) -> Sequence[Any]:
-        """What is wrong: each with key, value, message."""
+    def problems(self) -> Sequence[Problem]:
+        """Why it can't run, each naming key and value."""
 
 
 class Program(Protocol):
@@ -103,7 +103,7 @@ def expand(
 ) -> Plan:
     """All cases of a study: the product of its axes, each case checked against the site.
 
-    `where(run, key)` says to a user where a run's key stands; by default `runs[run].key`.
+    `where(run, key)` says to a user where a run (key "") or a key of it stands.
     Problems are returned, not raised, so that they can be shown with those of the file.
     """
     findings = _Findings()
@@ -113,7 +113,7 @@ def expand(
 
 
 def _in_file(run: int, key: str) -> str:
-    return f"runs[{run}].{key}"
+    return f"runs[{run}].{key}".rstrip(".")
 
 
 @dataclass(frozen=True)
@@ -197,8 +197,7 @@ class _RunExpansion:
     def _check_and_add(self, given: dict[str, Value], layout: Layout) -> None:
         forecast = self.program.forecast(self.run.kernel, given, layout.ranks, layout.threads)
         for problem in forecast.problems:
-            place = "layout" if problem.key in ("ranks", "threads") else f"params.{problem.key}"
-            self._problem(place, f"{problem.key} = {problem.value}", problem.message)
+            self._problem("", f"{problem.where}: {problem.what}", problem.mend)
         if forecast.problems:
             return
         for toolchain in self.run.toolchains or self.site.toolchains:

@@ -6,14 +6,11 @@ the pair in PATH: a distribution's package, or a module on a cluster. The others
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
 import shutil
 import subprocess
-import sys
-import venv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -23,7 +20,7 @@ from typing import Literal
 import platformdirs
 from filelock import FileLock
 
-from haloscope import machine
+from haloscope import machine, pypi
 from haloscope.errors import Problem, UserError, nearest
 
 Family = Literal["openmpi", "mpich", "impi"]
@@ -60,7 +57,7 @@ class Toolchain:
     version: str
 
     def environment(self) -> dict[str, str]:
-        """Variables that the wrapper and the launcher need; Intel's scripts don't find themselves."""
+        """Variables the wrapper and the launcher need: Intel's don't know where they lie."""
         if self.family != "impi" or self.prefix is None:
             return {}
         path = f"{self.prefix / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
@@ -135,8 +132,7 @@ def install(name: str, *, say: Say = print) -> Toolchain:
             return found
         say(f"installing {name} into {prefix}")
         shutil.rmtree(prefix, ignore_errors=True)
-        venv.create(prefix, with_pip=False, symlinks=True)
-        _pip_install(prefix, name)
+        pypi.install(name, prefix)
         _stamp(name, prefix)
     return find(name)
 
@@ -205,6 +201,21 @@ def recognise(version_text: str) -> tuple[Family, str] | None:
     return None
 
 
+def compiler_family(toolchain: Toolchain) -> Family | None:
+    """Whose mpi.h the wrapper includes; None where it includes none that is known here.
+
+    It should be the launcher's family: ranks started by another library's each believe to be alone.
+    """
+    dump = [str(toolchain.mpicxx), "-E", "-dM", "-x", "c++", "-include", "mpi.h", "/dev/null"]
+    macros = _output(dump, toolchain.environment())
+    marks: tuple[tuple[str, Family], ...] = (
+        ("I_MPI_VERSION", "impi"),
+        ("OMPI_MAJOR_VERSION", "openmpi"),
+        ("MPICH_VERSION", "mpich"),
+    )
+    return next((family for mark, family in marks if f"#define {mark} " in macros), None)
+
+
 def _output(command: list[str], environment: Mapping[str, str] | None = None) -> str:
     done = subprocess.run(
         command,
@@ -217,23 +228,6 @@ def _output(command: list[str], environment: Mapping[str, str] | None = None) ->
         check=False,
     )
     return done.stdout
-
-
-def _pip_install(prefix: Path, package: str) -> None:
-    """Install with whichever installer this Python has: its own pip, or uv."""
-    python = str(prefix / "bin" / "python")
-    if importlib.util.find_spec("pip"):
-        command = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", package]
-    elif uv := shutil.which("uv"):
-        command = [uv, "pip", "install", "--quiet", "--python", python, package]
-    else:
-        mend = f"{sys.executable} -m ensurepip, or install uv"
-        raise UserError(Problem("toolchain", "this Python has neither pip nor uv", mend))
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        last = "\n".join(done.stderr.strip().splitlines()[-5:])
-        mend = "it needs the network, and 0.5 GB of disk space at the most; then try again"
-        raise UserError(Problem(f"installing {package}", last or "pip failed", mend))
 
 
 def _stamp(name: str, prefix: Path) -> None:
@@ -323,7 +317,7 @@ class Launch:
         return self.ranks * self.threads > len(self.processors)
 
     def cpus_of_ranks(self) -> list[tuple[int, ...]]:
-        """The processors of each rank: `threads` of its own, or all of them where they are shared."""
+        """The processors of each rank: `threads` of its own, or all of them where shared."""
         cpus = self.processors
         if self.oversubscribed:
             return [cpus] * self.ranks
@@ -347,10 +341,9 @@ def problems(toolchain: Toolchain, launch: Launch) -> list[Problem]:
     for key, known in (("places", PLACES), ("bind", BINDS)):
         if (word := getattr(launch, key)) not in known:
             found.append(Problem(key, f"'{word}' is unknown", nearest(word, known)))
-    known = transports(toolchain)
-    if launch.transport is not None and launch.transport not in known:
+    if launch.transport not in (None, *(there := transports(toolchain))):
         what = f"{toolchain.version} has no '{launch.transport}'"
-        found.append(Problem("transport", what, nearest(launch.transport, known)))
+        found.append(Problem("transport", what, nearest(str(launch.transport), there)))
     if not found and launch.oversubscribed and not launch.oversubscribe:
         what = (
             f"{launch.ranks} ranks x {launch.threads} threads on "

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import fake_halobench
@@ -15,6 +14,7 @@ import pytest
 from haloscope import build, machine, session, toolchain
 from haloscope.case import Value, text
 from haloscope.errors import Problem, UserError, nearest
+from haloscope.halobench import Plan
 from haloscope.plan import Forecast
 from haloscope.runners import local
 from haloscope.runners.base import Session
@@ -41,8 +41,11 @@ class FakeProgram:
         self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
     ) -> Forecast:
         said = fake_halobench.plan({key: text(value) for key, value in params.items()}, ranks)
-        problems = [SimpleNamespace(**problem) for problem in said["problems"]]
-        return SimpleNamespace(**{**said, "problems": problems})
+        problems = [
+            Problem(f"{kernel} {one['key']}={one['value']}", "refused", one["message"])
+            for one in said["problems"]
+        ]
+        return Plan(said["params"], said["memory_bytes"], tuple(problems))
 
 
 @dataclass

@@ -154,8 +154,8 @@ def test_all_problems_are_found_before_anything_runs(
         "lanches: unknown key 'lanches'",
         "toolchain: there is no 'fak'",
         "runs[0].layout: ppn 9 x threads 1 are too many: a node here has 4 cores",
-        "runs[0].params.n: n = 0",
-        "runs[0].layout: ranks = 9",
+        "runs[0]: fake n=0: refused",
+        "runs[0]: fake ranks=9: refused",
         "runs[2].kernel: there is no kernel 'fume'",
     ]
     assert list(tmp_path.iterdir()) == [path]
@@ -327,7 +327,7 @@ def test_once_fails_with_1_and_shows_why(
         (["fake", "m=3"], "fake has no parameter 'm'"),
         (["fake", "n"], "n: not key=value"),
         (["fake", "n=1", "n=2"], "n: given more than once"),
-        (["fake", "n=0"], "params.n: n = 0"),
+        (["fake", "n=0"], "once: fake n=0: refused"),
         (["fake", "--ranks", "5"], "ppn 5 x threads 1 are too many"),
         (["fake", "--ranks", "0"], "--ranks 0: too small"),
         (["fake", "--timeout", "-1"], "--timeout -1.0: too small"),

@@ -88,9 +88,9 @@ def test_all_problems_of_all_runs_are_found_at_once() -> None:
         "runs[0].kernel: there is no kernel 'fak'",
         "runs[1].layout: ppn 5 x threads 1 are too many: a node here has 4 cores",
         "runs[1].params.m: fake has no parameter 'm'",
-        "runs[1].params.n: n = 0",
-        "runs[1].layout: ranks = 3",
-        "runs[1].layout: ranks = 5",
+        "runs[1]: fake n=0: refused",
+        "runs[1]: fake ranks=3: refused",
+        "runs[1]: fake ranks=5: refused",
         "runs[2].params: fake n=32768, 1 rank needs 8 GiB of memory a node, 1 GiB are free",
     ]
     assert "did you mean 'fake'" in found[0]

@@ -39,8 +39,9 @@ def execute(arguments: argparse.Namespace) -> int:
 
     from haloscope import halobench, session
     from haloscope.errors import Problem, UserError, nearest
+    from haloscope.progress import Teller
 
-    bench = session.workbench([None], Console(stderr=True, highlight=False).print)
+    bench = session.workbench([None], Teller(Console(stderr=True)))
     name, known = arguments.kernel, bench.program.kernels()
     if name not in known:
         what = f"there is no kernel '{name}'"
