@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from haloscope.evidence import MeasuredCase
@@ -79,7 +79,7 @@ def _agrees(table: PaperTable, case: MeasuredCase) -> bool:
     )
 
 
-def _reference(table: PaperTable, column: str, where: dict[str, object]) -> Reference | None:
+def _reference(table: PaperTable, column: str, where: Mapping[str, object]) -> Reference | None:
     cell = table.cell(column, **where)  # type: ignore[arg-type]
     if cell is None or isinstance(cell.value, str):
         return None

@@ -41,7 +41,9 @@ def test_without_a_word_of_the_study_every_topic_is_there_in_its_order(tmp_path:
 
 
 def test_the_study_chooses_tables_their_order_and_their_cases(tmp_path: Path) -> None:
-    study = STUDY + """
+    study = (
+        STUDY
+        + """
 [[tables]]
 kind = "scaling"
 where = { exchange = "blocking" }
@@ -53,6 +55,7 @@ where = { n = 1024 }
 kind = "scaling"
 where = { exchange = "blocking" }
 """
+    )
     report = document(write_folder(tmp_path, quick(), study))
 
     assert report.title == "Two exchanges"
@@ -71,13 +74,16 @@ where = { exchange = "blocking" }
 
 
 def test_wishes_that_cannot_be_met_are_said_first(tmp_path: Path) -> None:
-    study = STUDY + """
+    study = (
+        STUDY
+        + """
 [[tables]]
 kind = "hybrid_grid"
 [[figures]]
 kind = "scaling"
 where = { exchnage = "blocking" }
 """
+    )
     report = document(write_folder(tmp_path, [poisson(64)], study))
 
     first, second, *_ = report.findings
@@ -122,8 +128,9 @@ def test_how_and_where_it_was_measured_is_read_off_the_records(tmp_path: Path) -
     assert report.toolchains[0][0] == "system"
     assert report.toolchains[0][1].startswith("Open MPI v4.1.4")
     assert "Clock: MPI_Wtime, resolution 1.00 ns, cost of a call 25.0 ns." in report.method[1]
-    assert "Launches a case: 4 to 5, in random order. Repetitions a launch: 1 to 5." in (
-        report.method[2]
+    assert (
+        "Launches a case: 4 to 5, in random order. Repetitions a launch: 1 to 5."
+        in (report.method[2])
     )
     facts = dict(report.provenance)
     assert facts["seed"] == "12345"

@@ -1,7 +1,16 @@
 import recorded
 from recorded import bad, cases, changed, poisson, records, stream
 
-from haloscope.evidence import Planned, facets, group, label_of, name_of, select, settings_of, values
+from haloscope.evidence import (
+    Planned,
+    facets,
+    group,
+    label_of,
+    name_of,
+    select,
+    settings_of,
+    values,
+)
 from haloscope.stats import Estimate
 
 
@@ -101,7 +110,9 @@ def test_names_tell_a_case_from_others_of_its_kernel() -> None:
 
 
 def test_select_takes_values_and_lists_of_values() -> None:
-    own = cases([poisson(n, exchange=e) for n in (64, 128, 256) for e in ("blocking", "persistent")])
+    own = cases(
+        [poisson(n, exchange=e) for n in (64, 128, 256) for e in ("blocking", "persistent")]
+    )
 
     chosen = select(own, {"n": [64, 256], "exchange": "persistent"})
 

@@ -93,7 +93,9 @@ def test_a_mesh_without_a_good_launch_says_what_became_of_it() -> None:
     assert cell(table, "128", "time_s").text == "wrong"
     assert cell(table, "128", "time_s").tone == "warning"
     assert cell(table, "128", "error_max").value is None
-    assert "Left out: poisson_cg: n = 128: 1 of 1 launch wrong: error above the bound" in table.notes
+    assert (
+        "Left out: poisson_cg: n = 128: 1 of 1 launch wrong: error above the bound" in table.notes
+    )
 
 
 def test_fixed_iterations_are_no_convergence() -> None:
@@ -265,7 +267,13 @@ def test_clusters_has_this_machine_as_a_new_row_of_table_5_1() -> None:
         "Stampede2 (2018)",
         "this machine",
     ]
-    assert [c.text for c in table.rows[0]] == ["kali (2003)", "02:00:49", "–", "00:04:05", "00:04:49"]
+    assert [c.text for c in table.rows[0]] == [
+        "kali (2003)",
+        "02:00:49",
+        "–",
+        "00:04:05",
+        "00:04:49",
+    ]
     assert cell(table, "maya 2013", "spread_s").also == "(49.1)"
     ours = cell(table, "this machine", "node_s")
     assert (ours.text, ours.also) == ("200 s", "00:03:20 (2.00)")

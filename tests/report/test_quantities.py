@@ -83,8 +83,17 @@ def test_sizes_are_binary_and_rates_decimal() -> None:
 
 
 def test_words_around_numbers() -> None:
-    assert [percent(share) for share in (0.9234, 0.0123, 0.0, None)] == ["92 %", "1.2 %", "0 %", "–"]
+    assert [percent(share) for share in (0.9234, 0.0123, 0.0, None)] == [
+        "92 %",
+        "1.2 %",
+        "0 %",
+        "–",
+    ]
     assert scientific(3.1266e-6) == "3.1266e-06"
     assert [probability(p) for p in (0.0321, 0.00001, None)] == ["0.032", "<0.001", "–"]
     assert [count(1, "launch", "launches"), count(1200, "core")] == ["1 launch", "1,200 cores"]
-    assert [listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])] == ["a", "a and b", "a, b and c"]
+    assert [listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])] == [
+        "a",
+        "a and b",
+        "a, b and c",
+    ]

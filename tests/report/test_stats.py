@@ -103,7 +103,9 @@ def test_a_bootstrap_interval_covers_about_as_often_as_it_says() -> None:
 
 
 def test_a_ratio_of_medians_says_how_many_times_as_fast() -> None:
-    assert ratio_of_medians([2.0, 4.0, 6.0], [1.0, 2.0, 3.0]) == Estimate(2.0, None, None, 3, "none")
+    assert ratio_of_medians([2.0, 4.0, 6.0], [1.0, 2.0, 3.0]) == Estimate(
+        2.0, None, None, 3, "none"
+    )
     six = ratio_of_medians([4.0] * 6, [2.0] * 7)
     assert (six.value, six.low, six.high, six.n) == (2.0, 2.0, 2.0, 6)
     with pytest.raises(ValueError, match="positive"):
