@@ -193,7 +193,7 @@ def select(cases: Iterable[MeasuredCase], where: Mapping[str, Any]) -> list[Meas
 
 
 def facets(cases: Sequence[MeasuredCase], axes: Iterable[str]) -> list[Facet]:
-    """Split cases by every setting that is not one of `axes`, and name what sets each part apart."""
+    """Split cases by every setting that is not one of `axes`; name what sets each part apart."""
     inside = {*axes, *PROTOCOL, *OUTPUT}
     parts: dict[tuple[tuple[str, Setting], ...], list[MeasuredCase]] = {}
     for case in cases:

@@ -99,7 +99,7 @@ def _solver(cases: Sequence[MeasuredCase]) -> Iterator[Finding]:
     known = [use for use in uses(cases, cases) if use.share is not None]
     for variant in dict.fromkeys(str(use.case.settings.get("variant")) for use in known):
         own = [use for use in known if str(use.case.settings.get("variant")) == variant]
-        best = max(own, key=lambda use: (use.working_set_bytes, use.case.cores))
+        best = max(own, key=lambda u: (u.working_set_bytes, u.case.cores, u.achieved.value))
         yield Finding(
             f"The {variant} solver reaches {percent(best.share)} of what stream's triad allows: "
             f"{rate(best.achieved.value)} (N = {best.case.settings.get('n')}, "

@@ -3,8 +3,9 @@
 The unit of replication is the launch: a sample holds one number a whole job, never the repetitions
 inside one job. Where a sample is too small for an interval, there is none (None, never 0).
 
-Sources: Hoefler and Belli, Scientific Benchmarking of Parallel Computing Systems (SC'15), rules 5-8;
-Hunold and Carpen-Amarie, Reproducible MPI Benchmarking; Conover, Practical Nonparametric Statistics.
+Sources: Hoefler and Belli, Scientific Benchmarking of Parallel Computing Systems (SC'15), rules
+5-8; Hunold and Carpen-Amarie, Reproducible MPI Benchmarking; Conover, Practical Nonparametric
+Statistics.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Estimate:
         return replace(self, value=self.value * factor, low=low, high=high)
 
     def rate(self, work: float) -> Estimate:
-        """Work per unit of this estimate (bytes and seconds give bytes a second): ends change places."""
+        """Work per unit of this estimate (bytes, seconds: bytes a second): ends change places."""
         low = None if self.high is None else work / self.high
         high = None if self.low is None else work / self.low
         return replace(self, value=work / self.value, low=low, high=high)
@@ -135,7 +136,7 @@ def mean_interval(samples: Sequence[float], confidence: float = 0.95) -> Estimat
 
 
 def harmonic_mean(rates: Sequence[float]) -> float:
-    """The mean of rates: equal amounts of work over the total time. ValueError unless all are > 0."""
+    """The mean of rates: equal amounts of work over the total time. ValueError unless all > 0."""
     array = _sample(rates)
     if np.any(array <= 0):
         raise ValueError("rates must be positive")

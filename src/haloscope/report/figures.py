@@ -111,7 +111,9 @@ def _lines(panel: Lines) -> Canvas:
     for curve in panel.curves:
         if curve.bound:
             ideal = [m.x for m in curve.marks], [m.y for m in curve.marks]
-            axes.plot(*ideal, color=MUTED, linestyle="--", linewidth=1, label=curve.label, zorder=1.8)
+            axes.plot(
+                *ideal, color=MUTED, linestyle="--", linewidth=1, label=curve.label, zorder=1.8
+            )
     if panel.y.scale == "linear":
         axes.set_ylim(0, 1.06 * axes.dataLim.ymax)
     if len(panel.curves) > 1:
