@@ -216,12 +216,18 @@ def values(cases: Iterable[MeasuredCase], name: str) -> list[int]:
 
 
 def describe(settings: Settings, names: Sequence[str]) -> str:
-    """Some settings in words: "n = 1024, nonblocking, 2 processes"."""
+    """Some settings in words: "n = 1024, nonblocking, 2 processes".
+
+    Processes are those of all nodes where the number of nodes is not named; one thread each goes
+    without saying where processes are named.
+    """
     nodes, ppn = settings.get("nodes"), settings.get("ppn")
     words = []
     for name in names:
         if name == "ppn" and "nodes" not in names and isinstance(nodes, int):
             words.append(count(nodes * ppn, "process", "processes") if isinstance(ppn, int) else "")
+        elif name == "threads" and "ppn" in names and settings.get(name) == 1:
+            continue
         else:
             words.append(_in_words(name, settings.get(name)))
     return ", ".join(word for word in words if word)

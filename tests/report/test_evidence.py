@@ -109,6 +109,17 @@ def test_names_tell_a_case_from_others_of_its_kernel() -> None:
     assert name_of(own[3], own) == "stream"
 
 
+def test_one_thread_goes_without_saying_beside_processes() -> None:
+    shared_out = cases([poisson(64, ranks=2), poisson(64, threads=2)])
+    threads = cases([poisson(64), poisson(64, threads=2)])
+
+    assert [label_of(case, shared_out) for case in shared_out] == [
+        "1 process, 2 threads",
+        "2 processes",
+    ]
+    assert [label_of(case, threads) for case in threads] == ["1 thread", "2 threads"]
+
+
 def test_select_takes_values_and_lists_of_values() -> None:
     own = cases(
         [poisson(n, exchange=e) for n in (64, 128, 256) for e in ("blocking", "persistent")]
