@@ -46,14 +46,6 @@ def test_simulated_times_have_no_spread() -> None:
     assert case.time == Estimate(1.0, None, None, 8, "simulated")
 
 
-def test_a_launch_that_was_tried_again_counts_as_its_last_try() -> None:
-    first = bad(poisson(64, time_s=1.0), "failed", "killed")
-
-    (case,) = cases([first, poisson(64, time_s=2.0)])
-
-    assert (case.times_s, case.excluded) == ([2.0], ())
-
-
 def test_a_planned_case_without_a_record_is_there_without_launches() -> None:
     known = records([poisson(64, launch=k) for k in range(2)])
     absent = {"kernel": "poisson_cg", **{k: poisson(128)[k] for k in ("params", "layout")}}
