@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from haloscope import series, tables
-from haloscope.dossier import Dossier, Wish
 from haloscope.errors import nearest
 from haloscope.evidence import MeasuredCase
 from haloscope.findings import Finding, findings
 from haloscope.method import Facts, machine_facts, method, provenance, toolchain_facts
 from haloscope.series import Figure
-from haloscope.tables import Context, Options, Table
+from haloscope.tables import Context, Table
+from haloscope.tables.model import Wish
 from haloscope.tables.notebook import left_out
+
+if TYPE_CHECKING:
+    from haloscope.dossier import Dossier
 
 TOPICS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "memory": ("Memory bandwidth", ("stream", "bandwidth")),
@@ -89,7 +92,10 @@ def compose(dossier: Dossier) -> Document:
         summary=_summary(dossier.cases),
         findings=(*unmet, *findings(dossier.cases, context)),
         sections=_sections(made, drawn),
-        left_out=tuple(line for case in dossier.cases for line in left_out(case, dossier.cases)),
+        left_out=(
+            *(line for case in dossier.cases for line in left_out(case, dossier.cases)),
+            *(f"{note[:1].upper()}{note[1:]}." for note in dossier.left_out),
+        ),
         machine=machine_facts(dossier.machine),
         toolchains=toolchain_facts(dossier.records),
         method=method(dossier.records, dossier.cases),
@@ -97,7 +103,7 @@ def compose(dossier: Dossier) -> Document:
     )
 
 
-_EVERYTHING = Wish("summary", Options())
+_EVERYTHING = Wish("summary")
 
 
 def _made(
@@ -108,7 +114,7 @@ def _made(
     context: Context,
 ) -> list[tuple[Wish, list[_Item]]]:
     """What each wish gives; without any word of the study, every kind there is."""
-    asked = [Wish(kind, Options()) for kind in kinds] if wishes is None else wishes
+    asked = [Wish(kind) for kind in kinds] if wishes is None else wishes
     return [
         (wish, build(wish.kind, cases, replace(context, options=wish.options))) for wish in asked
     ]

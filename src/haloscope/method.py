@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from haloscope.dossier import Dossier
 from haloscope.evidence import MeasuredCase
 from haloscope.quantities import count, listed, seconds, size
-from haloscope.records import Record
+
+if TYPE_CHECKING:
+    from haloscope.dossier import Dossier
+    from haloscope.records import Record
 
 Facts = tuple[tuple[str, str], ...]
 """Pairs of a name and a text."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from haloscope.evidence import MeasuredCase
-from haloscope.papers import Paper, PaperTable
+
+if TYPE_CHECKING:
+    from haloscope.papers import Paper, PaperTable
 
 _SETTINGS = ("exchange", "threads", "places", "bind")
 """Facts of a published table that a measured case must share; a cluster's name is none of them."""

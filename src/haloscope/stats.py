@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from math import comb, sqrt
 from statistics import NormalDist
 
@@ -94,16 +95,24 @@ def median_interval(samples: Sequence[float], confidence: float = 0.95) -> Estim
     ordered = np.sort(_sample(samples))
     n = int(ordered.size)
     value = float(np.median(ordered))
+    k, attained = _rank(n, confidence)
+    if k == 0:
+        return Estimate(value, None, None, n, "none")
+    return Estimate(
+        value, float(ordered[k - 1]), float(ordered[n - k]), n, "rank interval", attained
+    )
+
+
+@cache
+def _rank(n: int, confidence: float) -> tuple[int, float]:
+    """The rank k of a median's interval over n launches, and its coverage; (0, 0) for none."""
     ranks = np.arange(1, n // 2 + 1)
     coverage = 1.0 - 2.0 * scipy_stats.binom.cdf(ranks - 1, n, 0.5)
     wide_enough = ranks[coverage >= confidence]
     if wide_enough.size == 0:
-        return Estimate(value, None, None, n, "none")
+        return 0, 0.0
     k = int(wide_enough[-1])
-    attained = float(coverage[k - 1])
-    return Estimate(
-        value, float(ordered[k - 1]), float(ordered[n - k]), n, "rank interval", attained
-    )
+    return k, float(coverage[k - 1])
 
 
 def median_range(samples: Sequence[float]) -> Estimate:

@@ -220,7 +220,7 @@ def _phases(time_s: float, ranks: int, traffic: float) -> list[Raw]:
 
 
 def _surface(points: int, error: float) -> Raw:
-    at = [(k + 1) / (points + 1) for k in range(points)]
+    at = [k / (points - 1) for k in range(points)]
     solution = [sin(pi * x) ** 2 * sin(pi * y) ** 2 for y in at for x in at]
     return {"points": points, "solution": solution, "error": [-error * u for u in solution]}
 

@@ -98,13 +98,14 @@ where = { exchnage = "blocking" }
 def test_launches_that_the_plan_asks_for_and_nobody_made_are_missed(tmp_path: Path) -> None:
     there, absent = poisson(64), poisson(128)
     keys = ("case", "kernel", "params", "layout", "transport")
-    plan = {
+    plan: dict[str, object] = {
         "seed": 9,
         "cases": [
             {**{key: raw[key] for key in keys}, "toolchain": "system", "launches": 2}
             for raw in (there, absent)
         ],
     }
+    plan["notes"] = ["left out, as this machine is one node: 2 nodes"]
     write_folder(tmp_path, [there])
     (tmp_path / "plan.json").write_text(json.dumps(plan))
 
@@ -116,7 +117,17 @@ def test_launches_that_the_plan_asks_for_and_nobody_made_are_missed(tmp_path: Pa
     assert report.left_out == (
         "Not run: poisson_cg: n = 64: 1 of 2 launches.",
         "Not run: poisson_cg: n = 128: 2 of 2 launches.",
+        "Left out, as this machine is one node: 2 nodes.",
     )
+
+
+def test_a_launch_that_was_tried_again_counts_as_its_last_try(tmp_path: Path) -> None:
+    first = bad(poisson(64, time_s=1.0), "failed", "killed")
+
+    dossier = open_folder(write_folder(tmp_path, [first, poisson(64, time_s=2.0)]))
+
+    (case,) = dossier.cases
+    assert (case.times_s, case.excluded) == ([2.0], ())
 
 
 def test_how_and_where_it_was_measured_is_read_off_the_records(tmp_path: Path) -> None:

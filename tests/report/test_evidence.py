@@ -46,14 +46,6 @@ def test_simulated_times_have_no_spread() -> None:
     assert case.time == Estimate(1.0, None, None, 8, "simulated")
 
 
-def test_a_launch_that_was_tried_again_counts_as_its_last_try() -> None:
-    first = bad(poisson(64, time_s=1.0), "failed", "killed")
-
-    (case,) = cases([first, poisson(64, time_s=2.0)])
-
-    assert (case.times_s, case.excluded) == ([2.0], ())
-
-
 def test_a_planned_case_without_a_record_is_there_without_launches() -> None:
     known = records([poisson(64, launch=k) for k in range(2)])
     absent = {"kernel": "poisson_cg", **{k: poisson(128)[k] for k in ("params", "layout")}}
@@ -107,6 +99,17 @@ def test_names_tell_a_case_from_others_of_its_kernel() -> None:
     ]
     assert name_of(own[0], own[:2]) == "poisson_cg: n = 64"
     assert name_of(own[3], own) == "stream"
+
+
+def test_one_thread_goes_without_saying_beside_processes() -> None:
+    shared_out = cases([poisson(64, ranks=2), poisson(64, threads=2)])
+    threads = cases([poisson(64), poisson(64, threads=2)])
+
+    assert [label_of(case, shared_out) for case in shared_out] == [
+        "1 process, 2 threads",
+        "2 processes",
+    ]
+    assert [label_of(case, threads) for case in threads] == ["1 thread", "2 threads"]
 
 
 def test_select_takes_values_and_lists_of_values() -> None:

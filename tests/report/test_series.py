@@ -76,7 +76,7 @@ def test_phases_stack_to_one() -> None:
 
 
 def test_surfaces_are_scaled_to_numbers_a_reader_can_compare() -> None:
-    (figure,) = build("surfaces", [poisson(32, surface=31)])
+    (figure,) = build("surfaces", [poisson(32, surface=33)])
 
     solution, error = figure.panels
     assert isinstance(solution, Surface) and isinstance(error, Surface)
@@ -84,7 +84,7 @@ def test_surfaces_are_scaled_to_numbers_a_reader_can_compare() -> None:
     assert error.title == "(b) error u − u_h, in 1e-3"
     assert max(map(max, solution.heights)) == 1.0
     assert min(map(min, error.heights)) == pytest.approx(-3.0127)
-    assert (len(solution.points), solution.points[15]) == (31, 0.5)
+    assert (len(solution.points), solution.points[16]) == (33, 0.5)
 
 
 def test_every_kind_bears_records_that_all_failed() -> None:

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from haloscope.evidence import Facet, MeasuredCase, facets, values
-from haloscope.papers import Cell as Printed
-from haloscope.papers import Paper, PaperTable
 from haloscope.quantities import number, seconds
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, missing
 from haloscope.tables.notebook import Notebook
+
+if TYPE_CHECKING:
+    from haloscope.papers import Cell as Printed
+    from haloscope.papers import Paper, PaperTable
 
 SIZE = 4096
 ROLES = ("serial", "node", "spread", "full")

@@ -85,6 +85,14 @@ class Options:
     published: str | None = None
 
 
+@dataclass(frozen=True)
+class Wish:
+    """One [[tables]] or [[figures]] table of a study: a kind and its options."""
+
+    kind: str
+    options: Options = field(default_factory=Options)
+
+
 def label(text: str, value: Value = None) -> Cell:
     """A cell that names its row."""
     return Cell(text if value is None else value, text)
