@@ -21,13 +21,15 @@ class Problem:
     mend: str
 
     def __str__(self) -> str:
+        """Where, what and the mend, as the command line prints it."""
         return f"{self.where}: {self.what}\n    {self.mend}"
 
 
 class UserError(Exception):
-    """Bad input, found before anything was launched. The command line prints it and exits with 2."""
+    """Bad input, found before anything was launched; the command line exits with 2."""
 
     def __init__(self, problems: Problem | Sequence[Problem]) -> None:
+        """`problems`: everything that was found, to be printed together."""
         self.problems = [problems] if isinstance(problems, Problem) else list(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
 

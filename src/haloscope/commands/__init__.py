@@ -1,1 +1,4 @@
-"""The subcommands, one module each: `add_parser(subparsers)` and `execute(arguments) -> exit code`."""
+"""The subcommands, one module each.
+
+Every module has `add_parser(subparsers)` and `execute(arguments)`, which returns the exit code.
+"""

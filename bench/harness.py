@@ -1,0 +1,98 @@
+"""What haloscope itself costs: `haloscope run` of an `empty` case beyond a bare mpirun of it.
+
+usage: .venv/bin/python bench/harness.py [--rounds 5] [--launches 20]
+
+Two figures a round: the whole command divided by its launches (start-up and reading the study
+included, no report), and the slope between two numbers of launches (what one more launch costs).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from turns import ROOT, Target, in_turn, write_page
+
+STUDY = """\
+title = "The cost of the harness"
+[[runs]]
+kernel = "empty"
+params = { repetitions = 1, steps = 1 }
+layout = { ppn = 1, threads = 1 }
+"""
+
+
+def seconds(command: list[str], env: dict[str, str] | None = None) -> float:
+    """Wall seconds of a command that must succeed."""
+    start = time.perf_counter()
+    subprocess.run(command, check=True, capture_output=True, env=env)
+    return time.perf_counter() - start
+
+
+def bare(launches: int) -> Callable[[], float]:
+    """Competitor: the same launch command, with nothing around it; seconds a launch."""
+    from haloscope.build import build
+    from haloscope.toolchain import Launch, ensure, launch_command
+
+    toolchain = ensure(None)
+    program = [str(build(toolchain)), "empty", "repetitions=1", "steps=1"]
+    argv, env = launch_command(toolchain, Launch(ranks=1, threads=1), program)
+
+    def run() -> float:
+        total = sum(seconds(argv, {**os.environ, **env}) for _ in range(launches))
+        return total / launches
+
+    return run
+
+
+def whole(folder: Path, launches: int) -> Callable[[], float]:
+    """Competitor: haloscope run; seconds of the whole command."""
+    study = folder / "empty.toml"
+    study.write_text(STUDY)
+
+    def run() -> float:
+        with tempfile.TemporaryDirectory(dir=folder) as out:
+            return seconds([
+                str(ROOT / "haloscope"), "run", str(study), "--launches", str(launches),
+                "--out", f"{out}/results", "--no-report",
+            ])  # fmt: skip
+
+    return run
+
+
+def main() -> None:
+    """Run everything, write docs/bench/harness.md."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--launches", type=int, default=20)
+    arguments = parser.parse_args()
+    few, many = arguments.launches, 2 * arguments.launches
+    with tempfile.TemporaryDirectory() as folder:
+        figures = in_turn(
+            {
+                "bare mpirun, a launch": bare(few),
+                f"haloscope run, {few} launches": whole(Path(folder), few),
+                f"haloscope run, {many} launches": whole(Path(folder), many),
+            },
+            arguments.rounds,
+        )
+    alone, short, long = figures.values()
+    slope = [(b - a) / (many - few) - c for a, b, c in zip(short, long, alone, strict=True)]
+    spread = [b / many - c for b, c in zip(long, alone, strict=True)]
+    body = [
+        "| what | median | range | target | |",
+        "|---|---|---|---|---|",
+        Target("one more launch, beyond a bare mpirun", slope, 0.1, at_most=True, unit="s").row(),
+        Target(f"whole command / {many}, beyond", spread, 0.1, at_most=True, unit="s").row(),
+    ]
+    print(write_page("harness", "The cost of the harness", body))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,159 @@
+"""poisson_cg against its bounds and its peer: textbook, fused, PETSc's KSPCG, stream's triad.
+
+usage: .venv/bin/python bench/poisson_cg.py [--rounds 5]
+
+Needs Debian's petsc-dev (libpetsc-real-dev) for the peer and mpicc in PATH, of the same MPI library
+that PETSc was built with; without them the peer's lines are left out, and said so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from turns import ROOT, Target, in_turn, once, ratios, write_page
+
+ITERATIONS = {1024: 400, 4096: 40}
+HEADER = ["| what | median | range | target | |", "|---|---|---|---|---|"]
+
+
+def build_petsc(folder: Path) -> Path | None:
+    """Compile bench/petsc_cg.c; None where PETSc or mpicc is not there."""
+    found = sorted(Path("/usr/lib/petscdir").glob("*/*/lib/pkgconfig"))
+    env = {**os.environ, "PKG_CONFIG_PATH": os.pathsep.join(map(str, found))}
+    flags = subprocess.run(
+        ["pkg-config", "--cflags", "--libs", "PETSc"],
+        capture_output=True, text=True, env=env, check=False,
+    )  # fmt: skip
+    compiler = shutil.which("mpicc")
+    if flags.returncode != 0 or compiler is None:
+        return None
+    program = folder / "petsc_cg"
+    source = ROOT / "bench" / "petsc_cg.c"
+    command = [compiler, "-O3", "-march=native", str(source), "-o", str(program)]
+    subprocess.run([*command, *flags.stdout.split(), "-lm"], check=True)
+    return program
+
+
+def petsc_seconds(program: Path, ranks: int, n: int) -> float:
+    """One launch of the peer, bound like ours; seconds of the solve."""
+    from haloscope.toolchain import Launch, find, launch_command
+
+    arguments = [str(program), "-n", str(n), "-iterations", str(ITERATIONS[n])]
+    argv, env = launch_command(find("system"), Launch(ranks=ranks, threads=1), arguments)
+    done = subprocess.run(
+        argv, env={**os.environ, **env}, capture_output=True, text=True, check=True
+    )
+    return float(json.loads(done.stdout)["seconds"])
+
+
+def solve(variant: str, n: int, ranks: int) -> Callable[[], float]:
+    """A competitor: one launch of poisson_cg; seconds."""
+
+    def run() -> float:
+        record = once(
+            "poisson_cg", ranks=ranks, n=n, variant=variant, iterations=ITERATIONS[n], warmup=0,
+            exchange="nonblocking",
+        )  # fmt: skip
+        return float(record["times_s"][0])
+
+    return run
+
+
+def triad(ranks: int, n: int) -> Callable[[], float]:
+    """A competitor: stream's triad in bytes per second, working set as large as the solver's."""
+
+    def run() -> float:
+        size = 3 * 8 * n * n // ranks
+        record = once("stream", ranks=ranks, sizes=size)
+        return float(record["result"]["triad_bytes_per_s"])
+
+    return run
+
+
+def bench_size(n: int, rounds: int, petsc: Path | None) -> list[str]:
+    """All competitors at one problem size; lines of the result table."""
+    competitors = {
+        "triad, 1 rank": triad(1, n),
+        "textbook, 1 rank": solve("textbook", n, 1),
+        "fused, 1 rank": solve("fused", n, 1),
+        "triad, 2 ranks": triad(2, n),
+        "fused, 2 ranks": solve("fused", n, 2),
+    }
+    if petsc is not None:
+        for ranks in (1, 2):
+            competitors[f"PETSc, {ranks} rank"] = lambda r=ranks: petsc_seconds(petsc, r, n)
+    figures = in_turn(competitors, rounds)
+    bytes_per_point = once("poisson_cg", n=n, variant="fused", iterations=4)["result"][
+        "bytes_per_point_iteration"
+    ]
+    moved = bytes_per_point * n * n * ITERATIONS[n]
+    targets = [
+        Target(
+            "fused against textbook, 1 rank",
+            ratios(figures["textbook, 1 rank"], figures["fused, 1 rank"]), 2.2,
+        ),
+        Target(
+            "fused, 2 ranks against 1",
+            ratios(figures["fused, 1 rank"], figures["fused, 2 ranks"]), 1.85,
+        ),
+    ]  # fmt: skip
+    for ranks, name in ((1, "1 rank"), (2, "2 ranks")):
+        achieved = [
+            moved / s / bound
+            for s, bound in zip(figures[f"fused, {name}"], figures[f"triad, {name}"], strict=True)
+        ]
+        targets.append(Target(f"fused: bytes/s against triad, {name}", achieved, 0.85))
+    if petsc is not None:
+        for ranks, name in ((1, "1 rank"), (2, "2 ranks")):
+            peer = ratios(figures[f"PETSc, {ranks} rank"], figures[f"fused, {name}"])
+            targets.append(Target(f"fused against PETSc KSPCG, {name}", peer, 5.0))
+    per_point = [
+        f"{name}: {1e9 * sorted(values)[len(values) // 2] / (n * n * ITERATIONS[n]):.3g} ns"
+        for name, values in figures.items()
+        if "triad" not in name
+    ]
+    return [
+        f"## n = {n}, {ITERATIONS[n]} iterations", "", *HEADER, *(t.row() for t in targets), "",
+        f"Declared for fused: {bytes_per_point:g} bytes a point and iteration. "
+        "Median time a point and iteration: " + "; ".join(per_point) + ".", "",
+    ]  # fmt: skip
+
+
+def bench_memory(n: int) -> list[str]:
+    """What fused allocates and what the system observes."""
+    memory = once("poisson_cg", n=n, variant="fused", iterations=2)["memory"]
+    vectors = memory["allocated_bytes"] / (8 * n * n)
+    above = (memory["peak_bytes"] - memory["allocated_bytes"]) / 1e6
+    return [
+        f"## Memory, n = {n}, 1 rank", "", *HEADER,
+        Target("allocated by fused", [vectors], 3 * 1.02, at_most=True, unit="vectors").row(),
+        Target("observed peak above that", [above], 50, at_most=True, unit="MB").row(), "",
+    ]  # fmt: skip
+
+
+def main() -> None:
+    """Run everything, write docs/bench/poisson_cg.md."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    rounds = parser.parse_args().rounds
+    with tempfile.TemporaryDirectory() as folder:
+        petsc = build_petsc(Path(folder))
+        body = []
+        if petsc is None:
+            body += ["PETSc (libpetsc-real-dev) or mpicc is not here: its lines are left out.", ""]
+        for n in ITERATIONS:
+            body += bench_size(n, rounds, petsc)
+        body += bench_memory(4096)
+    print(write_page("poisson_cg", "poisson_cg: textbook, fused, PETSc, triad", body))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+"""Shared by the bench scripts: run competitors in turn (A B A B ...), write what was measured.
+
+The unit is the launch. Every round runs each competitor once, so that a slow drift of the machine
+falls on all of them alike; the figure of merit is the ratio within a round, its median over rounds.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Target:
+    """One line of a bench's verdict: a figure, what it should reach, and which way is good."""
+
+    what: str
+    figures: Sequence[float]
+    target: float
+    at_most: bool = False
+    unit: str = "x"
+
+    def row(self) -> str:
+        """The line of the result table: median, range over rounds, target, met or not."""
+        middle = median(self.figures)
+        met = middle <= self.target if self.at_most else middle >= self.target
+        word = "at most" if self.at_most else "at least"
+        return (
+            f"| {self.what} | {middle:.3g} {self.unit} "
+            f"| {min(self.figures):.3g} to {max(self.figures):.3g} "
+            f"| {word} {self.target:g} {self.unit} | {'met' if met else 'not met'} |"
+        )
+
+
+def once(kernel: str, *, ranks: int = 1, threads: int = 1, **params: object) -> dict[str, Any]:
+    """One launch of a kernel through haloscope itself; its record."""
+    command = [
+        str(ROOT / "haloscope"), "once", kernel, *(f"{k}={v}" for k, v in params.items()),
+        "--ranks", str(ranks), "--threads", str(threads), "--json",
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)} failed:\n{done.stderr}{done.stdout}")
+    record: dict[str, Any] = json.loads(done.stdout)
+    return record
+
+
+def in_turn(
+    competitors: Mapping[str, Callable[[], float]], rounds: int
+) -> dict[str, list[float]]:
+    """Seconds (or any figure) of every competitor, one a round."""
+    figures: dict[str, list[float]] = {name: [] for name in competitors}
+    for number in range(rounds):
+        for name, run in competitors.items():
+            figures[name].append(run())
+            print(f"round {number + 1}/{rounds}  {name:40s} {figures[name][-1]:.6g}", flush=True)
+    return figures
+
+
+def ratios(over: Sequence[float], under: Sequence[float]) -> list[float]:
+    """over/under, round by round."""
+    return [a / b for a, b in zip(over, under, strict=True)]
+
+
+def processor() -> str:
+    """The processor's model, as /proc/cpuinfo names it."""
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.processor() or "unknown processor"
+
+
+def write_page(name: str, title: str, body: Sequence[str]) -> Path:
+    """Write docs/bench/NAME.md: what was run, where, when and what came out."""
+    commit = subprocess.run(
+        ["git", "-C", str(ROOT), "describe", "--always", "--dirty"],
+        capture_output=True, text=True, check=False,
+    ).stdout.strip()  # fmt: skip
+    page = ROOT / "docs" / "bench" / f"{name}.md"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    head = [
+        f"# {title}",
+        "",
+        f"Command: `{' '.join(['python', *sys.argv])}`, "
+        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, commit {commit or 'unknown'}.",
+        f"Machine: {processor()}, {platform.system()} {platform.release()}.",
+        "Competitors run in turn; each figure is the median over rounds, with its range.",
+        "",
+    ]
+    page.write_text("\n".join([*head, *body]) + "\n")
+    return page

@@ -1,0 +1,144 @@
+"""`haloscope paper`: the published tables that come with haloscope."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from haloscope.papers import Grid, Paper, PaperTable
+
+_DESCRIPTION = """\
+Published performance tables, as data. Reports set them beside your own measurements when a study
+names a paper; here you can look at them, or take them elsewhere as CSV.
+
+A dot is a cell with no value: not in the paper, or not readable with certainty in the text we
+have, which is then said below the table. A wall time of 00:00:00 is no such cell: it is a run too
+short for the printed resolution.
+"""
+_EPILOG = """\
+examples:
+  haloscope paper list                            the papers and their tables
+  haloscope paper show hpcf-2018-10 4.1           wall times on Stampede2, as printed
+  haloscope paper show hpcf-2010-6 5.2 --csv      one line a cell, for other programs
+"""
+_MISSING = "·"
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `paper list` and `paper show` to the command line."""
+    parser = subparsers.add_parser(
+        "paper",
+        help="published tables: list them, show one",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    listing = actions.add_parser(
+        "list", help="the papers, and what is in each of their tables", description=_DESCRIPTION
+    )
+    listing.set_defaults(execute=execute)
+    show = actions.add_parser(
+        "show",
+        help="one table in its published form",
+        description="One table in its published form, what holds for all its cells, and notes.",
+    )
+    show.add_argument("id", metavar="ID", help="the paper, e.g. hpcf-2018-10")
+    show.add_argument("table", metavar="TABLE", help="the table's number in it, e.g. 4.1")
+    show.add_argument("--csv", action="store_true", help="one line a cell, to standard output")
+    show.set_defaults(execute=execute)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Run `paper list` or `paper show`. Raises UserError for a paper or table that is not there."""
+    from rich.console import Console
+
+    from haloscope.papers import list_papers, load
+
+    console = Console(highlight=False)
+    if arguments.action == "list":
+        for paper in list_papers():
+            _list(console, paper)
+        return 0
+    table = load(arguments.id).table(arguments.table)
+    if arguments.csv:
+        _write_csv(table)
+    else:
+        _show(console, table)
+    return 0
+
+
+def _list(console: Console, paper: Paper) -> None:
+    from rich.padding import Padding
+    from rich.table import Table
+
+    console.print(f"[bold]{paper.id}[/bold]  {', '.join(paper.authors)} ({paper.year})")
+    console.print(Padding(paper.title, (0, 0, 0, 2)), style="dim")
+    tables = Table.grid(padding=(0, 2))
+    for table in paper.tables.values():
+        tables.add_row(table.id, table.caption)
+    console.print(Padding(tables, (0, 0, 1, 2)))
+
+
+def _write_csv(table: PaperTable) -> None:
+    writer = csv.DictWriter(sys.stdout, list(table.columns), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(table.texts)
+
+
+def _show(console: Console, table: PaperTable) -> None:
+    console.print(f"[bold]{table.paper}, table {table.id}[/bold]: {table.caption}")
+    facts = ", ".join(f"{name} {value}" for name, value in table.facts.items())
+    console.print(facts, style="dim", markup=False)
+    for grid in table.grids():
+        console.print()
+        _print_grid(console, grid)
+    console.print()
+    for name, column in table.columns.items():
+        unit = f" [{column.unit}]" if column.unit else ""
+        console.print(f"{name}{unit}: {column.meaning}", style="dim", markup=False)
+    for note in table.notes:
+        console.print(f"note: {note}", markup=False)
+    for omitted in table.omitted:
+        console.print(f"left out: {omitted}", markup=False)
+
+
+def _print_grid(console: Console, grid: Grid) -> None:
+    """Draw a grid; one that is wider than the terminal in several pieces, side under side."""
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    if grid.title:
+        console.print(grid.title, style="bold", markup=False)
+    for piece in _pieces(grid, console.width):
+        drawn = Table(box=SIMPLE)
+        for name in grid.corner:
+            drawn.add_column(name, justify="right", style="bold", no_wrap=True)
+        for index in piece:
+            drawn.add_column(grid.across[index], justify="right", no_wrap=True)
+        for headings, cells in grid.rows:
+            drawn.add_row(*headings, *(cells[index] or _MISSING for index in piece))
+        console.print(drawn)
+
+
+def _pieces(grid: Grid, width: int) -> list[range]:
+    """The columns of a grid in runs that fit into `width` characters beside the headings."""
+    gap = 3  # what the box adds to each column
+    heads = zip(
+        grid.corner, zip(*(headings for headings, _ in grid.rows), strict=True), strict=True
+    )
+    bodies = zip(grid.across, zip(*(cells for _, cells in grid.rows), strict=True), strict=True)
+    room = width - 1 - sum(gap + max(map(len, (name, *texts))) for name, texts in heads)
+    widths = [gap + max(map(len, (name, *texts))) for name, texts in bodies]
+    pieces: list[range] = []
+    start = 0
+    for stop in range(1, len(widths) + 1):
+        if stop == len(widths) or sum(widths[start : stop + 1]) > room:
+            pieces.append(range(start, stop))
+            start = stop
+    return pieces

@@ -1,0 +1,198 @@
+"""Reads and checks papers/<id>/paper.toml and the CSV files it names. All problems at once."""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PositiveFloat,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+)
+
+from haloscope.errors import Problem, UserError, nearest
+
+Scalar = int | float | str
+Value = int | float | str | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a column holds.
+
+    unit: empty for counts, ratios and words.
+    printed: the column with this one's text as printed, where that is another (HH:MM:SS).
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    type: Literal["integer", "real", "text"]
+    meaning: str
+    unit: str = ""
+    printed: str | None = None
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a table is laid out in print.
+
+    split: a sub-table for each value of this column; None for no such split.
+    rows, across: the columns whose values head the rows, and the column that heads the columns.
+    cells: what stands in the cells; a grid for each.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    rows: tuple[str, ...]
+    across: str
+    cells: tuple[str, ...]
+    split: str | None = None
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class TableFile(_File):
+    """A [[tables]] entry. Its keys mean what the attributes of papers.PaperTable mean."""
+
+    id: str
+    kind: str
+    caption: str
+    file: str
+    columns: tuple[str, ...] = Field(min_length=1)
+    keys: tuple[str, ...] = Field(min_length=1)
+    form: Form | None = None
+    resolution_s: PositiveFloat | None = None
+    notes: tuple[str, ...] = ()
+    omitted: tuple[str, ...] = ()
+    facts: dict[str, StrictInt | StrictFloat | StrictStr]
+
+
+class PaperFile(_File):
+    """A whole paper.toml."""
+
+    id: str
+    title: str
+    authors: tuple[str, ...] = Field(min_length=1)
+    year: StrictInt
+    report: str
+    notes: tuple[str, ...] = ()
+    columns: dict[str, Column]
+    tables: tuple[TableFile, ...] = Field(min_length=1)
+
+
+def read_paper(path: Path) -> PaperFile:
+    """The checked content of a paper.toml. Raises UserError with every problem there is in it."""
+    try:
+        paper = PaperFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(Problem(str(path), str(error), "mend the TOML syntax")) from error
+    except ValidationError as error:
+        raise UserError([_problem(path, dict(one)) for one in error.errors()]) from error
+    problems = list(_inconsistencies(path, paper))
+    if problems:
+        raise UserError(problems)
+    return paper
+
+
+def read_rows(
+    path: Path, table: TableFile, columns: Mapping[str, Column]
+) -> tuple[tuple[Mapping[str, str], ...], tuple[Mapping[str, Value], ...]]:
+    """The rows of a CSV file: as they stand there, and as values of their columns' types.
+
+    Raises UserError when the file is missing, its header is not the table's columns, a number
+    does not read as one, or two rows have the same keys; all of it at once.
+    """
+    if not path.is_file():
+        raise UserError(Problem(str(path), "there is no such file", f"table {table.id} names it"))
+    with path.open(newline="", encoding="utf-8") as stream:
+        header, *lines = csv.reader(stream)
+    if tuple(header) != table.columns:
+        what = f"the header is {','.join(header)}"
+        raise UserError(Problem(str(path), what, f"paper.toml says {','.join(table.columns)}"))
+    texts = tuple(dict(zip(header, line, strict=False)) for line in lines)
+    problems = list(_row_problems(path, table, lines, columns))
+    if problems:
+        raise UserError(problems)
+    rows = tuple({name: _value(text[name], columns[name]) for name in header} for text in texts)
+    return texts, rows
+
+
+def _value(text: str, column: Column) -> Value:
+    """The value of a text; None for an empty one and for a bound such as <0.01."""
+    if text == "" or (column.type != "text" and text.startswith("<")):
+        return None
+    if column.type == "text":
+        return text
+    return int(text) if column.type == "integer" else float(text)
+
+
+def _problem(path: Path, error: Mapping[str, object]) -> Problem:
+    location = error["loc"]
+    assert isinstance(location, tuple)
+    where = f"{path}: {'.'.join(str(part) for part in location)}"
+    return Problem(where, str(error["msg"]), "the keys are described in haloscope/paperfile.py")
+
+
+def _inconsistencies(path: Path, paper: PaperFile) -> Iterator[Problem]:
+    if paper.id != path.parent.name:
+        yield Problem(
+            f"{path}: id", f"is '{paper.id}'", f"must be '{path.parent.name}', its folder"
+        )
+    ids = [table.id for table in paper.tables]
+    for twice in sorted({one for one in ids if ids.count(one) > 1}):
+        yield Problem(f"{path}: tables", f"two have the id '{twice}'", "ids must differ")
+    printed = [column.printed for column in paper.columns.values() if column.printed]
+    yield from _unknown(f"{path}: columns", printed, paper.columns)
+    for table in paper.tables:
+        where = f"{path}: table {table.id}"
+        yield from _unknown(where, table.columns, paper.columns)
+        yield from _unknown(where, table.keys, table.columns)
+        yield from _unknown(where, _form_names(table.form), table.columns)
+        for name in sorted(table.facts.keys() & set(table.columns)):
+            yield Problem(where, f"'{name}' is a fact and a column", "one of them must go")
+
+
+def _form_names(form: Form | None) -> tuple[str, ...]:
+    if form is None:
+        return ()
+    return (*form.rows, form.across, *form.cells, *([form.split] if form.split else []))
+
+
+def _unknown(where: str, names: Iterable[str], known: Iterable[str]) -> Iterator[Problem]:
+    known = list(known)
+    for name in names:
+        if name not in known:
+            yield Problem(where, f"there is no column '{name}'", nearest(name, known))
+
+
+def _row_problems(
+    path: Path, table: TableFile, lines: list[list[str]], columns: Mapping[str, Column]
+) -> Iterator[Problem]:
+    seen: set[tuple[str, ...]] = set()
+    for number, line in enumerate(lines, start=2):
+        where = f"{path}:{number}"
+        if len(line) != len(table.columns):
+            yield Problem(where, f"has {len(line)} cells", f"must have {len(table.columns)}")
+            continue
+        text = dict(zip(table.columns, line, strict=True))
+        key = tuple(text[name] for name in table.keys)
+        if key in seen or "" in key:
+            yield Problem(where, f"the key {', '.join(key)} is not new", "keys tell rows apart")
+        seen.add(key)
+        for name, cell in text.items():
+            try:
+                _value(cell, columns[name])
+            except ValueError:
+                yield Problem(where, f"{name} is '{cell}'", f"must be of type {columns[name].type}")

@@ -1,0 +1,292 @@
+"""Published tables as data: papers/<id>/paper.toml says what the columns of its CSV files mean.
+
+    load("hpcf-2018-10").table("4.1").lookup(n=1024, nodes=2, ppn=4)         one cell: 1.0 (seconds)
+    load("hpcf-2018-10").table("4.1").rows                                   every row of a table
+    load("hpcf-2010-6").tables_with("time_s", exchange="nonblocking")        the tables that tell
+    load("hpcf-2010-6").find(exchange="blocking", n=1024, nodes=2, ppn=4)    whichever table tells
+
+What holds for every cell of a table (kernel, exchange, cluster, threads ...) is one of its `facts`;
+what differs from row to row is a column. Look-ups take both alike. A cell that is not there (never
+published, or not readable with certainty) is None, never 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from haloscope.errors import Problem, UserError, nearest
+from haloscope.paperfile import Column, Form, Scalar, TableFile, Value, read_paper, read_rows
+from haloscope.paths import share
+
+__all__ = ["Cell", "Column", "Form", "Grid", "Paper", "PaperTable", "Scalar", "Value"]
+__all__ += ["list_papers", "load", "lookup"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One published value.
+
+    table: id of the table it stands in.
+    value: the number or word, in the unit of its column.
+    text:  as printed, e.g. 00:06:16.
+    low, high: what a printed number may stand for, given the table's resolution: 00:00:00 printed
+        in whole seconds is 0.0 to 0.5 s. Equal to the value where no resolution is known; None
+        for words.
+    """
+
+    table: str
+    value: int | float | str
+    text: str
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A (sub-)table in its published form, as text: an empty text is a cell that is not there.
+
+    rows: pairs (headings, cells), the headings named by `corner`, the cells by `across`.
+    """
+
+    title: str
+    corner: tuple[str, ...]
+    across: tuple[str, ...]
+    rows: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A published table in tidy form: one row a cell, or one row a line for lists.
+
+    paper, id, caption: where it stands and what it is about.
+    kind: what it looks like: convergence, walltime_grid, scaling, hybrid_grid, clusters ...
+    columns: name -> type, unit and meaning.
+    keys: the columns whose values tell one row from another.
+    facts: what holds for every row: kernel, exchange, cluster, mpi, places, bind, threads ...
+    resolution_s: step in which times were printed; None where none stand in the table.
+    form: how it is laid out in print; None for a plain list of rows.
+    notes, omitted: what a reader should know; which cells were left out, and why.
+    rows: values by column; texts: the same rows as they stand in the CSV file.
+    """
+
+    paper: str
+    id: str
+    kind: str
+    caption: str
+    columns: Mapping[str, Column]
+    keys: tuple[str, ...]
+    facts: Mapping[str, Scalar]
+    resolution_s: float | None
+    form: Form | None
+    notes: tuple[str, ...]
+    omitted: tuple[str, ...]
+    rows: tuple[Mapping[str, Value], ...]
+    texts: tuple[Mapping[str, str], ...]
+
+    @property
+    def note(self) -> str:
+        """Notes and omissions in one paragraph; empty where there are none."""
+        return " ".join([*self.notes, *(f"Left out: {text}" for text in self.omitted)])
+
+    def lookup(self, column: str = "time_s", **where: Scalar) -> Value:
+        """The value of `column` in the row that `where` selects; None when it is not there.
+
+        where: values of columns or facts; at least those `keys` that tell the row from others.
+        Raises UserError for names the table does not have, and when several rows are selected.
+        """
+        cell = self.cell(column, **where)
+        return None if cell is None else cell.value
+
+    def cell(self, column: str = "time_s", **where: Scalar) -> Cell | None:
+        """As `lookup`, with the text as printed and the bounds of the rounding."""
+        _check_names(f"{self.paper}, table {self.id}", [column], self.columns)
+        _check_names(f"{self.paper}, table {self.id}", where, [*self.columns, *self.facts])
+        selected = self._select(where)
+        if len(selected) > 1:
+            raise UserError(
+                Problem(
+                    f"{self.paper}, table {self.id}",
+                    f"{len(selected)} rows have {_words(where) or 'nothing asked of them'}",
+                    f"say every one of: {', '.join(self.keys)}",
+                )
+            )
+        return self._cell(selected[0], column) if selected else None
+
+    def has(self, where: Mapping[str, Scalar]) -> bool:
+        """True when facts, or some row, have every one of these values. Unknown names: False."""
+        known = self.facts.keys() | self.columns.keys()
+        return where.keys() <= known and bool(self._select(where))
+
+    def grids(self) -> list[Grid]:
+        """The table as it was printed: a grid per sub-table, or a plain list headed by its keys."""
+        if self.form is None:
+            return [self._list()]
+        split = self.form.split
+        parts = [{}] if split is None else [{split: value} for value in self._distinct(split)]
+        return [self._grid(self.form, part, cell) for part in parts for cell in self.form.cells]
+
+    def _select(self, where: Mapping[str, Scalar]) -> list[int]:
+        """Indices of the rows with these values; facts count as a column that never changes."""
+        return [
+            index
+            for index, row in enumerate(self.rows)
+            if all({**self.facts, **row}[name] == wanted for name, wanted in where.items())
+        ]
+
+    def _cell(self, index: int, column: str) -> Cell | None:
+        value = self.rows[index][column]
+        if value is None:
+            return None
+        text = self.texts[index][self.columns[column].printed or column]
+        if isinstance(value, str):
+            return Cell(self.id, value, text, None, None)
+        in_seconds = self.columns[column].unit == "s"
+        half = (self.resolution_s or 0.0) / 2 if in_seconds else 0.0
+        return Cell(self.id, value, text, max(0.0, value - half) if half else value, value + half)
+
+    def _distinct(self, column: str) -> list[str]:
+        """The values of a column as text, in the order of the file."""
+        return list(dict.fromkeys(text[column] for text in self.texts))
+
+    def _list(self) -> Grid:
+        across = tuple(name for name in self.columns if name not in self.keys)
+        rows = tuple(
+            (tuple(text[name] for name in self.keys), tuple(text[name] for name in across))
+            for text in self.texts
+        )
+        return Grid("", self.keys, across, rows)
+
+    def _grid(self, form: Form, part: Mapping[str, str], cell: str) -> Grid:
+        texts = [text for text in self.texts if all(text[k] == v for k, v in part.items())]
+        across = self._distinct(form.across)
+        named = self.columns[form.across].type == "text"
+        printed = self.columns[cell].printed or cell
+        rows: dict[tuple[str, ...], dict[str, str]] = {}
+        for text in texts:
+            heading = tuple(text[name] for name in form.rows)
+            rows.setdefault(heading, {})[text[form.across]] = text[printed]
+        title = [f"{name} = {value}" for name, value in part.items()]
+        title += [f"{cell}: {self.columns[cell].meaning}"] if len(form.cells) > 1 else []
+        return Grid(
+            ", ".join(title),
+            form.rows,
+            tuple(across) if named else tuple(f"{form.across} {value}" for value in across),
+            tuple(
+                (h, tuple(cells.get(value, "") for value in across)) for h, cells in rows.items()
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A published paper and its tables, by id ("4.1"), in the order of the paper."""
+
+    id: str
+    title: str
+    authors: tuple[str, ...]
+    year: int
+    report: str
+    notes: tuple[str, ...]
+    tables: Mapping[str, PaperTable]
+
+    def table(self, table_id: str) -> PaperTable:
+        """The table with this id. Raises UserError naming the nearest when there is none."""
+        _check_names(f"{self.id}, table", [table_id], self.tables)
+        return self.tables[table_id]
+
+    def tables_with(self, column: str | None = None, **where: Scalar) -> list[PaperTable]:
+        """The tables that have `column`, and these values among their facts or in some row.
+
+        Raises UserError for names that no table of the paper has.
+        """
+        columns = {name for table in self.tables.values() for name in table.columns}
+        facts = {name for table in self.tables.values() for name in table.facts}
+        _check_names(self.id, [] if column is None else [column], columns)
+        _check_names(self.id, where, columns | facts)
+        return [
+            table
+            for table in self.tables.values()
+            if (column is None or column in table.columns) and table.has(where)
+        ]
+
+    def find(self, column: str = "time_s", **where: Scalar) -> Cell | None:
+        """The first cell, in the paper's order, that some table has for these values.
+
+        Useful where one table repeats, or completes, another; the cell names its table.
+        """
+        cells = (table.cell(column, **where) for table in self.tables_with(column, **where))
+        return next((cell for cell in cells if cell is not None), None)
+
+
+def list_papers() -> list[Paper]:
+    """Every paper there is, by id. Raises UserError with all that is wrong in a paper's files."""
+    return [load(paper_id) for paper_id in _known()]
+
+
+@cache
+def load(paper_id: str) -> Paper:
+    """One paper with its tables.
+
+    Raises UserError when there is no such paper (it names the nearest), or its files are wrong.
+    """
+    _check_names("paper", [paper_id], _known())
+    folder = share("papers") / paper_id
+    file = read_paper(folder / "paper.toml")
+    tables = {}
+    for table in file.tables:
+        texts, rows = read_rows(folder / table.file, table, file.columns)
+        columns = {name: file.columns[name] for name in table.columns}
+        tables[table.id] = _table(file.id, table, columns, rows, texts)
+    return Paper(file.id, file.title, file.authors, file.year, file.report, file.notes, tables)
+
+
+def lookup(paper: str, table: str, column: str = "time_s", **where: Scalar) -> Value:
+    """One published value, e.g. lookup("hpcf-2018-10", "4.1", n=1024, nodes=2, ppn=4).
+
+    None when the cell is not there. Raises UserError for a paper, table or name that there is not.
+    """
+    return load(paper).table(table).lookup(column, **where)
+
+
+def _known() -> list[str]:
+    return sorted(path.parent.name for path in share("papers").glob("*/paper.toml"))
+
+
+def _table(
+    paper: str,
+    file: TableFile,
+    columns: Mapping[str, Column],
+    rows: tuple[Mapping[str, Value], ...],
+    texts: tuple[Mapping[str, str], ...],
+) -> PaperTable:
+    return PaperTable(
+        paper=paper,
+        id=file.id,
+        kind=file.kind,
+        caption=file.caption,
+        columns=columns,
+        keys=file.keys,
+        facts=file.facts,
+        resolution_s=file.resolution_s,
+        form=file.form,
+        notes=file.notes,
+        omitted=file.omitted,
+        rows=rows,
+        texts=texts,
+    )
+
+
+def _words(where: Mapping[str, Scalar]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in where.items())
+
+
+def _check_names(where: str, names: Collection[str], known: Collection[str]) -> None:
+    problems = [
+        Problem(where, f"there is no '{name}'", nearest(name, list(known)))
+        for name in names
+        if name not in known
+    ]
+    if problems:
+        raise UserError(problems)

@@ -1,0 +1,63 @@
+"""`haloscope paper list` and `haloscope paper show`."""
+
+from __future__ import annotations
+
+import argparse
+
+import pytest
+
+from haloscope import papers
+from haloscope.commands import paper as command
+from haloscope.paths import share
+
+STAMPEDE = "hpcf-2018-10"
+TARA = "hpcf-2010-6"
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    parser = argparse.ArgumentParser()
+    command.add_parser(parser.add_subparsers(required=True))
+    arguments = parser.parse_args(["paper", *words])
+    assert arguments.execute(arguments) == 0
+    return capsys.readouterr().out
+
+
+def test_list_names_every_table(capsys: pytest.CaptureFixture[str]) -> None:
+    printed = run(capsys, "list")
+    for paper in papers.list_papers():
+        assert paper.id in printed
+        for table in paper.tables.values():
+            assert f"  {table.id}  " in printed
+
+
+def test_show_prints_the_published_form(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "90")
+    lines = [line.split() for line in run(capsys, "show", STAMPEDE, "4.3").splitlines()]
+    start = lines.index(["n", "=", "4096"])
+    head = ["ppn", *(word for nodes in ("1", "2", "4", "8", "16") for word in ("nodes", nodes))]
+    assert lines[start + 2] == head
+    assert lines[start + 8] == ["16", "00:01:08", "00:00:33", "00:00:14", "00:00:05", "·"]
+    omitted = next(line for line in lines if line[:2] == ["left", "out:"])
+    assert omitted[2:8] == ["n", "=", "1024,", "all", "30", "cells:"]
+
+
+def test_show_fits_a_narrow_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for width in (60, 80, 120):
+        monkeypatch.setenv("COLUMNS", str(width))
+        printed = run(capsys, "show", TARA, "5.2")
+        assert "…" not in printed
+        assert max(map(len, printed.splitlines())) <= width
+        for row in papers.load(TARA).table("5.2").texts:
+            assert row["time_text"] in printed and row["speedup"] in printed
+
+
+@pytest.mark.parametrize("paper", papers.list_papers(), ids=lambda paper: paper.id)
+def test_csv_is_the_file(capsys: pytest.CaptureFixture[str], paper: papers.Paper) -> None:
+    for table_id in paper.tables:
+        written = share("papers") / paper.id / f"table-{table_id}.csv"
+        printed = run(capsys, "show", paper.id, table_id, "--csv")
+        assert printed == written.read_text(encoding="utf-8")

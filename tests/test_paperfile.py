@@ -1,0 +1,113 @@
+"""What is refused in a paper.toml and in the CSV files it names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from haloscope.errors import UserError
+from haloscope.paperfile import read_paper, read_rows
+
+PAPER = """
+id = "{id}"
+title = "t"
+authors = ["a"]
+year = 2000
+report = "r"
+[columns.n]
+type = "integer"
+meaning = "size"
+[columns.time_s]
+type = "real"
+meaning = "time"
+[[tables]]
+id = "1"
+kind = "list"
+caption = "c"
+file = "1.csv"
+columns = ["n", "time_s"]
+keys = ["n"]
+facts = {{ kernel = "ring" }}
+{extra}
+"""
+
+SECOND = """
+[[tables]]
+id = "{id}"
+kind = "list"
+caption = "c"
+file = "1.csv"
+columns = ["n", "time_s"]
+keys = ["{keys}"]
+facts = {{ {facts} }}
+"""
+
+
+def write_paper(folder: Path, extra: str = "", rows: str = "n,time_s\n1,0.5\n2,<1\n") -> Path:
+    folder.mkdir()
+    (folder / "paper.toml").write_text(PAPER.format(id=folder.name, extra=extra), encoding="utf-8")
+    (folder / "1.csv").write_text(rows, encoding="utf-8")
+    return folder / "paper.toml"
+
+
+def test_a_bound_is_text_without_a_value(tmp_path: Path) -> None:
+    path = write_paper(tmp_path / "p")
+    file = read_paper(path)
+    texts, rows = read_rows(path.parent / "1.csv", file.tables[0], file.columns)
+    assert rows == ({"n": 1, "time_s": 0.5}, {"n": 2, "time_s": None})
+    assert texts[1]["time_s"] == "<1"
+
+
+@pytest.mark.parametrize(
+    ("extra", "messages"),
+    [
+        ("unit = 3", ["tables.0.unit: Extra inputs are not permitted"]),
+        ("resolution_s = 0", ["tables.0.resolution_s: Input should be greater than 0"]),
+        ('form = { rows = ["n"], across = "m", cells = ["time"] }', ["no column 'm'", "'time_s'?"]),
+        ("notes = [", ["paper.toml: "]),
+        (SECOND.format(id="1", keys="n", facts="n = 3"), ["two have the id '1'", "'n' is a fact"]),
+        (SECOND.format(id="2", keys="m", facts=""), ["table 2: there is no column 'm'"]),
+        ("[[tables]]\nid = 1", ["tables.1.id", "tables.1.columns", "tables.1.facts"]),
+    ],
+)
+def test_a_wrong_paper_file_is_refused(tmp_path: Path, extra: str, messages: list[str]) -> None:
+    with pytest.raises(UserError) as error:
+        read_paper(write_paper(tmp_path / "p", extra))
+    for message in messages:
+        assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("rows", "messages"),
+    [
+        ("n,time\n1,2\n", ["the header is n,time", "paper.toml says n,time_s"]),
+        (
+            "n,time_s\n1,2\n1,3\n2\nx,y\n,7\n",
+            [
+                "1.csv:3: the key 1 is not new",
+                "1.csv:4: has 1 cells",
+                "n is 'x'",
+                "time_s is 'y'",
+                "1.csv:6",
+            ],
+        ),
+    ],
+)
+def test_wrong_rows_are_refused_all_at_once(tmp_path: Path, rows: str, messages: list[str]) -> None:
+    path = write_paper(tmp_path / "p", rows=rows)
+    file = read_paper(path)
+    with pytest.raises(UserError) as error:
+        read_rows(path.parent / "1.csv", file.tables[0], file.columns)
+    for message in messages:
+        assert message in str(error.value)
+
+
+def test_a_missing_csv_and_a_wrong_id_are_named(tmp_path: Path) -> None:
+    path = write_paper(tmp_path / "p")
+    file = read_paper(path)
+    with pytest.raises(UserError, match="there is no such file"):
+        read_rows(path.parent / "2.csv", file.tables[0], file.columns)
+    path.parent.rename(tmp_path / "q")
+    with pytest.raises(UserError, match="must be 'q', its folder"):
+        read_paper(tmp_path / "q" / "paper.toml")
