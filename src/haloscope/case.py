@@ -28,6 +28,7 @@ class Layout:
         return self.nodes * self.ppn
 
     def __str__(self) -> str:
+        """As people say it: `4 ranks x 2 threads on 2 nodes`, and what is not the default."""
         ranks = f"{self.ranks} rank{'s' if self.ranks > 1 else ''}"
         threads = f" x {self.threads} threads" if self.threads > 1 else ""
         nodes = f" on {self.nodes} nodes" if self.nodes > 1 else ""
