@@ -71,3 +71,7 @@ def test_errors_that_differ_from_the_published_are_not_passed_over() -> None:
     raw["result"]["error_max"] = 3.2e-6
 
     assert any("within 2.3 %, iteration counts within 0.01 %" in text for text in texts([raw]))
+
+
+def test_only_serial_times_stand_beside_published_serial_times() -> None:
+    assert not any("published: " in text for text in texts([poisson(1024, ranks=2)]))

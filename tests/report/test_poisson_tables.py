@@ -5,6 +5,7 @@ from __future__ import annotations
 from recorded import MACHINE, Raw, bad, cases, changed, poisson
 
 from haloscope import papers, tables
+from haloscope.published import Library
 from haloscope.tables import Cell, Context, Options, Table
 
 STAMPEDE, TARA = "hpcf-2018-10", "hpcf-2010-6"
@@ -96,6 +97,14 @@ def test_a_mesh_without_a_good_launch_says_what_became_of_it() -> None:
     assert (
         "Left out: poisson_cg: n = 128: 1 of 1 launch wrong: error above the bound" in table.notes
     )
+
+
+def test_convergence_prefers_a_good_launch_on_more_cores_to_a_failed_one_on_fewer() -> None:
+    raws = [bad(poisson(64), "failed", "killed"), poisson(64, ranks=2, time_s=3.0)]
+
+    (table,) = build("convergence", raws)
+
+    assert table.rows[0][5].text == "3.00 s"
 
 
 def test_fixed_iterations_are_no_convergence() -> None:
@@ -287,6 +296,8 @@ def test_clusters_of_another_mesh_are_read_off_the_published_grids() -> None:
     assert cell(table, "tara, InfiniBand QDR", "serial_s").value == 18.88
     assert cell(table, "Stampede2, Omni-Path 100 Gbit/s", "serial_s").text == "6.65 s"
     assert cell(table, "tara, InfiniBand QDR", "spread_s").text == "00:00:01"
+    (finer,) = build("clusters", launches(2048, [2.0] * 3))
+    assert cell(finer, "tara, InfiniBand QDR", "spread_s").text == "00:00:05"
 
 
 def test_exchange_sets_every_exchange_against_blocking_and_tests_over_launches() -> None:
@@ -372,3 +383,13 @@ def test_a_launch_changed_into_a_worse_one_changes_the_table() -> None:
     (after,) = build("walltime_grid", [*raws[:2], changed(raws[2], times_s=[1.5])])
 
     assert (before.rows[0][1].value, after.rows[0][1].value) == (2.0, 1.5)
+
+
+def test_a_published_row_must_be_told_by_all_its_keys() -> None:
+    (case,) = cases(launches(2048, [1.0]))
+    library = Library([papers.load(STAMPEDE)])
+
+    assert library.find(case, "time_s", ("walltime_grid",), ("n",)) is None
+    found = library.find(case, "time_s", ("walltime_grid",))
+    assert found is not None
+    assert (found.text, found.low, found.high) == ("00:01:25", 84.5, 85.5)

@@ -152,6 +152,12 @@ def test_phases_are_shares_of_a_step_with_what_lies_outside() -> None:
     assert rest.value == pytest.approx(median([0.15, 0.05, 0.0]))
 
 
+def test_phases_that_overlap_leave_nothing_outside() -> None:
+    (table,) = build("phases", [poisson(64, time_s=10.0, phases=[phase("sweep", 11.0)])])
+
+    assert [cell.text for cell in table.rows[0][2:]] == ["110 %", "0 %"]
+
+
 def test_summary_has_every_case_also_those_without_a_good_launch() -> None:
     raws = quick()
     (table,) = build("summary", raws)
