@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from haloscope import series, tables
-from haloscope.dossier import Dossier, Wish
+from haloscope.errors import nearest
 from haloscope.evidence import MeasuredCase
 from haloscope.findings import Finding, findings
 from haloscope.method import Facts, machine_facts, method, provenance, toolchain_facts
 from haloscope.series import Figure
-from haloscope.tables import Context, Options, Table
+from haloscope.tables import Context, Table
+from haloscope.tables.model import Wish
 from haloscope.tables.notebook import left_out
+
+if TYPE_CHECKING:
+    from haloscope.dossier import Dossier
 
 TOPICS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "memory": ("Memory bandwidth", ("stream", "bandwidth")),
@@ -75,17 +79,60 @@ def compose(dossier: Dossier) -> Document:
         all_cases=dossier.cases,
         seed=dossier.seed,
     )
+    made = _made(tables.KINDS, tables.build, dossier.tables, dossier.cases, context)
+    drawn = _made(series.KINDS, series.build, dossier.figures, dossier.cases, context)
+    if not any(wish.kind == "summary" for wish, _ in made):
+        made.append((_EVERYTHING, tables.build("summary", dossier.cases, context)))
+    unmet = [
+        *(_unmet("table", made, dossier.cases) if dossier.tables else ()),
+        *(_unmet("figure", drawn, dossier.cases) if dossier.figures else ()),
+    ]
     return Document(
         title=dossier.title,
         summary=_summary(dossier.cases),
-        findings=tuple(findings(dossier.cases, context)),
-        sections=_sections(dossier, context),
-        left_out=tuple(line for case in dossier.cases for line in left_out(case, dossier.cases)),
+        findings=(*unmet, *findings(dossier.cases, context)),
+        sections=_sections(made, drawn),
+        left_out=(
+            *(line for case in dossier.cases for line in left_out(case, dossier.cases)),
+            *(f"{note[:1].upper()}{note[1:]}." for note in dossier.left_out),
+        ),
         machine=machine_facts(dossier.machine),
         toolchains=toolchain_facts(dossier.records),
         method=method(dossier.records, dossier.cases),
         provenance=provenance(dossier),
     )
+
+
+_EVERYTHING = Wish("summary")
+
+
+def _made(
+    kinds: Iterable[str],
+    build: Callable[[str, Sequence[MeasuredCase], Context], list[_Item]],
+    wishes: Sequence[Wish] | None,
+    cases: Sequence[MeasuredCase],
+    context: Context,
+) -> list[tuple[Wish, list[_Item]]]:
+    """What each wish gives; without any word of the study, every kind there is."""
+    asked = [Wish(kind) for kind in kinds] if wishes is None else wishes
+    return [
+        (wish, build(wish.kind, cases, replace(context, options=wish.options))) for wish in asked
+    ]
+
+
+def _unmet(
+    what: str, made: Sequence[tuple[Wish, Sequence[object]]], cases: Sequence[MeasuredCase]
+) -> Iterator[Finding]:
+    """A warning for everything that the study asks for and can't have."""
+    known = sorted({name for case in cases for name in case.settings})
+    for wish, items in made:
+        unknown = [name for name in wish.options.where if name not in known]
+        reasons = [f"there is no setting '{name}' ({nearest(name, known)})" for name in unknown]
+        if not reasons and not items:
+            reasons = ["no case suits it"]
+        for reason in reasons:
+            text = f"The study asks for a {what} '{wish.kind}': {reason}."
+            yield Finding(text, "warning")
 
 
 def _summary(cases: Sequence[MeasuredCase]) -> str:
@@ -95,35 +142,21 @@ def _summary(cases: Sequence[MeasuredCase]) -> str:
     return f"{len(cases)} cases ({counted}), {launches} good launches."
 
 
-def _sections(dossier: Dossier, context: Context) -> tuple[Section, ...]:
-    """By topic, in the order in which the study asks for them; without its word, all there are."""
-    wanted = _all(tables.KINDS) if dossier.tables is None else dossier.tables
-    drawn = _all(series.KINDS) if dossier.figures is None else dossier.figures
-    if not any(wish.kind == "summary" for wish in wanted):
-        wanted = (*wanted, Wish("summary", Options()))
-    made = _numbered(
-        [t for wish in wanted for t in tables.build(wish.kind, dossier.cases, _with(context, wish))]
-    )
-    pictures = _numbered(
-        [f for wish in drawn for f in series.build(wish.kind, dossier.cases, _with(context, wish))]
-    )
-    asked = [wish.kind for wish in (*wanted, *drawn)] if dossier.tables is not None else []
+def _sections(
+    made: Sequence[tuple[Wish, list[Table]]], drawn: Sequence[tuple[Wish, list[Figure]]]
+) -> tuple[Section, ...]:
+    """By topic, in the order in which they are first asked for; the summary of all cases last."""
+    all_tables = _numbered([table for _, several in made for table in several])
+    all_figures = _numbered([figure for _, several in drawn for figure in several])
+    asked = [wish.kind for wish, _ in made] + [wish.kind for wish, _ in drawn]
     sections = []
     for topic in sorted(TOPICS, key=lambda topic: _first(asked, TOPICS[topic][1])):
         title, kinds = TOPICS[topic]
-        own_figures = tuple(figure for figure in pictures if figure.kind in kinds)
-        own_tables = tuple(table for table in made if table.kind in kinds)
+        own_figures = tuple(figure for figure in all_figures if figure.kind in kinds)
+        own_tables = tuple(table for table in all_tables if table.kind in kinds)
         if own_figures or own_tables:
             sections.append(Section(topic, title, own_figures, own_tables))
     return tuple(sections)
-
-
-def _all(kinds: Mapping[str, Any]) -> tuple[Wish, ...]:
-    return tuple(Wish(kind, Options()) for kind in kinds)
-
-
-def _with(context: Context, wish: Wish) -> Context:
-    return replace(context, options=wish.options)
 
 
 def _first(asked: Sequence[str], kinds: Sequence[str]) -> int:

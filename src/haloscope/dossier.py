@@ -16,15 +16,7 @@ from haloscope.records import Record, latest, read
 from haloscope.results import ResultFolder
 from haloscope.study import Element
 from haloscope.study import read as read_study
-from haloscope.tables.model import Options
-
-
-@dataclass(frozen=True)
-class Wish:
-    """One [[tables]] or [[figures]] table of a study: a kind and its options."""
-
-    kind: str
-    options: Options
+from haloscope.tables.model import Options, Wish
 
 
 @dataclass(frozen=True)
@@ -52,6 +44,11 @@ class Dossier:
     def machine(self) -> Mapping[str, Any] | None:
         """Where the latest record that says so was made."""
         return next((r.machine for r in reversed(self.records) if r.machine), None)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What the plan left out before anything ran, and why."""
+        return tuple(self.plan.get("notes", ()))
 
     @property
     def seed(self) -> int:

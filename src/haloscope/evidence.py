@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from haloscope.quantities import count
-from haloscope.records import Record, latest
 from haloscope.stats import Estimate, median_range, typical
+
+if TYPE_CHECKING:
+    from haloscope.records import Record
 
 Setting = str | int | float | bool | None
 Settings = Mapping[str, Setting]
@@ -149,10 +151,10 @@ def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
 def group(records: Iterable[Record], planned: Iterable[Planned] = ()) -> list[MeasuredCase]:
     """All cases that the records or the plan speak of, ordered by kernel and settings.
 
-    Of several records of the same case and launch (it was tried again) the last one counts.
+    `records` has one record a case and launch.
     """
     by_case: dict[str, list[Record]] = {}
-    for record in latest(records):
+    for record in records:
         by_case.setdefault(record.case, []).append(record)
     asked = {one.id: one for one in planned}
     measured = [_measured(own, asked.get(case_id)) for case_id, own in by_case.items()]
@@ -193,7 +195,7 @@ def select(cases: Iterable[MeasuredCase], where: Mapping[str, Any]) -> list[Meas
 
 
 def facets(cases: Sequence[MeasuredCase], axes: Iterable[str]) -> list[Facet]:
-    """Split cases by every setting that is not one of `axes`, and name what sets each part apart."""
+    """Split cases by every setting that is not one of `axes`; name what sets each part apart."""
     inside = {*axes, *PROTOCOL, *OUTPUT}
     parts: dict[tuple[tuple[str, Setting], ...], list[MeasuredCase]] = {}
     for case in cases:
@@ -216,12 +218,18 @@ def values(cases: Iterable[MeasuredCase], name: str) -> list[int]:
 
 
 def describe(settings: Settings, names: Sequence[str]) -> str:
-    """Some settings in words: "n = 1024, nonblocking, 2 processes"."""
+    """Some settings in words: "n = 1024, nonblocking, 2 processes".
+
+    Processes are those of all nodes where the number of nodes is not named; one thread each goes
+    without saying where processes are named.
+    """
     nodes, ppn = settings.get("nodes"), settings.get("ppn")
     words = []
     for name in names:
         if name == "ppn" and "nodes" not in names and isinstance(nodes, int):
             words.append(count(nodes * ppn, "process", "processes") if isinstance(ppn, int) else "")
+        elif name == "threads" and "ppn" in names and settings.get(name) == 1:
+            continue
         else:
             words.append(_in_words(name, settings.get(name)))
     return ", ".join(word for word in words if word)

@@ -99,7 +99,7 @@ def _solver(cases: Sequence[MeasuredCase]) -> Iterator[Finding]:
     known = [use for use in uses(cases, cases) if use.share is not None]
     for variant in dict.fromkeys(str(use.case.settings.get("variant")) for use in known):
         own = [use for use in known if str(use.case.settings.get("variant")) == variant]
-        best = max(own, key=lambda use: (use.working_set_bytes, use.case.cores))
+        best = max(own, key=lambda u: (u.working_set_bytes, u.case.cores, u.achieved.value))
         yield Finding(
             f"The {variant} solver reaches {percent(best.share)} of what stream's triad allows: "
             f"{rate(best.achieved.value)} (N = {best.case.settings.get('n')}, "
@@ -119,8 +119,8 @@ def _variants(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findi
         ratio = speedup(textbook, fused, context.seed)
         if ratio:
             yield Finding(
-                f"The fused solver is {_ratio(ratio)} times as fast as the textbook one "
-                f"(N = {fused.number('n')}, {count(fused.cores, 'core')})."
+                f"The fused solver is {number(ratio.value)} times as fast as the textbook one"
+                f"{_interval(ratio)}: N = {fused.number('n')}, {count(fused.cores, 'core')}."
             )
 
 
@@ -137,10 +137,10 @@ def _scaling(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
             ratio = speedup(steps.base, last, context.seed)
             if ratio:
                 share = ratio.value * steps.base.ranks / last.ranks
+                fewer = steps.base.ranks if steps.base.ranks > 1 else "one"
                 yield Finding(
-                    f"{last.ranks} processes solve N = {n} {_ratio(ratio)} times as fast as "
-                    f"{steps.base.ranks if steps.base.ranks > 1 else 'one'}: "
-                    f"an efficiency of {percent(share)}."
+                    f"With {last.ranks} processes, N = {n} is solved {number(ratio.value)} times "
+                    f"as fast as with {fewer}{_interval(ratio)}: an efficiency of {percent(share)}."
                 )
             return
 
@@ -230,11 +230,11 @@ def _seconds(case: MeasuredCase) -> float:
     return case.time.value if case.time else float("inf")
 
 
-def _ratio(ratio: Estimate) -> str:
-    """A ratio, with its interval where it has one."""
+def _interval(ratio: Estimate) -> str:
+    """A ratio's interval in words; nothing where it has none."""
     if ratio.low is None or ratio.high is None:
-        return number(ratio.value)
-    return f"{number(ratio.value)} (95 % interval {number(ratio.low)} to {number(ratio.high)})"
+        return ""
+    return f" (95 % interval {number(ratio.low)} to {number(ratio.high)})"
 
 
 def _tiny(share: float) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from haloscope.dossier import Dossier
 from haloscope.evidence import MeasuredCase
 from haloscope.quantities import count, listed, seconds, size
-from haloscope.records import Record
+
+if TYPE_CHECKING:
+    from haloscope.dossier import Dossier
+    from haloscope.records import Record
 
 Facts = tuple[tuple[str, str], ...]
 """Pairs of a name and a text."""
@@ -62,13 +64,14 @@ def method(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> tuple[st
     return tuple(
         line
         for line in (
-            "The time of a step is the maximum over processes. Every launch is a whole job; its time "
-            "is the median of its repetitions. What tables show is the median over launches.",
+            "The time of a step is the maximum over processes. Every launch is a whole job; its "
+            "time is the median of its repetitions. What tables show is the median over launches.",
             _timer(good),
             _counts(good, cases),
             _layout(good),
             "The answer of every timed configuration is checked, outside the timed part. A launch "
-            "that failed, gave a wrong answer or ran on other cores than asked is left out by name.",
+            "that failed, gave a wrong answer or ran on other cores than asked is left out, by "
+            "name.",
             "Intervals are rank-based (median) or from the bootstrap (ratios), from 6 launches on; "
             "below that the smallest and largest launch are shown. Comparisons are two-sided "
             "Mann-Whitney tests over launches, with Holm's correction.",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from haloscope.evidence import MeasuredCase
-from haloscope.papers import Paper, PaperTable
 
-_SETTINGS = ("kernel", "exchange", "threads", "places", "bind")
+if TYPE_CHECKING:
+    from haloscope.papers import Paper, PaperTable
+
+_SETTINGS = ("exchange", "threads", "places", "bind")
 """Facts of a published table that a measured case must share; a cluster's name is none of them."""
 
 _KEYS = ("n", "nodes", "ppn", "ranks", "threads")
@@ -69,6 +72,8 @@ class Library:
 
 def _agrees(table: PaperTable, case: MeasuredCase) -> bool:
     """Do a table's facts hold for a case? One process has no neighbours: exchange is all one."""
+    if table.facts.get("kernel") != case.kernel:
+        return False
     ignored = {"exchange"} if case.ranks == 1 else set()
     return all(
         case.settings.get(name) == table.facts[name]
@@ -77,7 +82,7 @@ def _agrees(table: PaperTable, case: MeasuredCase) -> bool:
     )
 
 
-def _reference(table: PaperTable, column: str, where: dict[str, object]) -> Reference | None:
+def _reference(table: PaperTable, column: str, where: Mapping[str, object]) -> Reference | None:
     cell = table.cell(column, **where)  # type: ignore[arg-type]
     if cell is None or isinstance(cell.value, str):
         return None

@@ -24,7 +24,7 @@ _EPILOG = """\
 examples:
   haloscope compare results/before results/after
 
-exit codes: 0 nothing became slower; 1 some case is slower, or has no good launch to compare; 2 usage
+exit codes: 0 nothing is slower; 1 some case is slower, or has no good launch to compare; 2 usage
 """
 
 

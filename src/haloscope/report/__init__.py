@@ -38,7 +38,8 @@ def write_report(directory: Path, formats: Sequence[str] = tuple(FORMATS)) -> Pa
     document = compose(open_folder(directory))
     drawings = {figure.id: draw(figure) for figure in document.figures}
     _write_figures(drawings, directory / "figures")
-    return [FORMATS[name](document, drawings, directory) for name in formats][0]
+    first, *_ = [FORMATS[name](document, drawings, directory) for name in formats]
+    return first
 
 
 def terminal_summary(directory: Path) -> RenderableType:

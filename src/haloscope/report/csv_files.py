@@ -1,4 +1,4 @@
-"""Every table as a CSV file of its own: exact values, the ends of their spread, published values."""
+"""Every table as a CSV file: exact values, the ends of their spread, published values."""
 
 from __future__ import annotations
 

@@ -36,7 +36,6 @@ _STYLE: Any = {
     "legend.frameon": False,
     "legend.labelcolor": INK,
     "lines.markersize": 5,
-    "pdf.fonttype": 42,
     "savefig.transparent": True,
     "svg.fonttype": "none",
     "svg.hashsalt": "haloscope",
@@ -82,6 +81,7 @@ def _drawing(name: str, panel: Panel) -> Drawing:
             canvas = _surface(panel)
         svg, pdf = StringIO(), BytesIO()
         canvas.savefig(svg, format="svg", dpi=200, metadata={"Date": None})
+        canvas.set_layout_engine("none")  # laid out once is enough
         canvas.savefig(pdf, format="pdf", dpi=200, metadata={"CreationDate": None})
     styled = svg.getvalue().replace("<defs>", f"<style>{dark_style()}</style>\n <defs>", 1)
     return Drawing(name, styled, pdf.getvalue())
@@ -111,7 +111,9 @@ def _lines(panel: Lines) -> Canvas:
     for curve in panel.curves:
         if curve.bound:
             ideal = [m.x for m in curve.marks], [m.y for m in curve.marks]
-            axes.plot(*ideal, color=MUTED, linestyle="--", linewidth=1, label=curve.label, zorder=1.8)
+            axes.plot(
+                *ideal, color=MUTED, linestyle="--", linewidth=1, label=curve.label, zorder=1.8
+            )
     if panel.y.scale == "linear":
         axes.set_ylim(0, 1.06 * axes.dataLim.ymax)
     if len(panel.curves) > 1:
@@ -164,7 +166,8 @@ def _bars(panel: Bars) -> Canvas:
     lower = [0.0] * len(panel.bars)
     places = [float(-index) for index in range(len(panel.bars))]
     for index, (name, values) in enumerate(panel.parts):
-        colour = SERIES[index % len(SERIES)]
+        left_over = index == len(panel.parts) - 1
+        colour = MUTED if left_over else SERIES[index % len(SERIES)]
         axes.barh(places, values, left=lower, height=0.42, color=colour, label=name, linewidth=0)
         for place, left, value in zip(places, lower, values, strict=True):
             if value >= 0.09:

@@ -1,4 +1,4 @@
-"""The report as one HTML file: no request leaves it, and phone, print, light and dark are at home."""
+"""The report as one HTML file that asks for nothing else: phone, print, light and dark."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ in every SVG, so that one file serves both.
 from __future__ import annotations
 
 INK, GRID, MUTED, ON_COLOUR = "#1f2328", "#d5dbe1", "#59636e", "#ffffff"
-SERIES = ("#0072b2", "#c84f00", "#00815e", "#a8447f", "#7a6500", "#5b5fc7", "#59636e", "#8a4b2a")
+SERIES = ("#0072b2", "#c84f00", "#00815e", "#a8447f", "#7a6500", "#5b5fc7", "#8a4b2a", "#2f7d8c")
 
 _DARK = {
     INK: "#e6edf3",
@@ -20,7 +20,8 @@ _DARK = {
     SERIES[3]: "#e79ac8",
     SERIES[4]: "#dcc14a",
     SERIES[5]: "#a9acff",
-    SERIES[7]: "#d8a184",
+    SERIES[6]: "#d8a184",
+    SERIES[7]: "#7fd0de",
 }
 
 

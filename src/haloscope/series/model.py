@@ -59,7 +59,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Bars:
-    """A panel of stacked bars, one a case, each a sequence of parts of one."""
+    """A panel of stacked bars, one a case; the last of the parts of one is what is left over."""
 
     id: str
     title: str

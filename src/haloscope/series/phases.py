@@ -45,5 +45,5 @@ def _phases_figure(kernel: str, cases: Sequence[MeasuredCase], context: Context)
         ),
         alt=f"Share of a step by phase for {count(len(cases), 'case')}. Largest: {largest[0]}, "
         f"{percent(min(largest[1]))} to {percent(max(largest[1]))}.",
-        notes=("Mean over ranks, median over launches; right: seconds of a step.",),
+        notes=("Mean over ranks, median over launches. After each name: the time of a step.",),
     )

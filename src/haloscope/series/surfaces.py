@@ -17,14 +17,14 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     found = []
     for case in cases:
         surface = case.result("surface")
-        if surface:
+        if isinstance(surface, Mapping):
             found.append(_surface_figure(case, surface, context))
     return found[:1]
 
 
 def _surface_figure(case: MeasuredCase, surface: Mapping[str, Any], context: Context) -> Figure:
     points = int(surface["points"])
-    at = tuple((k + 1) / (points + 1) for k in range(points))
+    at = tuple(k / (points - 1) for k in range(points))
     n, error = case.number("n"), case.result("error_max")
 
     def panel(key: str, title: str) -> Surface:
@@ -41,5 +41,5 @@ def _surface_figure(case: MeasuredCase, surface: Mapping[str, Any], context: Con
         panels=(panel("solution", "(a) solution"), panel("error", "(b) error u − u_h")),
         alt=f"Two surfaces over the unit square for N = {n}: the solution, one smooth hill of "
         f"height 1 in the middle, and its error, at most {number(error or 0)}.",
-        notes=(f"Sampled on {points} × {points} mesh points.",),
+        notes=(f"Sampled on {points} × {points} points, edges included.",),
     )

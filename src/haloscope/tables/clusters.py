@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from haloscope.evidence import Facet, MeasuredCase, facets, values
-from haloscope.papers import Cell as Printed
-from haloscope.papers import Paper, PaperTable
 from haloscope.quantities import number, seconds
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, missing
 from haloscope.tables.notebook import Notebook
+
+if TYPE_CHECKING:
+    from haloscope.papers import Cell as Printed
+    from haloscope.papers import Paper, PaperTable
 
 SIZE = 4096
 ROLES = ("serial", "node", "spread", "full")
@@ -30,9 +32,10 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class _Published:
-    """One published cluster: its name, and time (s), text and speedup for each role there is."""
+    """One published cluster: its name and paper; time (s), text and speedup for each role there."""
 
     name: str
+    paper: str
     times: Mapping[str, tuple[float, str]]
     speedups: Mapping[str, float]
 
@@ -58,7 +61,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     notebook.note("(k): k times as fast as the serial run of the same cluster.")
     if context.machine and context.machine.get("cpu"):
         notebook.note(f"This machine: {context.machine['cpu']}.")
-    papers = ", ".join(dict.fromkeys(paper.id for paper in context.shelf))
+    papers = ", ".join(dict.fromkeys(known.paper for known in published[n]))
     notebook.note(f"Published rows: {papers}.")
     return [
         Table(
@@ -74,7 +77,8 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
 
 def _published(shelf: Sequence[Paper], n: int) -> list[_Published]:
     """Published clusters for a mesh: the paper's own table, or rows read off the grids."""
-    tables = [table for paper in shelf for table in paper.tables.values()]
+    every = [table for paper in shelf for table in paper.tables.values()]
+    tables = [table for table in every if table.facts.get("kernel") == "poisson_cg"]
     if n == SIZE:
         return [row for table in tables if table.kind == "clusters" for row in _listed(table)]
     grids = [table for table in tables if table.kind == "walltime_grid"]
@@ -96,7 +100,7 @@ def _listed(table: PaperTable) -> list[_Published]:
             for role in ROLES
         }
         speedups = {role: row["speedup"] for role, row in own.items()}
-        found.append(_Published(name, _present(times), _present(speedups)))
+        found.append(_Published(name, table.paper, _present(times), _present(speedups)))
     return found
 
 
@@ -123,7 +127,8 @@ def _read_off(grid: PaperTable, n: int, tables: Sequence[PaperTable]) -> list[_P
         if role != "serial" and "serial" in present and time[0] > 0
     }
     network = grid.facts.get("network")
-    return [_Published(f"{cluster}, {network}" if network else str(cluster), present, speedups)]
+    name = f"{cluster}, {network}" if network else str(cluster)
+    return [_Published(name, grid.paper, present, speedups)]
 
 
 def _timed(table: PaperTable, cell: Printed | None) -> tuple[float, str] | None:

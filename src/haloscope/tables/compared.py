@@ -71,7 +71,7 @@ def _key(case: MeasuredCase, ignored: Sequence[str]) -> frozenset[tuple[str, Set
 
 
 def _measures(first: MeasuredCase, second: MeasuredCase) -> list[tuple[Measure, Measure]]:
-    """Their steps, or the points of a sweep that both have; one without a good launch has a step."""
+    """Their steps, or the points of a sweep that both have; without a good launch, the step."""
     theirs: Mapping[str, Measure] = {measure.what: measure for measure in measures(second)}
     common = [(own, theirs[own.what]) for own in measures(first) if own.what in theirs]
     return common or [(_step(first), _step(second))]

@@ -1,8 +1,8 @@
 """The exchanges of the Poisson solver set against each other: is non-blocking faster?
 
-For every setting that was run with several exchanges: the time of each, how many times as fast it is
-as the reference (blocking, where it was run), and a test on launches with Holm's correction for the
-number of comparisons in the table.
+For every setting that was run with several exchanges: the time of each, how many times as fast it
+is as the reference (blocking, where it was run), and a test on launches with Holm's correction for
+the number of comparisons in the table.
 """
 
 from __future__ import annotations

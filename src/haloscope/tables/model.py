@@ -38,7 +38,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its key in CSV files (with the unit in it), its title, the title above several."""
+    """One column: its key in CSV files (with the unit), its title, the title above several."""
 
     key: str
     title: str
@@ -50,8 +50,8 @@ class Column:
 class Table:
     """A table: `stub` leading columns name the rows, the others hold data.
 
-    id is unique within a report and fit for a file's name; kind is one of the kinds a study can ask
-    for; notes say what the spread is, what was left out and why, and where published values are from.
+    id is unique within a report and fit for a file's name; kind is one of those a study can ask
+    for; notes say what the spread is, what was left out and why, where published values are from.
     """
 
     id: str
@@ -75,7 +75,7 @@ class Table:
 class Options:
     """What a study's [[tables]] or [[figures]] table asks for besides the kind.
 
-    where:     settings to keep, each a value or a list of values: { n = [1024], variant = "fused" }.
+    where:     settings to keep, each a value or a list of values: { n = [1024] }.
     title:     in place of the title that the kind gives.
     published: the id of the published table to set beside ours, where several would do.
     """
@@ -83,6 +83,14 @@ class Options:
     where: Mapping[str, object] = field(default_factory=dict)
     title: str | None = None
     published: str | None = None
+
+
+@dataclass(frozen=True)
+class Wish:
+    """One [[tables]] or [[figures]] table of a study: a kind and its options."""
+
+    kind: str
+    options: Options = field(default_factory=Options)
 
 
 def label(text: str, value: Value = None) -> Cell:

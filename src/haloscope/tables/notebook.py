@@ -1,4 +1,4 @@
-"""Cells with their spread and marks, and the notes that these need: what, from how many, without which.
+"""Cells with their spread and marks, and the notes that these need.
 
 A Notebook goes along while one table is made. It sees every estimate that goes into a cell, so its
 notes say what kinds of spread the table shows, which cases are marked, and which launches were left

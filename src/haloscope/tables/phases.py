@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import median
+from typing import TYPE_CHECKING
 
 from haloscope.evidence import MeasuredCase, label_of
 from haloscope.quantities import PERCENT, seconds
-from haloscope.records import Record
 from haloscope.stats import Estimate
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, missing
 from haloscope.tables.notebook import Notebook
+
+if TYPE_CHECKING:
+    from haloscope.records import Record
 
 REST = "outside phases"
 

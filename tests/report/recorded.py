@@ -43,6 +43,7 @@ TOOLCHAIN: Raw = {
     "source": "5f0c9a7be21d",
 }
 ITERATIONS = {32: 48, 64: 96, 128: 192, 256: 387, 512: 783, 1024: 1581, 2048: 3192, 4096: 6452}
+ITERATIONS[8192] = 13033
 ERRORS = {
     32: 3.01270e-3,
     64: 7.78098e-4,
@@ -52,6 +53,7 @@ ERRORS = {
     1024: 3.12660e-6,
     2048: 7.80190e-7,
     4096: 1.93660e-7,
+    8192: 4.7392e-8,
 }
 BYTES = {"textbook": 120.0, "fused": 56.0}
 VECTORS = {"textbook": 4, "fused": 3}
@@ -218,7 +220,7 @@ def _phases(time_s: float, ranks: int, traffic: float) -> list[Raw]:
 
 
 def _surface(points: int, error: float) -> Raw:
-    at = [(k + 1) / (points + 1) for k in range(points)]
+    at = [k / (points - 1) for k in range(points)]
     solution = [sin(pi * x) ** 2 * sin(pi * y) ** 2 for y in at for x in at]
     return {"points": points, "solution": solution, "error": [-error * u for u in solution]}
 
