@@ -1,5 +1,5 @@
-// Poisson's equation on the unit square by the conjugate gradient method: the classical test problem
-// of the HPCF reports.
+// Poisson's equation on the unit square by the conjugate gradient method: the classical test
+// problem of the HPCF reports.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -119,8 +119,7 @@ class PoissonCg : public Instance {
       for (std::int64_t j = 0; j < strip.cols(); ++j) {
         const std::int64_t col = strip.place.cols.begin + j;
         const double b = problem_.right_side(row, col);
-        const double product =
-            4.0 * x[j] - x[j - stride] - x[j + stride] - x[j - 1] - x[j + 1];
+        const double product = 4.0 * x[j] - x[j - stride] - x[j + stride] - x[j - 1] - x[j + 1];
         error = std::max(error, std::abs(x[j] - problem_.exact(row, col)));
         residual += (b - product) * (b - product);
         right_side += b * b;
@@ -129,13 +128,9 @@ class PoissonCg : public Instance {
     return {error, residual, right_side};
   }
 
-  std::string fixed_count_fault() const {
-    return "";
-  }
+  std::string fixed_count_fault() const { return ""; }
 
-  std::string converged_fault() const {
-    return "";
-  }
+  std::string converged_fault() const { return ""; }
 
   Json surface(std::int64_t samples) const { return Json(samples); }
 
@@ -167,13 +162,39 @@ Kernel poisson_cg() {
   for (const auto& variant : variants()) names.push_back(variant.name);
   kernel.parameters = {
       {"n", integer, "1024", "interior mesh points in each direction", "", 1, 1 << 24},
-      {"variant", choice, names.front(), "fused: one pass over memory an iteration; textbook: a loop for every vector operation", "", {}, {}, names},
-      {"exchange", choice, "nonblocking", "how halos travel between ranks", "", {}, {}, exchange_names()},
-      {"decomposition", choice, "rows", "blocks of whole rows, or two-dimensional blocks", "", {}, {}, {"rows", "blocks"}},
+      {"variant",
+       choice,
+       names.front(),
+       "fused: one pass over memory an iteration; textbook: a loop for every vector operation",
+       "",
+       {},
+       {},
+       names},
+      {"exchange",
+       choice,
+       "nonblocking",
+       "how halos travel between ranks",
+       "",
+       {},
+       {},
+       exchange_names()},
+      {"decomposition",
+       choice,
+       "rows",
+       "blocks of whole rows, or two-dimensional blocks",
+       "",
+       {},
+       {},
+       {"rows", "blocks"}},
       {"iterations", integer, "0", "a fixed count; 0 solves to the tolerance", "", 0, 1e9},
-      {"tolerance", real, "1e-6", "of the residual's norm, relative to the first residual's", "", 1e-16, 1},
-      {"max_iterations", integer, "0", "more than these are a failure; 0 allows 10 n + 100", "", 0, 1e9},
-      {"surface", integer, "0", "samples of the solution and of its error on a grid of that many points a side, edges included; 0 for none", "", 0, 65},
+      {"tolerance", real, "1e-6", "of the residual's norm, relative to the first residual's", "",
+       1e-16, 1},
+      {"max_iterations", integer, "0", "more than these are a failure; 0 allows 10 n + 100", "", 0,
+       1e9},
+      {"surface", integer, "0",
+       "samples of the solution and of its error on a grid of that many points a side, edges "
+       "included; 0 for none",
+       "", 0, 65},
   };
   kernel.plan = plan;
   kernel.setup = [](const Context& context) { return std::make_unique<PoissonCg>(context); };

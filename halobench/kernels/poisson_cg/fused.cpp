@@ -1,9 +1,10 @@
 // The conjugate gradient method in one pass over memory and one reduction an iteration.
 //
 // Chronopoulos and Gear's form: with (r, r) and (r, A r) of the new residual, (p, A p) of the next
-// direction follows by recurrence, so all of p, r and both inner products are made in one sweep over
-// the rows; A p is never stored. The solution x is updated every other sweep, on the two directions
-// that are at hand while p is renewed. (Chronopoulos and Gear, J. Comput. Appl. Math. 25, 1989.)
+// direction follows by recurrence, so all of p, r and both inner products are made in one sweep
+// over the rows; A p is never stored. The solution x is updated every other sweep, on the two
+// directions that are at hand while p is renewed. (Chronopoulos and Gear, J. Comput. Appl. Math.
+// 25, 1989.)
 //
 // The messages carry r; the halo of p follows from it. Where messages can travel during the sweep,
 // the new r at the edges is computed ahead of it, sent, and computed again in its turn.

@@ -115,7 +115,8 @@ class Textbook : public Solver {
   }
 
   Traffic edge_traffic() const {
-    return {2 * sizeof(double) * domain_.edge_points(), 0, 2 * sizeof(double) * domain_.edge_points()};
+    return {2 * sizeof(double) * domain_.edge_points(), 0,
+            2 * sizeof(double) * domain_.edge_points()};
   }
 
   void multiply_all() {
@@ -140,7 +141,8 @@ class Textbook : public Solver {
     }
     for (const auto& segment : domain_.column_segments()) {
       for (std::int64_t k = 0; k < segment.count; ++k) {
-        multiply(segment.strip->q, segment.strip->p, segment.row + k, {segment.col, segment.col + 1});
+        multiply(segment.strip->q, segment.strip->p, segment.row + k,
+                 {segment.col, segment.col + 1});
       }
     }
   }
