@@ -40,6 +40,14 @@ def test_speedup_and_efficiency_have_the_ideal_and_no_line_between_points() -> N
     assert "2.00 on 4" in figure.alt
 
 
+def test_a_speedup_below_one_has_its_ticks() -> None:
+    raws = [poisson(64, ranks=p, time_s=p * 1.7) for p in (1, 2)]
+
+    (figure,) = build("scaling", raws)
+
+    assert [word for _, word in lines(figure).y.ticks] == ["0.5", "1", "2"]
+
+
 def test_one_number_of_processes_draws_nothing() -> None:
     assert build("scaling", [poisson(64)]) == []
 

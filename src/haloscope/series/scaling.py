@@ -38,7 +38,9 @@ def _figure(scaling: Scaling, context: Context) -> Figure | None:
                 "speedup",
                 "Observed speedup",
                 x,
-                Axis("speedup", "log2", counts(cores)),
+                Axis(
+                    "speedup", "log2", _halvings([*ideal, *(m for c in speedups for m in c.marks)])
+                ),
                 (Curve("ideal", ideal, bound=True), *speedups),
             ),
             Lines(
@@ -57,6 +59,13 @@ def _figure(scaling: Scaling, context: Context) -> Figure | None:
             "Bars: bootstrap interval of the ratio of medians; without: fewer than 6 launches.",
         ),
     )
+
+
+def _halvings(marks: Sequence[Mark]) -> tuple[tuple[float, str], ...]:
+    """Ticks at powers of two over the range of some speedups, which may lie below one."""
+    low, high = min(mark.y for mark in marks), max(mark.y for mark in marks)
+    powers = [2.0**k for k in range(-16, 24) if low / 2 < 2.0**k < high * 2]
+    return tuple((power, f"{power:g}") for power in powers)
 
 
 def _speedups(one: Ladder, context: Context) -> tuple[Mark, ...]:

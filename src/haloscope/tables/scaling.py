@@ -49,9 +49,9 @@ def _table(key: str, title: str, make: _MakeCell, scaling: Scaling, context: Con
         return (label(str(one.n), one.n), *cells)
 
     rows = tuple(row(one) for one in scaling.ladders)
-    for one in scaling.ladders:
-        if key != "time_s":
-            notebook.note(f"Speedup refers to {one.reference}.")
+    if key != "time_s":
+        references = "; ".join(one.reference for one in scaling.ladders)
+        notebook.note(f"Speedup refers to {references}.")
     _note_exceptions(scaling, notebook)
     heads = (Column(f"p_{p}_{key}", f"p = {p}") for p in across)
     return Table(
