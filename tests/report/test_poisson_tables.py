@@ -189,7 +189,7 @@ def test_scaling_gives_time_speedup_and_efficiency_with_base_and_interval() -> N
     assert interval.low is not None and interval.high is not None
     assert 1.9 < interval.low < 2.0 < interval.high < 2.1
     assert speedup.rows[0][1].low is None, "a case is exactly as fast as itself"
-    assert "N = 1024: speedup refers to 1 process, 4.10 s." in speedup.notes
+    assert "Speedup refers to N = 1024: 1 process, 4.10 s." in speedup.notes
     assert "[a, b]: bootstrap interval over 7 launches, 95.0 %." in speedup.notes
 
 
@@ -200,7 +200,7 @@ def test_speedup_without_a_serial_run_refers_to_the_fewest_processes() -> None:
 
     assert texts(speedup) == [["1024", "1.00", "1.60"]]
     assert texts(efficiency) == [["1024", "1.00", "0.800"]]
-    assert "N = 1024: speedup refers to 2 processes, 4.00 s." in speedup.notes
+    assert "Speedup refers to N = 1024: 2 processes, 4.00 s." in speedup.notes
     assert "A value without spread rests on 3 launches: too few for an interval." in speedup.notes
 
 
@@ -226,6 +226,25 @@ def test_scaling_over_nodes_has_tables_by_processes_per_node_with_their_exceptio
     assert "p = 1: 1 per node." in made[3].notes
     # table 4.2 of the paper: p = 2 on two nodes
     assert made[1].rows[0][2].published_value == 2.0478
+
+
+def test_threads_of_one_process_scale_too() -> None:
+    raws = [
+        *launches(64, [4.0] * 3),
+        *launches(64, [2.5] * 3, threads=2),
+        *launches(64, [9.0] * 3, ranks=2, threads=2),
+    ]
+
+    made = build("scaling", raws)
+
+    titles = [table.title for table in made if table.title.startswith("(c)")]
+    assert titles == [
+        "(c) Observed efficiency, 2 threads",
+        "(c) Observed efficiency, threads of one process",
+    ]
+    assert texts(made[-1]) == [["64", "1.00", "0.800"]]
+    assert [column.title for column in made[0].columns] == ["N", "p = 2", "p = 4"]
+    assert "Speedup refers to N = 64: 1 process of 2 threads, 2.50 s." in made[1].notes
 
 
 def test_one_number_of_processes_is_no_scaling() -> None:
