@@ -135,9 +135,8 @@ void HaloExchange::post(const Way& way) {
 
 void HaloExchange::prepare(const Way& way) {
   if (way.from.rank != MPI_PROC_NULL) {
-    check(MPI_Recv_init(way.from.receive.data(), count(way.from.receive), MPI_DOUBLE,
-                        way.from.rank, way.tag, comm_.handle(),
-                        &requests_.emplace_back(MPI_REQUEST_NULL)),
+    check(MPI_Recv_init(way.from.receive.data(), count(way.from.receive), MPI_DOUBLE, way.from.rank,
+                        way.tag, comm_.handle(), &requests_.emplace_back(MPI_REQUEST_NULL)),
           "MPI_Recv_init");
   }
   if (way.to.rank != MPI_PROC_NULL) {

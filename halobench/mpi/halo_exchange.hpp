@@ -38,7 +38,8 @@ struct Axis {
   Neighbour high;
 };
 
-/// Sends and receives halos; the caller fills and reads the buffers, which must stay where they are.
+/// Sends and receives halos; the caller fills and reads the buffers, which must stay where they
+/// are.
 ///
 /// A blocking send above the library's eager limit waits for its receive. In the textbook order the
 /// last rank of an axis has nobody to send to and receives at once, then the one before it can, and

@@ -18,8 +18,8 @@ class Poisson {
 
   /// h^2 f at an interior point; rows and columns count from 0.
   double right_side(std::int64_t row, std::int64_t col) const {
-    return scale_ * (cos_2pi_[index(col)] * sin2_[index(row)] +
-                     sin2_[index(col)] * cos_2pi_[index(row)]);
+    return scale_ *
+           (cos_2pi_[index(col)] * sin2_[index(row)] + sin2_[index(col)] * cos_2pi_[index(row)]);
   }
 
   /// u = sin^2(pi x) sin^2(pi y), the solution of the differential equation.

@@ -29,9 +29,10 @@ RowSums advance_row(const Strip& strip, std::int64_t i, const Step& step) {
   double* r = strip.r.row(i);
   const double* r_above = strip.r.row(i - 1);
   double residual = 0;
+  double coupling = 0;
   double vertical = 0;
   double horizontal = 0;
-#pragma omp simd reduction(+ : residual, vertical, horizontal)
+#pragma omp simd reduction(+ : residual, coupling, vertical, horizontal)
   for (std::int64_t j = 0; j < cols; ++j) {
     const double old = p_below[j];
     const double below = multiply_add(beta, old, r_below[j]);
@@ -45,10 +46,11 @@ RowSums advance_row(const Strip& strip, std::int64_t i, const Step& step) {
     const double down = next - r_above[j];
     const double right = r_above[j + 1] - r_above[j];
     residual += next * next;
+    coupling += next * product;
     vertical += down * down;
     horizontal += right * right;
   }
-  return {residual, vertical + horizontal};
+  return {residual, coupling, vertical + horizontal};
 }
 
 }  // namespace
@@ -96,7 +98,8 @@ void advance_direction(const Strip& strip, std::int64_t i, const Step& step) {
   for (std::int64_t j = -1; j <= strip.cols(); ++j) {
     const double old = p[j];
     p[j] = multiply_add(step.beta, old, r[j]);
-    if (step.solution) x[j] = multiply_add(step.alpha, p[j], multiply_add(step.previous_alpha, old, x[j]));
+    if (step.solution)
+      x[j] = multiply_add(step.alpha, p[j], multiply_add(step.previous_alpha, old, x[j]));
   }
 }
 
@@ -107,7 +110,8 @@ RowSums advance(const Strip& strip, std::int64_t i, const Step& step) {
   for (const std::int64_t halo : {std::int64_t{-1}, cols}) {
     p[halo] = multiply_add(step.beta, p[halo], r_below[halo]);
   }
-  auto sums = step.solution ? advance_row<true>(strip, i, step) : advance_row<false>(strip, i, step);
+  auto sums =
+      step.solution ? advance_row<true>(strip, i, step) : advance_row<false>(strip, i, step);
   double* r = strip.r.row(i);
   const double first = strip.r.row(i - 1)[0];
   if (strip.west_closed()) sums.edges += first * first;
@@ -125,8 +129,8 @@ void foresee(const Strip& strip, std::int64_t row, std::int64_t col, bool downwa
   const auto turned = [&](std::int64_t k) { return multiply_add(step.beta, p[k], r[k]); };
   for (std::int64_t k = 0; k < count; ++k) {
     const std::int64_t at = k * along;
-    const double product = 4.0 * turned(at) - turned(at - down) - turned(at + down) -
-                           turned(at - 1) - turned(at + 1);
+    const double product =
+        4.0 * turned(at) - turned(at - down) - turned(at + down) - turned(at - 1) - turned(at + 1);
     out[k] = multiply_add(-step.alpha, product, r[at]);
   }
 }

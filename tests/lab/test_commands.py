@@ -8,10 +8,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from conftest import MACHINE, Laboratory
 
 from haloscope import machine
 from haloscope.records import append, latest, read
+from lab.fakes import MACHINE, Laboratory
 
 Write = Callable[[str], Path]
 Run = Callable[..., int]
@@ -30,7 +30,7 @@ layout = { ppn = [1, 2], nodes = [1, 2] }
 @pytest.fixture
 def haloscope(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> Run:
     report = SimpleNamespace(
-        terminal_summary=lambda folder: f"summary of {folder}",
+        terminal_summary=lambda folder: f"summary of {folder.name}",
         write_report=lambda folder: folder / "report.html",
     )
     monkeypatch.setitem(sys.modules, "haloscope.report", report)
@@ -74,7 +74,8 @@ def test_a_run_leaves_a_folder_with_everything(
     order = [[one.case, one.launch] for one in read(folder / "records.jsonl")]
     assert plan["order"] == order
     captured = capsys.readouterr()
-    assert captured.out.splitlines() == [f"summary of {folder}", f"report: {folder}/report.html"]
+    said = captured.out.split()  # long paths are wrapped
+    assert said == ["summary", "of", "out", "report:", f"{folder}/report.html"]
     assert "4 cases, 8 launches in random order (seed 5)" in captured.err
     assert "left out, as this machine is one node: fake with 2 nodes" in captured.err
     assert "[8/8]" in captured.err
@@ -298,7 +299,14 @@ def test_an_interrupt_keeps_what_is_done_and_says_how_to_go_on(
 def test_once_shows_a_record(haloscope: Run, capsys: pytest.CaptureFixture[str]) -> None:
     assert haloscope("once", "fake", "n=16", "--ranks", 2) == 0
     out = capsys.readouterr().out
-    for part in ("fake, 2 ranks x 1 thread: ok", "answer  42", "375 ms", "512 B", "rank 1  here"):
+    for part in (
+        "fake, 2 ranks x 1 thread: ok",
+        "answer  42",
+        "375 ms",
+        "512 B",
+        "rank 1  here",
+        "n            16",
+    ):
         assert part in out
 
 

@@ -3,11 +3,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from conftest import FakeProgram
 
 from haloscope.case import Case
 from haloscope.plan import Plan, Site, expand, schedule
 from haloscope.study import Study
+from lab.fakes import FakeProgram
 
 SITE = Site(nodes=1, cores=4, hardware_threads=8, memory_bytes=2**30, toolchains=("fake",))
 

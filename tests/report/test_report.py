@@ -187,6 +187,7 @@ def test_markdown_rows_have_as_many_cells_as_their_head(folder: Path) -> None:
         assert len(widths) == 1, line
 
 
+@pytest.mark.latex
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex on this machine")
 def test_the_latex_report_compiles(folder: Path, tmp_path: Path) -> None:
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error"]

@@ -71,8 +71,7 @@ Domain::Domain(const Context& context, const Cut& cut, int vectors, ExchangeMode
   const Segment below{&bottom, bottom.rows() - 1, 0, bottom.x.stride, false, cols};
   const Axis vertical{grid.row(), meet(grid.neighbour(-1, 0), {above}, row_segments_),
                       meet(grid.neighbour(1, 0), {below}, row_segments_)};
-  const Axis horizontal{grid.col(),
-                        meet(grid.neighbour(0, -1), column(0, -1), column_segments_),
+  const Axis horizontal{grid.col(), meet(grid.neighbour(0, -1), column(0, -1), column_segments_),
                         meet(grid.neighbour(0, 1), column(cols - 1, 1), column_segments_)};
   exchange_ = std::make_unique<HaloExchange>(context.comm, mode, std::vector{vertical, horizontal});
 }

@@ -23,8 +23,8 @@ bool Progress::wants_more(double residual_squared) {
     best_ = last_;
     best_at_ = iterations_;
   } else if (limits_.iterations == 0 && iterations_ - best_at_ >= limits_.patience) {
-    return stop("stagnation: no smaller residual in the last " +
-                std::to_string(limits_.patience) + " of " + done);
+    return stop("stagnation: no smaller residual in the last " + std::to_string(limits_.patience) +
+                " of " + done);
   }
   ++iterations_;
   return true;

@@ -115,7 +115,8 @@ class Textbook : public Solver {
   }
 
   Traffic edge_traffic() const {
-    return {2 * sizeof(double) * domain_.edge_points(), 0, 2 * sizeof(double) * domain_.edge_points()};
+    return {2 * sizeof(double) * domain_.edge_points(), 0,
+            2 * sizeof(double) * domain_.edge_points()};
   }
 
   void multiply_all() {
@@ -140,7 +141,8 @@ class Textbook : public Solver {
     }
     for (const auto& segment : domain_.column_segments()) {
       for (std::int64_t k = 0; k < segment.count; ++k) {
-        multiply(segment.strip->q, segment.strip->p, segment.row + k, {segment.col, segment.col + 1});
+        multiply(segment.strip->q, segment.strip->p, segment.row + k,
+                 {segment.col, segment.col + 1});
       }
     }
   }
@@ -159,10 +161,17 @@ class Textbook : public Solver {
 }  // namespace
 
 Variant textbook() {
-  return {"textbook", 4, bytes_per_iteration,
-          [](const Context& context, Domain& domain) -> std::unique_ptr<Solver> {
-            return std::make_unique<Textbook>(context, domain);
-          }};
+  Variant variant;
+  variant.name = "textbook";
+  variant.vectors = 4;
+  variant.bytes_per_point_iteration = bytes_per_iteration;
+  variant.memory_bytes = [](const Cut& cut) {  // as the papers predict it: without halos
+    return 4.0 * sizeof(double) * static_cast<double>(cut.n) * static_cast<double>(cut.n);
+  };
+  variant.make = [](const Context& context, Domain& domain) -> std::unique_ptr<Solver> {
+    return std::make_unique<Textbook>(context, domain);
+  };
+  return variant;
 }
 
 }  // namespace halobench::cg
