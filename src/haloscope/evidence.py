@@ -1,0 +1,226 @@
+"""Records -> cases: all good launches of one setting together, and what was left out and why.
+
+Only launches whose outcome is "ok" enter a sample. Everything else stays beside them, by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import median
+from typing import Any
+
+from haloscope.quantities import count
+from haloscope.records import Record
+from haloscope.stats import Estimate, median_range, typical
+
+Setting = str | int | float | bool | None
+Settings = Mapping[str, Setting]
+
+LAYOUT = ("nodes", "ppn", "threads", "places", "bind")
+PROTOCOL = ("repetitions", "warmup", "steps")
+_FIRST = ("kernel", "n", "variant", "exchange", "decomposition", "toolchain", "transport", *LAYOUT)
+
+
+@dataclass(frozen=True)
+class MeasuredCase:
+    """One setting and its launches.
+
+    launches: the good ones, in the order of their numbers; excluded: all others.
+    planned:  how many launches were asked for, where the plan says so.
+    """
+
+    id: str
+    kernel: str
+    settings: Settings
+    launches: tuple[Record, ...]
+    excluded: tuple[Record, ...]
+    planned: int | None = None
+
+    @property
+    def ranks(self) -> int:
+        """MPI processes in all."""
+        return self.number("nodes") * self.number("ppn")
+
+    @property
+    def cores(self) -> int:
+        """Processes times threads: the cores in use when each has its own."""
+        return self.ranks * self.number("threads")
+
+    @property
+    def simulated(self) -> bool:
+        """Were its times taken from a simulated clock?"""
+        return self.settings.get("clock") == "simulated"
+
+    @property
+    def oversubscribed(self) -> bool:
+        """Did ranks or threads share cores?"""
+        return any(record.layout.get("oversubscribed") for record in self.launches)
+
+    def number(self, name: str) -> int:
+        """A setting that is a whole number."""
+        value = self.settings[name]
+        if not isinstance(value, int):
+            raise TypeError(f"{name} is {value!r}, not a whole number")
+        return value
+
+    def sample(self, of: Callable[[Record], float | None]) -> list[float]:
+        """One number a good launch; launches that do not have it are left out."""
+        return [value for record in self.launches if (value := of(record)) is not None]
+
+    @cached_property
+    def times_s(self) -> list[float]:
+        """Seconds of one step, one number a launch: the median over the launch's repetitions."""
+        return self.sample(lambda record: median(record.times_s) if record.times_s else None)
+
+    @cached_property
+    def time(self) -> Estimate | None:
+        """The median time of one step over launches, in seconds; None without a good launch."""
+        return self.estimate(self.times_s, [t for record in self.launches for t in record.times_s])
+
+    def estimate(
+        self, sample: Sequence[float], repetitions: Sequence[float] = ()
+    ) -> Estimate | None:
+        """The median of a sample of launches with its spread; None for an empty sample.
+
+        A simulated case is deterministic and has no spread. A single launch has the range of its
+        repetitions, where they are given: method "repetitions", and nothing is claimed from it.
+        """
+        if not sample:
+            return None
+        if self.simulated:
+            return Estimate(median(sample), None, None, len(sample), "simulated")
+        if len(sample) == 1 and len(repetitions) > 1:
+            inner = median_range(repetitions)
+            return Estimate(sample[0], inner.low, inner.high, 1, "repetitions")
+        return typical(sample)
+
+    def result(self, name: str) -> Any:
+        """A result of the kernel, from the first good launch that has it; None if none has."""
+        found = (record.result.get(name) for record in self.launches)
+        return next((value for value in found if value is not None), None)
+
+
+@dataclass(frozen=True)
+class Facet:
+    """Cases that differ in nothing but the axes of one table.
+
+    label: what sets this facet apart from the others ("exchange = blocking"); "" when alone.
+    """
+
+    label: str
+    settings: Settings
+    cases: tuple[MeasuredCase, ...]
+
+
+def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
+    """Everything that makes a case what it is, flat: parameters, layout, toolchain, clock."""
+    toolchain = raw.get("toolchain") or {}
+    layout = raw.get("layout") or {}
+    return {
+        "kernel": raw["kernel"],
+        **raw["params"],
+        **{key: layout.get(key) for key in LAYOUT},
+        "toolchain": toolchain.get("name") if isinstance(toolchain, Mapping) else toolchain,
+        "transport": raw.get("transport"),
+        "runner": raw.get("runner"),
+        "clock": raw.get("clock", "wall"),
+    }
+
+
+def group(
+    records: Iterable[Record], planned: Mapping[str, int] | None = None
+) -> list[MeasuredCase]:
+    """All cases that the records speak of, ordered by kernel and settings."""
+    by_case: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        by_case.setdefault((record.case, record.clock), []).append(record)
+    cases = []
+    for (case_id, _), own in by_case.items():
+        own.sort(key=lambda record: record.launch)
+        good = tuple(record for record in own if record.outcome == "ok")
+        bad = tuple(record for record in own if record.outcome != "ok")
+        described = (good or bad)[0]
+        launches = (planned or {}).get(case_id)
+        settings = settings_of(described.raw)
+        cases.append(MeasuredCase(case_id, described.kernel, settings, good, bad, launches))
+    return sorted(cases, key=lambda case: _order(case.settings))
+
+
+def select(cases: Iterable[MeasuredCase], where: Mapping[str, Any]) -> list[MeasuredCase]:
+    """The cases whose settings have the values (or one of the listed values) of `where`."""
+
+    def fits(case: MeasuredCase) -> bool:
+        return all(
+            case.settings.get(key) in (value if isinstance(value, list | tuple) else [value])
+            for key, value in where.items()
+        )
+
+    return [case for case in cases if fits(case)]
+
+
+def facets(cases: Sequence[MeasuredCase], axes: Iterable[str]) -> list[Facet]:
+    """Split cases by every setting that is not one of `axes`, and name what sets each part apart."""
+    inside = {*axes, *PROTOCOL}
+    parts: dict[tuple[tuple[str, Setting], ...], list[MeasuredCase]] = {}
+    for case in cases:
+        outside = tuple((k, v) for k, v in sorted(case.settings.items()) if k not in inside)
+        parts.setdefault(outside, []).append(case)
+    apart = varying([dict(key) for key in parts])
+    return [
+        Facet(describe({name: dict(key).get(name) for name in apart}), dict(key), tuple(own))
+        for key, own in parts.items()
+    ]
+
+
+def varying(settings: Sequence[Settings]) -> list[str]:
+    """The names of settings that do not have one and the same value everywhere."""
+    names = {name for one in settings for name in one}
+    differ = [name for name in names if len({one.get(name) for one in settings}) > 1]
+    return sorted(differ, key=_rank)
+
+
+def values(cases: Iterable[MeasuredCase], name: str) -> list[int]:
+    """The values of a whole-number setting, ascending."""
+    return sorted({case.number(name) for case in cases})
+
+
+def describe(settings: Settings) -> str:
+    """Settings in words: "n = 1024, nonblocking exchange, 2 processes per node"."""
+    return ", ".join(_in_words(name, settings[name]) for name in sorted(settings, key=_rank))
+
+
+def name_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
+    """A case's name beside others: its kernel and the settings that vary among them."""
+    apart = [name for name in varying([other.settings for other in among]) if name != "kernel"]
+    own = describe({name: case.settings[name] for name in apart if name in case.settings})
+    return f"{case.kernel}: {own}" if own else case.kernel
+
+
+def _in_words(name: str, value: Setting) -> str:
+    if value is None:
+        return f"default {name}"
+    if name == "ppn" and isinstance(value, int):
+        return f"{count(value, 'process', 'processes')} per node"
+    if name == "nodes" and isinstance(value, int):
+        return count(value, "node")
+    if name == "threads" and isinstance(value, int):
+        return f"{count(value, 'thread')} per process"
+    if name in ("variant", "exchange", "clock"):
+        return f"{value} {name}"
+    return f"{name} = {str(value).lower() if isinstance(value, bool) else value}"
+
+
+def _rank(name: str) -> tuple[int, str]:
+    return (_FIRST.index(name) if name in _FIRST else len(_FIRST), name)
+
+
+def _order(settings: Settings) -> list[tuple[str, float, str]]:
+    """A sort key over settings: numbers by value, texts by alphabet."""
+    key = []
+    for name in sorted(settings, key=_rank):
+        value = settings[name]
+        numeric = isinstance(value, int | float)
+        key.append((name, float(value) if numeric else 0.0, "" if numeric else str(value)))  # type: ignore[arg-type]
+    return key
