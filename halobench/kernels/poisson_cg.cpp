@@ -1,11 +1,9 @@
 // Poisson's equation on the unit square by the conjugate gradient method: the classical test
 // problem of the HPCF reports.
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
 
 #include "kernel.hpp"
+#include "kernels/poisson_cg/answer.hpp"
 #include "kernels/poisson_cg/domain.hpp"
 #include "kernels/poisson_cg/solver.hpp"
 
@@ -16,6 +14,12 @@ using namespace cg;
 
 std::vector<Variant> variants() { return {fused(), textbook()}; }
 
+std::vector<std::string> variant_names() {
+  std::vector<std::string> names;
+  for (const auto& variant : variants()) names.push_back(variant.name);
+  return names;
+}
+
 Variant chosen_variant(const Params& params) {
   const auto all = variants();
   return *std::ranges::find(all, params.choice("variant"), &Variant::name);
@@ -23,35 +27,46 @@ Variant chosen_variant(const Params& params) {
 
 Cut chosen_cut(const Params& params, const Shape& shape) {
   const auto ranks = static_cast<int>(shape.ranks);
-  return {params.integer("n"),
-          params.choice("decomposition") == "rows" ? GridShape{ranks, 1} : even_shape(ranks),
+  const bool rows = params.choice("decomposition") == "rows";
+  return {params.integer("n"), rows ? GridShape{ranks, 1} : even_shape(ranks),
           simulated() ? 1 : shape.threads};
 }
 
 Limits chosen_limits(const Params& params, bool observing) {
   const std::int64_t n = params.integer("n");
-  const std::int64_t most = params.integer("max_iterations");
-  const std::int64_t patience = 5 * n + 100;
-  return {params.integer("iterations"), params.real("tolerance"), most > 0 ? most : 10 * n + 100,
-          patience, observing};
+  Limits limits;
+  limits.iterations = params.integer("iterations");
+  limits.tolerance = params.real("tolerance");
+  limits.most = params.integer("max_iterations");
+  if (limits.most == 0) limits.most = 10 * n + 100;
+  limits.patience = 5 * n + 100;  // the residual of a smooth right-hand side grows at first
+  limits.observing = observing;
+  return limits;
 }
 
-/// What verify() finds, over all ranks.
-struct Check {
-  double error_max = 0;          ///< against the exact solution
-  double residual_relative = 0;  ///< computed anew from x
-};
+Plan plan(const Params& params, const Shape& shape) {
+  Plan planned;
+  const auto cut = chosen_cut(params, shape);
+  if (cut.ranks.rows > cut.n) {
+    planned.problems.push_back({"n", std::to_string(cut.n),
+                                "fewer rows than ranks down the grid (" +
+                                    std::to_string(cut.ranks.rows) +
+                                    "): use fewer ranks or a larger n"});
+    return planned;
+  }
+  planned.memory_bytes = chosen_variant(params).memory_bytes(cut);
+  return planned;
+}
 
 class PoissonCg : public Instance {
  public:
   explicit PoissonCg(const Context& context)
       : context_(context),
-        params_(context.params),
-        problem_(params_.integer("n")),
-        variant_(chosen_variant(params_)),
-        limits_(chosen_limits(params_, context.meter.executes())),
-        domain_(context, chosen_cut(params_, {context.comm.size(), context.meter.threads()}),
-                variant_.vectors, exchange_mode(params_.choice("exchange"))),
+        problem_(context.params.integer("n")),
+        variant_(chosen_variant(context.params)),
+        limits_(chosen_limits(context.params, context.meter.executes())),
+        domain_(context, chosen_cut(context.params, {context.comm.size(), context.meter.threads()}),
+                variant_.vectors, exchange_mode(context.params.choice("exchange"))),
         solver_(variant_.make(context, domain_)),
         progress_(limits_) {
     if (!limits_.observing && limits_.iterations == 0) {
@@ -70,132 +85,74 @@ class PoissonCg : public Instance {
 
   Verdict verify() override {
     if (!limits_.observing) return {};
-    domain_.refresh(&Strip::x);
-    check_ = check();
-    if (!progress_.failure().empty()) return {progress_.failure()};
-    return {limits_.iterations > 0 ? fixed_count_fault() : converged_fault()};
+    answer_ = examine(context_.comm, domain_, problem_);
+    return {fault(answer_, progress_, limits_, problem_)};
   }
 
   Work work() const override { return solver_->work(progress_.iterations()); }
 
   Json result(std::span<const Times> /*times*/) override {
+    const bool known = limits_.observing;
     Json out = Json::object();
     out.set("iterations", progress_.iterations())
-        .set("error_max", limits_.observing ? Json(check_.error_max) : Json())
-        .set("residual_relative", limits_.observing ? Json(check_.residual_relative) : Json())
+        .set("error_max", known ? Json(answer_.error_max) : Json())
+        .set("residual_relative", known ? Json(answer_.residual_relative) : Json())
         .set("bytes_per_point_iteration", variant_.bytes_per_point_iteration)
         .set("points", problem_.n() * problem_.n());
-    const std::int64_t samples = params_.integer("surface");
-    if (samples > 0 && limits_.observing) out.set("surface", surface(samples));
+    const std::int64_t samples = context_.params.integer("surface");
+    if (known && samples > 0) {
+      out.set("surface", surface(context_.comm, domain_, problem_, samples));
+    }
     return out;
   }
 
  private:
-  Check check() const {
-    std::vector<std::array<double, 3>> found(domain_.strips().size());
-    domain_.each_strip([&](const Strip& strip) {
-      found[static_cast<std::size_t>(&strip - domain_.strips().data())] = check_strip(strip);
-    });
-    std::array<double, 2> squares{};
-    double error = 0;
-    for (const auto& [largest, residual, right_side] : found) {
-      error = std::isnan(largest) ? largest : std::max(error, largest);
-      squares[0] += residual;
-      squares[1] += right_side;
-    }
-    context_.comm.sum(squares);
-    return {context_.comm.max(error), std::sqrt(squares[0] / squares[1])};
-  }
-
-  /// The largest error, the squared norms of the residual and of the right-hand side.
-  std::array<double, 3> check_strip(const Strip& strip) const {
-    double error = 0;
-    double residual = 0;
-    double right_side = 0;
-    for (std::int64_t i = 0; i < strip.rows(); ++i) {
-      const std::int64_t row = strip.place.rows.begin + i;
-      const double* x = strip.x.row(i);
-      const std::int64_t stride = strip.x.stride;
-      for (std::int64_t j = 0; j < strip.cols(); ++j) {
-        const std::int64_t col = strip.place.cols.begin + j;
-        const double b = problem_.right_side(row, col);
-        const double product = 4.0 * x[j] - x[j - stride] - x[j + stride] - x[j - 1] - x[j + 1];
-        error = std::max(error, std::abs(x[j] - problem_.exact(row, col)));
-        residual += (b - product) * (b - product);
-        right_side += b * b;
-      }
-    }
-    return {error, residual, right_side};
-  }
-
-  std::string fixed_count_fault() const { return ""; }
-
-  std::string converged_fault() const { return ""; }
-
-  Json surface(std::int64_t samples) const { return Json(samples); }
-
   const Context context_;
-  const Params& params_;
   const Poisson problem_;
   const Variant variant_;
   const Limits limits_;
   Domain domain_;
   std::unique_ptr<Solver> solver_;
   Progress progress_;
-  Check check_;
+  Answer answer_;
 };
 
-Plan plan(const Params& params, const Shape& shape) {
-  const auto cut = chosen_cut(params, shape);
-  return {cut.memory_bytes(chosen_variant(params).vectors), {}};
+std::vector<Parameter> parameters() {
+  using enum Parameter::Type;
+  return {
+      {"n", integer, "1024", "interior mesh points in each direction", "", 1, 1 << 24},
+      {.name = "variant",
+       .type = choice,
+       .fallback = "fused",
+       .help = "fused: one pass over memory an iteration; textbook: one for each vector operation",
+       .choices = variant_names()},
+      {.name = "exchange",
+       .type = choice,
+       .fallback = "nonblocking",
+       .help = "how halos travel between ranks",
+       .choices = exchange_names()},
+      {.name = "decomposition",
+       .type = choice,
+       .fallback = "rows",
+       .help = "what a rank holds: whole rows of the mesh, or a two-dimensional block",
+       .choices = {"rows", "blocks"}},
+      {"iterations", integer, "0", "a fixed count; 0 solves to the tolerance", "", 0, 1e9},
+      {"tolerance", real, "1e-6", "of the residual's norm, relative to the first", "", 1e-16, 1e-2},
+      {"max_iterations", integer, "0", "more are taken for failure; 0 allows 10 n + 100", "", 0,
+       1e9},
+      {"surface", integer, "0", "samples a side of the solution and its error; 0 for none", "", 0,
+       65},
+  };
 }
 
 }  // namespace
 
 Kernel poisson_cg() {
-  using enum Parameter::Type;
   Kernel kernel;
   kernel.name = "poisson_cg";
   kernel.summary = "Poisson's equation in two dimensions by the conjugate gradient method";
   kernel.paper = "hpcf-2018-10, sections 2 and 3";
-  std::vector<std::string> names;
-  for (const auto& variant : variants()) names.push_back(variant.name);
-  kernel.parameters = {
-      {"n", integer, "1024", "interior mesh points in each direction", "", 1, 1 << 24},
-      {"variant",
-       choice,
-       names.front(),
-       "fused: one pass over memory an iteration; textbook: a loop for every vector operation",
-       "",
-       {},
-       {},
-       names},
-      {"exchange",
-       choice,
-       "nonblocking",
-       "how halos travel between ranks",
-       "",
-       {},
-       {},
-       exchange_names()},
-      {"decomposition",
-       choice,
-       "rows",
-       "blocks of whole rows, or two-dimensional blocks",
-       "",
-       {},
-       {},
-       {"rows", "blocks"}},
-      {"iterations", integer, "0", "a fixed count; 0 solves to the tolerance", "", 0, 1e9},
-      {"tolerance", real, "1e-6", "of the residual's norm, relative to the first residual's", "",
-       1e-16, 1},
-      {"max_iterations", integer, "0", "more than these are a failure; 0 allows 10 n + 100", "", 0,
-       1e9},
-      {"surface", integer, "0",
-       "samples of the solution and of its error on a grid of that many points a side, edges "
-       "included; 0 for none",
-       "", 0, 65},
-  };
+  kernel.parameters = parameters();
   kernel.plan = plan;
   kernel.setup = [](const Context& context) { return std::make_unique<PoissonCg>(context); };
   return kernel;

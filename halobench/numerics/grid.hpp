@@ -12,6 +12,7 @@ struct Range {
   std::int64_t end = 0;
 
   constexpr std::int64_t size() const { return end - begin; }
+  constexpr bool contains(std::int64_t i) const { return begin <= i && i < end; }
 };
 
 /// Part `index` of `items` indices cut into `parts` as even as can be, the larger ones first.
@@ -27,6 +28,9 @@ struct Rectangle {
   Range cols;
 
   std::int64_t points() const { return rows.size() * cols.size(); }
+  bool contains(std::int64_t row, std::int64_t col) const {
+    return rows.contains(row) && cols.contains(col);
+  }
 };
 
 /// A grid function on a rectangle. Row i begins at row(i); index -1 and the one past the end, of

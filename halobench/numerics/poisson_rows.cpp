@@ -29,9 +29,10 @@ RowSums advance_row(const Strip& strip, std::int64_t i, const Step& step) {
   double* r = strip.r.row(i);
   const double* r_above = strip.r.row(i - 1);
   double residual = 0;
+  double coupling = 0;
   double vertical = 0;
   double horizontal = 0;
-#pragma omp simd reduction(+ : residual, vertical, horizontal)
+#pragma omp simd reduction(+ : residual, coupling, vertical, horizontal)
   for (std::int64_t j = 0; j < cols; ++j) {
     const double old = p_below[j];
     const double below = multiply_add(beta, old, r_below[j]);
@@ -45,10 +46,11 @@ RowSums advance_row(const Strip& strip, std::int64_t i, const Step& step) {
     const double down = next - r_above[j];
     const double right = r_above[j + 1] - r_above[j];
     residual += next * next;
+    coupling += next * product;
     vertical += down * down;
     horizontal += right * right;
   }
-  return {residual, vertical + horizontal};
+  return {residual, coupling, vertical + horizontal};
 }
 
 }  // namespace

@@ -48,11 +48,13 @@ struct Step {
   double previous_alpha = 0;
 };
 
-/// What row i adds to the inner products: its own part of (r, r), and to (r, A r) the squared
-/// differences of the new r over the grid's edges that end in row i from above or lie in row i - 1.
-/// (r, A r) is the sum of these over all edges of the grid, its boundary included: no cancellation.
+/// What one row adds to the inner products of the new r.
 struct RowSums {
-  double residual = 0;
+  double residual = 0;  ///< to (r, r)
+  double coupling = 0;  ///< to (r, A p)
+  /// To (r, A r), which is the sum of (r_a - r_b)^2 over all edges a-b of the grid, the boundary's
+  /// included: no cancellation. For row i: the edges between it and the row above, and those to the
+  /// right of the points of the row above.
   double edges = 0;
 };
 

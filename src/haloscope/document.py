@@ -83,18 +83,23 @@ def compose(dossier: Dossier) -> Document:
     drawn = _made(series.KINDS, series.build, dossier.figures, dossier.cases, context)
     if not any(wish.kind == "summary" for wish, _ in made):
         made.append((_EVERYTHING, tables.build("summary", dossier.cases, context)))
-    unmet = [
-        *(_unmet("table", made, dossier.cases) if dossier.tables else ()),
-        *(_unmet("figure", drawn, dossier.cases) if dossier.figures else ()),
+    asked = [
+        *(("table", wish, bool(items)) for wish, items in made if dossier.tables),
+        *(("figure", wish, bool(items)) for wish, items in drawn if dossier.figures),
     ]
     return Document(
         title=dossier.title,
         summary=_summary(dossier.cases),
-        findings=(*unmet, *findings(dossier.cases, context)),
+        findings=(*_unknown(asked, dossier.cases), *findings(dossier.cases, context)),
         sections=_sections(made, drawn),
         left_out=(
             *(line for case in dossier.cases for line in left_out(case, dossier.cases)),
             *(f"{note[:1].upper()}{note[1:]}." for note in dossier.left_out),
+            *(
+                f"No {what} '{wish.kind}': no case suits it."
+                for what, wish, is_there in asked
+                if not is_there
+            ),
         ),
         machine=machine_facts(dossier.machine),
         toolchains=toolchain_facts(dossier.records),
@@ -120,19 +125,16 @@ def _made(
     ]
 
 
-def _unmet(
-    what: str, made: Sequence[tuple[Wish, Sequence[object]]], cases: Sequence[MeasuredCase]
+def _unknown(
+    asked: Sequence[tuple[str, Wish, bool]], cases: Sequence[MeasuredCase]
 ) -> Iterator[Finding]:
-    """A warning for everything that the study asks for and can't have."""
+    """A warning for every setting that the study's tables and figures name and no case has."""
     known = sorted({name for case in cases for name in case.settings})
-    for wish, items in made:
-        unknown = [name for name in wish.options.where if name not in known]
-        reasons = [f"there is no setting '{name}' ({nearest(name, known)})" for name in unknown]
-        if not reasons and not items:
-            reasons = ["no case suits it"]
-        for reason in reasons:
-            text = f"The study asks for a {what} '{wish.kind}': {reason}."
-            yield Finding(text, "warning")
+    for what, wish, _ in asked:
+        for name in wish.options.where:
+            if name not in known:
+                text = f"The {what} '{wish.kind}' asks for a setting '{name}' that no case has"
+                yield Finding(f"{text}: {nearest(name, known)}.", "warning")
 
 
 def _summary(cases: Sequence[MeasuredCase]) -> str:

@@ -7,16 +7,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from haloscope.bandwidth import uses
-from haloscope.evidence import MeasuredCase, facets, values
+from haloscope.evidence import MeasuredCase, facets
 from haloscope.points import Swept, sweep
 from haloscope.published import Library
 from haloscope.quantities import count, listed, number, percent, rate, seconds, size
+from haloscope.scaling import scalings, times_as_fast
 from haloscope.stats import Estimate
 from haloscope.tables.context import Context
 from haloscope.tables.exchange import groups
 from haloscope.tables.model import Tone
 from haloscope.tables.pingpong import half_round_trip, one_way_rate
-from haloscope.tables.scaling import ladder, speedup
+
+BUSY = 0.5
+"""Load beforehand, in processors, above which it is worth a word."""
+UNEVEN = 1.3
+"""Slowest over fastest launch of one case, above which it is worth a word."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,7 @@ def findings(cases: Sequence[MeasuredCase], context: Context) -> list[Finding]:
     parts = (
         _left_out(cases),
         _marked(cases),
+        _disturbed(cases, context),
         _memory(cases),
         _solver(cases),
         _variants(cases, context),
@@ -72,6 +78,25 @@ def _marked(cases: Sequence[MeasuredCase]) -> Iterator[Finding]:
         yield Finding(f"{count(simulated, 'case')} of {len(cases)} simulated (‡).")
 
 
+def _disturbed(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Was something else running? By the load beforehand, and by launches that differ a lot."""
+    load = (context.machine or {}).get("load_1min") or 0.0
+    if load > BUSY:
+        yield Finding(
+            f"Other programs kept {number(load, 2)} processors busy when the run began: times may "
+            "be too long.",
+            "warning",
+        )
+    several = [case for case in cases if len(case.times_s) > 1]
+    uneven = [case for case in several if max(case.times_s) > UNEVEN * min(case.times_s)]
+    if uneven:
+        yield Finding(
+            f"In {len(uneven)} of {count(len(several), 'case')} the slowest launch took more than "
+            f"{UNEVEN} times as long as the fastest: something disturbed this machine.",
+            "warning",
+        )
+
+
 def _memory(cases: Sequence[MeasuredCase]) -> Iterator[Finding]:
     """Bandwidth of the largest working set on the most cores against the fewest."""
     by_cores: dict[int, Swept] = {}
@@ -108,41 +133,42 @@ def _solver(cases: Sequence[MeasuredCase]) -> Iterator[Finding]:
 
 
 def _variants(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Fused against textbook on the largest mesh that both solved on the same few cores."""
     own = [case for case in cases if _is(case, "poisson_cg") and case.time]
     both = []
     for part in facets(own, ("variant",)):
         by_variant = {case.settings.get("variant"): case for case in part.cases}
         if {"fused", "textbook"} <= by_variant.keys():
             both.append((by_variant["textbook"], by_variant["fused"]))
-    if both:
-        textbook, fused = max(both, key=lambda pair: (pair[0].number("n"), -pair[0].cores))
-        ratio = speedup(textbook, fused, context.seed)
-        if ratio:
-            yield Finding(
-                f"The fused solver is {number(ratio.value)} times as fast as the textbook one"
-                f"{_interval(ratio)}: N = {fused.number('n')}, {count(fused.cores, 'core')}."
-            )
+    if not both:
+        return
+    textbook, fused = max(both, key=lambda pair: (pair[0].number("n"), -pair[0].cores))
+    ratio = times_as_fast(textbook, fused, context.seed)
+    if ratio:
+        where = f"N = {fused.number('n')}, {count(fused.cores, 'core')}"
+        pace = f"{_pace('is', ratio)} the textbook one{_interval(ratio)}"
+        yield Finding(f"The fused solver {pace}: {where}.")
 
 
 def _scaling(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """The largest mesh of the first facet that was run on several numbers of processes."""
-    own = [case for case in cases if _is(case, "poisson_cg") and case.settings.get("threads") == 1]
-    for part in reversed(facets(own, ("n", "nodes", "ppn"))):
-        for n in reversed(values(part.cases, "n")):
-            steps = ladder(part.cases, n, None)
-            good = [case for case in steps.steps.values() if case.launches]
-            if steps.base is None or len(good) < 2:
-                continue
-            last = good[-1]
-            ratio = speedup(steps.base, last, context.seed)
-            if ratio:
-                share = ratio.value * steps.base.ranks / last.ranks
-                fewer = steps.base.ranks if steps.base.ranks > 1 else "one"
-                yield Finding(
-                    f"With {last.ranks} processes, N = {n} is solved {number(ratio.value)} times "
-                    f"as fast as with {fewer}{_interval(ratio)}: an efficiency of {percent(share)}."
-                )
-            return
+    """The largest mesh on the most cores; of several settings, the fastest."""
+    own = [case for case in cases if _is(case, "poisson_cg")]
+    ladders = [(one.p, ladder) for one in scalings(own) for ladder in one.ladders]
+    tops = [
+        (p, ladder, good[-1])
+        for p, ladder in ladders
+        if len(good := [case for case in ladder.steps.values() if case.launches]) > 1
+    ]
+    if not tops:
+        return
+    p, ladder, top = max(tops, key=lambda t: (t[1].n, t[2].cores, -_seconds(t[2])))
+    ratio, share = ladder.speedup(top, context.seed), ladder.efficiency(top, context.seed)
+    if ratio and share and ladder.base:
+        fewer = "one" if ladder.base.cores == 1 else str(ladder.base.cores)
+        yield Finding(
+            f"With {top.cores} {p}, N = {ladder.n} {_pace('is solved', ratio)} with {fewer}"
+            f"{_interval(ratio)}: an efficiency of {percent(share.value)}."
+        )
 
 
 def _published(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
@@ -230,8 +256,17 @@ def _seconds(case: MeasuredCase) -> float:
     return case.time.value if case.time else float("inf")
 
 
+def _pace(verb: str, ratio: Estimate) -> str:
+    """ "is 2.0 times as fast as", or for a ratio below one "takes 2.0 times as long as"."""
+    if ratio.value < 1:
+        return f"takes {number(1 / ratio.value)} times as long as"
+    return f"{verb} {number(ratio.value)} times as fast as"
+
+
 def _interval(ratio: Estimate) -> str:
-    """A ratio's interval in words; nothing where it has none."""
+    """A ratio's interval in words, above one as the ratio is said; nothing where it has none."""
+    if ratio.value < 1:
+        ratio = ratio.rate(1.0)
     if ratio.low is None or ratio.high is None:
         return ""
     return f" (95 % interval {number(ratio.low)} to {number(ratio.high)})"

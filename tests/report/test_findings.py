@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 from recorded import MACHINE, Raw, bad, cases, poisson, quick, stream
 
 from haloscope import papers
@@ -42,6 +44,23 @@ def test_ratios_have_their_interval_where_launches_allow_one() -> None:
     assert "times as fast as with one (95 % interval 1." in scaling
 
 
+def test_what_is_slower_is_said_to_take_longer() -> None:
+    raws = [
+        poisson(256, ranks=p, launch=k, time_s=p * time)
+        for p in (1, 2)
+        for k, time in enumerate((1.0, 1.01, 1.02, 1.03, 1.04, 1.05))
+    ]
+
+    (scaling, *_) = texts(raws)
+
+    said = re.fullmatch(
+        r"With 2 processes, N = 256 takes 2.00 times as long as with one "
+        r"\(95 % interval 1.9\d to 2.0\d\): an efficiency of 25 %.",
+        scaling,
+    )
+    assert said, scaling
+
+
 def test_shared_cores_and_simulation_are_said() -> None:
     raws = [
         poisson(64, ranks=4, layout={"oversubscribed": True}),
@@ -52,6 +71,17 @@ def test_shared_cores_and_simulation_are_said() -> None:
 
     assert shared.startswith("1 case of 2 oversubscribed")
     assert simulated == "1 case of 2 simulated (‡)."
+
+
+def test_a_busy_machine_is_said_first() -> None:
+    own = cases([poisson(64, launch=k, time_s=time) for k, time in enumerate((1.0, 1.2, 1.4))])
+    context = Context(machine={**MACHINE, "load_1min": 1.23}, all_cases=own)
+
+    busy, uneven = findings(own, context)
+
+    assert (busy.tone, uneven.tone) == ("warning", "warning")
+    assert busy.text.startswith("Other programs kept 1.2 processors busy")
+    assert uneven.text.startswith("In 1 of 1 case the slowest launch took more than 1.3 times")
 
 
 def test_one_number_of_cores_makes_no_comparison() -> None:

@@ -17,6 +17,7 @@ PURE = (
     "evidence.py",
     "points.py",
     "bandwidth.py",
+    "scaling.py",
     "comparison.py",
     "published.py",
     "findings.py",

@@ -36,8 +36,16 @@ def test_speedup_and_efficiency_have_the_ideal_and_no_line_between_points() -> N
     flat, efficiency = lines(figure, 1).curves
     assert [mark.y for mark in flat.marks] == [1.0, 1.0, 1.0]
     assert [mark.y for mark in efficiency.marks] == pytest.approx([1.0, 0.5**0.5, 0.5])
-    assert "N = 64: 4.10 s on 1 process" in figure.notes[0]
+    assert figure.notes[0] == "Speedup refers to N = 64: 1 process, 4.10 s."
     assert "2.00 on 4" in figure.alt
+
+
+def test_a_speedup_below_one_has_its_ticks() -> None:
+    raws = [poisson(64, ranks=p, time_s=p * 1.7) for p in (1, 2)]
+
+    (figure,) = build("scaling", raws)
+
+    assert [word for _, word in lines(figure).y.ticks] == ["0.5", "1", "2"]
 
 
 def test_one_number_of_processes_draws_nothing() -> None:

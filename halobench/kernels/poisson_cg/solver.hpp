@@ -57,11 +57,12 @@ class Solver {
   virtual Work work(std::int64_t iterations) const = 0;
 };
 
-/// A variant: its name, the vectors it stores, its memory traffic, and how to make it.
+/// A variant: what is known of it beforehand, and how to make its solver.
 struct Variant {
   std::string name;
   int vectors;
   double bytes_per_point_iteration;
+  double (*memory_bytes)(const Cut& cut);  ///< what a case needs, over all ranks
   std::unique_ptr<Solver> (*make)(const Context& context, Domain& domain);
 };
 

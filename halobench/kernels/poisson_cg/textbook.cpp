@@ -161,10 +161,17 @@ class Textbook : public Solver {
 }  // namespace
 
 Variant textbook() {
-  return {"textbook", 4, bytes_per_iteration,
-          [](const Context& context, Domain& domain) -> std::unique_ptr<Solver> {
-            return std::make_unique<Textbook>(context, domain);
-          }};
+  Variant variant;
+  variant.name = "textbook";
+  variant.vectors = 4;
+  variant.bytes_per_point_iteration = bytes_per_iteration;
+  variant.memory_bytes = [](const Cut& cut) {  // as the papers predict it: without halos
+    return 4.0 * sizeof(double) * static_cast<double>(cut.n) * static_cast<double>(cut.n);
+  };
+  variant.make = [](const Context& context, Domain& domain) -> std::unique_ptr<Solver> {
+    return std::make_unique<Textbook>(context, domain);
+  };
+  return variant;
 }
 
 }  // namespace halobench::cg
