@@ -13,10 +13,11 @@ from haloscope import study as studies
 from haloscope.case import Job
 from haloscope.errors import Problem, UserError
 from haloscope.plan import expand
+from haloscope.progress import Teller
 from haloscope.records import append, read
 from haloscope.results import ResultFolder, SavedPlan, changes
 from haloscope.runners.local import LocalRunner
-from haloscope.session import Say, Workbench
+from haloscope.session import Workbench
 from haloscope.study import Study
 
 RUNNERS = ("local",)
@@ -71,14 +72,14 @@ class Campaign:
             yield job, record
 
 
-def start(request: Request, say: Say) -> Campaign:
+def start(request: Request, tell: Teller) -> Campaign:
     """A new campaign. UserError with all that is wrong, in the study or for it on this machine."""
     draft = studies.read(request.study)
     if draft.study is None:
         raise UserError(draft.problems)
     study = _as_requested(draft.study, request)
     folder = ResultFolder(request.out or _default_folder(draft.name))
-    bench = session.workbench([run.toolchains for run in study.runs], say)
+    bench = session.workbench([run.toolchains for run in study.runs], tell)
     site = session.site(bench.names, oversubscribe=request.oversubscribe)
     plan = expand(study, site, bench.program, draft.where)
     problems = [*draft.problems, *bench.problems, *plan.problems, *folder.problems()]
@@ -111,14 +112,14 @@ def _default_folder(name: str) -> Path:
     return Path("results") / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
 
 
-def resume(directory: Path, study: str | None, launches: int | None, say: Say) -> Campaign:
+def resume(directory: Path, study: str | None, launches: int | None, tell: Teller) -> Campaign:
     """A campaign that was started before. UserError if old records and new ones would not mix.
 
     study: must be that of the folder, if it is named at all.
     """
     folder = ResultFolder(directory)
     plan = folder.load()
-    bench = session.workbench([list(plan.sources)], say)
+    bench = session.workbench([list(plan.sources)], tell)
     differences = []
     if study:
         saved = folder.study.read_text(encoding="utf-8")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from math import ceil
 from statistics import fmean
 from types import TracebackType
@@ -45,6 +46,32 @@ class TimeLeft:
         nearest = min(alike, key=lambda known: abs(known.memory_bytes - case.memory_bytes))
         ratio = case.memory_bytes / nearest.memory_bytes if nearest.memory_bytes else 1.0
         return fmean(self._walls[nearest.id]) * ratio
+
+
+class Teller:
+    """Tells a user on a console what goes on before anything is measured."""
+
+    def __init__(self, console: Console) -> None:
+        """On this console; bars are shown only if it is a terminal."""
+        self.console = console
+
+    def say(self, line: str) -> None:
+        """One line, as it is."""
+        self.console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    @contextmanager
+    def steps(self) -> Iterator[Callable[[int, int], None]]:
+        """While it lasts, a bar that is told of a build: steps done, steps there are."""
+        bar = Progress(
+            BarColumn(bar_width=30), MofNCompleteColumn(), console=self.console, transient=True
+        )
+        task = bar.add_task("", visible=False)
+
+        def show(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, visible=True)
+
+        with bar if self.console.is_terminal else nullcontext():
+            yield show
 
 
 def duration(seconds: float) -> str:

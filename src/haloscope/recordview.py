@@ -25,6 +25,7 @@ def record_view(record: Record) -> RenderableType:
     """Everything that a record tells, most important first."""
     parts: list[RenderableType | None] = [
         _headline(record),
+        _section("parameters", [(key, str(value)) for key, value in record.params.items()]),
         _section("result", _pairs(record.result)),
         _section("time of one step", _times(record.times_s)),
         _phases(record.phases),
@@ -80,7 +81,7 @@ def _phases(phases: Sequence[Mapping[str, Any]]) -> RenderableType | None:
     for phase in phases:
         time = phase["time_s"]
         times = (seconds(time[key]) for key in ("min", "mean", "max"))
-        speed = rate(phase["bytes"] / time["max"]) if time["max"] else MISSING
+        speed = rate(phase["bytes"] / time["max"]) if phase["bytes"] and time["max"] else MISSING
         table.add_row(phase["name"], f"{phase['calls']:g}", *times, speed)
     return Group(Text("phases of one step", style="bold"), table)
 

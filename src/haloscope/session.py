@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import subprocess
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,10 +14,9 @@ from haloscope import __version__, build, halobench, machine, toolchain
 from haloscope.case import Value, text
 from haloscope.errors import Problem, UserError
 from haloscope.plan import Forecast, Site
+from haloscope.progress import Teller
 from haloscope.runners.base import Session
 from haloscope.runners.local import Built
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -37,13 +36,13 @@ class Workbench:
         return Halobench(next(iter(self.built.values())).program)
 
 
-def workbench(wanted: Iterable[Sequence[str] | None], say: Say) -> Workbench:
+def workbench(wanted: Iterable[Sequence[str] | None], tell: Teller) -> Workbench:
     """Build halobench with every toolchain that some run wants; None is the usual one.
 
     The usual one is installed if there is no MPI at all. UserError if no toolchain is usable.
     """
     lists = list(wanted)
-    usual = [toolchain.ensure(None, say=say)] if None in lists or not lists else []
+    usual = [toolchain.ensure(None, say=tell.say)] if None in lists or not lists else []
     found = {one.name: one for one in usual}
     problems: list[Problem] = []
     for name in dict.fromkeys(name for names in lists for name in names or ()):
@@ -54,7 +53,11 @@ def workbench(wanted: Iterable[Sequence[str] | None], say: Say) -> Workbench:
     if not found:
         raise UserError(problems)
     source = build.source_hash()
-    built = {name: Built(one, build.build(one, say=say), source) for name, one in found.items()}
+    built = {}
+    for name, one in found.items():
+        with tell.steps() as steps:
+            program = build.build(one, say=tell.say, progress=steps)
+        built[name] = Built(one, program, source)
     return Workbench(built, tuple(one.name for one in usual), tuple(problems))
 
 

@@ -3,62 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import fake_halobench
 import pytest
 
 from haloscope import build, machine, session, toolchain
-from haloscope.case import Value, text
 from haloscope.errors import Problem, UserError, nearest
-from haloscope.plan import Forecast
 from haloscope.runners import local
-from haloscope.runners.base import Session
-from haloscope.runners.local import Built
 from haloscope.toolchain import Launch, Toolchain
-
-FAKE_HALOBENCH = Path(fake_halobench.__file__)
-FAKE = Toolchain("fake", None, Path("mpicxx"), Path("mpirun"), "openmpi", "Fake MPI 1.0")
-MACHINE = {"host": "here", "cpu": "a fake processor", "cores": 4, "threads_per_core": 1}
-
-
-class FakeProgram:
-    """What the fake halobench says, without starting it."""
-
-    binary = FAKE_HALOBENCH
-
-    def kernels(self) -> Sequence[str]:
-        return ["fake"]
-
-    def parameters(self, kernel: str) -> Sequence[str]:
-        return list(fake_halobench.DEFAULTS)
-
-    def forecast(
-        self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
-    ) -> Forecast:
-        said = fake_halobench.plan({key: text(value) for key, value in params.items()}, ranks)
-        problems = [SimpleNamespace(**problem) for problem in said["problems"]]
-        return SimpleNamespace(**{**said, "problems": problems})
-
-
-@dataclass
-class Laboratory:
-    """What a test may look at or change of the fakes."""
-
-    launches: list[Launch] = field(default_factory=list)
-    source: str = "5eed"
-
-    @property
-    def built(self) -> dict[str, Built]:
-        return {"fake": Built(FAKE, FAKE_HALOBENCH, self.source)}
-
-    @property
-    def session(self) -> Session:
-        return Session("a-study", 7, MACHINE, "0.1.0", None)
+from lab.fakes import FAKE, FAKE_HALOBENCH, MACHINE, FakeProgram, Laboratory
 
 
 @pytest.fixture
@@ -96,7 +51,7 @@ def laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Laboratory:
 
 @pytest.fixture
 def study_file(tmp_path: Path) -> Callable[[str], Path]:
-    """Writes a study's file; `title` and the fake kernel's table are put in front."""
+    """Writes a study's file."""
 
     def write(text: str) -> Path:
         path = tmp_path / "mine.toml"

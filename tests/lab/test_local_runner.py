@@ -1,7 +1,6 @@
 from typing import Any
 
 import pytest
-from conftest import MACHINE, FakeProgram, Laboratory
 
 from haloscope.case import Job
 from haloscope.plan import Site, expand
@@ -9,6 +8,7 @@ from haloscope.records import Record
 from haloscope.runners.local import LocalRunner
 from haloscope.study import Study
 from haloscope.toolchain import Launch
+from lab.fakes import MACHINE, FakeProgram, Laboratory
 
 
 def run(

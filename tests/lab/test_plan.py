@@ -3,11 +3,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from conftest import FakeProgram
 
 from haloscope.case import Case
 from haloscope.plan import Plan, Site, expand, schedule
 from haloscope.study import Study
+from lab.fakes import FakeProgram
 
 SITE = Site(nodes=1, cores=4, hardware_threads=8, memory_bytes=2**30, toolchains=("fake",))
 
@@ -88,9 +88,9 @@ def test_all_problems_of_all_runs_are_found_at_once() -> None:
         "runs[0].kernel: there is no kernel 'fak'",
         "runs[1].layout: ppn 5 x threads 1 are too many: a node here has 4 cores",
         "runs[1].params.m: fake has no parameter 'm'",
-        "runs[1].params.n: n = 0",
-        "runs[1].layout: ranks = 3",
-        "runs[1].layout: ranks = 5",
+        "runs[1]: fake n=0: refused",
+        "runs[1]: fake ranks=3: refused",
+        "runs[1]: fake ranks=5: refused",
         "runs[2].params: fake n=32768, 1 rank needs 8 GiB of memory a node, 1 GiB are free",
     ]
     assert "did you mean 'fake'" in found[0]
@@ -103,9 +103,7 @@ def test_more_nodes_than_there_are_is_a_note() -> None:
     plan = planned({"layout": {"nodes": [1, 2, 4], "ppn": [1, 2]}})
     assert shapes(plan) == [(1, 1), (2, 1)]
     assert plan.problems == ()
-    assert plan.notes == (
-        "left out, as this machine is one node: fake with 2 nodes; fake with 4 nodes",
-    )
+    assert plan.notes == ("left out, as this machine is one node: fake on 2 and 4 nodes",)
 
 
 def test_what_is_too_large_is_left_out_only_when_asked() -> None:

@@ -2,13 +2,13 @@ import io
 from typing import Any
 
 import pytest
-from conftest import FakeProgram
 from rich.console import Console
 
 from haloscope.case import Job
 from haloscope.plan import Site, expand
 from haloscope.progress import RunView, TimeLeft, duration
 from haloscope.study import Study
+from lab.fakes import FakeProgram
 
 
 def jobs(*sizes: int, launches: int = 1) -> list[Job]:

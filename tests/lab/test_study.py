@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from haloscope import study
+from haloscope import series, study, tables
 from haloscope.errors import UserError
 
 Write = Callable[[str], Path]
@@ -158,3 +158,17 @@ def test_every_ready_study_is_valid() -> None:
     ]
     for path in study.ready():
         study.load(path)
+
+
+def test_the_kinds_of_tables_and_figures_are_those_that_there_are() -> None:
+    assert set(study.TABLE_KINDS) == set(tables.KINDS)
+    assert set(study.FIGURE_KINDS) == set(series.KINDS)
+
+
+def test_every_table_and_figure_of_a_ready_study_chooses_settings_that_it_measures() -> None:
+    layout = set(study.LayoutAxes.model_fields)
+    for path in study.ready():
+        read = study.load(path)
+        measured = layout.union(*(run.params for run in read.runs))
+        for element in [*read.tables, *read.figures]:
+            assert set(element.where) <= measured, f"{path.name}: {element.where}"

@@ -39,8 +39,9 @@ def execute(arguments: argparse.Namespace) -> int:
 
     from haloscope import halobench, session
     from haloscope.errors import Problem, UserError, nearest
+    from haloscope.progress import Teller
 
-    bench = session.workbench([None], Console(stderr=True, highlight=False).print)
+    bench = session.workbench([None], Teller(Console(stderr=True)))
     name, known = arguments.kernel, bench.program.kernels()
     if name not in known:
         what = f"there is no kernel '{name}'"
@@ -68,14 +69,14 @@ def _show(kernel: Kernel, out: Console) -> None:
 
 
 def allowed(parameter: Parameter) -> str:
-    """What a parameter may be, in words: from 1 to 64; one of a, b; a real number."""
+    """What a parameter may be, in words: a whole number from 1 to 65; one | other; a number."""
     if parameter.choices:
         return " | ".join(parameter.choices)
-    low, high = parameter.minimum, parameter.maximum
-    kind = {"integer": "whole number", "sizes": "sizes: 8,64,1K or 8:4M"}
-    what = kind.get(parameter.type, parameter.type)
-    limits = [
-        f"from {low:g}" if low is not None else "",
-        f"to {high:g}" if high is not None else "",
-    ]
-    return " ".join(filter(None, [what, *limits]))
+    kinds = {"integer": "whole number", "real": "number", "sizes": "sizes: 8,64,1K or 8:4M"}
+    limits = (("from", parameter.minimum), ("to", parameter.maximum))
+    words = [f"{word} {_limit(value)}" for word, value in limits if value is not None]
+    return " ".join([kinds[parameter.type], *words])
+
+
+def _limit(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) and abs(value) < 1e9 else f"{value:g}"

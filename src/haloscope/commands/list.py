@@ -36,9 +36,10 @@ def execute(arguments: argparse.Namespace) -> int:
     from rich.table import Table
 
     from haloscope import halobench, papers, session, study, toolchain
+    from haloscope.progress import Teller
 
-    out, log = Console(highlight=False), Console(stderr=True, highlight=False)
-    bench = session.workbench([None], log.print)
+    out, tell = Console(highlight=False), Teller(Console(stderr=True))
+    bench = session.workbench([None], tell)
 
     def show(title: str, rows: Iterable[tuple[str, ...]]) -> None:
         table = Table(title=title, title_justify="left", show_header=False, box=None)

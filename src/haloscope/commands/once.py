@@ -54,13 +54,14 @@ def execute(arguments: argparse.Namespace) -> int:
 
     from haloscope import session
     from haloscope.case import Job
+    from haloscope.progress import Teller
     from haloscope.records import Record
     from haloscope.recordview import record_view
     from haloscope.runners.local import LocalRunner
 
-    log = Console(stderr=True, highlight=False)
+    tell = Teller(Console(stderr=True))
     wanted = [arguments.toolchain] if arguments.toolchain else None
-    bench = session.workbench([wanted], log.print)
+    bench = session.workbench([wanted], tell)
     case = _case(arguments, bench)
     runner = LocalRunner(session.session("once", session.new_seed()), bench.built)
     (record,) = runner.run([Job(case, 0)])
@@ -101,7 +102,7 @@ def _case(arguments: argparse.Namespace, bench: Workbench) -> Case:
     )
     study = Study(title="once", timeout_s=arguments.timeout, runs=[run])
     site = session.site(bench.names, oversubscribe=arguments.oversubscribe)
-    plan = expand(study, site, bench.program, lambda _, key: f"{arguments.kernel}: {key}")
+    plan = expand(study, site, bench.program, lambda _, key: key or "once")
     if plan.problems:
         raise UserError(plan.problems)
     return plan.cases[0]

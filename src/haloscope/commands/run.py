@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from haloscope.campaign import Campaign
     from haloscope.errors import Problem
+    from haloscope.progress import Teller
 
 _DESCRIPTION = """\
 Measure every case of a study, launch by launch in random order, and write a report.
@@ -66,20 +67,22 @@ def execute(arguments: argparse.Namespace) -> int:
     """Plan, measure, summarise; the exit code."""
     from rich.console import Console
 
-    log = Console(stderr=True, highlight=False)
-    campaign = _campaign(arguments, log)
+    from haloscope.progress import Teller
+
+    tell = Teller(Console(stderr=True))
+    campaign = _campaign(arguments, tell)
     if arguments.dry_run:
         _show(campaign, Console(highlight=False))
         return 0
     try:
-        _measure(campaign, log)
+        _measure(campaign, tell)
     except KeyboardInterrupt:
-        log.print(f"\nTo go on: haloscope run --resume {campaign.folder.path}", soft_wrap=True)
+        tell.say(f"\nTo go on: haloscope run --resume {campaign.folder.path}")
         raise
     return _conclude(campaign, Console(highlight=False), report=not arguments.no_report)
 
 
-def _campaign(arguments: argparse.Namespace, log: Console) -> Campaign:
+def _campaign(arguments: argparse.Namespace, tell: Teller) -> Campaign:
     from pathlib import Path
 
     from haloscope import campaign
@@ -89,11 +92,8 @@ def _campaign(arguments: argparse.Namespace, log: Console) -> Campaign:
     if problems:
         raise UserError(problems)
 
-    def say(line: str) -> None:
-        log.print(line, markup=False, soft_wrap=True)
-
     if arguments.resume:
-        return campaign.resume(Path(arguments.resume), arguments.study, arguments.launches, say)
+        return campaign.resume(Path(arguments.resume), arguments.study, arguments.launches, tell)
     request = campaign.Request(
         study=arguments.study,
         out=Path(arguments.out) if arguments.out else None,
@@ -102,7 +102,7 @@ def _campaign(arguments: argparse.Namespace, log: Console) -> Campaign:
         seed=arguments.seed,
         oversubscribe=arguments.oversubscribe,
     )
-    return campaign.start(request, say)
+    return campaign.start(request, tell)
 
 
 def _unusable(arguments: argparse.Namespace, runners: Sequence[str]) -> Iterator[Problem]:
@@ -122,18 +122,20 @@ def _unusable(arguments: argparse.Namespace, runners: Sequence[str]) -> Iterator
                 yield Problem(f"--{option}", what, "leave it out, or start a new folder")
 
 
-def _measure(campaign: Campaign, log: Console) -> None:
+def _measure(campaign: Campaign, tell: Teller) -> None:
     from haloscope.progress import RunView
 
     jobs, again = campaign.jobs_left()
-    _announce(campaign, len(jobs), again, log)
-    with RunView(log, jobs, campaign.earlier_walls()) as view:
+    _announce(campaign, len(jobs), again, tell)
+    with RunView(tell.console, jobs, campaign.earlier_walls()) as view:
         for job, record in campaign.run(jobs, view.watch):
             view.ended(job, record)
 
 
-def _announce(campaign: Campaign, left: int, again: int, log: Console) -> None:
-    plan = campaign.plan
+def _announce(campaign: Campaign, left: int, again: int, tell: Teller) -> None:
+    from haloscope.doctor import Patient, check_load
+
+    plan, load = campaign.plan, check_load(Patient())
     done = len(plan.jobs()) - left
     lines = [
         f"{plan.study}",
@@ -145,8 +147,10 @@ def _announce(campaign: Campaign, left: int, again: int, log: Console) -> None:
         lines.append(f"{done} launches are there already and are skipped")
     if again:
         lines.append(f"{again} launches did not end well before and are tried again")
+    if load.level == "warn":
+        lines.append(f"this machine is busy, times will suffer: load {load.what}; {load.mend}")
     for line in lines:
-        log.print(line, markup=False, soft_wrap=True)
+        tell.say(line)
 
 
 def _show(campaign: Campaign, out: Console) -> None:
