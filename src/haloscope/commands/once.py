@@ -60,8 +60,8 @@ def execute(arguments: argparse.Namespace) -> int:
     from haloscope.runners.local import LocalRunner
 
     tell = Teller(Console(stderr=True))
-    wanted = [arguments.toolchain] if arguments.toolchain else None
-    bench = session.workbench([wanted], tell)
+    named = [arguments.toolchain] if arguments.toolchain else None
+    bench = session.workbench({f"--toolchain {arguments.toolchain}": named}, tell)
     case = _case(arguments, bench)
     runner = LocalRunner(session.session("once", session.new_seed()), bench.built)
     (record,) = runner.run([Job(case, 0)])
@@ -103,6 +103,6 @@ def _case(arguments: argparse.Namespace, bench: Workbench) -> Case:
     study = Study(title="once", timeout_s=arguments.timeout, runs=[run])
     site = session.site(bench.names, oversubscribe=arguments.oversubscribe)
     plan = expand(study, site, bench.program, lambda _, key: key or "once")
-    if plan.problems:
-        raise UserError(plan.problems)
+    if bench.problems or plan.problems:
+        raise UserError([*bench.problems, *plan.problems])
     return plan.cases[0]
