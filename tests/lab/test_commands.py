@@ -313,7 +313,7 @@ def test_once_shows_a_record(haloscope: Run, capsys: pytest.CaptureFixture[str])
 def test_once_prints_the_record_alone_as_json(
     haloscope: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert haloscope("once", "fake", "n=16", "--threads", 2, "--json") == 0
+    assert haloscope("once", "fake", "--threads", 2, "n=16", "--json") == 0
     record = json.loads(capsys.readouterr().out)
     assert (record["outcome"], record["params"]["n"], record["study"]) == ("ok", 16, "once")
     assert (record["layout"]["ranks"], record["layout"]["threads"]) == (1, 2)

@@ -6,6 +6,8 @@ import argparse
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from haloscope.case import Case
     from haloscope.session import Workbench
 
@@ -44,6 +46,22 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--json", action="store_true", help="print the record, and nothing else, on standard output"
     )
     parser.set_defaults(execute=execute)
+    _allow_params_after_options(parser)
+
+
+def _allow_params_after_options(parser: argparse.ArgumentParser) -> None:
+    """`once KERNEL --ranks 2 n=512`: argparse itself takes key=value only right after KERNEL."""
+    parse = parser.parse_known_args
+
+    def parse_known_args(
+        args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        found, rest = parse(args, namespace)
+        params = [word for word in rest if "=" in word and not word.startswith("-")]
+        found.params = [*found.params, *params]
+        return found, [word for word in rest if word not in params]
+
+    parser.parse_known_args = parse_known_args  # type: ignore[assignment, method-assign]
 
 
 def execute(arguments: argparse.Namespace) -> int:
