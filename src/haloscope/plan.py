@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from haloscope.case import Case, Job, Layout, Value
 from haloscope.errors import Problem, nearest
-from haloscope.quantities import count, size
+from haloscope.quantities import count, listed, size
 from haloscope.study import LayoutAxes, Run, Study
 
 _LEAVE_OUT = "with skip_too_large = true, a study leaves such cases out"
@@ -147,15 +147,11 @@ class _RunExpansion:
 
     def _layouts_that_fit(self) -> Iterator[Layout]:
         for layout in self._layouts():
-            if layout.nodes > self.site.nodes:
-                one = "one node" if self.site.nodes == 1 else f"{self.site.nodes} nodes"
-                why = f"as this machine is {one}"
-                self.findings.leave_out(why, self._named(f"{layout.nodes} nodes"))
-            elif not self._crowded(layout) or self.site.oversubscribe:
+            if not self._crowded(layout) or self.site.oversubscribe:
                 yield layout
             elif self.run.skip_too_large:
                 why = f"as a node here has {self._slots(layout)[1]}"
-                self.findings.leave_out(why, self._named(_shape(layout)))
+                self.findings.leave_out(why, f"{self._name} with {_shape(layout)}")
             else:
                 self._refuse_crowded(layout)
                 yield layout  # its other problems are to be found too
@@ -170,9 +166,21 @@ class _RunExpansion:
         return [
             Layout(nodes, ppn, threads, places, bind)
             for nodes, (ppn, threads), places, bind in product(
-                axes.nodes, shapes, axes.places, axes.bind
+                self._nodes(), shapes, axes.places, axes.bind
             )
         ]
+
+    def _nodes(self) -> list[int]:
+        """The numbers of nodes that there are; the others are noted."""
+        asked, there = self.run.layout.nodes, self.site.nodes
+        if more := [str(nodes) for nodes in asked if nodes > there]:
+            why = f"as this machine is {'one node' if there == 1 else f'{there} nodes'}"
+            self.findings.leave_out(why, f"{self._name} on {listed(more)} nodes")
+        return [nodes for nodes in asked if nodes <= there]
+
+    @property
+    def _name(self) -> str:
+        return self.run.name or self.run.kernel
 
     def _crowded(self, layout: Layout) -> bool:
         return layout.ppn * layout.threads > self._slots(layout)[0]
@@ -190,9 +198,6 @@ class _RunExpansion:
             f"{_shape(layout)} are too many: a node here has {self._slots(layout)[1]}",
             f"ask for fewer, or share cores with --oversubscribe; {_LEAVE_OUT}",
         )
-
-    def _named(self, what: str) -> str:
-        return f"{self.run.name or self.run.kernel} with {what}"
 
     def _check_and_add(self, given: dict[str, Value], layout: Layout) -> None:
         forecast = self.program.forecast(self.run.kernel, given, layout.ranks, layout.threads)

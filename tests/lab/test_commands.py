@@ -68,7 +68,7 @@ def test_a_run_leaves_a_folder_with_everything(
     assert (folder / "study.toml").read_text() == STUDY
     plan = json.loads((folder / "plan.json").read_text())
     assert (plan["name"], plan["study"], plan["seed"]) == ("mine", "ours", 5)
-    assert plan["notes"] == ["left out, as this machine is one node: fake with 2 nodes"]
+    assert plan["notes"] == ["left out, as this machine is one node: fake on 2 nodes"]
     assert plan["machine"] == {"host": "here", "cpu": "a fake processor", "cores": 4}
     assert len(plan["cases"]) == 4
     order = [[one.case, one.launch] for one in read(folder / "records.jsonl")]
@@ -77,7 +77,7 @@ def test_a_run_leaves_a_folder_with_everything(
     said = captured.out.split()  # long paths are wrapped
     assert said == ["summary", "of", "out", "report:", f"{folder}/report.html"]
     assert "4 cases, 8 launches in random order (seed 5)" in captured.err
-    assert "left out, as this machine is one node: fake with 2 nodes" in captured.err
+    assert "left out, as this machine is one node: fake on 2 nodes" in captured.err
     assert "[8/8]" in captured.err
 
 

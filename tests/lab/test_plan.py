@@ -103,9 +103,7 @@ def test_more_nodes_than_there_are_is_a_note() -> None:
     plan = planned({"layout": {"nodes": [1, 2, 4], "ppn": [1, 2]}})
     assert shapes(plan) == [(1, 1), (2, 1)]
     assert plan.problems == ()
-    assert plan.notes == (
-        "left out, as this machine is one node: fake with 2 nodes; fake with 4 nodes",
-    )
+    assert plan.notes == ("left out, as this machine is one node: fake on 2 and 4 nodes",)
 
 
 def test_what_is_too_large_is_left_out_only_when_asked() -> None:

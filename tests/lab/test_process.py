@@ -71,6 +71,11 @@ def test_the_environment_is_passed_on() -> None:
     assert ended.output == "cores\n"
 
 
+def test_a_job_has_a_session_of_its_own_so_that_an_interrupt_is_ours_to_handle() -> None:
+    ended = process.run(["cut", "-d", " ", "-f", "6", "/proc/self/stat"], os.environ, 60)
+    assert int(ended.output) != os.getsid(0)
+
+
 def test_a_time_limit_ends_all_processes(tmp_path: Path) -> None:
     ended = process.run(escaping(tmp_path / "pids"), os.environ, 2.0)
     assert ended.timed_out

@@ -1,5 +1,6 @@
 import json
 import logging
+import os
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,15 @@ def test_what_is_appended_is_read(file: Path) -> None:
     assert (one.memory, one.reason, one.points) == (None, None, [])
     assert other.raw == second
     assert file.read_text().count("\n") == 2
+
+
+def test_a_record_is_on_disk_before_append_returns(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda number: synced.append(os.fstat(number).st_size))
+    append(file, record())
+    assert synced == [file.stat().st_size]
 
 
 def test_no_file_has_no_records(file: Path) -> None:

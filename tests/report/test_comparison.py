@@ -109,6 +109,16 @@ def test_a_case_that_failed_in_the_second_is_not_measured_there() -> None:
     assert found.notes == ("Left out: poisson_cg: 6 of 6 launches failed: killed",)
 
 
+def test_a_case_with_other_parameters_is_named_by_them() -> None:
+    one, other = pingpong(), pingpong()
+    one["params"]["sizes"], other["params"]["sizes"], other["case"] = "0:4M", "8:4M", "other"
+
+    assert compared([one], [other]).notes == (
+        "Only in the first: pingpong: sizes = 0:4M.",
+        "Only in the second: pingpong: sizes = 8:4M.",
+    )
+
+
 def test_simulated_times_are_compared_as_they_are() -> None:
     (one,) = compared(
         launches([2.0], clock="simulated"), launches([2.0], clock="simulated")

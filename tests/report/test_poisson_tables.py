@@ -58,7 +58,7 @@ def test_convergence_has_the_columns_of_table_3_1_and_the_published_values() -> 
     ]
     time = cell(table, "2048", "time_s")
     assert (time.also, time.spread, time.low, time.high) == ("00:00:20", "19.0 … 21.0", 19.0, 21.0)
-    assert (time.published, time.published_value) == ("00:01:26 · 4.3 ×", 85.98)
+    assert (time.published, time.published_value, time.pace) == ("00:01:26", 85.98, "4.3 ×")
     assert cell(table, "1024", "iterations").published == "1581"
     assert "Published: Stampede2 (hpcf-2018-10, table 3.1)." in table.notes
     assert "a … b: smallest and largest of 3 launches: too few for an interval." in table.notes
@@ -132,8 +132,12 @@ def test_walltime_grids_have_a_row_for_ppn_and_a_column_for_nodes_one_grid_a_mes
         ["2 processes per node", "4.00 s", "2.00 s"],
     ]
     # Printed 00:00:07 is 6.5 to 7.5 s: 0.8125 to 0.9375 times as fast.
-    assert cell(first, "1 process per node", "nodes_1_time_s").published == "00:00:07 · 0.81–0.94 ×"
-    assert cell(second, "1 process per node", "nodes_1_time_s").published == "00:01:25 · 5.3 ×"
+    assert cell(first, "1 process per node", "nodes_1_time_s").below == [
+        "00:00:08",
+        "8.00 … 8.00",
+        "publ. 00:00:07 · 0.81–0.94 ×",
+    ]
+    assert cell(second, "1 process per node", "nodes_1_time_s").pace == "5.3 ×"
 
 
 def test_sub_second_times_have_digits_and_no_clock() -> None:
@@ -148,7 +152,7 @@ def test_a_time_published_as_nothing_has_no_ratio() -> None:
 
     (table,) = build("walltime_grid", raws, STAMPEDE)
 
-    assert table.rows[0][1].published == "00:00:00"
+    assert (table.rows[0][1].published, table.rows[0][1].pace) == ("00:00:00", "")
 
 
 def test_exchanges_stand_beside_the_published_grid_of_the_same_exchange() -> None:
@@ -222,8 +226,8 @@ def test_scaling_over_nodes_has_tables_by_processes_per_node_with_their_exceptio
         "(b) Observed speedup, 2 processes per node",
         "(c) Observed efficiency, 2 processes per node",
     ]
-    assert "p = 4: 2 per node." in made[0].notes
-    assert "p = 1: 1 per node." in made[3].notes
+    assert "Other processes per node: 2 for p = 4." in made[0].notes
+    assert "Other processes per node: 1 for p = 1." in made[3].notes
     # table 4.2 of the paper: p = 2 on two nodes
     assert made[1].rows[0][2].published_value == 2.0478
 
@@ -412,3 +416,16 @@ def test_a_published_row_must_be_told_by_all_its_keys() -> None:
     found = library.find(case, "time_s", ("walltime_grid",))
     assert found is not None
     assert (found.text, found.low, found.high) == ("00:01:25", 84.5, 85.5)
+
+
+def test_one_process_takes_the_published_time_of_its_own_exchange_if_there_is_one() -> None:
+    blocking, persistent = cases(
+        [poisson(2048, exchange="blocking"), poisson(2048, exchange="persistent")]
+    )
+    library = Library([papers.load(TARA)])
+
+    own = library.find(blocking, "time_s", ("walltime_grid",))
+    any_exchange = library.find(persistent, "time_s", ("walltime_grid",))
+
+    assert own is not None and own.source == "tara (hpcf-2010-6, table 5.1)"
+    assert any_exchange is not None and any_exchange.source == "tara (hpcf-2010-6, table 4.1)"

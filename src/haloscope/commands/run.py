@@ -133,7 +133,9 @@ def _measure(campaign: Campaign, tell: Teller) -> None:
 
 
 def _announce(campaign: Campaign, left: int, again: int, tell: Teller) -> None:
-    plan = campaign.plan
+    from haloscope.doctor import Patient, check_load
+
+    plan, load = campaign.plan, check_load(Patient())
     done = len(plan.jobs()) - left
     lines = [
         f"{plan.study}",
@@ -145,6 +147,8 @@ def _announce(campaign: Campaign, left: int, again: int, tell: Teller) -> None:
         lines.append(f"{done} launches are there already and are skipped")
     if again:
         lines.append(f"{again} launches did not end well before and are tried again")
+    if load.level == "warn":
+        lines.append(f"this machine is busy, times will suffer: load {load.what}; {load.mend}")
     for line in lines:
         tell.say(line)
 

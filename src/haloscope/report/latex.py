@@ -107,12 +107,10 @@ def _groups(columns: Sequence[Column]) -> str:
 
 
 def _cell(cell: Cell, column: Column) -> str:
-    published = f"publ. {cell.published}" if cell.published else ""
-    below = [part for part in (cell.also, cell.spread, published) if part]
     first = escape(cell.text) + (
         f"$^{{\\mbox{{\\tiny {escape(cell.marks)}}}}}$" if cell.marks else ""
     )
-    if not below:
+    if not cell.below:
         return first
-    lines = r" \\ ".join([first, *(rf"\scriptsize {escape(part)}" for part in below)])
+    lines = r" \\ ".join([first, *(rf"\scriptsize {escape(part)}" for part in cell.below)])
     return rf"\begin{{tabular}}[t]{{@{{}}{column.align[0]}@{{}}}}{lines}\end{{tabular}}"

@@ -58,9 +58,8 @@ def _row(texts: Sequence[str]) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    published = f"*publ. {_plain(cell.published)}*" if cell.published else ""
-    parts = (_plain(cell.text) + _plain(cell.marks), cell.also, cell.spread, published)
-    return "<br>".join(part.replace("|", "\\|") for part in parts if part)
+    parts = (_plain(part) for part in (cell.text + cell.marks, *cell.below))
+    return "<br>".join(part.replace("|", "\\|") for part in parts)
 
 
 def _plain(text: str) -> str:

@@ -72,7 +72,8 @@ class _Blocks:
     def _width(self, index: int) -> int:
         """What a column takes, with the space beside it."""
         column = self.table.columns[index]
-        cells = [line for row in self.table.rows for line in _lines(row[index])]
+        own = [row[index] for row in self.table.rows]
+        cells = [line for cell in own for line in (cell.text + cell.marks, *cell.below)]
         widest = max(map(len, [column.group, column.title, *cells]))
         return 2 + (min(widest, _WIDEST_NAME) if index < self.table.stub else widest)
 
@@ -100,16 +101,9 @@ class _Blocks:
         return (self.table.columns[index].group for index in columns)
 
 
-def _lines(cell: Cell) -> list[str]:
-    published = f"publ. {cell.published}" if cell.published else ""
-    below = [line for line in (cell.also, cell.spread, published) if line]
-    return [cell.text + cell.marks, *below]
-
-
 def _cell(cell: Cell) -> Text:
     """The value, and below it, dim, how else it is written, its spread and what was published."""
-    first, *below = _lines(cell)
-    text = Text(first, style=_TONES[cell.tone])
-    for line in below:
+    text = Text(cell.text + cell.marks, style=_TONES[cell.tone])
+    for line in cell.below:
         text.append(f"\n{line}", style="dim")
     return text

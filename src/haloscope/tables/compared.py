@@ -46,7 +46,7 @@ def compare_cases(
     ]
     paired = {id(case) for pair in pairs for case in pair}
     notes = [
-        f"Only in the {which}: {name_of(case, cases)}."
+        f"Only in the {which}: {name_of(case, [*first, *second])}."
         for which, cases in (("first", first), ("second", second))
         for case in cases
         if id(case) not in paired

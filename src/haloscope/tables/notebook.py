@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from haloscope.evidence import MeasuredCase, name_of
 from haloscope.published import Reference
-from haloscope.quantities import PLAIN, SECONDS, Scale, clock, count, ends, number, quantity
+from haloscope.quantities import PLAIN, SECONDS, Scale, clock, count, ends, listed, number, quantity
 from haloscope.stats import Estimate
 from haloscope.tables.model import Cell, missing
 
@@ -30,6 +30,7 @@ class Notebook:
         self._estimates: dict[str, list[Estimate]] = {}
         self._marks: set[str] = set()
         self._extra: dict[str, None] = {}
+        self._sources: dict[str, None] = {}
 
     def note(self, text: str) -> None:
         """A further note; the same one counts once."""
@@ -68,12 +69,13 @@ class Notebook:
         """A cell with its published counterpart; for times, how many times as fast ours is."""
         if published is None:
             return cell
-        text = published.text
+        pace = ""
         if faster and isinstance(cell.value, float) and published.low > 0:
-            text += f" · {_times_as_fast(published, cell.value)} ×"
+            pace = f"{_times_as_fast(published, cell.value)} ×"
             self.note("k ×: ours is k times as fast as published.")
-        self.note(f"Published: {published.source}.")
-        return replace(cell, published=text, published_value=published.value)
+        self._sources[published.source] = None
+        cell = replace(cell, published=published.text, published_value=published.value)
+        return replace(cell, pace=pace)
 
     def absent(self, case: MeasuredCase) -> Cell:
         """A cell for a case without a good launch: what became of it."""
@@ -93,7 +95,14 @@ class Notebook:
 
     def notes(self) -> tuple[str, ...]:
         """All notes, most important first."""
-        return (*self._spread_notes(), *self._mark_notes(), *self._extra, *self.left_out())
+        published = [f"Published: {listed(list(self._sources))}."] if self._sources else []
+        return (
+            *self._spread_notes(),
+            *self._mark_notes(),
+            *published,
+            *self._extra,
+            *self.left_out(),
+        )
 
     def _spread_notes(self) -> list[str]:
         texts = {

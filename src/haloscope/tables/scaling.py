@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from haloscope.evidence import MeasuredCase
+from haloscope.quantities import listed
 from haloscope.scaling import Ladder, Scaling, scalings
 from haloscope.stats import Estimate
 from haloscope.tables.context import Context
@@ -92,5 +93,6 @@ def _note_exceptions(scaling: Scaling, notebook: Notebook) -> None:
         for p, case in one.steps.items()
         if one.ppn is not None and case.number("ppn") != one.ppn
     }
-    for p, own in sorted(others.items()):
-        notebook.note(f"p = {p}: {own} per node.")
+    if others:
+        words = [f"{own} for p = {p}" for p, own in sorted(others.items())]
+        notebook.note(f"Other processes per node: {listed(words)}.")
