@@ -23,7 +23,6 @@ void phases_are_summed_over_calls_and_ranks(const Communicator& comm) {
   for (int i = 0; i < 2; ++i) meter.communicate(halo, [&] { ++runs; });
   expect::equal(runs, 8);
   const auto text = meter.summary(comm, 2).dump();
-  const auto ranks = std::to_string(comm.size());
   expect::contains(text, R"([{"name":"sweep","calls":3,"time_s":{"min":)");
   expect::contains(text, "\"bytes\":" + halobench::Json(240.0 * comm.size()).dump() +
                              ",\"flops\":" + halobench::Json(60.0 * comm.size()).dump() +

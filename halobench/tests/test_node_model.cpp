@@ -4,7 +4,6 @@
 #include "params.hpp"
 
 using halobench::NodeModel;
-using halobench::Traffic;
 using halobench::UsageError;
 
 namespace {
