@@ -38,19 +38,28 @@ std::string part(const std::string& record, const std::string& begin, const std:
 
 std::string result(const std::string& record) { return part(record, "\"result\":{", "},\"work\""); }
 
+struct Published {
+  int n;
+  int iterations;
+  std::string error;
+};
+
 void published_counts_are_met(const World& world) {
-  const std::vector<std::pair<int, int>> published{{32, 48}, {64, 96}, {128, 192}, {256, 387}};
+  std::vector<Published> published{
+      {32, 48, "0.00301277"}, {64, 96, "0.0007781"}, {128, 192, "0.0001976"}};
+#ifdef NDEBUG  // the rest is slow where nothing is optimised, or ranks share cores
+  if (world.comm.size() == 1) {
+    published.push_back({256, 387, "4.9797"});
+    published.push_back({512, 783, "1.2494"});
+  }
+#endif
   for (const std::string variant : {"textbook", "fused"}) {
-    for (const auto& [n, iterations] : published) {
+    for (const auto& [n, iterations, error] : published) {
       const auto found = record(world, {"n=" + std::to_string(n), "variant=" + variant});
       if (world.comm.rank() > 0) continue;
-      expect::contains(result(found), "\"iterations\":" + std::to_string(iterations) + ",");
+      expect::contains(result(found),
+                       "\"iterations\":" + std::to_string(iterations) + ",\"error_max\":" + error);
     }
-  }
-  if (world.comm.size() > 1) return;  // slow where ranks share cores
-  for (const std::string variant : {"textbook", "fused"}) {
-    const auto found = result(record(world, {"n=512", "variant=" + variant}));
-    expect::contains(found, "\"iterations\":783,\"error_max\":1.2494");
   }
 }
 
@@ -58,7 +67,7 @@ void published_counts_are_met(const World& world) {
 void answers_are_the_same_to_the_last_bit(const World& world,
                                           const std::vector<std::string>& arguments) {
   auto sampled = arguments;
-  sampled.insert(sampled.end(), {"surface=65", "exchange=nonblocking"});
+  sampled.insert(sampled.end(), {"surface=40", "exchange=nonblocking"});
   const auto first = result(record(world, sampled));
   for (const int threads : {2, 3}) {
     expect::equal(result(record(world, sampled, threads)), first);
@@ -130,7 +139,7 @@ int main(int argc, char** argv) {
   published_counts_are_met(world);
   for (const std::string variant : {"textbook", "fused"}) {
     for (const std::string decomposition : {"rows", "blocks"}) {
-      for (const std::string n : {"33", "97"}) {
+      for (const std::string n : {"33", "50"}) {
         answers_are_the_same_to_the_last_bit(
             world, {"n=" + n, "variant=" + variant, "decomposition=" + decomposition});
       }
