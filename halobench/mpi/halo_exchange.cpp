@@ -24,20 +24,19 @@ ExchangeMode exchange_mode(const std::string& name) {
 HaloExchange::HaloExchange(const Communicator& comm, ExchangeMode mode,
                            const std::vector<Axis>& axes)
     : comm_(comm), mode_(mode) {
-  for (const auto& axis : axes) {
+  for (const auto& [position, low, high] : axes) {
     const int tag = 2 * static_cast<int>(lines_.size());
-    lines_.push_back({axis.position, {tag, axis.high, axis.low}, {tag + 1, axis.low, axis.high}});
-    for (const auto& neighbour : {axis.low, axis.high}) {
-      if (neighbour.rank == MPI_PROC_NULL) continue;
-      messages_ += 1;
-      message_count(std::max(std::ssize(neighbour.send), std::ssize(neighbour.receive)));
+    lines_.push_back({position,
+                      {{high.rank, tag, high.send}, {low.rank, tag, low.receive}},
+                      {{low.rank, tag + 1, low.send}, {high.rank, tag + 1, high.receive}}});
+    for (const auto& [out, in] : {lines_.back().up, lines_.back().down}) {
+      if (out.rank != MPI_PROC_NULL) outgoing_.push_back(out);
+      if (in.rank != MPI_PROC_NULL) incoming_.push_back(in);
     }
   }
-  if (mode_ != ExchangeMode::persistent) return;
-  for (const auto& line : lines_) {
-    prepare(line.up);
-    prepare(line.down);
-  }
+  for (const auto& message : outgoing_) count(message.data);  // refused now, not in the middle
+  requests_.assign(incoming_.size() + outgoing_.size(), MPI_REQUEST_NULL);
+  if (mode_ == ExchangeMode::persistent) prepare();
 }
 
 HaloExchange::~HaloExchange() {
@@ -51,12 +50,8 @@ bool HaloExchange::overlaps() const {
 }
 
 void HaloExchange::start() {
-  if (mode_ == ExchangeMode::nonblocking) {
-    for (const auto& line : lines_) {
-      post(line.up);
-      post(line.down);
-    }
-  } else if (mode_ == ExchangeMode::persistent && !requests_.empty()) {
+  if (mode_ == ExchangeMode::nonblocking) post();
+  if (mode_ == ExchangeMode::persistent && !requests_.empty()) {  // none to start is an error
     check(MPI_Startall(message_count(std::ssize(requests_)), requests_.data()), "MPI_Startall");
   }
 }
@@ -65,7 +60,6 @@ void HaloExchange::finish() {
   if (overlaps()) {
     check(MPI_Waitall(message_count(std::ssize(requests_)), requests_.data(), MPI_STATUSES_IGNORE),
           "MPI_Waitall");
-    if (mode_ == ExchangeMode::nonblocking) requests_.clear();
     return;
   }
   for (const auto& line : lines_) {
@@ -81,67 +75,69 @@ void HaloExchange::finish() {
 }
 
 void HaloExchange::finish_blocking(const Line& line) const {
-  send(line.up);
-  receive(line.up);
-  send(line.down);
-  receive(line.down);
+  send(line.up.out);
+  receive(line.up.in);
+  send(line.down.out);
+  receive(line.down.in);
 }
 
 void HaloExchange::finish_even_odd(const Line& line) const {
   if (line.position % 2 == 0) {
-    send(line.up);
-    receive(line.down);
-    send(line.down);
-    receive(line.up);
+    send(line.up.out);
+    receive(line.down.in);
+    send(line.down.out);
+    receive(line.up.in);
   } else {
-    receive(line.up);
-    send(line.down);
-    receive(line.down);
-    send(line.up);
+    receive(line.up.in);
+    send(line.down.out);
+    receive(line.down.in);
+    send(line.up.out);
   }
 }
 
-void HaloExchange::send(const Way& way) const {
-  check(MPI_Send(way.to.send.data(), count(way.to.send), MPI_DOUBLE, way.to.rank, way.tag,
-                 comm_.handle()),
+void HaloExchange::send(const Outgoing& to) const {
+  check(MPI_Send(to.data.data(), count(to.data), MPI_DOUBLE, to.rank, to.tag, comm_.handle()),
         "MPI_Send");
 }
 
-void HaloExchange::receive(const Way& way) const {
-  check(MPI_Recv(way.from.receive.data(), count(way.from.receive), MPI_DOUBLE, way.from.rank,
-                 way.tag, comm_.handle(), MPI_STATUS_IGNORE),
+void HaloExchange::receive(const Incoming& from) const {
+  check(MPI_Recv(from.data.data(), count(from.data), MPI_DOUBLE, from.rank, from.tag,
+                 comm_.handle(), MPI_STATUS_IGNORE),
         "MPI_Recv");
 }
 
 void HaloExchange::send_and_receive(const Way& way) const {
-  check(MPI_Sendrecv(way.to.send.data(), count(way.to.send), MPI_DOUBLE, way.to.rank, way.tag,
-                     way.from.receive.data(), count(way.from.receive), MPI_DOUBLE, way.from.rank,
-                     way.tag, comm_.handle(), MPI_STATUS_IGNORE),
+  const auto& [to, from] = way;
+  check(MPI_Sendrecv(to.data.data(), count(to.data), MPI_DOUBLE, to.rank, to.tag, from.data.data(),
+                     count(from.data), MPI_DOUBLE, from.rank, from.tag, comm_.handle(),
+                     MPI_STATUS_IGNORE),
         "MPI_Sendrecv");
 }
 
-void HaloExchange::post(const Way& way) {
-  if (way.from.rank != MPI_PROC_NULL) {
-    check(MPI_Irecv(way.from.receive.data(), count(way.from.receive), MPI_DOUBLE, way.from.rank,
-                    way.tag, comm_.handle(), &requests_.emplace_back(MPI_REQUEST_NULL)),
+void HaloExchange::post() {
+  auto* request = requests_.data();
+  for (const auto& from : incoming_) {
+    check(MPI_Irecv(from.data.data(), count(from.data), MPI_DOUBLE, from.rank, from.tag,
+                    comm_.handle(), request++),
           "MPI_Irecv");
   }
-  if (way.to.rank != MPI_PROC_NULL) {
-    check(MPI_Isend(way.to.send.data(), count(way.to.send), MPI_DOUBLE, way.to.rank, way.tag,
-                    comm_.handle(), &requests_.emplace_back(MPI_REQUEST_NULL)),
+  for (const auto& to : outgoing_) {
+    check(MPI_Isend(to.data.data(), count(to.data), MPI_DOUBLE, to.rank, to.tag, comm_.handle(),
+                    request++),
           "MPI_Isend");
   }
 }
 
-void HaloExchange::prepare(const Way& way) {
-  if (way.from.rank != MPI_PROC_NULL) {
-    check(MPI_Recv_init(way.from.receive.data(), count(way.from.receive), MPI_DOUBLE, way.from.rank,
-                        way.tag, comm_.handle(), &requests_.emplace_back(MPI_REQUEST_NULL)),
+void HaloExchange::prepare() {
+  auto* request = requests_.data();
+  for (const auto& from : incoming_) {
+    check(MPI_Recv_init(from.data.data(), count(from.data), MPI_DOUBLE, from.rank, from.tag,
+                        comm_.handle(), request++),
           "MPI_Recv_init");
   }
-  if (way.to.rank != MPI_PROC_NULL) {
-    check(MPI_Send_init(way.to.send.data(), count(way.to.send), MPI_DOUBLE, way.to.rank, way.tag,
-                        comm_.handle(), &requests_.emplace_back(MPI_REQUEST_NULL)),
+  for (const auto& to : outgoing_) {
+    check(MPI_Send_init(to.data.data(), count(to.data), MPI_DOUBLE, to.rank, to.tag, comm_.handle(),
+                        request++),
           "MPI_Send_init");
   }
 }

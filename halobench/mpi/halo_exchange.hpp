@@ -59,14 +59,23 @@ class HaloExchange {
   /// Returns when the receive buffers are filled and the send buffers free again.
   void finish();
   /// Messages that this rank sends in one exchange.
-  std::int64_t messages() const { return messages_; }
+  std::int64_t messages() const { return std::ssize(outgoing_); }
 
  private:
-  /// One direction along an axis: messages go to one side and come from the other.
-  struct Way {
+  struct Outgoing {
+    int rank;
     int tag;
-    Neighbour to;
-    Neighbour from;
+    std::span<const double> data;
+  };
+  struct Incoming {
+    int rank;
+    int tag;
+    std::span<double> data;
+  };
+  /// One direction along an axis: a message to one side, and one from the other.
+  struct Way {
+    Outgoing out;
+    Incoming in;
   };
   struct Line {
     int position;
@@ -74,19 +83,20 @@ class HaloExchange {
     Way down;
   };
 
-  void send(const Way& way) const;
-  void receive(const Way& way) const;
+  void send(const Outgoing& message) const;
+  void receive(const Incoming& message) const;
   void send_and_receive(const Way& way) const;
   void finish_blocking(const Line& line) const;
   void finish_even_odd(const Line& line) const;
-  void post(const Way& way);
-  void prepare(const Way& way);
+  void post();
+  void prepare();
 
   const Communicator& comm_;
   ExchangeMode mode_;
-  std::int64_t messages_ = 0;
   std::vector<Line> lines_;
-  std::vector<MPI_Request> requests_;
+  std::vector<Incoming> incoming_;  // those of the lines that have a neighbour
+  std::vector<Outgoing> outgoing_;
+  std::vector<MPI_Request> requests_;  // one for each of them
 };
 
 }  // namespace halobench

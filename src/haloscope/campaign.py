@@ -79,7 +79,12 @@ def start(request: Request, tell: Teller) -> Campaign:
         raise UserError(draft.problems)
     study = _as_requested(draft.study, request)
     folder = ResultFolder(request.out or _default_folder(draft.name))
-    bench = session.workbench([run.toolchains for run in study.runs], tell)
+    wanted = {
+        draft.where(index, "toolchains"): run.toolchains for index, run in enumerate(study.runs)
+    }
+    if request.toolchain is not None:
+        wanted = {f"--toolchain {request.toolchain}": [request.toolchain]}
+    bench = session.workbench(wanted, tell)
     site = session.site(bench.names, oversubscribe=request.oversubscribe)
     plan = expand(study, site, bench.program, draft.where)
     problems = [*draft.problems, *bench.problems, *plan.problems, *folder.problems()]
@@ -119,7 +124,7 @@ def resume(directory: Path, study: str | None, launches: int | None, tell: Telle
     """
     folder = ResultFolder(directory)
     plan = folder.load()
-    bench = session.workbench([list(plan.sources)], tell)
+    bench = session.workbench({f"--resume {directory}": list(plan.sources)}, tell)
     differences = []
     if study:
         saved = folder.study.read_text(encoding="utf-8")

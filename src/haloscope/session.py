@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -36,20 +36,22 @@ class Workbench:
         return Halobench(next(iter(self.built.values())).program)
 
 
-def workbench(wanted: Iterable[Sequence[str] | None], tell: Teller) -> Workbench:
-    """Build halobench with every toolchain that some run wants; None is the usual one.
+def workbench(wanted: Mapping[str, Sequence[str] | None], tell: Teller) -> Workbench:
+    """Build halobench with every toolchain that is wanted somewhere; None is the usual one.
 
-    The usual one is installed if there is no MPI at all. UserError if no toolchain is usable.
+    wanted: names by the place that asks for them, as a user would look for it. The usual one is
+    installed if there is no MPI at all. UserError if there is nothing even to plan with.
     """
-    lists = list(wanted)
-    usual = [toolchain.ensure(None, say=tell.say)] if None in lists or not lists else []
-    found = {one.name: one for one in usual}
+    unnamed = [toolchain.ensure(None, say=tell.say)] if None in wanted.values() else []
+    found = {one.name: one for one in unnamed}
     problems: list[Problem] = []
-    for name in dict.fromkeys(name for names in lists for name in names or ()):
+    for where, name in ((where, name) for where, names in wanted.items() for name in names or ()):
         try:
             found.setdefault(name, toolchain.find(name))
         except UserError as error:
-            problems += error.problems
+            problems += [replace(problem, where=where) for problem in error.problems]
+    if not found:  # any will do to plan with, so that all other problems are found too
+        found = {one.name: one for one in toolchain.available()[:1]}
     if not found:
         raise UserError(problems)
     source = build.source_hash()
@@ -58,7 +60,12 @@ def workbench(wanted: Iterable[Sequence[str] | None], tell: Teller) -> Workbench
         with tell.steps() as steps:
             program = build.build(one, say=tell.say, progress=steps)
         built[name] = Built(one, program, source)
-    return Workbench(built, tuple(one.name for one in usual), tuple(problems))
+    return Workbench(built, tuple(one.name for one in unnamed), tuple(problems))
+
+
+def usual(tell: Teller) -> Workbench:
+    """The workbench with nothing but the toolchain that is used when none is named."""
+    return workbench({"": None}, tell)
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,7 @@ def test_all_problems_are_found_before_anything_runs(
         str(problem).split("\n")[0].removeprefix(f"{path}: ") for problem in caught.value.problems
     ] == [
         "lanches: unknown key 'lanches'",
-        "toolchain: there is no 'fak'",
+        "runs[0].toolchains: there is no 'fak'",
         "runs[0].layout: ppn 9 x threads 1 are too many: a node here has 4 cores",
         "runs[0]: fake n=0: refused",
         "runs[0]: fake ranks=9: refused",
@@ -169,7 +169,7 @@ def test_all_problems_are_found_before_anything_runs(
         (["--launches", 0], "--launches 0: too few"),
         (["--resume", "x", "--seed", 1], "--seed: with --resume, the folder's plan has that"),
         (["--resume", "x"], "--resume x: no plan.json is in it"),
-        (["--toolchain", "mpjch"], "toolchain: there is no 'mpjch'"),
+        (["--toolchain", "mpjch"], "--toolchain mpjch: there is no 'mpjch'"),
     ],
 )
 def test_options_that_can_not_be(
@@ -313,7 +313,7 @@ def test_once_shows_a_record(haloscope: Run, capsys: pytest.CaptureFixture[str])
 def test_once_prints_the_record_alone_as_json(
     haloscope: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert haloscope("once", "fake", "n=16", "--threads", 2, "--json") == 0
+    assert haloscope("once", "fake", "--threads", 2, "n=16", "--json") == 0
     record = json.loads(capsys.readouterr().out)
     assert (record["outcome"], record["params"]["n"], record["study"]) == ("ok", 16, "once")
     assert (record["layout"]["ranks"], record["layout"]["threads"]) == (1, 2)
@@ -339,6 +339,7 @@ def test_once_fails_with_1_and_shows_why(
         (["fake", "--ranks", "5"], "ppn 5 x threads 1 are too many"),
         (["fake", "--ranks", "0"], "--ranks 0: too small"),
         (["fake", "--timeout", "-1"], "--timeout -1.0: too small"),
+        (["fake", "--toolchain", "x", "n=0"], "(?s)--toolchain x: there is no 'x'.*n=0: refused"),
     ],
 )
 def test_once_refuses(haloscope: Run, arguments: list[str], what: str) -> None:

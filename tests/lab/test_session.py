@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 import haloscope
-from haloscope import session
+from haloscope import session, toolchain
 from haloscope.errors import UserError
 from haloscope.progress import Teller
 from haloscope.session import Halobench
@@ -27,14 +27,17 @@ def test_halobench_is_asked_without_a_launch() -> None:
 
 
 def test_a_toolchain_that_is_missing_is_a_problem_beside_others(laboratory: Laboratory) -> None:
-    bench = session.workbench([None, ["fake", "gone"]], QUIET)
+    bench = session.workbench({"one": None, "other": ["fake", "gone"]}, QUIET)
     assert (list(bench.built), bench.names) == (["fake"], ("fake",))
-    assert [problem.what for problem in bench.problems] == ["there is no 'gone'"]
+    assert [(one.where, one.what) for one in bench.problems] == [("other", "there is no 'gone'")]
 
 
-def test_without_any_toolchain_nothing_can_be_planned(laboratory: Laboratory) -> None:
+def test_without_any_toolchain_nothing_can_be_planned(
+    laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(toolchain, "available", list)
     with pytest.raises(UserError, match="there is no 'gone'"):
-        session.workbench([["gone"]], QUIET)
+        session.workbench({"one": ["gone"]}, QUIET)
 
 
 def test_a_checkout_tells_its_commit_and_whether_it_changed(tmp_path: Path) -> None:

@@ -5,7 +5,11 @@
 namespace halobench::cg {
 
 bool Progress::wants_more(double residual_squared) {
-  if (!limits_.observing) return iterations_++ < limits_.iterations;
+  if (!limits_.observing) {
+    if (iterations_ == limits_.iterations) return false;
+    ++iterations_;
+    return true;
+  }
   if (!started_) first_ = best_ = residual_squared;
   started_ = true;
   last_ = residual_squared;

@@ -41,7 +41,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from haloscope.errors import Problem, UserError, nearest
     from haloscope.progress import Teller
 
-    bench = session.workbench([None], Teller(Console(stderr=True)))
+    bench = session.usual(Teller(Console(stderr=True)))
     name, known = arguments.kernel, bench.program.kernels()
     if name not in known:
         what = f"there is no kernel '{name}'"

@@ -39,7 +39,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from haloscope.progress import Teller
 
     out, tell = Console(highlight=False), Teller(Console(stderr=True))
-    bench = session.workbench([None], tell)
+    bench = session.usual(tell)
 
     def show(title: str, rows: Iterable[tuple[str, ...]]) -> None:
         table = Table(title=title, title_justify="left", show_header=False, box=None)

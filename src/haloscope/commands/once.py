@@ -6,6 +6,8 @@ import argparse
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from haloscope.case import Case
     from haloscope.session import Workbench
 
@@ -44,6 +46,22 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--json", action="store_true", help="print the record, and nothing else, on standard output"
     )
     parser.set_defaults(execute=execute)
+    _allow_params_after_options(parser)
+
+
+def _allow_params_after_options(parser: argparse.ArgumentParser) -> None:
+    """`once KERNEL --ranks 2 n=512`: argparse itself takes key=value only right after KERNEL."""
+    parse = parser.parse_known_args
+
+    def parse_known_args(
+        args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        found, rest = parse(args, namespace)
+        params = [word for word in rest if "=" in word and not word.startswith("-")]
+        found.params = [*found.params, *params]
+        return found, [word for word in rest if word not in params]
+
+    parser.parse_known_args = parse_known_args  # type: ignore[assignment, method-assign]
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -60,8 +78,8 @@ def execute(arguments: argparse.Namespace) -> int:
     from haloscope.runners.local import LocalRunner
 
     tell = Teller(Console(stderr=True))
-    wanted = [arguments.toolchain] if arguments.toolchain else None
-    bench = session.workbench([wanted], tell)
+    named = [arguments.toolchain] if arguments.toolchain else None
+    bench = session.workbench({f"--toolchain {arguments.toolchain}": named}, tell)
     case = _case(arguments, bench)
     runner = LocalRunner(session.session("once", session.new_seed()), bench.built)
     (record,) = runner.run([Job(case, 0)])
@@ -103,6 +121,6 @@ def _case(arguments: argparse.Namespace, bench: Workbench) -> Case:
     study = Study(title="once", timeout_s=arguments.timeout, runs=[run])
     site = session.site(bench.names, oversubscribe=arguments.oversubscribe)
     plan = expand(study, site, bench.program, lambda _, key: key or "once")
-    if plan.problems:
-        raise UserError(plan.problems)
+    if bench.problems or plan.problems:
+        raise UserError([*bench.problems, *plan.problems])
     return plan.cases[0]
