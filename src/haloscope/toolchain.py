@@ -143,9 +143,10 @@ def remove(name: str) -> None:
         raise UserError(
             Problem("toolchain", "the system's MPI is not ours to remove", _known("system"))
         )
-    toolchain = find(name)
-    with FileLock(prefix_of(name).with_suffix(".lock")):
-        shutil.rmtree(prefix_of(toolchain.name))
+    prefix = prefix_of(find(name).name)
+    with FileLock(prefix.with_suffix(".lock")):
+        (prefix / _STAMP).unlink(missing_ok=True)  # first: half of one must not look whole
+        shutil.rmtree(prefix)
 
 
 def _known(name: str) -> str:
@@ -238,7 +239,9 @@ def _stamp(name: str, prefix: Path) -> None:
     if recognised is None or not trial.mpicxx.exists():
         mend = f"its launcher says: {text.strip()[:500]}"
         raise UserError(Problem(f"installing {name}", "the package does not work here", mend))
-    (prefix / _STAMP).write_text(json.dumps({"name": name, "version": recognised[1]}) + "\n")
+    part = prefix / f"{_STAMP}.part"
+    part.write_text(json.dumps({"name": name, "version": recognised[1]}) + "\n")
+    part.rename(prefix / _STAMP)
 
 
 PLACES = ("cores", "threads", "sockets")

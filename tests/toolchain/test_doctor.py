@@ -1,0 +1,207 @@
+"""Each check, on a machine that is well and on one that is not."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from fake_machine import FakeMachine, two_sockets
+
+from haloscope import doctor, machine, pypi, toolchain
+from haloscope.commands import doctor as command
+from haloscope.doctor import Finding, Patient
+from haloscope.toolchain import Toolchain
+
+Check = Callable[[Patient], Finding]
+QUOTA = "sys/fs/cgroup/cpu.max"
+THP = "sys/kernel/mm/transparent_hugepage/enabled"
+CLOCK = "sys/devices/system/clocksource/clocksource0/current_clocksource"
+CPU = "sys/devices/system/cpu"
+
+
+@pytest.mark.parametrize(
+    ("check", "path", "text", "level"),
+    [
+        (doctor.check_quota, QUOTA, "max 100000", "ok"),
+        (doctor.check_quota, QUOTA, "150000 100000", "warn"),
+        (doctor.check_governor, "x", "", "ok"),
+        (doctor.check_governor, f"{CPU}/cpu1/cpufreq/scaling_governor", "powersave", "warn"),
+        (doctor.check_turbo, "x", "", "note"),
+        (doctor.check_turbo, f"{CPU}/cpufreq/boost", "1", "note"),
+        (doctor.check_turbo, f"{CPU}/cpufreq/boost", "0", "ok"),
+        (doctor.check_turbo, f"{CPU}/intel_pstate/no_turbo", "0", "note"),
+        (doctor.check_turbo, f"{CPU}/intel_pstate/no_turbo", "1", "ok"),
+        (doctor.check_load, "proc/loadavg", "0.01 0 0 1/1 1", "ok"),
+        (doctor.check_load, "proc/loadavg", "9.5 0 0 1/1 1", "warn"),
+        (doctor.check_memory, "proc/meminfo", "MemAvailable: 8000000 kB", "ok"),
+        (doctor.check_memory, "proc/meminfo", "MemAvailable: 800000 kB", "warn"),
+        (doctor.check_memory, "proc/meminfo", "MemAvailable: 80000 kB", "fail"),
+        (doctor.check_huge_pages, "x", "", "note"),
+        (doctor.check_huge_pages, THP, "always [madvise] never", "ok"),
+        (doctor.check_huge_pages, THP, "always madvise [never]", "warn"),
+        (doctor.check_numa_balancing, "proc/sys/kernel/numa_balancing", "0", "ok"),
+        (doctor.check_numa_balancing, "proc/sys/kernel/numa_balancing", "1", "warn"),
+        (doctor.check_clock, "x", "", "note"),
+        (doctor.check_clock, CLOCK, "tsc", "ok"),
+        (doctor.check_clock, CLOCK, "hpet", "warn"),
+        (doctor.check_threads_per_core, "x", "", "note"),
+        (doctor.check_threads_per_core, f"{CPU}/online", "", "ok"),
+    ],
+)
+def test_what_proc_and_sys_say(
+    check: Check,
+    path: str,
+    text: str,
+    level: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {*range(8)})
+    fake = two_sockets(tmp_path).write("proc/self/cgroup", "0::/").write(path, text)
+    if check is doctor.check_threads_per_core and level == "ok":
+        fake = FakeMachine(tmp_path / "plain").write(f"{CPU}/online", "0-3")
+    finding = check(Patient(fake.root))
+    assert finding.level == level
+    assert finding.level in ("ok", "note") or finding.mend
+
+
+def test_one_core_and_a_part_of_the_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = two_sockets(tmp_path)
+    for mask, level in (({0, 4}, "warn"), ({0, 1, 2}, "note"), ({*range(8)}, "ok")):
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _, mask=mask: mask)
+        assert doctor.check_cores(Patient(fake.root)).level == level
+
+
+def test_shared_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert doctor.check_shared_memory(Patient(tmp_path)).level == "fail"
+    (tmp_path / "dev" / "shm").mkdir(parents=True)
+    for free, level in ((64 << 20, "warn"), (4 << 30, "ok")):
+        usage = argparse.Namespace(free=free)
+        monkeypatch.setattr(shutil, "disk_usage", lambda _, usage=usage: usage)
+        assert doctor.check_shared_memory(Patient(tmp_path)).level == level
+
+
+def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    for limit, stack, locked in ((1 << 20, "warn", "note"), (resource.RLIM_INFINITY, "ok", "ok")):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, limit=limit: (limit, limit))
+        assert doctor.check_stack(Patient()).level == stack
+        assert doctor.check_locked_memory(Patient()).level == locked
+
+
+def test_host_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "no-such-host.invalid")
+    assert doctor.check_host_name(Patient()).level == "warn"
+    monkeypatch.setattr(socket, "gethostname", lambda: "localhost")
+    assert doctor.check_host_name(Patient()).level == "ok"
+
+
+def test_the_cache_must_be_writable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / "new"))
+    assert doctor.check_cache(Patient()).level in ("ok", "warn")
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / "file" / "cache"))
+    assert doctor.check_cache(Patient()).level == "fail"
+
+
+def test_tuning_variables_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UCX_TLS", "tcp")
+    finding = doctor.check_tuning(Patient())
+    assert finding.level == "note"
+    assert "UCX_TLS" in finding.what
+
+
+def test_python_without_an_installer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pypi, "can_install", lambda: False)
+    assert doctor.check_python(Patient()).level == "warn"
+
+
+def test_simulation_is_only_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert doctor.check_simulation(Patient()).level == "note"
+
+
+LAUNCHER = """\
+ranks=$2
+while [ "$1" != sh ]; do shift; done
+i=0
+while [ $i -lt $ranks ]; do
+  MPI_LOCALRANKID=$i "$@"
+  i=$((i + 1))
+done
+"""
+
+
+def a_toolchain(tmp_path: Path, launcher: str = "exit 1", wrapper: str = 'c++ "$@"') -> Patient:
+    """A patient whose mpirun and mpicxx are these scripts."""
+    for name, body in (("mpirun", launcher), ("mpicxx", wrapper)):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    programs = tmp_path / "mpicxx", tmp_path / "mpirun"
+    return Patient(toolchain=Toolchain("x", None, *programs, "mpich", "X MPI 1.0"))
+
+
+def test_the_compiler_is_tried(tmp_path: Path) -> None:
+    assert doctor.check_compiler(a_toolchain(tmp_path)).level == "ok"
+    too_old = a_toolchain(tmp_path, wrapper='echo "unknown option -std=c++20" >&2; exit 1')
+    finding = doctor.check_compiler(too_old)
+    assert finding.level == "fail"
+    assert "unknown option -std=c++20" in finding.what
+
+
+def test_wrapper_and_launcher_of_two_libraries(tmp_path: Path) -> None:
+    other = a_toolchain(tmp_path, wrapper='echo "#define OMPI_MAJOR_VERSION 4"')
+    finding = doctor.check_mpi(other)
+    assert finding.level == "fail"
+    assert "mpicxx in PATH is openmpi's, but mpirun is of X MPI 1.0" in finding.what
+    same = a_toolchain(tmp_path, wrapper="echo '#define MPICH_VERSION \"4\"'")
+    assert doctor.check_mpi(same).level == "ok"
+
+
+def test_binding_is_tried(tmp_path: Path) -> None:
+    assert doctor.check_binding(a_toolchain(tmp_path, LAUNCHER)).level == "ok"
+    unbound = LAUNCHER.replace("i=0", "shift 3; i=0", 1)
+    if len(machine.physical_cores()) > 1:
+        finding = doctor.check_binding(a_toolchain(tmp_path, unbound))
+        assert finding.level == "fail"
+        assert finding.what.startswith("asked for")
+    finding = doctor.check_binding(a_toolchain(tmp_path, "echo no slots >&2; exit 1"))
+    assert (finding.level, finding.what) == ("fail", "no slots")
+
+
+def test_without_mpi_nothing_fails() -> None:
+    assert doctor.check_mpi(Patient()).level == "note"
+    assert doctor.check_binding(Patient()).level == "note"
+
+
+def test_every_check_is_listed() -> None:
+    checks = {value for name, value in vars(doctor).items() if name.startswith("check_")}
+    assert checks == set(doctor.CHECKS)
+
+
+@pytest.mark.parametrize(("level", "code"), [("ok", 0), ("note", 0), ("warn", 0), ("fail", 1)])
+def test_the_command(
+    level: doctor.Level,
+    code: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = Finding("binding", level, "what [is] found", "do this")
+    monkeypatch.setattr(doctor, "CHECKS", (lambda patient: found,))
+    monkeypatch.setattr(toolchain, "available", list)
+    assert command.execute(argparse.Namespace(json=False)) == code
+    text = capsys.readouterr().out
+    assert f"{level}  binding: what [is] found" in text
+    assert ("do this" in text) == (level != "ok")
+    assert command.execute(argparse.Namespace(json=True)) == code
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["findings"] == [
+        {"check": "binding", "level": level, "what": "what [is] found", "mend": "do this"}
+    ]
+    assert answer["machine"]["cores"] >= 1
