@@ -17,7 +17,7 @@ class Use:
     bytes_per_point: declared, for a mesh point and an iteration. iteration_s: seconds of one.
     achieved:  declared bytes a second, over all ranks.
     working_set_bytes: what the case allocated, over all ranks.
-    triad:     of the stream case on as many cores, its working set nearest to that; None without one.
+    triad:     of stream on as many cores, its working set nearest to that; None without one.
     """
 
     case: MeasuredCase
@@ -63,7 +63,7 @@ def _use(case: MeasuredCase, streams: Sequence[MeasuredCase]) -> Use | None:
 def _triad(
     case: MeasuredCase, working_set: float, streams: Sequence[MeasuredCase]
 ) -> tuple[MeasuredCase | None, Swept | None]:
-    """The fastest triad on as many cores of the same toolchain and clock, nearest in working set."""
+    """The fastest triad on as many cores, of the same toolchain, nearest in working set."""
     same = ("toolchain", "clock", "nodes")
     best: tuple[MeasuredCase | None, Swept | None] = (None, None)
     for stream in streams:

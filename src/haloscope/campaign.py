@@ -13,10 +13,11 @@ from haloscope import study as studies
 from haloscope.case import Job
 from haloscope.errors import Problem, UserError
 from haloscope.plan import expand
-from haloscope.records import append
+from haloscope.progress import Teller
+from haloscope.records import append, read
 from haloscope.results import ResultFolder, SavedPlan, changes
 from haloscope.runners.local import LocalRunner
-from haloscope.session import Say, Workbench
+from haloscope.session import Workbench
 from haloscope.study import Study
 
 RUNNERS = ("local",)
@@ -47,10 +48,20 @@ class Campaign:
         """The jobs without a good record yet, and how many of them were tried before."""
         return self.folder.left(self.plan.jobs())
 
+    def earlier_walls(self) -> dict[str, list[float]]:
+        """Seconds that launches took on this machine before, by case; in folders beside too."""
+        walls: dict[str, list[float]] = {}
+        for file in sorted(self.folder.path.parent.glob("*/records.jsonl")):
+            for record in read(file):
+                here = (record.machine or {}).get("host") == self.plan.machine["host"]
+                if here and record.outcome == "ok" and record.wall_s is not None:
+                    walls.setdefault(record.case, []).append(record.wall_s)
+        return walls
+
     def run(
         self, jobs: list[Job], watch: Callable[[Iterable[Job]], Iterator[Job]]
     ) -> Iterator[tuple[Job, dict[str, Any]]]:
-        """Run jobs, each record on disk before it is yielded; `watch` sees every job as it starts."""
+        """Run jobs; each record is on disk before it is yielded. `watch` sees each job start."""
         if self.source is not None:
             self.folder.create(self.source, self.plan)
         else:
@@ -61,14 +72,19 @@ class Campaign:
             yield job, record
 
 
-def start(request: Request, say: Say) -> Campaign:
-    """A new campaign. UserError with all that is wrong in the study, here or with its toolchains."""
+def start(request: Request, tell: Teller) -> Campaign:
+    """A new campaign. UserError with all that is wrong, in the study or for it on this machine."""
     draft = studies.read(request.study)
     if draft.study is None:
         raise UserError(draft.problems)
     study = _as_requested(draft.study, request)
     folder = ResultFolder(request.out or _default_folder(draft.name))
-    bench = session.workbench([run.toolchains for run in study.runs], say)
+    wanted = {
+        draft.where(index, "toolchains"): run.toolchains for index, run in enumerate(study.runs)
+    }
+    if request.toolchain is not None:
+        wanted = {f"--toolchain {request.toolchain}": [request.toolchain]}
+    bench = session.workbench(wanted, tell)
     site = session.site(bench.names, oversubscribe=request.oversubscribe)
     plan = expand(study, site, bench.program, draft.where)
     problems = [*draft.problems, *bench.problems, *plan.problems, *folder.problems()]
@@ -101,14 +117,14 @@ def _default_folder(name: str) -> Path:
     return Path("results") / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
 
 
-def resume(directory: Path, study: str | None, launches: int | None, say: Say) -> Campaign:
+def resume(directory: Path, study: str | None, launches: int | None, tell: Teller) -> Campaign:
     """A campaign that was started before. UserError if old records and new ones would not mix.
 
     study: must be that of the folder, if it is named at all.
     """
     folder = ResultFolder(directory)
     plan = folder.load()
-    bench = session.workbench([list(plan.sources)], say)
+    bench = session.workbench({f"--resume {directory}": list(plan.sources)}, tell)
     differences = []
     if study:
         saved = folder.study.read_text(encoding="utf-8")

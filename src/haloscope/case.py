@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+from haloscope.quantities import count
+
 Value = bool | int | float | str
 
 
@@ -28,13 +30,12 @@ class Layout:
         return self.nodes * self.ppn
 
     def __str__(self) -> str:
-        ranks = f"{self.ranks} rank{'s' if self.ranks > 1 else ''}"
-        threads = f" x {self.threads} threads" if self.threads > 1 else ""
+        """For people: 4 ranks x 2 threads on 2 nodes."""
+        threads = f" x {count(self.threads, 'thread')}" if self.threads > 1 else ""
         nodes = f" on {self.nodes} nodes" if self.nodes > 1 else ""
-        default = Layout(self.nodes, self.ppn, self.threads)
-        return f"{ranks}{threads}{nodes}" + (
-            "" if self == default else f", {self.places} {self.bind}"
-        )
+        usual = self == Layout(self.nodes, self.ppn, self.threads)
+        binding = "" if usual else f", {self.places} {self.bind}"
+        return f"{count(self.ranks, 'rank')}{threads}{nodes}{binding}"
 
 
 @dataclass(frozen=True)

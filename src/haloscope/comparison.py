@@ -1,4 +1,4 @@
-"""Settings set against each other: ratio, test over launches, Holm's correction, verdict in words."""
+"""Settings set against each other: ratio, test over launches, Holm's correction, verdict."""
 
 from __future__ import annotations
 

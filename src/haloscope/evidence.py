@@ -9,21 +9,25 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from haloscope.quantities import count
-from haloscope.records import Record
 from haloscope.stats import Estimate, median_range, typical
+
+if TYPE_CHECKING:
+    from haloscope.records import Record
 
 Setting = str | int | float | bool | None
 Settings = Mapping[str, Setting]
 
 LAYOUT = ("nodes", "ppn", "threads", "places", "bind")
 PROTOCOL = ("repetitions", "warmup", "steps")
+OUTPUT = ("surface",)
+"""Parameters that ask for more output, outside the timed part: no reason to tell cases apart."""
 _FIRST = ("kernel", "n", "variant", "exchange", "decomposition", "toolchain", "transport", *LAYOUT)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MeasuredCase:
     """One setting and its launches.
 
@@ -114,13 +118,28 @@ class Facet:
     cases: tuple[MeasuredCase, ...]
 
 
+def _scalar(value: Any) -> Setting:
+    """A parameter's value; a list of sizes as one text."""
+    return ",".join(str(item) for item in value) if isinstance(value, list) else value
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A case that was to be measured: its id, settings and number of launches."""
+
+    id: str
+    kernel: str
+    settings: Settings
+    launches: int
+
+
 def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
     """Everything that makes a case what it is, flat: parameters, layout, toolchain, clock."""
     toolchain = raw.get("toolchain") or {}
     layout = raw.get("layout") or {}
     return {
         "kernel": raw["kernel"],
-        **raw["params"],
+        **{key: _scalar(value) for key, value in raw["params"].items()},
         **{key: layout.get(key) for key in LAYOUT},
         "toolchain": toolchain.get("name") if isinstance(toolchain, Mapping) else toolchain,
         "transport": raw.get("transport"),
@@ -129,23 +148,38 @@ def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
     }
 
 
-def group(
-    records: Iterable[Record], planned: Mapping[str, int] | None = None
-) -> list[MeasuredCase]:
-    """All cases that the records speak of, ordered by kernel and settings."""
-    by_case: dict[tuple[str, str], list[Record]] = {}
+def group(records: Iterable[Record], planned: Iterable[Planned] = ()) -> list[MeasuredCase]:
+    """All cases that the records or the plan speak of, ordered by kernel and settings.
+
+    `records` has one record a case and launch.
+    """
+    by_case: dict[str, list[Record]] = {}
     for record in records:
-        by_case.setdefault((record.case, record.clock), []).append(record)
-    cases = []
-    for (case_id, _), own in by_case.items():
-        own.sort(key=lambda record: record.launch)
-        good = tuple(record for record in own if record.outcome == "ok")
-        bad = tuple(record for record in own if record.outcome != "ok")
-        described = (good or bad)[0]
-        launches = (planned or {}).get(case_id)
-        settings = settings_of(described.raw)
-        cases.append(MeasuredCase(case_id, described.kernel, settings, good, bad, launches))
-    return sorted(cases, key=lambda case: _order(case.settings))
+        by_case.setdefault(record.case, []).append(record)
+    asked = {one.id: one for one in planned}
+    measured = [_measured(own, asked.get(case_id)) for case_id, own in by_case.items()]
+    runner = {key: measured[0].settings[key] for key in ("runner", "clock")} if measured else {}
+    missing = [
+        MeasuredCase(one.id, one.kernel, {**one.settings, **runner}, (), (), one.launches)
+        for one in asked.values()
+        if one.id not in by_case
+    ]
+    return sorted([*measured, *missing], key=lambda case: _order(case.settings))
+
+
+def _measured(records: list[Record], planned: Planned | None) -> MeasuredCase:
+    records.sort(key=lambda record: record.launch)
+    good = tuple(record for record in records if record.outcome == "ok")
+    bad = tuple(record for record in records if record.outcome != "ok")
+    described = (good or bad)[0]
+    return MeasuredCase(
+        described.case,
+        described.kernel,
+        settings_of(described.raw),
+        good,
+        bad,
+        planned.launches if planned else None,
+    )
 
 
 def select(cases: Iterable[MeasuredCase], where: Mapping[str, Any]) -> list[MeasuredCase]:
@@ -161,22 +195,19 @@ def select(cases: Iterable[MeasuredCase], where: Mapping[str, Any]) -> list[Meas
 
 
 def facets(cases: Sequence[MeasuredCase], axes: Iterable[str]) -> list[Facet]:
-    """Split cases by every setting that is not one of `axes`, and name what sets each part apart."""
-    inside = {*axes, *PROTOCOL}
+    """Split cases by every setting that is not one of `axes`; name what sets each part apart."""
+    inside = {*axes, *PROTOCOL, *OUTPUT}
     parts: dict[tuple[tuple[str, Setting], ...], list[MeasuredCase]] = {}
     for case in cases:
         outside = tuple((k, v) for k, v in sorted(case.settings.items()) if k not in inside)
         parts.setdefault(outside, []).append(case)
     apart = varying([dict(key) for key in parts])
-    return [
-        Facet(describe({name: dict(key).get(name) for name in apart}), dict(key), tuple(own))
-        for key, own in parts.items()
-    ]
+    return [Facet(describe(dict(key), apart), dict(key), tuple(own)) for key, own in parts.items()]
 
 
 def varying(settings: Sequence[Settings]) -> list[str]:
     """The names of settings that do not have one and the same value everywhere."""
-    names = {name for one in settings for name in one}
+    names = {name for one in settings for name in one if name not in OUTPUT}
     differ = [name for name in names if len({one.get(name) for one in settings}) > 1]
     return sorted(differ, key=_rank)
 
@@ -186,16 +217,34 @@ def values(cases: Iterable[MeasuredCase], name: str) -> list[int]:
     return sorted({case.number(name) for case in cases})
 
 
-def describe(settings: Settings) -> str:
-    """Settings in words: "n = 1024, nonblocking exchange, 2 processes per node"."""
-    return ", ".join(_in_words(name, settings[name]) for name in sorted(settings, key=_rank))
+def describe(settings: Settings, names: Sequence[str]) -> str:
+    """Some settings in words: "n = 1024, nonblocking, 2 processes".
+
+    Processes are those of all nodes where the number of nodes is not named; one thread each goes
+    without saying where processes are named.
+    """
+    nodes, ppn = settings.get("nodes"), settings.get("ppn")
+    words = []
+    for name in names:
+        if name == "ppn" and "nodes" not in names and isinstance(nodes, int):
+            words.append(count(nodes * ppn, "process", "processes") if isinstance(ppn, int) else "")
+        elif name == "threads" and "ppn" in names and settings.get(name) == 1:
+            continue
+        else:
+            words.append(_in_words(name, settings.get(name)))
+    return ", ".join(word for word in words if word)
+
+
+def label_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
+    """A case's name beside others of its kernel: the settings that vary among them."""
+    own = [other.settings for other in among if other.kernel == case.kernel]
+    return describe(case.settings, varying(own)) or case.kernel
 
 
 def name_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
-    """A case's name beside others: its kernel and the settings that vary among them."""
-    apart = [name for name in varying([other.settings for other in among]) if name != "kernel"]
-    own = describe({name: case.settings[name] for name in apart if name in case.settings})
-    return f"{case.kernel}: {own}" if own else case.kernel
+    """A case's name beside others of any kernel: its kernel, and the settings that vary."""
+    label = label_of(case, among)
+    return case.kernel if label == case.kernel else f"{case.kernel}: {label}"
 
 
 def _in_words(name: str, value: Setting) -> str:
@@ -206,9 +255,9 @@ def _in_words(name: str, value: Setting) -> str:
     if name == "nodes" and isinstance(value, int):
         return count(value, "node")
     if name == "threads" and isinstance(value, int):
-        return f"{count(value, 'thread')} per process"
+        return count(value, "thread")
     if name in ("variant", "exchange", "clock"):
-        return f"{value} {name}"
+        return str(value)
     return f"{name} = {str(value).lower() if isinstance(value, bool) else value}"
 
 

@@ -10,7 +10,10 @@ from typing import Any, Protocol
 
 from haloscope.case import Case, Job, Layout, Value
 from haloscope.errors import Problem, nearest
+from haloscope.quantities import count, listed, size
 from haloscope.study import LayoutAxes, Run, Study
+
+_LEAVE_OUT = "with skip_too_large = true, a study leaves such cases out"
 
 
 class Forecast(Protocol):
@@ -25,8 +28,8 @@ class Forecast(Protocol):
         """The large arrays, summed over ranks."""
 
     @property
-    def problems(self) -> Sequence[Any]:
-        """What is wrong: each with key, value, message."""
+    def problems(self) -> Sequence[Problem]:
+        """Why it can't run, each naming key and value."""
 
 
 class Program(Protocol):
@@ -48,12 +51,13 @@ class Program(Protocol):
 class Site:
     """The place that cases are to run in.
 
-    cores: physical cores of a node; memory_bytes: what is free on a node;
-    toolchains: those of a run that names none.
+    cores, hardware_threads: of a node, as far as a job here may use them;
+    memory_bytes: what is free on a node; toolchains: those of a run that names none.
     """
 
     nodes: int
     cores: int
+    hardware_threads: int
     memory_bytes: int
     oversubscribe: bool = False
     toolchains: tuple[str, ...] = ("system",)
@@ -99,7 +103,7 @@ def expand(
 ) -> Plan:
     """All cases of a study: the product of its axes, each case checked against the site.
 
-    `where(run, key)` says to a user where a run's key stands; by default `runs[run].key`.
+    `where(run, key)` says to a user where a run (key "") or a key of it stands.
     Problems are returned, not raised, so that they can be shown with those of the file.
     """
     findings = _Findings()
@@ -109,7 +113,7 @@ def expand(
 
 
 def _in_file(run: int, key: str) -> str:
-    return f"runs[{run}].{key}"
+    return f"runs[{run}].{key}".rstrip(".")
 
 
 @dataclass(frozen=True)
@@ -124,37 +128,33 @@ class _RunExpansion:
 
     def expand(self) -> None:
         layouts = list(self._layouts_that_fit())
-        if not self._names_are_known():
+        kernel, kernels = self.run.kernel, self.program.kernels()
+        if kernel not in kernels:
+            self._problem("kernel", f"there is no kernel '{kernel}'", nearest(kernel, kernels))
             return
-        for given, layout in product(assignments(self.run.params), layouts):
+        for given, layout in product(assignments(self._known_params()), layouts):
             self._check_and_add(given, layout)
 
     def _problem(self, key: str, what: str, mend: str) -> None:
         self.findings.problems[Problem(self.where(self.index, key), what, mend)] = None
 
-    def _names_are_known(self) -> bool:
-        kernel, kernels = self.run.kernel, self.program.kernels()
-        if kernel not in kernels:
-            self._problem("kernel", f"there is no kernel '{kernel}'", nearest(kernel, kernels))
-            return False
-        known = self.program.parameters(kernel)
-        unknown = [key for key in self.run.params if key not in known]
-        for key in unknown:
-            self._problem(
-                f"params.{key}", f"{kernel} has no parameter '{key}'", nearest(key, known)
-            )
-        return not unknown
+    def _known_params(self) -> dict[str, list[Value]]:
+        known = self.program.parameters(self.run.kernel)
+        for key in [key for key in self.run.params if key not in known]:
+            what = f"{self.run.kernel} has no parameter '{key}'"
+            self._problem(f"params.{key}", what, nearest(key, known))
+        return {key: values for key, values in self.run.params.items() if key in known}
 
     def _layouts_that_fit(self) -> Iterator[Layout]:
         for layout in self._layouts():
-            if layout.nodes > self.site.nodes:
-                one = "one node" if self.site.nodes == 1 else f"{self.site.nodes} nodes"
-                why = f"as this machine is {one}"
-                self.findings.leave_out(why, self._named(f"{layout.nodes} nodes"))
-            elif self._crowded(layout) and not self.site.oversubscribe:
-                self._refuse_crowded(layout)
-            else:
+            if not self._crowded(layout) or self.site.oversubscribe:
                 yield layout
+            elif self.run.skip_too_large:
+                why = f"as a node here has {self._slots(layout)[1]}"
+                self.findings.leave_out(why, f"{self._name} with {_shape(layout)}")
+            else:
+                self._refuse_crowded(layout)
+                yield layout  # its other problems are to be found too
 
     def _layouts(self) -> list[Layout]:
         axes = self.run.layout
@@ -166,34 +166,43 @@ class _RunExpansion:
         return [
             Layout(nodes, ppn, threads, places, bind)
             for nodes, (ppn, threads), places, bind in product(
-                axes.nodes, shapes, axes.places, axes.bind
+                self._nodes(), shapes, axes.places, axes.bind
             )
         ]
 
+    def _nodes(self) -> list[int]:
+        """The numbers of nodes that there are; the others are noted."""
+        asked, there = self.run.layout.nodes, self.site.nodes
+        if more := [str(nodes) for nodes in asked if nodes > there]:
+            why = f"as this machine is {'one node' if there == 1 else f'{there} nodes'}"
+            self.findings.leave_out(why, f"{self._name} on {listed(more)} nodes")
+        return [nodes for nodes in asked if nodes <= there]
+
+    @property
+    def _name(self) -> str:
+        return self.run.name or self.run.kernel
+
     def _crowded(self, layout: Layout) -> bool:
-        return layout.ppn * layout.threads > self.site.cores
+        return layout.ppn * layout.threads > self._slots(layout)[0]
+
+    def _slots(self, layout: Layout) -> tuple[int, str]:
+        """How many threads a node can run on places of their own, and these in words."""
+        if layout.places == "threads":
+            slots = self.site.hardware_threads
+            return slots, count(slots, "hardware thread")
+        return self.site.cores, count(self.site.cores, "core")
 
     def _refuse_crowded(self, layout: Layout) -> None:
-        need = layout.ppn * layout.threads
-        shape = f"ppn {layout.ppn} x threads {layout.threads}"
-        if self.run.skip_too_large:
-            why = f"as a node here has {_cores(self.site.cores)}"
-            self.findings.leave_out(why, self._named(shape))
-            return
         self._problem(
             "layout",
-            f"{shape} need {_cores(need)}, a node here has {self.site.cores}",
-            "ask for fewer, set skip_too_large = true, or share cores with --oversubscribe",
+            f"{_shape(layout)} are too many: a node here has {self._slots(layout)[1]}",
+            f"ask for fewer, or share cores with --oversubscribe; {_LEAVE_OUT}",
         )
-
-    def _named(self, what: str) -> str:
-        return f"{self.run.name or self.run.kernel} with {what}"
 
     def _check_and_add(self, given: dict[str, Value], layout: Layout) -> None:
         forecast = self.program.forecast(self.run.kernel, given, layout.ranks, layout.threads)
         for problem in forecast.problems:
-            place = "layout" if problem.key in ("ranks", "threads") else f"params.{problem.key}"
-            self._problem(place, f"{problem.key} = {problem.value}", problem.message)
+            self._problem("", f"{problem.where}: {problem.what}", problem.mend)
         if forecast.problems:
             return
         for toolchain in self.run.toolchains or self.site.toolchains:
@@ -216,17 +225,21 @@ class _RunExpansion:
         need = (case.memory_bytes or 0) / case.layout.nodes
         if need <= self.site.memory_bytes:
             return True
-        there = gibibytes(self.site.memory_bytes)
+        there = size(self.site.memory_bytes)
         if self.run.skip_too_large:
             why = f"as {there} of memory are free"
-            self.findings.leave_out(why, f"{case.label} ({gibibytes(need)})")
+            self.findings.leave_out(why, f"{case.label} ({size(need)})")
         else:
             self._problem(
                 "params",
-                f"{case.label} needs {gibibytes(need)} of memory a node, {there} are free",
-                "make it smaller, use more nodes, or set skip_too_large = true",
+                f"{case.label} needs {size(need)} of memory a node, {there} are free",
+                f"make it smaller, or spread it over more nodes; {_LEAVE_OUT}",
             )
         return False
+
+
+def _shape(layout: Layout) -> str:
+    return f"ppn {layout.ppn} x threads {layout.threads}"
 
 
 def assignments(axes: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:
@@ -250,7 +263,7 @@ def shared_cores(axes: LayoutAxes, cores_there: int) -> list[tuple[int, int]]:
     for cores in _numbers("cores", axes.cores or ["cores"], cores_there):
         for ppn in _numbers("ppn", axes.ppn or ["divisors"], cores, divisors=True):
             if cores % ppn:
-                raise ValueError(f"ppn {ppn} does not divide {_cores(cores)}")
+                raise ValueError(f"ppn {ppn} does not divide {count(cores, 'core')}")
             shapes.append((ppn, cores // ppn))
     return list(dict.fromkeys(shapes))
 
@@ -260,27 +273,18 @@ def _numbers(
 ) -> list[int]:
     """Counts with their words resolved, ascending where words were, each once."""
     found: list[int] = []
-    for count in counts:
-        if count == "divisors" and not divisors:
+    for asked in counts:
+        if asked == "divisors" and not divisors:
             raise ValueError(f"{key} = 'divisors' needs layout.cores: the cores to be shared out")
-        if isinstance(count, int):
-            found.append(count)
-        elif count == "cores":
+        if isinstance(asked, int):
+            found.append(asked)
+        elif asked == "cores":
             found.append(cores)
-        elif count == "powers":
+        elif asked == "powers":
             found += [2**k for k in range(cores.bit_length()) if 2**k < cores] + [cores]
         else:
             found += [part for part in range(1, cores + 1) if cores % part == 0]
     return list(dict.fromkeys(found))
-
-
-def _cores(count: int) -> str:
-    return f"{count} core{'s' if count > 1 else ''}"
-
-
-def gibibytes(size_bytes: float) -> str:
-    """A size for people, in GiB."""
-    return f"{size_bytes / 2**30:.2f} GiB"
 
 
 def schedule(cases: Sequence[Case], seed: int) -> list[Job]:

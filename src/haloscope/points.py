@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import median
 from typing import Any
 
@@ -39,7 +40,8 @@ class Swept:
         return self.time.rate(self.bytes)
 
 
-def sweep(case: MeasuredCase) -> list[Swept]:
+@lru_cache(maxsize=256)
+def sweep(case: MeasuredCase) -> tuple[Swept, ...]:
     """The points of a case, by operation and size; those of launches that lack one count less."""
     found: dict[tuple[str | None, int], list[Point]] = {}
     for record in case.launches:
@@ -48,7 +50,7 @@ def sweep(case: MeasuredCase) -> list[Swept]:
                 key = (point.get("operation"), point["size_bytes"])
                 found.setdefault(key, []).append(point)
     points = [_swept(case, *key, own) for key, own in found.items()]
-    return sorted(points, key=lambda point: (point.operation or "", point.size_bytes))
+    return tuple(sorted(points, key=lambda point: (point.operation or "", point.size_bytes)))
 
 
 def _swept(
@@ -59,7 +61,9 @@ def _swept(
     if time is None:
         raise ValueError("a point without a launch")
     first = points[0]
-    return Swept(size_bytes, operation, tuple(sample), time, first["bytes"], first.get("result") or {})
+    return Swept(
+        size_bytes, operation, tuple(sample), time, first["bytes"], first.get("result") or {}
+    )
 
 
 def at_size(points: Sequence[Swept], operation: str, size_bytes: float) -> Swept | None:

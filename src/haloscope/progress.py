@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from math import ceil
 from statistics import fmean
 from types import TracebackType
@@ -18,11 +19,11 @@ from haloscope.case import Case, Job
 class TimeLeft:
     """What the jobs that are left will take, learned from the walls of those that ended."""
 
-    def __init__(self, jobs: Sequence[Job]) -> None:
-        """For these jobs, of which none has ended yet."""
+    def __init__(self, jobs: Sequence[Job], earlier: Mapping[str, Sequence[float]]) -> None:
+        """For these jobs, of which none has ended yet; `earlier` has walls by case, where known."""
         self._left = list(jobs)
-        self._walls: dict[str, list[float]] = {}
         self._cases = {job.case.id: job.case for job in jobs}
+        self._walls = {key: list(earlier[key]) for key in self._cases if key in earlier}
 
     def ended(self, job: Job, wall_s: float) -> None:
         """One job ended after `wall_s` seconds."""
@@ -30,7 +31,7 @@ class TimeLeft:
         self._walls.setdefault(job.case.id, []).append(wall_s)
 
     def seconds(self) -> float | None:
-        """Seconds for all jobs that have not ended; None before the first has."""
+        """Seconds for all jobs that have not ended; None while nothing is known of any."""
         if not self._walls:
             return None
         return sum(self._expected(job.case) for job in self._left)
@@ -45,6 +46,32 @@ class TimeLeft:
         nearest = min(alike, key=lambda known: abs(known.memory_bytes - case.memory_bytes))
         ratio = case.memory_bytes / nearest.memory_bytes if nearest.memory_bytes else 1.0
         return fmean(self._walls[nearest.id]) * ratio
+
+
+class Teller:
+    """Tells a user on a console what goes on before anything is measured."""
+
+    def __init__(self, console: Console) -> None:
+        """On this console; bars are shown only if it is a terminal."""
+        self.console = console
+
+    def say(self, line: str) -> None:
+        """One line, as it is."""
+        self.console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    @contextmanager
+    def steps(self) -> Iterator[Callable[[int, int], None]]:
+        """While it lasts, a bar that is told of a build: steps done, steps there are."""
+        bar = Progress(
+            BarColumn(bar_width=30), MofNCompleteColumn(), console=self.console, transient=True
+        )
+        task = bar.add_task("", visible=False)
+
+        def show(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, visible=True)
+
+        with bar if self.console.is_terminal else nullcontext():
+            yield show
 
 
 def duration(seconds: float) -> str:
@@ -62,11 +89,13 @@ def duration(seconds: float) -> str:
 class RunView:
     """Shows a run on a console while it goes on. Use as a context manager."""
 
-    def __init__(self, console: Console, jobs: Sequence[Job]) -> None:
-        """For jobs of which none has started."""
+    def __init__(
+        self, console: Console, jobs: Sequence[Job], earlier: Mapping[str, Sequence[float]]
+    ) -> None:
+        """For jobs of which none has started; `earlier` as in TimeLeft."""
         self._console = console
         self._jobs = jobs
-        self._left = TimeLeft(jobs)
+        self._left = TimeLeft(jobs, earlier)
         self._done = 0
         self._started = time.monotonic()
         self._bar = Progress(
@@ -92,7 +121,8 @@ class RunView:
         trace: TracebackType | None,
     ) -> None:
         """Leave the terminal as it was."""
-        self._bar.stop()
+        if self._console.is_terminal:
+            self._bar.stop()
 
     def watch(self, jobs: Iterable[Job]) -> Iterator[Job]:
         """The same jobs, each shown as the one that runs when it is taken."""

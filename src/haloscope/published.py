@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from haloscope.evidence import MeasuredCase
-from haloscope.papers import Paper, PaperTable
 
-_SETTINGS = ("kernel", "exchange", "threads", "places", "bind")
+if TYPE_CHECKING:
+    from haloscope.papers import Paper, PaperTable
+
+_SETTINGS = ("exchange", "threads", "places", "bind")
 """Facts of a published table that a measured case must share; a cluster's name is none of them."""
 
 _KEYS = ("n", "nodes", "ppn", "ranks", "threads")
@@ -57,27 +60,27 @@ class Library:
 
         kinds: of tables to look in, best first. keys: settings that must agree with its row.
         """
+        tables = [table for table in self.tables(kinds) if column in table.columns]
+        agreeing = [table for table in tables if _agrees(table, case)]
+        if case.ranks == 1:  # one process has no neighbours: any exchange is its own
+            agreeing += [table for table in tables if _agrees(table, case, but="exchange")]
         own = {**case.settings, "ranks": case.ranks}
-        for table in self.tables(kinds):
-            if column not in table.columns or not _agrees(table, case):
-                continue
+        for table in agreeing:
             where = {key: own[key] for key in keys if key in table.columns or key in table.facts}
             if set(table.keys) <= where.keys() and (found := _reference(table, column, where)):
                 return found
         return None
 
 
-def _agrees(table: PaperTable, case: MeasuredCase) -> bool:
-    """Do a table's facts hold for a case? One process has no neighbours: exchange is all one."""
-    ignored = {"exchange"} if case.ranks == 1 else set()
-    return all(
-        case.settings.get(name) == table.facts[name]
-        for name in _SETTINGS
-        if name in table.facts and name not in ignored
-    )
+def _agrees(table: PaperTable, case: MeasuredCase, but: str = "") -> bool:
+    """Do a table's facts, all but one, hold for a case?"""
+    if table.facts.get("kernel") != case.kernel:
+        return False
+    names = [name for name in _SETTINGS if name in table.facts and name != but]
+    return all(case.settings.get(name) == table.facts[name] for name in names)
 
 
-def _reference(table: PaperTable, column: str, where: dict[str, object]) -> Reference | None:
+def _reference(table: PaperTable, column: str, where: Mapping[str, object]) -> Reference | None:
     cell = table.cell(column, **where)  # type: ignore[arg-type]
     if cell is None or isinstance(cell.value, str):
         return None

@@ -47,8 +47,8 @@ def ends(value: float, low: float, high: float, scale: Scale = PLAIN) -> tuple[s
     for digits in (3, 4, 5, 6):
         below, above = number(low / factor, digits), number(high / factor, digits)
         if below != above:
-            break
-    return below, above
+            return below, above
+    return number(low / factor), number(high / factor)
 
 
 def seconds(value: float | None, digits: int = 3) -> str:

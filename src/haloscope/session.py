@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import random
 import subprocess
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from haloscope import __version__, build, halobench, machine, toolchain
-from haloscope.case import Value
+from haloscope.case import Value, text
 from haloscope.errors import Problem, UserError
 from haloscope.plan import Forecast, Site
+from haloscope.progress import Teller
 from haloscope.runners.base import Session
 from haloscope.runners.local import Built
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -37,27 +36,36 @@ class Workbench:
         return Halobench(next(iter(self.built.values())).program)
 
 
-def workbench(wanted: Iterable[Sequence[str] | None], say: Say) -> Workbench:
-    """Build halobench with every toolchain that some run wants; None is the usual one.
+def workbench(wanted: Mapping[str, Sequence[str] | None], tell: Teller) -> Workbench:
+    """Build halobench with every toolchain that is wanted somewhere; None is the usual one.
 
-    The usual one is installed if there is no MPI at all. UserError if no toolchain is usable.
+    wanted: names by the place that asks for them, as a user would look for it. The usual one is
+    installed if there is no MPI at all. UserError if there is nothing even to plan with.
     """
-    lists = list(wanted)
-    usual = [toolchain.ensure(None, say=say)] if None in lists or not lists else []
-    found = {one.name: one for one in usual}
+    unnamed = [toolchain.ensure(None, say=tell.say)] if None in wanted.values() else []
+    found = {one.name: one for one in unnamed}
     problems: list[Problem] = []
-    for name in dict.fromkeys(name for names in lists for name in names or ()):
+    for where, name in ((where, name) for where, names in wanted.items() for name in names or ()):
         try:
             found.setdefault(name, toolchain.find(name))
         except UserError as error:
-            problems += error.problems
+            problems += [replace(problem, where=where) for problem in error.problems]
+    if not found:  # any will do to plan with, so that all other problems are found too
+        found = {one.name: one for one in toolchain.available()[:1]}
     if not found:
         raise UserError(problems)
     source = build.source_hash()
-    built = {
-        name: Built(one, build.build(one, say=say), source) for name, one in found.items()
-    }
-    return Workbench(built, tuple(one.name for one in usual), tuple(problems))
+    built = {}
+    for name, one in found.items():
+        with tell.steps() as steps:
+            program = build.build(one, say=tell.say, progress=steps)
+        built[name] = Built(one, program, source)
+    return Workbench(built, tuple(one.name for one in unnamed), tuple(problems))
+
+
+def usual(tell: Teller) -> Workbench:
+    """The workbench with nothing but the toolchain that is used when none is named."""
+    return workbench({"": None}, tell)
 
 
 @dataclass(frozen=True)
@@ -86,14 +94,16 @@ class Halobench:
         self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
     ) -> Forecast:
         """One case's resolved parameters, memory and problems."""
-        return halobench.plan(self.binary, kernel, params, ranks=ranks, threads=threads)
+        given = {key: text(value) for key, value in params.items()}
+        return halobench.plan(self.binary, kernel, given, ranks=ranks, threads=threads)
 
 
 def site(names: Sequence[str], *, oversubscribe: bool) -> Site:
     """This machine, as a place to run cases in."""
     return Site(
         nodes=1,
-        cores=len(machine.physical_cores()),
+        cores=len(machine.processors("cores")),
+        hardware_threads=len(machine.processors("threads")),
         memory_bytes=machine.memory_available_bytes(),
         oversubscribe=oversubscribe,
         toolchains=tuple(names),
@@ -102,7 +112,9 @@ def site(names: Sequence[str], *, oversubscribe: bool) -> Site:
 
 def session(study: str, seed: int) -> Session:
     """What the records of one invocation have in common."""
-    return Session(study, seed, machine.describe(), __version__, checkout(Path(__file__).parents[2]))
+    return Session(
+        study, seed, machine.describe(), __version__, checkout(Path(__file__).parents[2])
+    )
 
 
 def identity() -> dict[str, Any]:

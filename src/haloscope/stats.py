@@ -3,14 +3,16 @@
 The unit of replication is the launch: a sample holds one number a whole job, never the repetitions
 inside one job. Where a sample is too small for an interval, there is none (None, never 0).
 
-Sources: Hoefler and Belli, Scientific Benchmarking of Parallel Computing Systems (SC'15), rules 5-8;
-Hunold and Carpen-Amarie, Reproducible MPI Benchmarking; Conover, Practical Nonparametric Statistics.
+Sources: Hoefler and Belli, Scientific Benchmarking of Parallel Computing Systems (SC'15), rules
+5-8; Hunold and Carpen-Amarie, Reproducible MPI Benchmarking; Conover, Practical Nonparametric
+Statistics.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from math import comb, sqrt
 from statistics import NormalDist
 
@@ -52,7 +54,7 @@ class Estimate:
         return replace(self, value=self.value * factor, low=low, high=high)
 
     def rate(self, work: float) -> Estimate:
-        """Work per unit of this estimate (bytes and seconds give bytes a second): ends change places."""
+        """Work per unit of this estimate (bytes, seconds: bytes a second): ends change places."""
         low = None if self.high is None else work / self.high
         high = None if self.low is None else work / self.low
         return replace(self, value=work / self.value, low=low, high=high)
@@ -93,14 +95,24 @@ def median_interval(samples: Sequence[float], confidence: float = 0.95) -> Estim
     ordered = np.sort(_sample(samples))
     n = int(ordered.size)
     value = float(np.median(ordered))
+    k, attained = _rank(n, confidence)
+    if k == 0:
+        return Estimate(value, None, None, n, "none")
+    return Estimate(
+        value, float(ordered[k - 1]), float(ordered[n - k]), n, "rank interval", attained
+    )
+
+
+@cache
+def _rank(n: int, confidence: float) -> tuple[int, float]:
+    """The rank k of a median's interval over n launches, and its coverage; (0, 0) for none."""
     ranks = np.arange(1, n // 2 + 1)
     coverage = 1.0 - 2.0 * scipy_stats.binom.cdf(ranks - 1, n, 0.5)
     wide_enough = ranks[coverage >= confidence]
     if wide_enough.size == 0:
-        return Estimate(value, None, None, n, "none")
+        return 0, 0.0
     k = int(wide_enough[-1])
-    attained = float(coverage[k - 1])
-    return Estimate(value, float(ordered[k - 1]), float(ordered[n - k]), n, "rank interval", attained)
+    return k, float(coverage[k - 1])
 
 
 def median_range(samples: Sequence[float]) -> Estimate:
@@ -133,7 +145,7 @@ def mean_interval(samples: Sequence[float], confidence: float = 0.95) -> Estimat
 
 
 def harmonic_mean(rates: Sequence[float]) -> float:
-    """The mean of rates: equal amounts of work over the total time. ValueError unless all are > 0."""
+    """The mean of rates: equal amounts of work over the total time. ValueError unless all > 0."""
     array = _sample(rates)
     if np.any(array <= 0):
         raise ValueError("rates must be positive")

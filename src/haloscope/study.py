@@ -188,8 +188,8 @@ class Draft:
     problems: tuple[Problem, ...]
 
     def where(self, run: int, key: str) -> str:
-        """Where in the file a key of one of the study's runs stands."""
-        return f"{self.path}: runs[{self.indices[run]}].{key}"
+        """Where in the file one of the study's runs (key ""), or a key of it, stands."""
+        return f"{self.path}: runs[{self.indices[run]}].{key}".rstrip(".")
 
 
 def ready() -> list[Path]:

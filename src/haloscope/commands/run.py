@@ -6,9 +6,13 @@ import argparse
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from rich.console import Console
 
     from haloscope.campaign import Campaign
+    from haloscope.errors import Problem
+    from haloscope.progress import Teller
 
 _DESCRIPTION = """\
 Measure every case of a study, launch by launch in random order, and write a report.
@@ -44,10 +48,17 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add("--out", metavar="DIR", help="the result folder (default: results/STUDY-DATE-TIME)")
     add("--launches", metavar="N", type=int, help="whole jobs of each case, not the study's number")
     add("--resume", metavar="DIR", help="go on with a result folder; what is done is skipped")
-    add("--dry-run", action="store_true", help="show the cases, their memory and notes; run nothing")
+    add(
+        "--dry-run", action="store_true", help="show the cases, their memory and notes; run nothing"
+    )
     add("--oversubscribe", action="store_true", help="let ranks and threads share cores (marked)")
     add("--toolchain", metavar="NAME", help="measure every run with it, whatever the study says")
-    add("--seed", metavar="N", type=int, help="for the order of launches (default: random, recorded)")
+    add(
+        "--seed",
+        metavar="N",
+        type=int,
+        help="for the order of launches (default: random, recorded)",
+    )
     add("--no-report", action="store_true", help="measure and summarise, but write no report")
     parser.set_defaults(execute=execute)
 
@@ -56,20 +67,22 @@ def execute(arguments: argparse.Namespace) -> int:
     """Plan, measure, summarise; the exit code."""
     from rich.console import Console
 
-    log = Console(stderr=True, highlight=False)
-    campaign = _campaign(arguments, log)
+    from haloscope.progress import Teller
+
+    tell = Teller(Console(stderr=True))
+    campaign = _campaign(arguments, tell)
     if arguments.dry_run:
         _show(campaign, Console(highlight=False))
         return 0
     try:
-        _measure(campaign, log)
+        _measure(campaign, tell)
     except KeyboardInterrupt:
-        log.print(f"\nTo go on: haloscope run --resume {campaign.folder.path}", soft_wrap=True)
+        tell.say(f"\nTo go on: haloscope run --resume {campaign.folder.path}")
         raise
     return _conclude(campaign, Console(highlight=False), report=not arguments.no_report)
 
 
-def _campaign(arguments: argparse.Namespace, log: Console) -> Campaign:
+def _campaign(arguments: argparse.Namespace, tell: Teller) -> Campaign:
     from pathlib import Path
 
     from haloscope import campaign
@@ -79,11 +92,8 @@ def _campaign(arguments: argparse.Namespace, log: Console) -> Campaign:
     if problems:
         raise UserError(problems)
 
-    def say(line: str) -> None:
-        log.print(line, markup=False, soft_wrap=True)
-
     if arguments.resume:
-        return campaign.resume(Path(arguments.resume), arguments.study, arguments.launches, say)
+        return campaign.resume(Path(arguments.resume), arguments.study, arguments.launches, tell)
     request = campaign.Request(
         study=arguments.study,
         out=Path(arguments.out) if arguments.out else None,
@@ -92,7 +102,7 @@ def _campaign(arguments: argparse.Namespace, log: Console) -> Campaign:
         seed=arguments.seed,
         oversubscribe=arguments.oversubscribe,
     )
-    return campaign.start(request, say)
+    return campaign.start(request, tell)
 
 
 def _unusable(arguments: argparse.Namespace, runners: Sequence[str]) -> Iterator[Problem]:
@@ -112,18 +122,20 @@ def _unusable(arguments: argparse.Namespace, runners: Sequence[str]) -> Iterator
                 yield Problem(f"--{option}", what, "leave it out, or start a new folder")
 
 
-def _measure(campaign: Campaign, log: Console) -> None:
+def _measure(campaign: Campaign, tell: Teller) -> None:
     from haloscope.progress import RunView
 
     jobs, again = campaign.jobs_left()
-    _announce(campaign, len(jobs), again, log)
-    with RunView(log, jobs) as view:
+    _announce(campaign, len(jobs), again, tell)
+    with RunView(tell.console, jobs, campaign.earlier_walls()) as view:
         for job, record in campaign.run(jobs, view.watch):
             view.ended(job, record)
 
 
-def _announce(campaign: Campaign, left: int, again: int, log: Console) -> None:
-    plan = campaign.plan
+def _announce(campaign: Campaign, left: int, again: int, tell: Teller) -> None:
+    from haloscope.doctor import Patient, check_load
+
+    plan, load = campaign.plan, check_load(Patient())
     done = len(plan.jobs()) - left
     lines = [
         f"{plan.study}",
@@ -135,30 +147,31 @@ def _announce(campaign: Campaign, left: int, again: int, log: Console) -> None:
         lines.append(f"{done} launches are there already and are skipped")
     if again:
         lines.append(f"{again} launches did not end well before and are tried again")
+    if load.level == "warn":
+        lines.append(f"this machine is busy, times will suffer: load {load.what}; {load.mend}")
     for line in lines:
-        log.print(line, markup=False, soft_wrap=True)
+        tell.say(line)
 
 
 def _show(campaign: Campaign, out: Console) -> None:
     """The plan as a table: what --dry-run prints."""
     from rich.table import Table
 
-    from haloscope.plan import gibibytes
+    from haloscope.progress import TimeLeft, duration
+    from haloscope.quantities import size
 
     table = Table("case", "setting", "launches", "memory", title=campaign.plan.study)
     for case in campaign.plan.cases:
         marks = " (oversubscribed)" if case.oversubscribed else ""
         setting = f"{case.label}, {case.toolchain}{marks}"
-        table.add_row(case.id, setting, str(case.launches), gibibytes(case.memory_bytes))
+        table.add_row(case.id, setting, str(case.launches), size(case.memory_bytes))
     out.print(table)
     jobs, _ = campaign.jobs_left()
-    limit = sum(job.case.timeout_s for job in jobs)
-    lines = [
-        f"{len(campaign.plan.cases)} cases, {len(jobs)} launches to run",
-        f"time: {estimate}",
-        *campaign.plan.notes,
-    ]
-    for line in lines:
+    seconds = TimeLeft(jobs, campaign.earlier_walls()).seconds()
+    time = (
+        "not known before the first launches" if seconds is None else f"about {duration(seconds)}"
+    )
+    for line in (f"{len(jobs)} launches to run; time: {time}", *campaign.plan.notes):
         out.print(line, markup=False, soft_wrap=True)
 
 
@@ -172,5 +185,6 @@ def _conclude(campaign: Campaign, out: Console, *, report: bool) -> int:
         out.print(f"report: {write_report(folder.path)}", markup=False, soft_wrap=True)
     bad, _ = campaign.jobs_left()
     if bad:
-        out.print(f"{len(bad)} launches did not end well; to try them again: haloscope run --resume {folder.path}")
+        line = f"{len(bad)} launches did not end well; to try again: run --resume {folder.path}"
+        out.print(line, markup=False, soft_wrap=True)
     return 1 if bad else 0

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -46,12 +45,13 @@ class LocalRunner:
         built = self.built[job.case.toolchain]
         with tempfile.TemporaryDirectory(prefix="haloscope-") as scratch:
             out = Path(scratch) / "record.json"
+            launch = _launch_of(job.case)
             program = [str(built.program), "--out", str(out), job.case.kernel, *job.case.arguments]
-            command, environment = launch_command(built.toolchain, _launch_of(job.case), program)
+            command, environment = launch_command(built.toolchain, launch, program)
             started = _now()
-            ended = process.run(command, {**os.environ, **environment}, job.case.timeout_s)
+            ended = process.run(command, environment, job.case.timeout_s)
             measured = _measured(out)
-        outcome, reason = self._judged(job.case, ended, measured)
+        outcome, reason = self._judged(job.case, launch.cpus_of_ranks(), ended, measured)
         case = job.case
         record = {
             **_unmeasured(case),
@@ -83,7 +83,11 @@ class LocalRunner:
         return record if outcome == "ok" else {**record, "stderr": ended.output}
 
     def _judged(
-        self, case: Case, ended: process.Ended, measured: Mapping[str, Any] | None
+        self,
+        case: Case,
+        asked: Sequence[Sequence[int]],
+        ended: process.Ended,
+        measured: Mapping[str, Any] | None,
     ) -> tuple[str, str | None]:
         if ended.timed_out:
             return "timeout", f"no answer within {case.timeout_s:g} s, the study's timeout_s"
@@ -96,7 +100,7 @@ class LocalRunner:
         if case.oversubscribed:
             return "ok", None
         smt = self.session.machine.get("threads_per_core") or 1
-        reason = misplaced(case.layout, measured["layout"]["seen"], smt)
+        reason = misplaced(case.layout, measured["layout"]["seen"], asked, smt)
         return ("misplaced", reason) if reason else ("ok", None)
 
 
@@ -107,6 +111,7 @@ def _launch_of(case: Case) -> Launch:
         places=case.layout.places,
         bind=case.layout.bind,
         oversubscribe=case.oversubscribed,
+        transport=case.transport,
     )
 
 

@@ -10,17 +10,22 @@ from haloscope.case import Layout
 
 
 def misplaced(
-    layout: Layout, seen: Sequence[Mapping[str, Any]], threads_per_core: int
+    layout: Layout,
+    seen: Sequence[Mapping[str, Any]],
+    asked: Sequence[Sequence[int]] | None = None,
+    threads_per_core: int = 1,
 ) -> str | None:
     """Why a case did not run as it was laid out; None if it did.
 
-    `seen` has host, cpus and thread_cpus of every rank, as in a record's layout.seen.
+    seen: host, cpus and thread_cpus of every rank, as in a record's layout.seen.
+    asked: the processors that each rank was to be bound to, where the runner chose them.
     """
     return (
         _wrong_hosts(layout, seen)
         or _wrong_threads(layout, seen)
         or _unbound(layout, seen, threads_per_core)
         or _shared(layout, seen)
+        or (_elsewhere(seen, asked) if asked is not None else None)
     )
 
 
@@ -47,9 +52,7 @@ def _wrong_threads(layout: Layout, seen: Sequence[Mapping[str, Any]]) -> str | N
 def _unbound(
     layout: Layout, seen: Sequence[Mapping[str, Any]], threads_per_core: int
 ) -> str | None:
-    """A rank may run on as many cores as it has threads; on a socket's, if places are sockets."""
-    if layout.places == "sockets":
-        return None
+    """A rank may run on as many cores as it has threads."""
     for rank in seen:
         if len(rank["cpus"]) > layout.threads * threads_per_core:
             return (
@@ -60,17 +63,23 @@ def _unbound(
 
 
 def _shared(layout: Layout, seen: Sequence[Mapping[str, Any]]) -> str | None:
-    """Two ranks on one core, or two threads of a rank; a socket is there to be shared."""
-    if layout.places == "sockets":
-        return None
+    """Two ranks on one core, or two threads of a rank, unless their places are whole sockets."""
     for host, ranks in _by_host(seen).items():
         clash = _clash((f"rank {rank['rank']}", rank["cpus"]) for rank in ranks)
         if clash:
             return f"{clash} of {host}"
-    for rank in seen:
+    for rank in seen if layout.places != "sockets" else ():
         clash = _clash((f"thread {n}", cpus) for n, cpus in enumerate(rank["thread_cpus"]))
         if clash:
             return f"in rank {rank['rank']}, {clash}"
+    return None
+
+
+def _elsewhere(seen: Sequence[Mapping[str, Any]], asked: Sequence[Sequence[int]]) -> str | None:
+    for rank, cpus in zip(seen, asked, strict=True):
+        if set(rank["cpus"]) != set(cpus):
+            where = f"{_ranges(rank['cpus'])}, not on {_ranges(sorted(cpus))} as asked"
+            return f"rank {rank['rank']} ran on processors {where}"
     return None
 
 

@@ -19,7 +19,7 @@ import time
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
-_GRACE_S = 2.0  # for a launcher to end its ranks and remove its files by itself
+_GRACE_S = 4.0  # at most, for a launcher to end its ranks and remove their shared memory
 _prctl = ctypes.CDLL(None).prctl
 
 

@@ -1,6 +1,6 @@
 """Tables as data, made from cases alone: no files, no processes. `report` draws them.
 
-    build("scaling", cases, context)      every table of a kind that the cases allow
+build("scaling", cases, context)      every table of a kind that the cases allow
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ __all__ = ["KINDS", "Cell", "Column", "Context", "Options", "Table", "build"]
 Builder = Callable[[Sequence[MeasuredCase], Context], list[Table]]
 
 KINDS: Mapping[str, Builder] = {
-    "bandwidth": bandwidth.build,
-    "clusters": clusters.build,
-    "convergence": convergence.build,
-    "exchange": exchange.build,
-    "hybrid_grid": hybrid_grid.build,
-    "phases": phases.build,
-    "pingpong": pingpong.build,
-    "scaling": scaling.build,
     "stream": stream.build,
-    "summary": summary.build,
+    "bandwidth": bandwidth.build,
+    "pingpong": pingpong.build,
+    "convergence": convergence.build,
     "walltime_grid": walltime_grid.build,
+    "hybrid_grid": hybrid_grid.build,
+    "clusters": clusters.build,
+    "scaling": scaling.build,
+    "exchange": exchange.build,
+    "phases": phases.build,
+    "summary": summary.build,
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.bandwidth import Use, uses
-from haloscope.evidence import MeasuredCase, name_of
+from haloscope.evidence import MeasuredCase, label_of
 from haloscope.points import level_of
 from haloscope.quantities import BYTES_PER_SECOND, SECONDS, number, percent, size
 from haloscope.tables.context import Context
@@ -29,7 +29,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     found = uses(solvers, context.all_cases)
     if not found:
         return []
-    notebook = Notebook(solvers)
+    notebook = Notebook(solvers, context.all_cases)
     rows = tuple(_row(use, solvers, notebook, context) for use in found)
     notebook.note(
         "achieved: bytes the solver's algorithm moves (declared for a point and an iteration) over "
@@ -38,7 +38,9 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     if any(use.triad is None for use in found):
         notebook.note("No triad: stream was not run on as many cores.")
     if any(use.share is not None and use.share > 1 for use in found):
-        notebook.note("Above 100 %: part of the traffic was served by a cache, or overlapped better.")
+        notebook.note(
+            "Above 100 %: part of the traffic was served by a cache, or overlapped better."
+        )
     return [
         Table(
             id="bandwidth",
@@ -63,7 +65,7 @@ def _row(
         bound = notebook.estimate(use.triad.rate, use.triad_case, BYTES_PER_SECOND)
         share = plain(use.share, percent(use.share))
     return (
-        label(name_of(case, among)),
+        label(label_of(case, among)),
         notebook.estimate(use.iteration, case, SECONDS),
         plain(use.bytes_per_point, number(use.bytes_per_point)),
         plain(use.working_set_bytes, in_level),

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from haloscope.evidence import Facet, MeasuredCase, facets, values
-from haloscope.papers import Paper, PaperTable
-from haloscope.papers import Cell as Printed
 from haloscope.quantities import number, seconds
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, missing
 from haloscope.tables.notebook import Notebook
+
+if TYPE_CHECKING:
+    from haloscope.papers import Cell as Printed
+    from haloscope.papers import Paper, PaperTable
 
 SIZE = 4096
 ROLES = ("serial", "node", "spread", "full")
@@ -30,9 +32,10 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class _Published:
-    """One published cluster: its name, and time (s), text and speedup for each role there is."""
+    """One published cluster: its name and paper; time (s), text and speedup for each role there."""
 
     name: str
+    paper: str
     times: Mapping[str, tuple[float, str]]
     speedups: Mapping[str, float]
 
@@ -51,12 +54,14 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
         return []
     n = SIZE if SIZE in published else max(published)
     ours = [case for case in own if case.number("n") == n]
-    notebook = Notebook(ours)
+    notebook = Notebook(ours, context.all_cases)
     parts = facets(ours, ("n", "nodes", "ppn"))
     rows = [_published_row(known) for known in published[n]]
-    rows += [_own_row(part, notebook, context) for part in parts]
+    rows += [_own_row(part, notebook) for part in parts]
     notebook.note("(k): k times as fast as the serial run of the same cluster.")
-    papers = ", ".join(dict.fromkeys(paper.id for paper in context.shelf))
+    if context.machine and context.machine.get("cpu"):
+        notebook.note(f"This machine: {context.machine['cpu']}.")
+    papers = ", ".join(dict.fromkeys(known.paper for known in published[n]))
     notebook.note(f"Published rows: {papers}.")
     return [
         Table(
@@ -72,7 +77,8 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
 
 def _published(shelf: Sequence[Paper], n: int) -> list[_Published]:
     """Published clusters for a mesh: the paper's own table, or rows read off the grids."""
-    tables = [table for paper in shelf for table in paper.tables.values()]
+    every = [table for paper in shelf for table in paper.tables.values()]
+    tables = [table for table in every if table.facts.get("kernel") == "poisson_cg"]
     if n == SIZE:
         return [row for table in tables if table.kind == "clusters" for row in _listed(table)]
     grids = [table for table in tables if table.kind == "walltime_grid"]
@@ -94,7 +100,7 @@ def _listed(table: PaperTable) -> list[_Published]:
             for role in ROLES
         }
         speedups = {role: row["speedup"] for role, row in own.items()}
-        found.append(_Published(name, _present(times), _present(speedups)))
+        found.append(_Published(name, table.paper, _present(times), _present(speedups)))
     return found
 
 
@@ -121,7 +127,8 @@ def _read_off(grid: PaperTable, n: int, tables: Sequence[PaperTable]) -> list[_P
         if role != "serial" and "serial" in present and time[0] > 0
     }
     network = grid.facts.get("network")
-    return [_Published(f"{cluster}, {network}" if network else str(cluster), present, speedups)]
+    name = f"{cluster}, {network}" if network else str(cluster)
+    return [_Published(name, grid.paper, present, speedups)]
 
 
 def _timed(table: PaperTable, cell: Printed | None) -> tuple[float, str] | None:
@@ -147,7 +154,7 @@ def _published_row(row: _Published) -> tuple[Cell, ...]:
     return (label(row.name), *(cell(role) for role in ROLES))
 
 
-def _own_row(part: Facet, notebook: Notebook, context: Context) -> tuple[Cell, ...]:
+def _own_row(part: Facet, notebook: Notebook) -> tuple[Cell, ...]:
     at = {(case.number("nodes"), case.number("ppn")): case for case in part.cases}
     most = max(values(part.cases, "ppn"))
     serial = at.get((1, 1))
@@ -159,6 +166,7 @@ def _own_row(part: Facet, notebook: Notebook, context: Context) -> tuple[Cell, .
             return cell
         return replace(cell, also=f"{cell.also} ({number(serial.time.value / case.time.value)})")
 
-    cpu = (context.machine or {}).get("cpu")
-    name = ", ".join(text for text in ("this machine", cpu, part.label) if text)
-    return (label(name), *(cell(place) for place in ((1, 1), (1, most), (32, 1), (32, most))))
+    name = ", ".join(text for text in ("this machine", part.label) if text)
+    all_cores = cell((1, most)) if most > 1 else missing()
+    full = cell((32, most)) if most > 1 else missing()
+    return (label(name), cell((1, 1)), all_cores, cell((32, 1)), full)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from haloscope.evidence import MeasuredCase
-from haloscope.papers import Paper
 from haloscope.published import Library
 from haloscope.tables.model import Options
+
+if TYPE_CHECKING:
+    from haloscope.papers import Paper
 
 
 @dataclass(frozen=True)

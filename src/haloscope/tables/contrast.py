@@ -30,7 +30,8 @@ def explain(shown: Sequence[Contrast], notebook: Notebook) -> None:
     """Notes on the test and on its correction."""
     tests = [contrast for contrast in shown if contrast.comparison]
     if tests:
+        number_of = count(len(tests), "comparison")
         notebook.note(
-            "times as fast: ratio of medians. p: two-sided Mann-Whitney over launches, "
-            f"Holm's correction for {count(len(tests), 'comparison')}; a difference is shown at p ≤ {ALPHA}."
+            "times as fast: ratio of medians. p: two-sided Mann-Whitney over launches, Holm's "
+            f"correction for {number_of}; a difference is shown at p ≤ {ALPHA}."
         )

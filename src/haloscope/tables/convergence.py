@@ -32,8 +32,10 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
 
 
 def _table(part: Facet, context: Context) -> Table:
-    own = [_smallest([c for c in part.cases if c.number("n") == n]) for n in values(part.cases, "n")]
-    notebook = Notebook(own)
+    own = [
+        _smallest([c for c in part.cases if c.number("n") == n]) for n in values(part.cases, "n")
+    ]
+    notebook = Notebook(own, context.all_cases)
     parallel = [case for case in own if case.cores > 1]
     for case in parallel:
         notebook.note(
@@ -75,9 +77,7 @@ def _row(
     return (
         label(str(n), n),
         plain(n * n, f"{n * n:,}"),
-        notebook.beside(
-            plain(error, scientific(error)), find(case, "error_max", _KINDS, ("n",))
-        ),
+        notebook.beside(plain(error, scientific(error)), find(case, "error_max", _KINDS, ("n",))),
         plain(ratio, MISSING if ratio is None else number(ratio)),
         notebook.beside(_whole(iterations), published_iterations),
         notebook.time(case, find(case, "time_s", _KINDS)),

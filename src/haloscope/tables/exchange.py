@@ -1,8 +1,8 @@
 """The exchanges of the Poisson solver set against each other: is non-blocking faster?
 
-For every setting that was run with several exchanges: the time of each, how many times as fast it is
-as the reference (blocking, where it was run), and a test on launches with Holm's correction for the
-number of comparisons in the table.
+For every setting that was run with several exchanges: the time of each, how many times as fast it
+is as the reference (blocking, where it was run), and a test on launches with Holm's correction for
+the number of comparisons in the table.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     if not found:
         return []
     shown = [m.case for _, own in found for m in (own[0].first, *(c.second for c in own))]
-    notebook = Notebook(shown)
+    notebook = Notebook(shown, context.all_cases)
     rows: list[tuple[Cell, ...]] = []
     for name, own in found:
         reference = own[0].first.case

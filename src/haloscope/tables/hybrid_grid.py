@@ -15,7 +15,7 @@ from haloscope.tables.notebook import Notebook
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """One grid for each n and number of cores a node, for every combination of other settings."""
+    """One grid for each n and number of cores a node that were shared out in several ways."""
     sized = [case for case in cases if "n" in case.settings]
     parts = facets(sized, ("n", "nodes", "ppn", "threads"))
     grids = []
@@ -24,7 +24,8 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
             own = [case for case in part.cases if case.number("n") == n]
             for cores in sorted({_cores(case) for case in own}):
                 group = [case for case in own if _cores(case) == cores]
-                grids.append(_grid(part, n, cores, group, context))
+                if len(values(group, "ppn")) > 1:
+                    grids.append(_grid(part, n, cores, group, context))
     return lettered(grids)
 
 
@@ -34,7 +35,7 @@ def _cores(case: MeasuredCase) -> int:
 
 def _grid(part: Facet, n: int, cores: int, own: list[MeasuredCase], context: Context) -> Table:
     at = {(case.number("ppn"), case.number("nodes")): case for case in own}
-    notebook = Notebook(own)
+    notebook = Notebook(own, context.all_cases)
     nodes = values(own, "nodes")
 
     def cell(ppn: int, on: int) -> Cell:

@@ -20,6 +20,7 @@ class Cell:
     low, high: the ends of the interval or range, in the unit of value.
     spread:    the same for people; the table's notes say what kind it is.
     published: the published counterpart for people; published_value, the same as a number.
+    pace:      how many times as fast ours is as published, for people.
     marks:     signs that the table's notes explain, as "†".
     tone:      "warning" where something is missing or wrong, "good" or "bad" for verdicts.
     """
@@ -32,13 +33,21 @@ class Cell:
     spread: str = ""
     published: str = ""
     published_value: float | None = None
+    pace: str = ""
     marks: str = ""
     tone: Tone = ""
+
+    @property
+    def below(self) -> list[str]:
+        """The lines below the value: how else it is written, its spread, what was published."""
+        published = f"publ. {self.published}" if self.published else ""
+        lines = (self.also, self.spread, " · ".join(t for t in (published, self.pace) if t))
+        return [line for line in lines if line]
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its key in CSV files (with the unit in it), its title, the title above several."""
+    """One column: its key in CSV files (with the unit), its title, the title above several."""
 
     key: str
     title: str
@@ -50,8 +59,8 @@ class Column:
 class Table:
     """A table: `stub` leading columns name the rows, the others hold data.
 
-    id is unique within a report and fit for a file's name; kind is one of the kinds a study can ask
-    for; notes say what the spread is, what was left out and why, and where published values are from.
+    id is unique within a report and fit for a file's name; kind is one of those a study can ask
+    for; notes say what the spread is, what was left out and why, where published values are from.
     """
 
     id: str
@@ -66,14 +75,16 @@ class Table:
         """Every row has a cell for every column."""
         for row in self.rows:
             if len(row) != len(self.columns):
-                raise ValueError(f"table {self.id}: {len(row)} cells for {len(self.columns)} columns")
+                raise ValueError(
+                    f"table {self.id}: {len(row)} cells for {len(self.columns)} columns"
+                )
 
 
 @dataclass(frozen=True)
 class Options:
     """What a study's [[tables]] or [[figures]] table asks for besides the kind.
 
-    where:     settings to keep, each a value or a list of values: { n = [1024], variant = "fused" }.
+    where:     settings to keep, each a value or a list of values: { n = [1024] }.
     title:     in place of the title that the kind gives.
     published: the id of the published table to set beside ours, where several would do.
     """
@@ -81,6 +92,14 @@ class Options:
     where: Mapping[str, object] = field(default_factory=dict)
     title: str | None = None
     published: str | None = None
+
+
+@dataclass(frozen=True)
+class Wish:
+    """One [[tables]] or [[figures]] table of a study: a kind and its options."""
+
+    kind: str
+    options: Options = field(default_factory=Options)
 
 
 def label(text: str, value: Value = None) -> Cell:

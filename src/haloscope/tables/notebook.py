@@ -1,4 +1,4 @@
-"""Cells with their spread and marks, and the notes that these need: what, from how many, without which.
+"""Cells with their spread and marks, and the notes that these need.
 
 A Notebook goes along while one table is made. It sees every estimate that goes into a cell, so its
 notes say what kinds of spread the table shows, which cases are marked, and which launches were left
@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from haloscope.evidence import MeasuredCase, name_of
-from haloscope.quantities import PLAIN, SECONDS, Scale, clock, count, ends, number, quantity
 from haloscope.published import Reference
+from haloscope.quantities import PLAIN, SECONDS, Scale, clock, count, ends, listed, number, quantity
 from haloscope.stats import Estimate
 from haloscope.tables.model import Cell, missing
 
@@ -23,12 +23,14 @@ OVERSUBSCRIBED, SIMULATED, LAUNCHES_MISSING = "†", "‡", "*"
 class Notebook:
     """Makes the cells of one table and keeps what its notes have to say."""
 
-    def __init__(self, cases: Sequence[MeasuredCase]) -> None:
-        """For a table that shows (or leaves out) these cases."""
+    def __init__(self, cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> None:
+        """For a table that shows (or leaves out) these cases, named as they differ among others."""
         self._cases = list(cases)
+        self._among = [*cases, *among]
         self._estimates: dict[str, list[Estimate]] = {}
         self._marks: set[str] = set()
         self._extra: dict[str, None] = {}
+        self._sources: dict[str, None] = {}
 
     def note(self, text: str) -> None:
         """A further note; the same one counts once."""
@@ -60,18 +62,20 @@ class Notebook:
         cell = self.estimate(case.time, case, SECONDS)
         if not isinstance(cell.value, float):
             return cell
-        return self.beside(replace(cell, also=clock(cell.value)), published, faster=True)
+        also = clock(cell.value) if cell.value >= 1 else ""
+        return self.beside(replace(cell, also=also), published, faster=True)
 
     def beside(self, cell: Cell, published: Reference | None, faster: bool = False) -> Cell:
         """A cell with its published counterpart; for times, how many times as fast ours is."""
         if published is None:
             return cell
-        text = published.text
+        pace = ""
         if faster and isinstance(cell.value, float) and published.low > 0:
-            text += f" · {_times_as_fast(published, cell.value)} ×"
+            pace = f"{_times_as_fast(published, cell.value)} ×"
             self.note("k ×: ours is k times as fast as published.")
-        self.note(f"Published: {published.source}.")
-        return replace(cell, published=text, published_value=published.value)
+        self._sources[published.source] = None
+        cell = replace(cell, published=published.text, published_value=published.value)
+        return replace(cell, pace=pace)
 
     def absent(self, case: MeasuredCase) -> Cell:
         """A cell for a case without a good launch: what became of it."""
@@ -91,7 +95,14 @@ class Notebook:
 
     def notes(self) -> tuple[str, ...]:
         """All notes, most important first."""
-        return (*self._spread_notes(), *self._mark_notes(), *self._extra, *self.left_out())
+        published = [f"Published: {listed(list(self._sources))}."] if self._sources else []
+        return (
+            *self._spread_notes(),
+            *self._mark_notes(),
+            *published,
+            *self._extra,
+            *self.left_out(),
+        )
 
     def _spread_notes(self) -> list[str]:
         texts = {
@@ -121,7 +132,7 @@ class Notebook:
 
     def left_out(self) -> list[str]:
         """A line for every case that lacks launches, with the reason."""
-        return [line for case in self._cases for line in left_out(case, self._cases)]
+        return [line for case in self._cases for line in left_out(case, self._among)]
 
 
 def left_out(case: MeasuredCase, among: Sequence[MeasuredCase]) -> list[str]:

@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import median
+from typing import TYPE_CHECKING
 
-from haloscope.evidence import MeasuredCase, name_of
+from haloscope.evidence import MeasuredCase, label_of
 from haloscope.quantities import PERCENT, seconds
-from haloscope.records import Record
 from haloscope.stats import Estimate
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, missing
 from haloscope.tables.notebook import Notebook
+
+if TYPE_CHECKING:
+    from haloscope.records import Record
 
 REST = "outside phases"
 
@@ -62,13 +65,13 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
 
 
 def _table(kernel: str, cases: Sequence[MeasuredCase], context: Context) -> Table:
-    notebook = Notebook(cases)
+    notebook = Notebook(cases, context.all_cases)
     names = list(dict.fromkeys(phase.name for case in cases for phase in shares(case)))
     names = [name for name in names if name != REST] + [REST]
 
     def row(case: MeasuredCase) -> tuple[Cell, ...]:
         own = {phase.name: phase for phase in shares(case)}
-        head = (label(name_of(case, cases)), notebook.time(case))
+        head = (label(label_of(case, cases)), notebook.time(case))
         if not own:
             return (*head, *(notebook.absent(case) for _ in names))
         return (*head, *(_cell(own.get(name), case, notebook) for name in names))

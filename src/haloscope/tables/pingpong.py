@@ -30,7 +30,7 @@ def one_way_rate(point: Swept) -> Estimate:
 
 
 def _table(part: Facet, context: Context) -> Table:
-    notebook = Notebook(part.cases)
+    notebook = Notebook(part.cases, context.all_cases)
     rows = tuple(
         (
             label(size(point.size_bytes), point.size_bytes),

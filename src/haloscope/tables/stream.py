@@ -21,21 +21,22 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
 
 
 def _table(part: Facet, context: Context) -> Table:
-    notebook = Notebook(part.cases)
+    notebook = Notebook(part.cases, context.all_cases)
     rows: list[tuple[Cell, ...]] = []
     known = {point.operation for case in part.cases for point in sweep(case)}
     operations = [name for name in OPERATIONS if name in known]
     for case in sorted(part.cases, key=lambda case: (case.cores, case.ranks)):
         rows += _rows(case, operations, notebook, context)
+    notebook.note("working set: of one process, all arrays together.")
     if context.machine and context.machine.get("caches"):
-        notebook.note("level: the smallest that holds the working set of all cores in use.")
+        notebook.note("level: the smallest that holds the working sets of all cores in use.")
     return Table(
         id="stream",
         kind="stream",
         title=context.title("Memory bandwidth by cores and working set", part.label),
         columns=(
             Column("cores", "cores", align="left"),
-            Column("working_set_bytes", "a process's working set"),
+            Column("working_set_bytes", "working set", align="left"),
             Column("level", "level", align="left"),
             *(Column(f"{name}_bytes_per_s", name, "bandwidth") for name in operations),
         ),

@@ -16,7 +16,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """One table of all cases, good or not."""
     if not cases:
         return []
-    notebook = Notebook(cases)
+    notebook = Notebook(cases, context.all_cases)
     rows = tuple(_row(case, cases, notebook) for case in cases)
     return [
         Table(
@@ -38,9 +38,8 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
 def _row(case: MeasuredCase, among: Sequence[MeasuredCase], notebook: Notebook) -> tuple[Cell, ...]:
     total = max(case.planned or 0, len(case.launches) + len(case.excluded))
     good = len(case.launches)
-    same_kernel = [other for other in among if other.kernel == case.kernel]
     return (
-        label(name_of(case, same_kernel)),
+        label(name_of(case, among)),
         Cell(good, f"{good} of {total}", tone="" if good == total else "warning"),
         notebook.time(case),
         plain(_found(case)),

@@ -25,7 +25,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
 def _grid(part: Facet, n: int, context: Context) -> Table:
     own = [case for case in part.cases if case.number("n") == n]
     at = {(case.number("ppn"), case.number("nodes")): case for case in own}
-    notebook = Notebook(own)
+    notebook = Notebook(own, context.all_cases)
     nodes = values(own, "nodes")
 
     def cell(ppn: int, on: int) -> Cell:
