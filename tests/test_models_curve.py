@@ -62,6 +62,11 @@ def test_the_asymptote_between_nodes_is_the_reports() -> None:
     assert 1e-6 * read.asymptotic_bytes_per_s.value == pytest.approx(12184.94, abs=0.1)
 
 
+def test_the_asymptote_is_the_harmonic_mean_of_the_largest_eighth() -> None:
+    read = curve.describe(sweep([1, 2, 16, 32, 64], [1.0, 1.0, 4.0, 8.0, 8.0]), NONE)
+    assert read.asymptotic_bytes_per_s.value == pytest.approx(3 / (1 / 4 + 1 / 4 + 1 / 8))
+
+
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     exact = curve.describe(sweep(list(SIZES), list(humped(SIZES))), NONE)
     assert exact.hump is not None

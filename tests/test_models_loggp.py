@@ -115,6 +115,14 @@ def test_overheads_come_from_small_messages_only() -> None:
     assert fit.receive_overhead_s.value == pytest.approx(TRUE["receive_overhead_s"])
 
 
+def test_gaps_of_every_size_count_by_their_relative_error() -> None:
+    data = measured(count=1, noise=0.3, seed=5)
+    gap = (data.burst_s - data.round_trip_s)[0] / 15
+    fit = loggp.fit(data, NONE)
+    per_byte, first = np.polyfit(SIZES - 1, gap, 1, w=1 / gap)
+    assert (fit.gap_s.value, fit.gap_s_per_byte.value) == pytest.approx((first, per_byte))
+
+
 def test_a_burst_paced_by_the_processor_is_said_to_be() -> None:
     fit = loggp.fit(measured({**TRUE, "gap_s": 0.05e-6}), NONE)
     assert fit.gap_s.value == pytest.approx(TRUE["send_overhead_s"], rel=0.2)

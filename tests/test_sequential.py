@@ -68,6 +68,15 @@ def test_the_spike_of_one_launch_is_no_warmup() -> None:
     assert warmup(rows(table)).repetitions < 10
 
 
+def test_nor_is_a_spike_where_there_is_one_launch_only() -> None:
+    cut = 0
+    for seed in range(40):
+        table = series(seed, 1, 60, noise=0.01)
+        table[0, 20] *= 50
+        cut += warmup(rows(table)).repetitions > 20
+    assert cut <= 12
+
+
 def test_a_coarse_clock_does_not_hide_the_warmup() -> None:
     table = np.full((1, 40), 2e-7)
     table[0, :3] = 4e-7
