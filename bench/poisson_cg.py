@@ -105,7 +105,7 @@ def bench_size(n: int, rounds: int, petsc: Path | None) -> list[str]:
             ratios(figures["fused, 1 rank"], figures["fused, 2 ranks"]), 1.85,
         ),
     ]  # fmt: skip
-    for ranks, name in ((1, "1 rank"), (2, "2 ranks")):
+    for name in ("1 rank", "2 ranks"):
         achieved = [
             moved / s / bound
             for s, bound in zip(figures[f"fused, {name}"], figures[f"triad, {name}"], strict=True)

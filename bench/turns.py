@@ -55,9 +55,7 @@ def once(kernel: str, *, ranks: int = 1, threads: int = 1, **params: object) -> 
     return record
 
 
-def in_turn(
-    competitors: Mapping[str, Callable[[], float]], rounds: int
-) -> dict[str, list[float]]:
+def in_turn(competitors: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
     """Seconds (or any figure) of every competitor, one a round."""
     figures: dict[str, list[float]] = {name: [] for name in competitors}
     for number in range(rounds):

@@ -13,11 +13,11 @@ constexpr const char* usage =
     "       (under mpirun, srun or smpirun: one case, one JSON record)\n"
     "       halobench --list | --describe KERNEL | --plan KERNEL key=value ... ranks=R threads=T\n";
 
-std::int64_t whole_number(const std::string& key, const std::string& text) {
-  std::int64_t value = 0;
+int whole_number(const std::string& key, const std::string& text) {
+  int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < 1) {
-    throw UsageError(key + " " + text + ": give a whole number of at least 1");
+    throw UsageError(key + " " + text + ": give a whole number from 1 to 2147483647");
   }
   return value;
 }
@@ -99,7 +99,7 @@ Command Command::parse(const std::vector<std::string>& arguments) {
     } else if (option == "--machine") {
       command.machine = value;
     } else if (option == "--threads") {
-      command.threads = static_cast<int>(whole_number(option, value));
+      command.threads = whole_number(option, value);
     } else if (option == "--execute" && (value == "yes" || value == "no")) {
       command.execute = value == "yes";
     } else {

@@ -42,6 +42,7 @@ NodeModel NodeModel::read(const std::string& path) {
                        ": no such key; known: core_flops_per_s, core_bandwidth_bytes_per_s, "
                        "node_bandwidth_bytes_per_s, cache");
     }
+    if (std::string rest; line >> rest) throw UsageError(where + ": '" + rest + "' is too much");
   }
   if (model.core_flops_per_s_ <= 0 || model.core_bandwidth_ <= 0 || model.node_bandwidth_ <= 0) {
     throw UsageError(path +

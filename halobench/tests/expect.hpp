@@ -2,7 +2,13 @@
 // Our own, because it must agree over MPI ranks and be there on machines without root.
 #pragma once
 
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <source_location>
 #include <string>
 
@@ -29,6 +35,12 @@ void equal(const Left& found, const Right& wanted,
             << wanted << std::endl;
 }
 
+/// `text` must have `part` in it.
+inline void contains(const std::string& text, const std::string& part,
+                     std::source_location where = std::source_location::current()) {
+  is_true(text.find(part) != std::string::npos, "'" + part + "' is not in '" + text + "'", where);
+}
+
 /// `body` must throw an `Error` whose text contains `part`.
 template <class Error, class Body>
 void throws(Body&& body, const std::string& part,
@@ -36,11 +48,46 @@ void throws(Body&& body, const std::string& part,
   try {
     body();
   } catch (const Error& error) {
-    is_true(std::string(error.what()).find(part) != std::string::npos,
-            "the error says '" + std::string(error.what()) + "', not '" + part + "'", where);
+    contains(error.what(), part, where);
     return;
   }
   is_true(false, "nothing was thrown", where);
 }
+
+/// What main returns.
+inline int exit_code() { return failures() == 0 ? 0 : 1; }
+
+/// Two values are the same to the last few bits.
+inline void near(double found, double wanted,
+                 std::source_location where = std::source_location::current()) {
+  if (std::abs(found - wanted) <= 1e-12 * std::abs(wanted)) return;
+  expect::equal(found, wanted, where);
+}
+
+/// A file of its own for this process, deleted at the end.
+class File {
+ public:
+  explicit File(const std::string& text = {})
+      : path_(std::filesystem::temp_directory_path() /
+              ("halobench-test-" + std::to_string(getpid()) + "-" + std::to_string(++count()))) {
+    std::ofstream(path_) << text;
+  }
+  ~File() { std::filesystem::remove(path_); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  std::string path() const { return path_.string(); }
+  std::string text() const {
+    std::ifstream file(path_);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+ private:
+  static int& count() {
+    static int files = 0;
+    return files;
+  }
+  std::filesystem::path path_;
+};
 
 }  // namespace expect

@@ -1,0 +1,98 @@
+"""A/A studies, simulated: how often is the same thing, measured twice, called different?
+
+usage: .venv/bin/python bench/aa.py [--studies 20]
+
+Nothing is launched; tests/simulated_launches.py draws the launches, haloscope.stats compares them.
+The seeds are fixed, so the same version writes the same page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from simulated_launches import Machine, Study, run  # noqa: E402
+
+LOUD = Machine(drift=0.3, wander=0.2, memory=0.95, launch=0.1, slow_share=0.3, slow=2.0)
+
+A_A = {
+    "10 launches, random order": (Study(), Machine()),
+    "30 launches, random order": (Study(launches=30), Machine()),
+    "10 launches, random order, loud machine": (Study(), LOUD),
+}
+WRONG = {
+    "10 launches, all of A before its twin": (Study(order="blocks"), Machine()),
+    "... on the loud machine": (Study(order="blocks"), LOUD),
+    "every repetition counted as a sample": (Study(cases=1, unit="repetition"), Machine()),
+}
+DIFFERENT = {
+    "twin 5 % slower, 10 launches": (Study(effect=0.05), Machine()),
+    "twin 5 % slower, 30 launches": (Study(effect=0.05, launches=30), Machine()),
+    "twin 10 % slower, 10 launches": (Study(effect=0.1), Machine()),
+    "twin 10 % slower, 30 launches": (Study(effect=0.1, launches=30), Machine()),
+}
+HEADER = [
+    "| study | comparisons | p ≤ 0.05 | called different, after Holm | studies with any |",
+    "|---|---|---|---|---|",
+]
+
+
+def row(name: str, study: Study, machine: Machine, studies: int) -> str:
+    """Run one kind of study so many times; its line of the table."""
+    outcomes = [run(study, machine, seed) for seed in range(studies)]
+    comparisons = sum(one.comparisons for one in outcomes)
+    raw = sum(one.raw for one in outcomes) / comparisons
+    called = sum(one.called for one in outcomes) / comparisons
+    any_called = sum(one.called > 0 for one in outcomes)
+    line = (
+        f"| {name} | {comparisons} | {100 * raw:.1f} % | {100 * called:.1f} % "
+        f"| {any_called} of {studies} |"
+    )
+    print(line, flush=True)
+    return line
+
+
+def main() -> None:
+    """Run everything, write docs/bench/aa.md."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--studies", type=int, default=20)
+    studies = parser.parse_args().studies
+    tables = {
+        "The same thing twice": (A_A, studies),
+        "The same thing twice, done wrongly": (WRONG, max(1, studies // 4)),
+        "A real difference": (DIFFERENT, max(1, studies // 4)),
+    }
+    body = [
+        "# A/A studies: the same thing measured twice",
+        "",
+        f"Command: `python bench/aa.py --studies {studies}`. Simulated launches, fixed seeds.",
+        "",
+        "A study runs 8 cases of 25 points, each case as two settings that are the same, in one",
+        "session, and compares the twins point by point: 200 comparisons (25 where repetitions are",
+        "taken for launches). A comparison is `haloscope.stats.compare` (two-sided Mann-Whitney",
+        "over launches) with Holm's correction over the study, at the 5 % level.",
+        "",
+        f"The machine: {Machine()}.",
+        f"The loud machine: {LOUD}. `tests/simulated_launches.py` says what the numbers are.",
+        "",
+    ]
+    for title, (kinds, repeats) in tables.items():
+        body += [f"## {title}", "", *HEADER]
+        body += [row(name, *kind, repeats) for name, kind in kinds.items()]
+        body.append("")
+    body += [
+        "Target: no more than 5 % of the comparisons of the first table called different, over at",
+        "least 200.",
+    ]
+    page = ROOT / "docs" / "bench" / "aa.md"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text("\n".join(body) + "\n", encoding="utf-8")
+    print(page)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,161 @@
+// Poisson's equation on the unit square by the conjugate gradient method: the classical test
+// problem of the HPCF reports.
+#include <algorithm>
+
+#include "kernel.hpp"
+#include "kernels/poisson_cg/answer.hpp"
+#include "kernels/poisson_cg/domain.hpp"
+#include "kernels/poisson_cg/solver.hpp"
+
+namespace halobench {
+namespace {
+
+using namespace cg;
+
+std::vector<Variant> variants() { return {fused(), textbook()}; }
+
+std::vector<std::string> variant_names() {
+  std::vector<std::string> names;
+  for (const auto& variant : variants()) names.push_back(variant.name);
+  return names;
+}
+
+Variant chosen_variant(const Params& params) {
+  const auto all = variants();
+  return *std::ranges::find(all, params.choice("variant"), &Variant::name);
+}
+
+Cut chosen_cut(const Params& params, const Shape& shape) {
+  const auto ranks = static_cast<int>(shape.ranks);
+  const bool rows = params.choice("decomposition") == "rows";
+  return {params.integer("n"), rows ? GridShape{ranks, 1} : even_shape(ranks),
+          simulated() ? 1 : shape.threads};
+}
+
+Limits chosen_limits(const Params& params, bool observing) {
+  const std::int64_t n = params.integer("n");
+  Limits limits;
+  limits.iterations = params.integer("iterations");
+  limits.tolerance = params.real("tolerance");
+  limits.most = params.integer("max_iterations");
+  if (limits.most == 0) limits.most = 10 * n + 100;
+  limits.patience = 5 * n + 100;  // the residual of a smooth right-hand side grows at first
+  limits.observing = observing;
+  return limits;
+}
+
+Plan plan(const Params& params, const Shape& shape) {
+  Plan planned;
+  const auto cut = chosen_cut(params, shape);
+  if (cut.ranks.rows > cut.n) {
+    planned.problems.push_back({"n", std::to_string(cut.n),
+                                "fewer rows than ranks down the grid (" +
+                                    std::to_string(cut.ranks.rows) +
+                                    "): use fewer ranks or a larger n"});
+    return planned;
+  }
+  planned.memory_bytes = chosen_variant(params).memory_bytes(cut);
+  return planned;
+}
+
+class PoissonCg : public Instance {
+ public:
+  explicit PoissonCg(const Context& context)
+      : context_(context),
+        problem_(context.params.integer("n")),
+        variant_(chosen_variant(context.params)),
+        limits_(chosen_limits(context.params, context.meter.executes())),
+        domain_(context, chosen_cut(context.params, {context.comm.size(), context.meter.threads()}),
+                variant_.vectors, exchange_mode(context.params.choice("exchange"))),
+        solver_(variant_.make(context, domain_)),
+        progress_(limits_) {
+    if (!limits_.observing && limits_.iterations == 0) {
+      throw UsageError("iterations=0: without the arithmetic nothing converges; give a count");
+    }
+  }
+
+  void prepare() override {
+    if (limits_.observing) domain_.start_from_zero(problem_);
+  }
+
+  void step() override {
+    progress_ = Progress(limits_);
+    solver_->solve(progress_);
+  }
+
+  Verdict verify() override {
+    if (!limits_.observing) return {};
+    answer_ = examine(context_.comm, domain_, problem_);
+    return {fault(answer_, progress_, limits_, problem_)};
+  }
+
+  Work work() const override { return solver_->work(progress_.iterations()); }
+
+  Json result(std::span<const Times> /*times*/) override {
+    const bool known = limits_.observing;
+    Json out = Json::object();
+    out.set("iterations", progress_.iterations())
+        .set("error_max", known ? Json(answer_.error_max) : Json())
+        .set("residual_relative", known ? Json(answer_.residual_relative) : Json())
+        .set("bytes_per_point_iteration", variant_.bytes_per_point_iteration)
+        .set("points", problem_.n() * problem_.n());
+    const std::int64_t samples = context_.params.integer("surface");
+    if (known && samples > 0) {
+      out.set("surface", surface(context_.comm, domain_, problem_, samples));
+    }
+    return out;
+  }
+
+ private:
+  const Context context_;
+  const Poisson problem_;
+  const Variant variant_;
+  const Limits limits_;
+  Domain domain_;
+  std::unique_ptr<Solver> solver_;
+  Progress progress_;
+  Answer answer_;
+};
+
+std::vector<Parameter> parameters() {
+  using enum Parameter::Type;
+  return {
+      {"n", integer, "1024", "interior mesh points in each direction", "", 1, 1 << 24},
+      {.name = "variant",
+       .type = choice,
+       .fallback = "fused",
+       .help = "fused: one pass over memory an iteration; textbook: one for each vector operation",
+       .choices = variant_names()},
+      {.name = "exchange",
+       .type = choice,
+       .fallback = "nonblocking",
+       .help = "how halos travel between ranks",
+       .choices = exchange_names()},
+      {.name = "decomposition",
+       .type = choice,
+       .fallback = "rows",
+       .help = "what a rank holds: whole rows of the mesh, or a two-dimensional block",
+       .choices = {"rows", "blocks"}},
+      {"iterations", integer, "0", "a fixed count; 0 solves to the tolerance", "", 0, 1e9},
+      {"tolerance", real, "1e-6", "of the residual's norm, relative to the first", "", 1e-16, 1e-2},
+      {"max_iterations", integer, "0", "more are taken for failure; 0 allows 10 n + 100", "", 0,
+       1e9},
+      {"surface", integer, "0", "samples a side of the solution and its error; 0 for none", "", 0,
+       65},
+  };
+}
+
+}  // namespace
+
+Kernel poisson_cg() {
+  Kernel kernel;
+  kernel.name = "poisson_cg";
+  kernel.summary = "Poisson's equation in two dimensions by the conjugate gradient method";
+  kernel.paper = "hpcf-2018-10, sections 2 and 3";
+  kernel.parameters = parameters();
+  kernel.plan = plan;
+  kernel.setup = [](const Context& context) { return std::make_unique<PoissonCg>(context); };
+  return kernel;
+}
+
+}  // namespace halobench

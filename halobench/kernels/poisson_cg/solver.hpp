@@ -1,0 +1,72 @@
+// What the variants of the conjugate gradient method share: when to stop, and how they are called.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "kernel.hpp"
+#include "kernels/poisson_cg/domain.hpp"
+
+namespace halobench::cg {
+
+/// When to stop.
+struct Limits {
+  std::int64_t iterations = 0;  ///< a fixed count, or 0: to convergence
+  double tolerance = 1e-6;      ///< of the residual's Euclidean norm, relative to the start's
+  std::int64_t most = 0;        ///< a count that is taken for failure
+  std::int64_t patience = 0;    ///< iterations without progress that are taken for failure
+  bool observing = true;        ///< false: there are no real data, only the count matters
+};
+
+/// Watches the residual of one solve.
+class Progress {
+ public:
+  explicit Progress(const Limits& limits) : limits_(limits) {}
+
+  /// Whether another iteration is wanted, given (r, r) after those done so far; counts it.
+  bool wants_more(double residual_squared);
+
+  std::int64_t iterations() const { return iterations_; }
+  /// Norm of the residual as the method updates it, relative to the start's.
+  double residual_relative() const;
+  /// Why the solve failed; empty if it didn't.
+  const std::string& failure() const { return failure_; }
+
+ private:
+  bool stop(const std::string& failure);
+
+  Limits limits_;
+  std::int64_t iterations_ = 0;
+  bool started_ = false;
+  double first_ = 0;
+  double last_ = 0;
+  double best_ = 0;
+  std::int64_t best_at_ = 0;
+  std::string failure_;
+};
+
+/// A variant of the method on one rank's domain.
+class Solver {
+ public:
+  virtual ~Solver() = default;
+
+  /// Solves from x = 0, r = the right-hand side.
+  virtual void solve(Progress& progress) = 0;
+  /// What a solve with that many iterations does on this rank.
+  virtual Work work(std::int64_t iterations) const = 0;
+};
+
+/// A variant: what is known of it beforehand, and how to make its solver.
+struct Variant {
+  std::string name;
+  int vectors;
+  double bytes_per_point_iteration;
+  double (*memory_bytes)(const Cut& cut);  ///< what a case needs, over all ranks
+  std::unique_ptr<Solver> (*make)(const Context& context, Domain& domain);
+};
+
+Variant textbook();
+Variant fused();
+
+}  // namespace halobench::cg

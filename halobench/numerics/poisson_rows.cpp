@@ -1,0 +1,138 @@
+#include "numerics/poisson_rows.hpp"
+
+#include <array>
+#include <cmath>
+#include <numeric>
+
+namespace halobench {
+namespace {
+
+/// a b + c, always rounded alike on one machine: advance() and foresee() must agree to the last
+/// bit, which a compiler free to contract one of them and not the other would spoil.
+inline double multiply_add(double a, double b, double c) {
+#ifdef __FP_FAST_FMA
+  return std::fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+template <bool solution>
+RowSums advance_row(const Strip& strip, std::int64_t i, const Step& step) {
+  const auto [alpha, beta, unused, previous_alpha] = step;
+  const std::int64_t cols = strip.cols();
+  double* x = strip.x.row(i + 1);
+  double* p_below = strip.p.row(i + 1);
+  const double* p = strip.p.row(i);
+  const double* p_above = strip.p.row(i - 1);
+  const double* r_below = strip.r.row(i + 1);
+  double* r = strip.r.row(i);
+  const double* r_above = strip.r.row(i - 1);
+  double residual = 0;
+  double coupling = 0;
+  double vertical = 0;
+  double horizontal = 0;
+#pragma omp simd reduction(+ : residual, coupling, vertical, horizontal)
+  for (std::int64_t j = 0; j < cols; ++j) {
+    const double old = p_below[j];
+    const double below = multiply_add(beta, old, r_below[j]);
+    p_below[j] = below;
+    if constexpr (solution) {
+      x[j] = multiply_add(alpha, below, multiply_add(previous_alpha, old, x[j]));
+    }
+    const double product = 4.0 * p[j] - p_above[j] - below - p[j - 1] - p[j + 1];
+    const double next = multiply_add(-alpha, product, r[j]);
+    r[j] = next;
+    const double down = next - r_above[j];
+    const double right = r_above[j + 1] - r_above[j];
+    residual += next * next;
+    coupling += next * product;
+    vertical += down * down;
+    horizontal += right * right;
+  }
+  return {residual, coupling, vertical + horizontal};
+}
+
+}  // namespace
+
+double dot(const double* a, const double* b, std::int64_t count) {
+  // Sums side by side: a single one would wait for its own last addition.
+  constexpr std::int64_t lanes = 16;
+  std::array<double, lanes> sums{};
+  std::int64_t j = 0;
+  for (; j + lanes <= count; j += lanes) {
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+      sums[static_cast<std::size_t>(lane)] += a[j + lane] * b[j + lane];
+    }
+  }
+  double sum = std::accumulate(sums.begin(), sums.end(), 0.0);
+  for (; j < count; ++j) sum += a[j] * b[j];
+  return sum;
+}
+
+void add(double* y, double factor, const double* x, std::int64_t count) {
+#pragma omp simd
+  for (std::int64_t j = 0; j < count; ++j) y[j] += factor * x[j];
+}
+
+void turn(double* p, const double* r, double beta, std::int64_t count) {
+#pragma omp simd
+  for (std::int64_t j = 0; j < count; ++j) p[j] = r[j] + beta * p[j];
+}
+
+void multiply(const Field& q, const Field& p, std::int64_t row, Range cols) {
+  double* result = q.row(row);
+  const double* above = p.row(row - 1);
+  const double* middle = p.row(row);
+  const double* below = p.row(row + 1);
+#pragma omp simd
+  for (std::int64_t j = cols.begin; j < cols.end; ++j) {
+    result[j] = 4.0 * middle[j] - above[j] - below[j] - middle[j - 1] - middle[j + 1];
+  }
+}
+
+void advance_direction(const Strip& strip, std::int64_t i, const Step& step) {
+  double* x = strip.x.row(i);
+  double* p = strip.p.row(i);
+  const double* r = strip.r.row(i);
+  for (std::int64_t j = -1; j <= strip.cols(); ++j) {
+    const double old = p[j];
+    p[j] = multiply_add(step.beta, old, r[j]);
+    if (step.solution)
+      x[j] = multiply_add(step.alpha, p[j], multiply_add(step.previous_alpha, old, x[j]));
+  }
+}
+
+RowSums advance(const Strip& strip, std::int64_t i, const Step& step) {
+  const std::int64_t cols = strip.cols();
+  double* p = strip.p.row(i + 1);
+  const double* r_below = strip.r.row(i + 1);
+  for (const std::int64_t halo : {std::int64_t{-1}, cols}) {
+    p[halo] = multiply_add(step.beta, p[halo], r_below[halo]);
+  }
+  auto sums =
+      step.solution ? advance_row<true>(strip, i, step) : advance_row<false>(strip, i, step);
+  double* r = strip.r.row(i);
+  const double first = strip.r.row(i - 1)[0];
+  if (strip.west_closed()) sums.edges += first * first;
+  // An edge to the east that leaves this rank is counted when the neighbour's value has come.
+  if (!strip.east_closed()) r[cols] = r[cols - 1];
+  return sums;
+}
+
+void foresee(const Strip& strip, std::int64_t row, std::int64_t col, bool downwards,
+             std::int64_t count, const Step& step, double* out) {
+  const double* r = strip.r.row(row) + col;
+  const double* p = strip.p.row(row) + col;
+  const std::int64_t down = strip.r.stride;
+  const std::int64_t along = downwards ? down : 1;
+  const auto turned = [&](std::int64_t k) { return multiply_add(step.beta, p[k], r[k]); };
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::int64_t at = k * along;
+    const double product =
+        4.0 * turned(at) - turned(at - down) - turned(at + down) - turned(at - 1) - turned(at + 1);
+    out[k] = multiply_add(-step.alpha, product, r[at]);
+  }
+}
+
+}  // namespace halobench

@@ -1,0 +1,72 @@
+// How the grid is cut, and how a piece of it lies in memory.
+#include <mpi.h>
+
+#include <string>
+#include <vector>
+
+#include "expect.hpp"
+#include "mpi/process_grid.hpp"
+#include "numerics/grid.hpp"
+
+using namespace halobench;
+
+namespace {
+
+void shares_are_even_and_complete() {
+  for (const std::int64_t count : {1, 2, 7, 64, 1000}) {
+    for (std::int64_t parts = 1; parts <= count && parts <= 9; ++parts) {
+      std::int64_t next = 5;
+      for (std::int64_t i = 0; i < parts; ++i) {
+        const auto part = share({5, 5 + count}, parts, i);
+        expect::equal(part.begin, next);
+        expect::is_true(part.size() == count / parts || part.size() == count / parts + 1, "even");
+        next = part.end;
+      }
+      expect::equal(next, 5 + count);
+    }
+  }
+}
+
+void a_field_has_room_for_its_halo() {
+  for (const std::int64_t cols : {1, 7, 8, 500, 503, 504}) {
+    const Layout layout({{3, 5}, {0, cols}});
+    std::vector<double> memory(static_cast<std::size_t>(layout.size()));
+    const auto field = layout.field(memory.data());
+    expect::equal(field.row(0) - memory.data() >= field.stride + 1, true);
+    expect::equal(field.row(3) + cols < memory.data() + layout.size(), true);
+    expect::is_true(field.stride > cols + 1, "the halo columns of two rows are apart");
+    expect::is_true(field.stride % 512 != 0, "rows do not share cache sets");
+    for (auto& value : memory) value = 1;
+    layout.clear(field);
+    for (const double value : memory) expect::equal(value, 0.0);
+  }
+}
+
+void grids_of_ranks_are_even() {
+  const auto shape = [](int ranks) {
+    const auto [rows, cols] = even_shape(ranks);
+    return std::to_string(rows) + "x" + std::to_string(cols);
+  };
+  expect::equal(shape(1), "1x1");
+  expect::equal(shape(2), "2x1");
+  expect::equal(shape(6), "3x2");
+  expect::equal(shape(7), "7x1");
+  expect::equal(shape(12), "4x3");
+  expect::equal(shape(2048), "64x32");
+  const ProcessGrid middle({3, 2}, 3);
+  expect::equal(middle.row(), 1);
+  expect::equal(middle.col(), 1);
+  expect::equal(middle.neighbour(-1, 0), 1);
+  expect::equal(middle.neighbour(1, 0), 5);
+  expect::equal(middle.neighbour(0, -1), 2);
+  expect::equal(middle.neighbour(0, 1), MPI_PROC_NULL);
+}
+
+}  // namespace
+
+int main() {
+  shares_are_even_and_complete();
+  a_field_has_room_for_its_halo();
+  grids_of_ranks_are_even();
+  return expect::exit_code();
+}

@@ -1,0 +1,69 @@
+// Halos in every mode, on lines and grids of ranks, below and above eager limits.
+#include <algorithm>
+#include <vector>
+
+#include "expect.hpp"
+#include "mpi/halo_exchange.hpp"
+#include "mpi/process_grid.hpp"
+
+using namespace halobench;
+
+namespace {
+
+/// What `rank` sends to a side (0 and 1: up and down the first axis ...) in a round.
+double value(int rank, int side, int round) { return 100.0 * rank + 10.0 * side + round; }
+
+/// Four sides with their buffers; side 2 a is the low one of axis a, 2 a + 1 the high one.
+struct Sides {
+  Sides(const ProcessGrid& grid, std::size_t size)
+      : ranks{grid.neighbour(-1, 0), grid.neighbour(1, 0), grid.neighbour(0, -1),
+              grid.neighbour(0, 1)} {
+    for (const int rank : ranks) {
+      const std::size_t count = rank == MPI_PROC_NULL ? 0 : size;
+      send.emplace_back(count);
+      receive.emplace_back(count);
+    }
+  }
+
+  Neighbour neighbour(std::size_t side) { return {ranks[side], send[side], receive[side]}; }
+
+  std::vector<int> ranks;
+  std::vector<std::vector<double>> send;
+  std::vector<std::vector<double>> receive;
+};
+
+void halos_arrive(const Communicator& comm, ExchangeMode mode, GridShape shape, std::size_t size) {
+  const ProcessGrid grid(shape, comm.rank());
+  Sides sides(grid, size);
+  HaloExchange exchange(comm, mode,
+                        {{grid.row(), sides.neighbour(0), sides.neighbour(1)},
+                         {grid.col(), sides.neighbour(2), sides.neighbour(3)}});
+  expect::equal(exchange.messages(),
+                std::ranges::count_if(sides.ranks, [](int rank) { return rank != MPI_PROC_NULL; }));
+  for (int round = 0; round < 3; ++round) {
+    for (std::size_t side = 0; side < 4; ++side) {
+      std::ranges::fill(sides.send[side], value(comm.rank(), static_cast<int>(side), round));
+    }
+    exchange.start();
+    exchange.finish();
+    for (std::size_t side = 0; side < 4; ++side) {
+      const double wanted = value(sides.ranks[side], static_cast<int>(side ^ 1U), round);
+      for (const double found : sides.receive[side]) expect::equal(found, wanted);
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Environment environment(argc, argv);
+  const Communicator comm(MPI_COMM_WORLD);
+  for (const auto& name : exchange_names()) {
+    for (const std::size_t size : {1, 100000}) {
+      const auto mode = exchange_mode(name);
+      halos_arrive(comm, mode, {comm.size(), 1}, size);
+      halos_arrive(comm, mode, even_shape(comm.size()), size);
+    }
+  }
+  return expect::exit_code();
+}

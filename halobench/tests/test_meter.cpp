@@ -1,0 +1,99 @@
+// The meter: what is run, what is counted, what the node model adds.
+#include "expect.hpp"
+#include "machine/meter.hpp"
+
+using halobench::Communicator;
+using halobench::Meter;
+using halobench::NodeModel;
+
+namespace {
+
+Meter::Setting setting_with_a_model() {
+  const expect::File machine(
+      "core_flops_per_s 1e9\ncore_bandwidth_bytes_per_s 1e10\nnode_bandwidth_bytes_per_s 4e10\n");
+  return {NodeModel::read(machine.path()), 1, 1, true};
+}
+
+void phases_are_summed_over_calls_and_ranks(const Communicator& comm) {
+  Meter meter({});
+  auto& sweep = meter.phase("sweep");
+  auto& halo = meter.phase("halo");
+  int runs = 0;
+  for (int i = 0; i < 6; ++i) meter.compute(sweep, {80, 20, 1e6}, [&] { ++runs; });
+  for (int i = 0; i < 2; ++i) meter.communicate(halo, [&] { ++runs; });
+  expect::equal(runs, 8);
+  const auto text = meter.summary(comm, 2).dump();
+  const auto ranks = std::to_string(comm.size());
+  expect::contains(text, R"([{"name":"sweep","calls":3,"time_s":{"min":)");
+  expect::contains(text, "\"bytes\":" + halobench::Json(240.0 * comm.size()).dump() +
+                             ",\"flops\":" + halobench::Json(60.0 * comm.size()).dump() +
+                             ",\"model_s\":null}");
+  expect::contains(text, R"({"name":"halo","calls":1,)");
+  expect::contains(text, R"("bytes":0,"flops":0,"model_s":null}])");
+}
+
+void the_slowest_rank_is_the_maximum(const Communicator& comm) {
+  Meter meter({});
+  auto& phase = meter.phase("p");
+  phase.time_s = comm.rank() + 1.0;
+  phase.calls = 2;
+  const double size = comm.size();
+  const auto half = [](double value) { return halobench::Json(value / 2).dump(); };
+  expect::contains(
+      meter.summary(comm, 2).dump(),
+      R"("time_s":{"min":0.5,"mean":)" + half((size + 1) / 2) + ",\"max\":" + half(size) + "}");
+}
+
+void the_model_is_charged_by_its_slowest_rank(const Communicator& comm) {
+  Meter meter(setting_with_a_model());
+  auto& phase = meter.phase("p");
+  meter.compute(phase, {2e10 * (comm.rank() + 1), 0, 1e9}, [] {});
+  meter.communicate(meter.phase("c"), [] {});
+  const auto text = meter.summary(comm, 1).dump();
+  expect::contains(text, "\"model_s\":" + halobench::Json(2.0 * comm.size()).dump() + "}");
+  expect::contains(text, R"("model_s":null}])");
+}
+
+void warm_up_is_not_counted(const Communicator& comm) {
+  Meter meter({});
+  auto& phase = meter.phase("p");
+  const auto run = [&] { meter.compute(phase, {8, 0, 8}, [] {}); };
+  run();
+  meter.reset();
+  meter.count(false);
+  run();
+  run();
+  meter.count(true);
+  run();
+  expect::equal(phase.calls, 1);
+  expect::equal(phase.bytes, 8.0);
+  expect::contains(meter.summary(comm, 1).dump(), R"([{"name":"p","calls":1,)");
+}
+
+void arithmetic_can_be_left_out() {
+  auto setting = setting_with_a_model();
+  setting.execute = false;
+  setting.threads = 3;
+  Meter meter(std::move(setting));
+  bool computed = false;
+  bool communicated = false;
+  meter.compute(meter.phase("p"), {8, 0, 8}, [&] { computed = true; });
+  meter.communicate(meter.phase("c"), [&] { communicated = true; });
+  expect::equal(computed, false);
+  expect::equal(communicated, true);
+  expect::equal(meter.executes(), false);
+  expect::equal(meter.threads(), 3);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const halobench::Environment environment(argc, argv);
+  const Communicator comm(MPI_COMM_WORLD);
+  phases_are_summed_over_calls_and_ranks(comm);
+  the_slowest_rank_is_the_maximum(comm);
+  the_model_is_charged_by_its_slowest_rank(comm);
+  warm_up_is_not_counted(comm);
+  arithmetic_can_be_left_out();
+  return expect::exit_code();
+}

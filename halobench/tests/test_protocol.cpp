@@ -1,0 +1,170 @@
+// The protocol, by the calls that an instance gets: their number and order, never their times.
+#include <bit>
+
+#include "expect.hpp"
+#include "protocol.hpp"
+
+using halobench::Communicator;
+using halobench::Json;
+using halobench::Meter;
+using halobench::Times;
+using halobench::Verdict;
+using halobench::Work;
+
+namespace {
+
+/// Writes down what is asked of it: s0 s1 (select), p (prepare), . (step), v (verify).
+class Recorder : public halobench::Instance {
+ public:
+  Recorder(Meter& meter, std::size_t points)
+      : meter_(meter), phase_(meter.phase("step")), points_(points) {}
+
+  std::size_t points() const override { return points_; }
+  void select(std::size_t point) override {
+    point_ = point;
+    calls += "s" + std::to_string(point);
+  }
+  void prepare() override { calls += "p"; }
+  void step() override {
+    meter_.compute(phase_, {}, [&] {
+      calls += ".";
+      for (const double end = MPI_Wtime() + step_s; MPI_Wtime() < end;) continue;
+    });
+  }
+  Verdict verify() override {
+    calls += "v ";
+    return verifications < verdicts.size() ? verdicts[verifications++] : Verdict{};
+  }
+  Work work() const override { return {8.0 * (static_cast<double>(point_) + 1), 1, 2}; }
+  Json result(std::span<const Times>) override { return Json::object(); }
+
+  std::string calls;
+  double step_s = 0;
+  std::vector<Verdict> verdicts;
+  std::size_t verifications = 0;
+
+ private:
+  Meter& meter_;
+  halobench::Phase& phase_;
+  std::size_t points_;
+  std::size_t point_ = 0;
+};
+
+struct Bench {
+  Meter meter{{}};
+  Recorder recorder;
+  explicit Bench(std::size_t points = 1) : recorder(meter, points) {}
+};
+
+void every_repetition_is_prepared_warmed_up_timed_and_verified(const Communicator& comm) {
+  Bench bench;
+  const auto measured = measure(comm, bench.recorder, bench.meter, {3, 2, 4});
+  expect::equal(bench.recorder.calls, "s0p..p....v s0p..p....v s0p..p....v ");
+  expect::equal(measured.points.size(), 1U);
+  expect::equal(measured.points[0].steps, 4);
+  expect::equal(measured.points[0].seconds.size(), 3U);
+  expect::equal(measured.times_s.size(), 3U);
+  expect::equal(measured.timed_steps, 12.0);
+  expect::equal(measured.reason, "");
+}
+
+void without_warm_up_it_is_prepared_once(const Communicator& comm) {
+  Bench bench;
+  measure(comm, bench.recorder, bench.meter, {2, 0, 1});
+  expect::equal(bench.recorder.calls, "s0p.v s0p.v ");
+}
+
+void a_repetition_passes_over_all_points(const Communicator& comm) {
+  Bench bench(3);
+  const auto measured = measure(comm, bench.recorder, bench.meter, {2, 0, 1});
+  expect::equal(bench.recorder.calls, "s0p.v s1p.v s2p.v s0p.v s1p.v s2p.v ");
+  expect::equal(measured.points.size(), 3U);
+  expect::equal(measured.work[2].bytes, 24.0);
+  expect::equal(measured.work[0].bytes, 8.0);
+  for (std::size_t i = 0; i < 2; ++i) {
+    expect::near(measured.times_s[i], measured.points[0].seconds[i] +
+                                          measured.points[1].seconds[i] +
+                                          measured.points[2].seconds[i]);
+  }
+}
+
+void the_slowest_rank_decides_how_many_steps_are_enough(const Communicator& comm) {
+  Bench bench;
+  bench.recorder.step_s = comm.rank() == comm.size() - 1 ? 1e-3 : 0;
+  const auto measured = measure(comm, bench.recorder, bench.meter, {2, 0, 0});
+  expect::equal(bench.recorder.calls, "s0p.s0p.v s0p.v ");
+  expect::equal(measured.points[0].steps, 1);
+}
+
+void short_steps_are_doubled(const Communicator& comm) {
+  Bench bench(2);
+  const auto measured = measure(comm, bench.recorder, bench.meter, {1, 1, 0});
+  for (const auto& point : measured.points) {
+    expect::is_true(std::has_single_bit(static_cast<std::uint64_t>(point.steps)),
+                    std::to_string(point.steps) + " is not a power of two");
+    expect::is_true(
+        comm.all(static_cast<double>(point.steps) == comm.max(static_cast<double>(point.steps))),
+        "every rank takes the same number of steps");
+  }
+}
+
+void a_time_is_the_slowest_ranks_and_a_steps(const Communicator& comm) {
+  Bench bench;
+  bench.recorder.step_s = 1e-3 * (comm.rank() + 1);
+  const auto measured = measure(comm, bench.recorder, bench.meter, {1, 0, 3});
+  const double seconds = measured.points[0].seconds[0];
+  expect::equal(seconds, comm.max(seconds));
+  expect::is_true(seconds >= 1e-3 * comm.size(), "no rank's time is left out");
+  bench.recorder.step_s = 0;
+  const auto empty = measure(comm, bench.recorder, bench.meter, {1, 0, 1000});
+  expect::is_true(empty.points[0].seconds[0] < 1e-3, "a time is that of one step");
+}
+
+void only_timed_steps_enter_the_phases(const Communicator& comm) {
+  Bench bench;
+  const auto measured = measure(comm, bench.recorder, bench.meter, {2, 3, 5});
+  expect::equal(measured.timed_steps, 10.0);
+  expect::contains(bench.meter.summary(comm, 1).dump(), R"("calls":10,)");
+  Bench searching;
+  searching.recorder.step_s = 1e-3;
+  measure(comm, searching.recorder, searching.meter, {2, 0, 0});
+  expect::contains(searching.meter.summary(comm, 1).dump(), R"("calls":2,)");
+}
+
+void the_first_wrong_answer_is_kept(const Communicator& comm) {
+  Bench bench(2);
+  bench.recorder.verdicts = {{}, {"the first"}, {"the second"}, {}};
+  const auto measured = measure(comm, bench.recorder, bench.meter, {3, 0, 1});
+  expect::equal(measured.reason, "the first");
+  expect::equal(measured.times_s.size(), 3U);
+}
+
+void medians_are_of_sorted_times() {
+  expect::equal(Times{1, {3, 1, 2}}.median(), 2.0);
+  expect::equal(Times{1, {4, 1, 2, 10}}.median(), 3.0);
+  expect::equal(Times{1, {7}}.median(), 7.0);
+}
+
+void the_timer_is_observed() {
+  const auto timer = halobench::observe_timer();
+  expect::is_true(timer.resolution_s > 0 && timer.resolution_s < 1, "resolution");
+  expect::is_true(timer.cost_s > 0 && timer.cost_s < 1, "cost");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const halobench::Environment environment(argc, argv);
+  const Communicator comm(MPI_COMM_WORLD);
+  every_repetition_is_prepared_warmed_up_timed_and_verified(comm);
+  without_warm_up_it_is_prepared_once(comm);
+  a_repetition_passes_over_all_points(comm);
+  the_slowest_rank_decides_how_many_steps_are_enough(comm);
+  short_steps_are_doubled(comm);
+  a_time_is_the_slowest_ranks_and_a_steps(comm);
+  only_timed_steps_enter_the_phases(comm);
+  the_first_wrong_answer_is_kept(comm);
+  medians_are_of_sorted_times();
+  the_timer_is_observed();
+  return expect::exit_code();
+}

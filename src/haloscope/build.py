@@ -1,0 +1,169 @@
+"""Builds halobench, once for each toolchain, compiler, processor and version of its sources.
+
+A built program lies in the cache under a key made of all of these, so that a change of any of them
+builds anew and a second run does no work.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+import cmake
+import ninja
+from filelock import FileLock
+
+from haloscope import machine
+from haloscope.errors import Problem, UserError
+from haloscope.paths import share
+from haloscope.toolchain import Say, Toolchain, cache_path
+
+Progress = Callable[[int, int], None]
+"""Told how many steps of a build are done, and how many there are."""
+
+OPTIONS = ("-DCMAKE_BUILD_TYPE=Release",)
+"""What CMake is told about every build; the compiler's flags are in halobench/CMakeLists.txt."""
+
+_SOURCES = {".cpp", ".hpp", ".def", ".txt"}
+
+
+def build(
+    toolchain: Toolchain,
+    *,
+    say: Say = print,
+    progress: Progress | None = None,
+    source: Path | None = None,
+) -> Path:
+    """The halobench program for `toolchain`, built first where the cache has none.
+
+    source is the folder of its CMakeLists.txt: halobench's own, if None. Only one process builds a
+    key at a time, and what is in the cache is whole. UserError, with the compiler's last lines and
+    the log's path, where it does not build.
+    """
+    source = source or share("halobench")
+    compiler = wrapped_compiler(toolchain)
+    folder = cache_path() / "builds" / _key(toolchain, compiler, source)
+    binary = folder / "halobench"
+    if binary.exists():
+        return binary
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder.with_suffix(".lock")):
+        if not binary.exists():
+            say(f"building halobench for {toolchain.name}: {toolchain.version}, {compiler}")
+            _build(toolchain, source, folder, progress or (lambda done, total: None))
+    return binary
+
+
+def source_hash(source: Path | None = None) -> str:
+    """12 hexadecimal digits for the contents of halobench's sources, its tests left out."""
+    source = source or share("halobench")
+    digest = hashlib.sha256()
+    for path in sorted(source.rglob("*")):
+        name = path.relative_to(source)
+        if path.suffix in _SOURCES and name.parts[0] != "tests":
+            digest.update(f"{name}\0{path.stat().st_size}\0".encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def wrapped_compiler(toolchain: Toolchain) -> str:
+    """The first line of what the compiler behind mpicxx says about itself.
+
+    UserError where there is none: the wrappers of an MPI library bring no compiler.
+    """
+    done = subprocess.run(
+        [toolchain.mpicxx, "--version"],
+        env=_environment(toolchain),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        what = f"no C++ compiler behind it: {(done.stderr or done.stdout).strip()[-300:]}"
+        mend = "install one (Debian, Ubuntu: apt install g++), or set CXX to yours"
+        raise UserError(Problem(str(toolchain.mpicxx), what, mend))
+    return done.stdout.splitlines()[0]
+
+
+def _environment(toolchain: Toolchain) -> dict[str, str]:
+    """What the wrapper is run with. A wrapper from PyPI is given the compiler that is there."""
+    env = {**os.environ, **toolchain.environment()}
+    compilers = (os.environ.get("CXX"), "c++", "g++", "clang++")
+    compiler = next((each for each in compilers if each and shutil.which(each)), "c++")
+    if toolchain.prefix is not None:
+        env |= {"OMPI_CXX": compiler, "MPICH_CXX": compiler, "I_MPI_CXX": compiler}
+    return env
+
+
+def _key(toolchain: Toolchain, compiler: str, source: Path) -> str:
+    parts = (
+        toolchain.version,
+        str(toolchain.mpicxx),
+        compiler,
+        machine.cpu_model(),
+        source_hash(source),
+        *OPTIONS,
+    )
+    digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+    return f"{toolchain.name}-{digest}"
+
+
+def _build(toolchain: Toolchain, source: Path, folder: Path, progress: Progress) -> None:
+    """Build beside `folder`, then move the program there in one step. The log stays beside it."""
+    scratch, log = folder.with_suffix(".part"), folder.with_suffix(".log")
+    shutil.rmtree(scratch, ignore_errors=True)
+    log.unlink(missing_ok=True)
+    tree = scratch / "tree"
+    try:
+        environment = _environment(toolchain)
+        for command in _commands(toolchain, source, tree):
+            _run(command, environment, log, progress)
+        (scratch / "result").mkdir()
+        shutil.copy2(tree / "halobench", scratch / "result")
+        (scratch / "result").rename(folder)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _commands(toolchain: Toolchain, source: Path, tree: Path) -> list[list[str]]:
+    program = str(Path(cmake.CMAKE_BIN_DIR) / "cmake")
+    configure = [
+        *(program, "-S", str(source), "-B", str(tree), "-G", "Ninja", *OPTIONS),
+        f"-DCMAKE_MAKE_PROGRAM={Path(ninja.BIN_DIR) / 'ninja'}",
+        f"-DCMAKE_CXX_COMPILER={toolchain.mpicxx}",
+    ]
+    jobs = str(len(machine.physical_cores()))
+    return [configure, [program, "--build", str(tree), "--target", "halobench", "--parallel", jobs]]
+
+
+def _run(command: list[str], environment: dict[str, str], log: Path, progress: Progress) -> None:
+    """Run one step of a build, its output into the log; ninja's "[3/20]" go to `progress`."""
+    last: deque[str] = deque(maxlen=20)
+    with (
+        log.open("a") as copy,
+        subprocess.Popen(
+            command,
+            env=environment | {"NINJA_STATUS": "[%f/%t] "},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        ) as process,
+    ):
+        assert process.stdout is not None
+        for line in process.stdout:
+            copy.write(line)
+            last.append(line.rstrip())
+            if match := re.match(r"\[(\d+)/(\d+)\] ", line):
+                progress(int(match[1]), int(match[2]))
+    if process.returncode != 0:
+        what = "it does not build:\n    " + "\n    ".join(last)
+        mend = f"the whole output: {log}; `haloscope doctor` checks the compilers"
+        raise UserError(Problem("halobench", what, mend))

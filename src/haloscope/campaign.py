@@ -1,0 +1,138 @@
+"""A campaign: a study's cases, planned, run launch by launch, and kept in a result folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from haloscope import session
+from haloscope import study as studies
+from haloscope.case import Job
+from haloscope.errors import Problem, UserError
+from haloscope.plan import expand
+from haloscope.progress import Teller
+from haloscope.records import append, read
+from haloscope.results import ResultFolder, SavedPlan, changes
+from haloscope.runners.local import LocalRunner
+from haloscope.session import Workbench
+from haloscope.study import Study
+
+RUNNERS = ("local",)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user wants of a study; None leaves it to the study, the machine or chance."""
+
+    study: str
+    out: Path | None = None
+    launches: int | None = None
+    toolchain: str | None = None
+    seed: int | None = None
+    oversubscribe: bool = False
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A plan with its place and its programs. source: the study's text, for a new folder."""
+
+    folder: ResultFolder
+    plan: SavedPlan
+    bench: Workbench
+    source: str | None
+
+    def jobs_left(self) -> tuple[list[Job], int]:
+        """The jobs without a good record yet, and how many of them were tried before."""
+        return self.folder.left(self.plan.jobs())
+
+    def earlier_walls(self) -> dict[str, list[float]]:
+        """Seconds that launches took on this machine before, by case; in folders beside too."""
+        walls: dict[str, list[float]] = {}
+        for file in sorted(self.folder.path.parent.glob("*/records.jsonl")):
+            for record in read(file):
+                here = (record.machine or {}).get("host") == self.plan.machine["host"]
+                if here and record.outcome == "ok" and record.wall_s is not None:
+                    walls.setdefault(record.case, []).append(record.wall_s)
+        return walls
+
+    def run(
+        self, jobs: list[Job], watch: Callable[[Iterable[Job]], Iterator[Job]]
+    ) -> Iterator[tuple[Job, dict[str, Any]]]:
+        """Run jobs; each record is on disk before it is yielded. `watch` sees each job start."""
+        if self.source is not None:
+            self.folder.create(self.source, self.plan)
+        else:
+            self.folder.save(self.plan)
+        runner = LocalRunner(session.session(self.plan.name, self.plan.seed), self.bench.built)
+        for job, record in zip(jobs, runner.run(watch(jobs)), strict=True):
+            append(self.folder.records, record)
+            yield job, record
+
+
+def start(request: Request, tell: Teller) -> Campaign:
+    """A new campaign. UserError with all that is wrong, in the study or for it on this machine."""
+    draft = studies.read(request.study)
+    if draft.study is None:
+        raise UserError(draft.problems)
+    study = _as_requested(draft.study, request)
+    folder = ResultFolder(request.out or _default_folder(draft.name))
+    bench = session.workbench([run.toolchains for run in study.runs], tell)
+    site = session.site(bench.names, oversubscribe=request.oversubscribe)
+    plan = expand(study, site, bench.program, draft.where)
+    problems = [*draft.problems, *bench.problems, *plan.problems, *folder.problems()]
+    if not plan.cases and not problems:
+        problems.append(Problem(str(draft.path), "nothing can run here", "\n    ".join(plan.notes)))
+    if problems:
+        raise UserError(problems)
+    saved = SavedPlan(
+        name=draft.name,
+        study=study.title,
+        seed=session.new_seed() if request.seed is None else request.seed,
+        cases=plan.cases,
+        notes=plan.notes,
+        sources={name: built.source for name, built in bench.built.items()},
+        machine=session.identity(),
+    )
+    return Campaign(folder, saved, bench, draft.source)
+
+
+def _as_requested(study: Study, request: Request) -> Study:
+    changed: dict[str, Any] = {}
+    if request.launches is not None:
+        changed["launches"] = request.launches
+    if request.toolchain is not None:
+        changed["toolchains"] = [request.toolchain]
+    return study.model_copy(update={"runs": [run.model_copy(update=changed) for run in study.runs]})
+
+
+def _default_folder(name: str) -> Path:
+    return Path("results") / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
+
+
+def resume(directory: Path, study: str | None, launches: int | None, tell: Teller) -> Campaign:
+    """A campaign that was started before. UserError if old records and new ones would not mix.
+
+    study: must be that of the folder, if it is named at all.
+    """
+    folder = ResultFolder(directory)
+    plan = folder.load()
+    bench = session.workbench([list(plan.sources)], tell)
+    differences = []
+    if study:
+        saved = folder.study.read_text(encoding="utf-8")
+        now = studies.read(study).source
+        differences += [f"the study changed: {change}" for change in changes(saved, now)]
+    for name, built in bench.built.items():
+        if built.source != plan.sources[name]:
+            differences.append(f"halobench changed: {plan.sources[name]} -> {built.source}")
+    for key, value in session.identity().items():
+        if value != plan.machine[key]:
+            differences.append(f"another machine: {key} {plan.machine[key]} -> {value}")
+    mend = "start a new folder: haloscope run STUDY --out DIR"
+    problems = [Problem(f"--resume {directory}", what, mend) for what in differences]
+    if problems or bench.problems:
+        raise UserError([*problems, *bench.problems])
+    return Campaign(folder, plan.with_launches(launches), bench, None)

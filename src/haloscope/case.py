@@ -1,0 +1,105 @@
+"""A case: one setting to be measured, and where its ranks and threads go."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from haloscope.quantities import count
+
+Value = bool | int | float | str
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where one case's ranks and threads are asked to go."""
+
+    nodes: int = 1
+    ppn: int = 1
+    threads: int = 1
+    places: str = "cores"
+    bind: str = "close"
+
+    @property
+    def ranks(self) -> int:
+        """All processes, over all nodes."""
+        return self.nodes * self.ppn
+
+    def __str__(self) -> str:
+        """For people: 4 ranks x 2 threads on 2 nodes."""
+        threads = f" x {count(self.threads, 'thread')}" if self.threads > 1 else ""
+        nodes = f" on {self.nodes} nodes" if self.nodes > 1 else ""
+        usual = self == Layout(self.nodes, self.ppn, self.threads)
+        binding = "" if usual else f", {self.places} {self.bind}"
+        return f"{count(self.ranks, 'rank')}{threads}{nodes}{binding}"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One setting to be measured: the same setting has the same id, in any study.
+
+    given: the parameters that were asked for; params: all of them, resolved by halobench.
+    memory_bytes: predicted, summed over ranks. oversubscribed: more threads than cores there.
+    """
+
+    kernel: str
+    given: Mapping[str, Value]
+    params: Mapping[str, Any]
+    layout: Layout
+    toolchain: str
+    run: int
+    launches: int
+    timeout_s: float
+    memory_bytes: int
+    oversubscribed: bool = False
+    transport: str | None = None
+
+    @cached_property
+    def id(self) -> str:
+        """12 hexadecimal digits of all that makes this setting what it is."""
+        setting = {
+            "kernel": self.kernel,
+            "params": dict(self.params),
+            "layout": asdict(self.layout),
+            "toolchain": self.toolchain,
+            "transport": self.transport,
+        }
+        canonical = json.dumps(setting, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode()).hexdigest()[:12]
+
+    @property
+    def label(self) -> str:
+        """A line for people: kernel, given parameters, layout."""
+        return f"{' '.join([self.kernel, *self.arguments])}, {self.layout}"
+
+    @property
+    def arguments(self) -> list[str]:
+        """The given parameters as halobench takes them on its command line."""
+        return [f"{key}={text(value)}" for key, value in self.given.items()]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For plan.json."""
+        return {"case": self.id, **asdict(self)}
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, Any]) -> Case:
+        """The reverse of `as_dict`."""
+        fields = {key: value for key, value in saved.items() if key != "case"}
+        return cls(**{**fields, "layout": Layout(**saved["layout"])})
+
+
+@dataclass(frozen=True)
+class Job:
+    """One launch of one case: a whole job."""
+
+    case: Case
+    launch: int
+
+
+def text(value: Value) -> str:
+    """A parameter's value as halobench takes it on its command line."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

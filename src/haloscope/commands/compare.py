@@ -1,0 +1,86 @@
+"""haloscope compare: two result folders, case by case."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from haloscope.dossier import Dossier
+
+_DESCRIPTION = """\
+Compare two result folders case by case: before and after a change, one MPI library and another.
+
+Cases match by kernel, parameters and layout. Where each folder was measured with one toolchain, and
+not the same one, the toolchains are what is compared. For each case: both medians, how many times
+as fast the second is (with an interval from 6 launches on), and a two-sided Mann-Whitney test over
+launches, corrected for the number of cases (Holm). Sweeps are compared at their smallest and
+largest point. With 3 launches on each side no difference can be shown; 5 and 5 are enough for 6
+cases, 8 and 8 for hundreds.
+"""
+_EPILOG = """\
+examples:
+  haloscope compare results/before results/after
+
+exit codes: 0 nothing is slower; 1 some case is slower, or has no good launch to compare; 2 usage
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `compare` to the command line."""
+    parser = subparsers.add_parser(
+        "compare",
+        help="compare two result folders case by case",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("first", metavar="DIR", help="the folder to compare with")
+    parser.add_argument("second", metavar="DIR", help="the folder that is compared")
+    parser.set_defaults(execute=execute)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Print the table; 1 where the second folder is slower or lacks a case's time."""
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from haloscope.dossier import open_folder
+    from haloscope.errors import Problem, UserError
+    from haloscope.report import terminal
+    from haloscope.tables.compared import compare_cases
+
+    first, second = (open_folder(Path(name)) for name in (arguments.first, arguments.second))
+    compared = compare_cases(first.cases, second.cases, first.seed)
+    if compared.table is None:
+        what = "no case of the one is in the other"
+        mend = "compare folders of the same study; haloscope show says what is in each"
+        raise UserError(Problem(f"{arguments.first} {arguments.second}", what, mend))
+    console = Console(highlight=False)
+    console.print(terminal.tables([compared.table]))
+    for line in (*_differences(first, second), *compared.notes):
+        console.print(line, markup=False, soft_wrap=True)
+    bad = {"slower", "not measured"}
+    return 1 if any(one.verdict in bad for one in compared.contrasts) else 0
+
+
+def _differences(first: Dossier, second: Dossier) -> Iterator[str]:
+    """What else is not the same in the two folders: machine, MPI library, compiler, sources."""
+    for name, one, other in zip(
+        ("host", "processor", "MPI", "compiler", "flags", "halobench sources", "haloscope"),
+        _identity(first),
+        _identity(second),
+        strict=True,
+    ):
+        if one != other:
+            yield f"Differs: {name}: {one} (first), {other} (second)."
+
+
+def _identity(dossier: Dossier) -> tuple[str, ...]:
+    machine, last = dossier.machine or {}, dossier.records[-1]
+    toolchain = [last.toolchain.get(key) for key in ("mpi", "compiler", "flags", "source")]
+    found = (machine.get("host"), machine.get("cpu"), *toolchain, last.haloscope)
+    return tuple(str(value or "not known").splitlines()[0] for value in found)

@@ -1,0 +1,82 @@
+"""haloscope describe: what a kernel does, and the parameters it takes."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from haloscope.halobench import Kernel, Parameter
+
+_DESCRIPTION = """\
+What a kernel does, and its parameters: the default, what is allowed, the unit, the meaning.
+The parameters go into a study's params = { key = value }, or after haloscope once KERNEL.
+The last ones belong to the measuring protocol, and every kernel has them.
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `describe` to the command line."""
+    parser = subparsers.add_parser(
+        "describe",
+        help="what a kernel does and the parameters it takes",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("kernel", metavar="KERNEL", help="its name: see haloscope list")
+    parser.add_argument("--json", action="store_true", help="as JSON, as halobench describes it")
+    parser.set_defaults(execute=execute)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Print the description; the exit code."""
+    import json
+    from dataclasses import asdict
+
+    from rich.console import Console
+
+    from haloscope import halobench, session
+    from haloscope.errors import Problem, UserError, nearest
+    from haloscope.progress import Teller
+
+    bench = session.workbench([None], Teller(Console(stderr=True)))
+    name, known = arguments.kernel, bench.program.kernels()
+    if name not in known:
+        what = f"there is no kernel '{name}'"
+        raise UserError(Problem(f"describe {name}", what, nearest(name, known)))
+    kernel = halobench.describe(bench.program.binary, name)
+    if arguments.json:
+        print(json.dumps(asdict(kernel), indent=1))
+    else:
+        _show(kernel, Console(highlight=False))
+    return 0
+
+
+def _show(kernel: Kernel, out: Console) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    out.print(Text(kernel.name, style="bold"), Text(kernel.summary))
+    if kernel.paper:
+        out.print(Text(f"from {kernel.paper}"))
+    table = Table("parameter", "default", "allowed", "unit", "meaning")
+    for one in kernel.parameters:
+        cells = (one.name, str(one.default), allowed(one), one.unit or "", one.help)
+        table.add_row(*map(Text, cells))
+    out.print(table)
+
+
+def allowed(parameter: Parameter) -> str:
+    """What a parameter may be, in words: a whole number from 1 to 65; one | other; a number."""
+    if parameter.choices:
+        return " | ".join(parameter.choices)
+    kinds = {"integer": "whole number", "real": "number", "sizes": "sizes: 8,64,1K or 8:4M"}
+    limits = (("from", parameter.minimum), ("to", parameter.maximum))
+    words = [f"{word} {_limit(value)}" for word, value in limits if value is not None]
+    return " ".join([kinds[parameter.type], *words])
+
+
+def _limit(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) and abs(value) < 1e9 else f"{value:g}"

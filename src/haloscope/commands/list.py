@@ -1,0 +1,66 @@
+"""haloscope list: the studies, kernels, papers and toolchains that are there."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from haloscope.session import Workbench
+
+_DESCRIPTION = """\
+List what there is: ready studies, with the cases they have on this machine (haloscope run STUDY);
+kernels (haloscope describe KERNEL, haloscope once KERNEL); papers whose published tables can stand
+beside yours (haloscope paper); MPI toolchains (haloscope toolchain). What the kernels are is
+asked of halobench itself, which is built first if it was not yet.
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `list` to the command line."""
+    parser = subparsers.add_parser(
+        "list",
+        help="the studies, kernels, papers and toolchains that are there",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(execute=execute)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Print the lists; the exit code."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from haloscope import halobench, papers, session, study, toolchain
+    from haloscope.progress import Teller
+
+    out, tell = Console(highlight=False), Teller(Console(stderr=True))
+    bench = session.workbench([None], tell)
+
+    def show(title: str, rows: Iterable[tuple[str, ...]]) -> None:
+        table = Table(title=title, title_justify="left", show_header=False, box=None)
+        table.add_column(style="bold", no_wrap=True)
+        for row in rows:
+            table.add_row(*row)
+        out.print(table, "")
+
+    show("studies", (_study(path, bench) for path in study.ready()))
+    kernels = halobench.kernels(bench.program.binary)
+    show("kernels", ((kernel.name, kernel.summary) for kernel in kernels))
+    show("papers", ((paper.id, paper.title) for paper in papers.list_papers()))
+    show("toolchains", ((one.name, one.version) for one in toolchain.available()))
+    return 0
+
+
+def _study(path: Path, bench: Workbench) -> tuple[str, str, str]:
+    from haloscope import session
+    from haloscope.plan import expand
+    from haloscope.study import load
+
+    study = load(path)
+    plan = expand(study, session.site(bench.names, oversubscribe=False), bench.program)
+    return path.stem, study.title, f"{len(plan.cases)} cases"

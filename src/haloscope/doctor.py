@@ -1,0 +1,392 @@
+"""What on this machine would spoil a measurement or a run, each finding with its mend.
+
+A check is a small function from what is examined to one Finding; CHECKS lists them all.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from haloscope import machine, pypi
+from haloscope.toolchain import (
+    DEFAULT,
+    Launch,
+    Toolchain,
+    available,
+    cache_path,
+    compiler_family,
+    launch_command,
+)
+
+Level = Literal["ok", "note", "warn", "fail"]
+
+_CXX20 = """\
+#include <concepts>
+#include <numeric>
+#include <omp.h>
+#include <ranges>
+#include <span>
+template <std::integral T> T sum(std::span<const T> values) {
+  T total = 0;
+  for (const T value : values | std::views::filter([](T v) { return v > 0; })) total += value;
+  return total;
+}
+int main() {
+  const int values[] = {1, -2, 3};
+  return sum<int>(values) == 4 && omp_get_max_threads() > 0 ? 0 : 1;
+}
+"""
+_GIB = 1 << 30
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One check's answer.
+
+    level: ok; note, to know; warn, it would spoil measurements; fail, runs would not work.
+    mend:  what to do; None where there is nothing to do.
+    """
+
+    check: str
+    level: Level
+    what: str
+    mend: str | None = None
+
+
+@dataclass(frozen=True)
+class Patient:
+    """What is examined: a machine's /proc and /sys below root, and the toolchain runs would use."""
+
+    root: Path = machine.ROOT
+    toolchain: Toolchain | None = None
+
+
+def examine(patient: Patient | None = None) -> Iterator[Finding]:
+    """Every check's finding, in the order of CHECKS, as it is made."""
+    if patient is None:
+        patient = Patient(toolchain=next(iter(available()), None))
+    for check in CHECKS:
+        yield check(patient)
+
+
+def exit_code(findings: list[Finding]) -> int:
+    """1 where any check failed, else 0."""
+    return int(any(finding.level == "fail" for finding in findings))
+
+
+def check_cores(patient: Patient) -> Finding:
+    """Whether more than one rank can run without sharing a core."""
+    usable, there = (
+        len(machine.physical_cores(patient.root)),
+        len(machine.online_cpus(patient.root)),
+    )
+    what = f"{_count(usable, 'core')} for ranks and threads, of {_count(there, 'processor')}"
+    if usable == 1:
+        mend = "more than one rank needs --oversubscribe here, and measures the scheduler"
+        return Finding("cores", "warn", what, mend)
+    allowed = len(os.sched_getaffinity(0))
+    if allowed < there:
+        mend = "an affinity mask or cpuset holds this process to them: a batch job's, or taskset's"
+        return Finding("cores", "note", f"{what}: {allowed} are allowed", mend)
+    return Finding("cores", "ok", what)
+
+
+def check_threads_per_core(patient: Patient) -> Finding:
+    """Whether cores have hardware threads that ranks could end up sharing."""
+    threads = max(
+        len(machine.siblings(cpu, patient.root)) for cpu in machine.online_cpus(patient.root)
+    )
+    if threads == 1:
+        return Finding("SMT", "ok", "one hardware thread a core")
+    mend = 'haloscope uses one of each core; places = "threads" in a layout uses all'
+    return Finding("SMT", "note", f"{threads} hardware threads a core", mend)
+
+
+def check_quota(patient: Patient) -> Finding:
+    """Whether a cgroup takes processors away in the middle of a measurement."""
+    quota = machine.cpu_quota(patient.root)
+    if quota is None:
+        return Finding("processor quota", "ok", "none")
+    mend = "give the container whole processors instead (docker run --cpuset-cpus=0-3)"
+    what = f"a cgroup grants {quota:g} processors' time and stops all threads when it is used up"
+    return Finding("processor quota", "warn", what, mend)
+
+
+def check_governor(patient: Patient) -> Finding:
+    """Whether the clock frequency waits for load before it rises."""
+    governor = machine.governor(patient.root)
+    if governor is None:
+        return Finding("frequency governor", "note", "not visible (a virtual machine?)")
+    if governor == "performance":
+        return Finding("frequency governor", "ok", governor)
+    mend = "sudo cpupower frequency-set --governor performance"
+    return Finding("frequency governor", "warn", f"{governor}: the clock follows the load", mend)
+
+
+def check_turbo(patient: Patient) -> Finding:
+    """Whether one busy core runs faster than many, which makes speedups look worse."""
+    cpu = patient.root / "sys/devices/system/cpu"
+    for switch, turbo_on in (("intel_pstate/no_turbo", "0"), ("cpufreq/boost", "1")):
+        value = _read(cpu / switch)
+        if value == turbo_on:
+            off = "1" if turbo_on == "0" else "0"
+            mend = f"to compare runs on few and many cores: echo {off} | sudo tee {cpu / switch}"
+            return Finding("turbo", "note", "on: few busy cores run faster than many", mend)
+        if value is not None:
+            return Finding("turbo", "ok", "off")
+    return Finding("turbo", "note", "not visible")
+
+
+def check_load(patient: Patient) -> Finding:
+    """Whether something else is running."""
+    load = machine.load_1min(patient.root)
+    if load is None:
+        return Finding("load", "note", "not visible")
+    cores = len(machine.physical_cores(patient.root))
+    what = f"{load:.2f} on {_count(cores, 'core')} over the last minute"
+    if load > 0.25 * cores:
+        return Finding("load", "warn", what, "wait, or stop what else is running (top shows it)")
+    return Finding("load", "ok", what)
+
+
+def check_memory(patient: Patient) -> Finding:
+    """Whether there is room for a problem that doesn't fit in the caches."""
+    free = machine.memory_available_bytes(patient.root)
+    what = f"{free / _GIB:.1f} GiB can be taken"
+    if free < _GIB // 4:
+        return Finding("memory", "fail", what, "free some, or raise the container's limit")
+    if free < _GIB:
+        return Finding("memory", "warn", f"{what}: large cases will be refused", "free some")
+    return Finding("memory", "ok", what)
+
+
+def check_huge_pages(patient: Patient) -> Finding:
+    """Whether large vectors get large pages, as halobench asks for them."""
+    text = _read(patient.root / "sys/kernel/mm/transparent_hugepage/enabled")
+    match = re.search(r"\[(\w+)\]", text or "")
+    if match is None:
+        return Finding("huge pages", "note", "not visible")
+    if match[1] == "never":
+        mend = "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"
+        return Finding("huge pages", "warn", "switched off: large vectors are slower", mend)
+    return Finding("huge pages", "ok", f"transparent huge pages: {match[1]}")
+
+
+def check_numa_balancing(patient: Patient) -> Finding:
+    """Whether the kernel moves pages while a kernel is timed."""
+    if _read(patient.root / "proc/sys/kernel/numa_balancing") in (None, "0"):
+        return Finding("NUMA balancing", "ok", "off")
+    mend = "echo 0 | sudo tee /proc/sys/kernel/numa_balancing"
+    return Finding("NUMA balancing", "warn", "on: the kernel moves pages during a run", mend)
+
+
+def check_clock(patient: Patient) -> Finding:
+    """Whether reading the time is cheap and steady."""
+    clock = _read(patient.root / "sys/devices/system/clocksource/clocksource0/current_clocksource")
+    if clock is None:
+        return Finding("clock", "note", "not visible")
+    if clock in ("tsc", "arch_sys_counter", "timebase", "kvm-clock"):
+        return Finding("clock", "ok", clock)
+    mend = "boot with clocksource=tsc where the processor has a steady one; use larger `steps`"
+    return Finding("clock", "warn", f"{clock}: each reading is a slow trip into the kernel", mend)
+
+
+def check_compiler(patient: Patient) -> Finding:
+    """Whether a C++20 program with OpenMP really compiles and runs."""
+    compiler = str(patient.toolchain.mpicxx) if patient.toolchain else os.environ.get("CXX", "c++")
+    mend = "install a C++20 compiler with OpenMP (Debian, Ubuntu: apt install g++)"
+    with tempfile.TemporaryDirectory() as folder:
+        source, program = Path(folder, "trial.cpp"), Path(folder, "trial")
+        source.write_text(_CXX20)
+        compile_it = [compiler, "-std=c++20", "-fopenmp", str(source), "-o", str(program)]
+        extra = patient.toolchain.environment() if patient.toolchain else {}
+        for command in (compile_it, [str(program)]):
+            if why := _complaint(command, extra):
+                return Finding("C++ compiler", "fail", f"{compiler}: {why}", mend)
+    return Finding("C++ compiler", "ok", f"{compiler} compiles C++20 with OpenMP")
+
+
+def check_mpi(patient: Patient) -> Finding:
+    """Whether there is an MPI library whose wrapper and launcher belong together."""
+    toolchain = patient.toolchain
+    if toolchain is None:
+        what = f"none yet: the first run adds {DEFAULT} from PyPI"
+        return Finding("MPI", "note", what, f"to do it now: haloscope toolchain add {DEFAULT}")
+    wrapped = compiler_family(toolchain)
+    if wrapped not in (None, toolchain.family):
+        what = f"mpicxx in PATH is {wrapped}'s, but mpirun is of {toolchain.version}"
+        mend = (
+            "put one library's folder first in PATH (Debian: update-alternatives --config mpirun)"
+        )
+        return Finding("MPI", "fail", what, mend)
+    return Finding("MPI", "ok", f"{toolchain.version} ({toolchain.mpirun})")
+
+
+def check_binding(patient: Patient) -> Finding:
+    """Whether ranks really land on the cores they are given: tried with a launch."""
+    toolchain = patient.toolchain
+    if toolchain is None:
+        return Finding("binding", "note", "not tried: no MPI yet")
+    launch = Launch(ranks=min(2, len(machine.physical_cores())))
+    command, environment = launch_command(toolchain, launch, ["cat", "/proc/self/status"])
+    try:
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    except subprocess.TimeoutExpired:
+        return Finding("binding", "fail", "the launcher did not end within 60 s", " ".join(command))
+    found = re.findall(r"^Cpus_allowed_list:\s*(\S+)$", done.stdout, re.MULTILINE)
+    seen = sorted(tuple(machine.parse_cpu_list(text)) for text in found)
+    if done.returncode != 0 or seen != sorted(launch.cpus_of_ranks()):
+        why = done.stderr.strip()[-500:] or f"asked for {launch.cpus_of_ranks()}, got {seen}"
+        return Finding("binding", "fail", why, f"try by hand: {' '.join(command)}")
+    return Finding("binding", "ok", f"tried: ranks sit on processors {', '.join(sorted(found))}")
+
+
+def check_tuning(patient: Patient) -> Finding:
+    """Whether the environment holds settings of MPI that would shape every run, unseen."""
+    tuning = re.compile(r"(OMPI_MCA|UCX|FI|MPICH|MPIR_CVAR|I_MPI)_")
+    names = sorted(name for name in os.environ if tuning.match(name))
+    if not names:
+        return Finding("MPI variables", "ok", "none set")
+    mend = "unset them, or keep them in mind: they shape every run and no record holds them"
+    return Finding("MPI variables", "note", f"{', '.join(names)} set", mend)
+
+
+def check_simulation(patient: Patient) -> Finding:
+    """Whether the tools for simulated runs are there; only they need them."""
+    if shutil.which("smpicxx") and shutil.which("smpirun"):
+        return Finding(
+            "SimGrid", "ok", "smpicxx and smpirun are in PATH: simulated runs can be made"
+        )
+    mend = "only for simulated runs (Debian, Ubuntu: apt install simgrid libsimgrid-dev)"
+    return Finding("SimGrid", "note", "smpicxx and smpirun are not in PATH", mend)
+
+
+def check_python(patient: Patient) -> Finding:
+    """Whether this Python can add toolchains."""
+    what = f"{sys.version.split()[0]} in {sys.prefix}"
+    if pypi.can_install():
+        return Finding("Python", "ok", what)
+    mend = f"{sys.executable} -m ensurepip, or install uv"
+    return Finding(
+        "Python", "warn", f"{what}: no pip and no uv, so no toolchain can be added", mend
+    )
+
+
+def check_stack(patient: Patient) -> Finding:
+    """Whether the stack is as large as usual."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_STACK)
+    what = _limit(limit)
+    if limit != resource.RLIM_INFINITY and limit < 8 << 20:
+        return Finding("stack limit", "warn", what, "ulimit -s 8192")
+    return Finding("stack limit", "ok", what)
+
+
+def check_locked_memory(patient: Patient) -> Finding:
+    """Whether a fast network could pin its buffers; shared memory and TCP need no such thing."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    if limit == resource.RLIM_INFINITY:
+        return Finding("locked memory", "ok", _limit(limit))
+    mend = "InfiniBand wants `ulimit -l unlimited` (/etc/security/limits.conf); nothing else does"
+    return Finding("locked memory", "note", _limit(limit), mend)
+
+
+def check_host_name(patient: Patient) -> Finding:
+    """Whether this host's name leads to an address, as some MPI libraries need."""
+    name = socket.gethostname()
+    try:
+        socket.getaddrinfo(name, None)
+    except OSError as error:
+        mend = f"echo '127.0.1.1 {name}' | sudo tee -a /etc/hosts"
+        return Finding("host name", "warn", f"'{name}' does not resolve: {error.strerror}", mend)
+    return Finding("host name", "ok", f"{name} resolves")
+
+
+def check_shared_memory(patient: Patient) -> Finding:
+    """Whether ranks have room to talk in."""
+    folder = patient.root / "dev/shm"
+    if not folder.is_dir():
+        mend = "mount a tmpfs there: ranks of one host talk through it"
+        return Finding("/dev/shm", "fail", "is not there", mend)
+    size = shutil.disk_usage(folder)
+    what = f"{size.free / _GIB:.2f} GiB free"
+    if size.free < _GIB // 4:
+        return Finding("/dev/shm", "warn", what, "docker run --shm-size=1g, or remount it larger")
+    return Finding("/dev/shm", "ok", what)
+
+
+def check_cache(patient: Patient) -> Finding:
+    """Whether toolchains and builds can be stored."""
+    folder = cache_path()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        mend = "set HALOSCOPE_CACHE to a folder that you may write to"
+        return Finding("cache", "fail", str(error), mend)
+    free = shutil.disk_usage(folder).free
+    what = f"{folder}, {free / _GIB:.0f} GiB free"
+    if free < _GIB:
+        return Finding("cache", "warn", what, "free some, or set HALOSCOPE_CACHE to another disk")
+    return Finding("cache", "ok", what)
+
+
+CHECKS: tuple[Callable[[Patient], Finding], ...] = (
+    check_cores,
+    check_threads_per_core,
+    check_quota,
+    check_governor,
+    check_turbo,
+    check_load,
+    check_memory,
+    check_huge_pages,
+    check_numa_balancing,
+    check_clock,
+    check_compiler,
+    check_mpi,
+    check_binding,
+    check_tuning,
+    check_simulation,
+    check_python,
+    check_stack,
+    check_locked_memory,
+    check_host_name,
+    check_shared_memory,
+    check_cache,
+)
+
+
+def _complaint(command: list[str], extra: dict[str, str]) -> str | None:
+    """Why a command did not end well; None if it did."""
+    try:
+        done = subprocess.run(
+            command, env={**os.environ, **extra}, capture_output=True, text=True, timeout=120
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return None if done.returncode == 0 else done.stderr.strip()[-300:] or "it failed"
+
+
+def _limit(limit: int) -> str:
+    return "unlimited" if limit == resource.RLIM_INFINITY else f"{limit / (1 << 20):g} MiB"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return None

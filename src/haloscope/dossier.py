@@ -1,0 +1,108 @@
+"""Reads a result folder: everything a report is made from, in one place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from haloscope import papers
+from haloscope.errors import Problem, UserError
+from haloscope.evidence import MeasuredCase, Planned, group, settings_of
+from haloscope.papers import Paper
+from haloscope.records import Record, latest, read
+from haloscope.results import ResultFolder
+from haloscope.study import Element
+from haloscope.study import read as read_study
+from haloscope.tables.model import Options, Wish
+
+
+@dataclass(frozen=True)
+class Dossier:
+    """What is known of one result folder.
+
+    title:   of the study; the folder's name where the study's file is not there.
+    records: the last of each case and launch; cases: the same, by setting, with the plan's.
+    tables, figures: what the study asks for; None where it leaves that to the report.
+    paper:   the study's; shelf: all there are.
+    plan:    plan.json, {} where it is not there.
+    """
+
+    path: Path
+    title: str
+    records: tuple[Record, ...]
+    cases: tuple[MeasuredCase, ...]
+    tables: tuple[Wish, ...] | None
+    figures: tuple[Wish, ...] | None
+    paper: Paper | None
+    shelf: tuple[Paper, ...]
+    plan: Mapping[str, Any]
+
+    @property
+    def machine(self) -> Mapping[str, Any] | None:
+        """Where the latest record that says so was made."""
+        return next((r.machine for r in reversed(self.records) if r.machine), None)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What the plan left out before anything ran, and why."""
+        return tuple(self.plan.get("notes", ()))
+
+    @property
+    def seed(self) -> int:
+        """The study's seed, for bootstrap intervals that come out the same again."""
+        return int(self.plan.get("seed") or 0)
+
+
+def open_folder(directory: Path) -> Dossier:
+    """Everything in a result folder. UserError if it is none, or has no record to report."""
+    folder = ResultFolder(directory)
+    if not directory.is_dir():
+        raise UserError(Problem(str(directory), "there is no such folder", _MEND))
+    if not folder.records.exists():
+        raise UserError(Problem(str(directory), "no records.jsonl is in it", _MEND))
+    records = tuple(latest(read(folder.records)))
+    if not records:
+        what = "its records.jsonl has no record that can be read"
+        raise UserError(Problem(str(folder.records), what, "go on with it: haloscope run --resume"))
+    plan = _plan(folder)
+    study = read_study(folder.study).study if folder.study.exists() else None
+    return Dossier(
+        path=directory,
+        title=study.title if study else directory.resolve().name,
+        records=records,
+        cases=tuple(group(records, _planned(plan))),
+        tables=_wishes(study.tables) if study and study.tables else None,
+        figures=_wishes(study.figures) if study and study.figures else None,
+        paper=papers.load(study.paper) if study and study.paper else None,
+        shelf=tuple(papers.list_papers()),
+        plan=plan,
+    )
+
+
+_MEND = "give the folder that haloscope run wrote to"
+
+
+def _plan(folder: ResultFolder) -> Mapping[str, Any]:
+    if not folder.plan.exists():
+        return {}
+    saved: Mapping[str, Any] = json.loads(folder.plan.read_text(encoding="utf-8"))
+    return saved
+
+
+def _planned(plan: Mapping[str, Any]) -> list[Planned]:
+    return [
+        Planned(case["case"], case["kernel"], settings_of(case), case["launches"])
+        for case in plan.get("cases", [])
+    ]
+
+
+def _wishes(elements: list[Any]) -> tuple[Wish, ...]:
+    return tuple(_wish(element) for element in elements)
+
+
+def _wish(element: Element) -> Wish:
+    options = Options(where=element.where, title=element.title, published=element.published)
+    return Wish(element.kind, options)

@@ -1,0 +1,276 @@
+"""The headline: what was found, in plain words, each sentence from the cases it names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from haloscope.bandwidth import uses
+from haloscope.evidence import MeasuredCase, facets
+from haloscope.points import Swept, sweep
+from haloscope.published import Library
+from haloscope.quantities import count, listed, number, percent, rate, seconds, size
+from haloscope.scaling import scalings, times_as_fast
+from haloscope.stats import Estimate
+from haloscope.tables.context import Context
+from haloscope.tables.exchange import groups
+from haloscope.tables.model import Tone
+from haloscope.tables.pingpong import half_round_trip, one_way_rate
+
+BUSY = 0.5
+"""Load beforehand, in processors, above which it is worth a word."""
+UNEVEN = 1.3
+"""Slowest over fastest launch of one case, above which it is worth a word."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence. tone: "warning" where it says what spoils the others."""
+
+    text: str
+    tone: Tone = ""
+
+
+def findings(cases: Sequence[MeasuredCase], context: Context) -> list[Finding]:
+    """All there is to say at the top of a report, warnings first."""
+    parts = (
+        _left_out(cases),
+        _marked(cases),
+        _disturbed(cases, context),
+        _memory(cases),
+        _solver(cases),
+        _variants(cases, context),
+        _scaling(cases, context),
+        _published(cases, context),
+        _convergence(cases, context),
+        _exchange(cases, context),
+        _pingpong(cases),
+    )
+    return [finding for part in parts for finding in part]
+
+
+def _left_out(cases: Sequence[MeasuredCase]) -> Iterator[Finding]:
+    bad = Counter(record.outcome for case in cases for record in case.excluded)
+    good = sum(len(case.launches) for case in cases)
+    planned = sum(max(case.planned or 0, len(case.launches) + len(case.excluded)) for case in cases)
+    if planned > good:
+        reasons = [f"{number_of} {outcome}" for outcome, number_of in bad.items()]
+        if rest := planned - good - bad.total():
+            reasons.append(f"{rest} not run")
+        yield Finding(
+            f"{planned - good} of {count(planned, 'launch', 'launches')} are in no table: "
+            f"{listed(reasons)}. The notes name them.",
+            "warning",
+        )
+
+
+def _marked(cases: Sequence[MeasuredCase]) -> Iterator[Finding]:
+    shared = sum(case.oversubscribed for case in cases)
+    if shared:
+        yield Finding(
+            f"{count(shared, 'case')} of {len(cases)} oversubscribed: processes or threads shared "
+            "cores (†), so these times say little about the machine.",
+            "warning",
+        )
+    simulated = sum(case.simulated for case in cases)
+    if simulated:
+        yield Finding(f"{count(simulated, 'case')} of {len(cases)} simulated (‡).")
+
+
+def _disturbed(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Was something else running? By the load beforehand, and by launches that differ a lot."""
+    load = (context.machine or {}).get("load_1min") or 0.0
+    if load > BUSY:
+        yield Finding(
+            f"Other programs kept {number(load, 2)} processors busy when the run began: times may "
+            "be too long.",
+            "warning",
+        )
+    several = [case for case in cases if len(case.times_s) > 1]
+    uneven = [case for case in several if max(case.times_s) > UNEVEN * min(case.times_s)]
+    if uneven:
+        yield Finding(
+            f"In {len(uneven)} of {count(len(several), 'case')} the slowest launch took more than "
+            f"{UNEVEN} times as long as the fastest: something disturbed this machine.",
+            "warning",
+        )
+
+
+def _memory(cases: Sequence[MeasuredCase]) -> Iterator[Finding]:
+    """Bandwidth of the largest working set on the most cores against the fewest."""
+    by_cores: dict[int, Swept] = {}
+    for case in cases:
+        triads = [p for p in sweep(case) if p.operation == "triad"] if _is(case, "stream") else []
+        if triads:
+            known = by_cores.get(case.cores)
+            if known is None or known.rate.value < triads[-1].rate.value:
+                by_cores[case.cores] = triads[-1]
+    if not by_cores:
+        return
+    few, many = min(by_cores), max(by_cores)
+    one, all_ = by_cores[few].rate.value, by_cores[many].rate.value
+    if few == many:
+        yield Finding(f"Memory bandwidth (triad) on {count(few, 'core')}: {rate(one)}.")
+    else:
+        yield Finding(
+            f"{many} cores give {number(all_ / one, 2)} times the memory bandwidth of "
+            f"{few if few > 1 else 'one'}: {rate(all_)} against {rate(one)} (triad)."
+        )
+
+
+def _solver(cases: Sequence[MeasuredCase]) -> Iterator[Finding]:
+    """Each variant at its largest working set, on the most cores that stream ran on too."""
+    known = [use for use in uses(cases, cases) if use.share is not None]
+    for variant in dict.fromkeys(str(use.case.settings.get("variant")) for use in known):
+        own = [use for use in known if str(use.case.settings.get("variant")) == variant]
+        best = max(own, key=lambda u: (u.working_set_bytes, u.case.cores, u.achieved.value))
+        yield Finding(
+            f"The {variant} solver reaches {percent(best.share)} of what stream's triad allows: "
+            f"{rate(best.achieved.value)} (N = {best.case.settings.get('n')}, "
+            f"{count(best.case.cores, 'core')})."
+        )
+
+
+def _variants(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Fused against textbook on the largest mesh that both solved on the same few cores."""
+    own = [case for case in cases if _is(case, "poisson_cg") and case.time]
+    both = []
+    for part in facets(own, ("variant",)):
+        by_variant = {case.settings.get("variant"): case for case in part.cases}
+        if {"fused", "textbook"} <= by_variant.keys():
+            both.append((by_variant["textbook"], by_variant["fused"]))
+    if not both:
+        return
+    textbook, fused = max(both, key=lambda pair: (pair[0].number("n"), -pair[0].cores))
+    ratio = times_as_fast(textbook, fused, context.seed)
+    if ratio:
+        where = f"N = {fused.number('n')}, {count(fused.cores, 'core')}"
+        pace = f"{_pace('is', ratio)} the textbook one{_interval(ratio)}"
+        yield Finding(f"The fused solver {pace}: {where}.")
+
+
+def _scaling(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """The largest mesh on the most cores; of several settings, the fastest."""
+    own = [case for case in cases if _is(case, "poisson_cg")]
+    ladders = [(one.p, ladder) for one in scalings(own) for ladder in one.ladders]
+    tops = [
+        (p, ladder, good[-1])
+        for p, ladder in ladders
+        if len(good := [case for case in ladder.steps.values() if case.launches]) > 1
+    ]
+    if not tops:
+        return
+    p, ladder, top = max(tops, key=lambda t: (t[1].n, t[2].cores, -_seconds(t[2])))
+    ratio, share = ladder.speedup(top, context.seed), ladder.efficiency(top, context.seed)
+    if ratio and share and ladder.base:
+        fewer = "one" if ladder.base.cores == 1 else str(ladder.base.cores)
+        yield Finding(
+            f"With {top.cores} {p}, N = {ladder.n} {_pace('is solved', ratio)} with {fewer}"
+            f"{_interval(ratio)}: an efficiency of {percent(share.value)}."
+        )
+
+
+def _published(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """The largest mesh that was solved by one process both here and in some paper."""
+    own = [
+        case
+        for case in cases
+        if _is(case, "poisson_cg") and case.cores == 1 and case.time and not _fixed(case)
+    ]
+    for case in sorted(own, key=lambda case: (-case.number("n"), _seconds(case))):
+        known = [
+            found
+            for paper in context.shelf
+            if (found := Library([paper]).find(case, "time_s", ("convergence",)))
+        ]
+        if known:
+            theirs = listed([f"{seconds(one.value)} on {one.source}" for one in known])
+            yield Finding(
+                f"N = {case.number('n')} on one core takes {seconds(_seconds(case))} here; "
+                f"published: {theirs}."
+            )
+            return
+
+
+def _convergence(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Do errors and iteration counts agree with what was published?"""
+    own = [case for case in cases if _is(case, "poisson_cg") and case.launches and not _fixed(case)]
+    library = Library(context.shelf)
+    errors: list[float] = []
+    iterations: list[float] = []
+    for case in own:
+        error = library.find(case, "error_max", ("convergence",), ("n",))
+        steps = library.find(case, "iterations", ("convergence",), ("n",))
+        if error and steps and case.result("error_max") and case.result("iterations"):
+            errors.append(abs(case.result("error_max") / error.value - 1))
+            iterations.append(abs(case.result("iterations") / steps.value - 1))
+    if errors:
+        yield Finding(
+            f"Errors agree with the published ones within {_tiny(max(errors))}, iteration counts "
+            f"within {_tiny(max(iterations))} ({count(len(errors), 'case')})."
+        )
+
+
+def _exchange(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    verdicts: dict[tuple[str, str], Counter[str]] = {}
+    for _, contrasts in groups(cases, context.seed):
+        for one in contrasts:
+            key = (
+                str(one.second.case.settings["exchange"]),
+                str(one.first.case.settings["exchange"]),
+            )
+            verdicts.setdefault(key, Counter())[one.verdict] += 1
+    for (other, reference), found in verdicts.items():
+        words = [f"{verdict} in {number_of}" for verdict, number_of in found.most_common()]
+        yield Finding(
+            f"Exchange {other} against {reference}, {count(found.total(), 'setting')}: "
+            f"{listed(words)}."
+        )
+
+
+def _pingpong(cases: Sequence[MeasuredCase]) -> Iterator[Finding]:
+    own = [case for case in cases if _is(case, "pingpong")]
+    for part in facets(own, ()):
+        points = [point for point in sweep(part.cases[0]) if point.size_bytes]
+        if points:
+            best = max(points, key=lambda point: one_way_rate(point).value)
+            where = f" ({part.label})" if part.label else ""
+            yield Finding(
+                f"Ping-pong{where}: {size(points[0].size_bytes)} take "
+                f"{seconds(half_round_trip(points[0]).value)} one way; the highest bandwidth is "
+                f"{rate(one_way_rate(best).value)}, at {size(best.size_bytes)}."
+            )
+
+
+def _is(case: MeasuredCase, kernel: str) -> bool:
+    return case.kernel == kernel
+
+
+def _fixed(case: MeasuredCase) -> bool:
+    """Was the number of iterations fixed, so that nothing converged?"""
+    return bool(case.settings.get("iterations"))
+
+
+def _seconds(case: MeasuredCase) -> float:
+    return case.time.value if case.time else float("inf")
+
+
+def _pace(verb: str, ratio: Estimate) -> str:
+    """ "is 2.0 times as fast as", or for a ratio below one "takes 2.0 times as long as"."""
+    if ratio.value < 1:
+        return f"takes {number(1 / ratio.value)} times as long as"
+    return f"{verb} {number(ratio.value)} times as fast as"
+
+
+def _interval(ratio: Estimate) -> str:
+    """A ratio's interval in words, above one as the ratio is said; nothing where it has none."""
+    if ratio.value < 1:
+        ratio = ratio.rate(1.0)
+    if ratio.low is None or ratio.high is None:
+        return ""
+    return f" (95 % interval {number(ratio.low)} to {number(ratio.high)})"
+
+
+def _tiny(share: float) -> str:
+    return "0.01 %" if share <= 1e-4 else percent(share) if share > 1e-3 else f"{100 * share:.2f} %"

@@ -1,0 +1,125 @@
+"""What the halobench program says about its kernels, asked without MPI; its words are JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from haloscope.errors import Problem, UserError, nearest
+
+Value = int | float | str
+"""A parameter's value, as halobench gives it; a list of sizes is a string such as "8,64,512"."""
+
+
+@dataclass(frozen=True)
+class KernelName:
+    """One line of the list of kernels."""
+
+    name: str
+    summary: str
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One key=value of a kernel. minimum, maximum and unit are None where there are none."""
+
+    name: str
+    type: Literal["integer", "real", "choice", "sizes"]
+    default: Any
+    minimum: float | None
+    maximum: float | None
+    choices: tuple[str, ...]
+    unit: str | None
+    help: str
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel and all its parameters, those of the measuring protocol last."""
+
+    name: str
+    summary: str
+    paper: str | None
+    parameters: tuple[Parameter, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A case before it is launched.
+
+    params:       every parameter, defaults filled in.
+    memory_bytes: what all ranks together will allocate.
+    problems:     why it can't run; empty when it can.
+    """
+
+    params: dict[str, Any]
+    memory_bytes: int
+    problems: tuple[Problem, ...]
+
+
+def kernels(binary: Path) -> list[KernelName]:
+    """The kernels that this halobench has."""
+    answer = _ask(binary, "--list")
+    return [KernelName(each["name"], each["summary"]) for each in answer["kernels"]]
+
+
+def describe(binary: Path, kernel: str) -> Kernel:
+    """The kernel's parameters. UserError, with the nearest name, where there is no such kernel."""
+    _require(binary, kernel)
+    answer = _ask(binary, "--describe", kernel)
+    parameters = tuple(
+        Parameter(
+            name=each["name"],
+            type=each["type"],
+            default=each["default"],
+            minimum=each.get("minimum"),
+            maximum=each.get("maximum"),
+            choices=tuple(each.get("choices") or ()),
+            unit=each.get("unit") or None,
+            help=each["help"],
+        )
+        for each in answer["parameters"]
+    )
+    return Kernel(answer["name"], answer["summary"], answer["paper"], parameters)
+
+
+def plan(
+    binary: Path, kernel: str, params: Mapping[str, Any], *, ranks: int = 1, threads: int = 1
+) -> Plan:
+    """What this case would be; what is wrong with it is in the plan's problems, all of it.
+
+    UserError where there is no such kernel.
+    """
+    _require(binary, kernel)
+    settings = [f"{key}={value}" for key, value in params.items()]
+    answer = _ask(binary, "--plan", kernel, *settings, f"ranks={ranks}", f"threads={threads}")
+    problems = (
+        Problem(f"{kernel} {each['key']}={each['value']}", "refused", each["message"])
+        for each in answer["problems"]
+    )
+    return Plan(answer["params"], answer["memory_bytes"], tuple(problems))
+
+
+def _require(binary: Path, kernel: str) -> None:
+    known = [each.name for each in kernels(binary)]
+    if kernel not in known:
+        raise UserError(
+            Problem("kernel", f"no kernel is called '{kernel}'", nearest(kernel, known))
+        )
+
+
+def _ask(binary: Path, *arguments: str) -> dict[str, Any]:
+    """Run halobench without a launcher. 2 with an answer is a plan's "no"; all else is an error."""
+    done = subprocess.run(
+        [binary, *arguments], capture_output=True, text=True, check=False, env=os.environ
+    )
+    if done.returncode not in (0, 2) or not done.stdout:
+        what = f"{' '.join(arguments)} ended with {done.returncode}: {done.stderr.strip()[-500:]}"
+        raise UserError(Problem(str(binary), what, "remove it, and it will be built again"))
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer

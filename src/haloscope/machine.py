@@ -1,0 +1,227 @@
+"""This machine: processors, caches and memory, and how much of them this process may use.
+
+Every function reads /proc and /sys below `root`, so that tests can hand in another machine.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+ROOT = Path("/")
+
+
+def describe(root: Path = ROOT) -> dict[str, Any]:
+    """This machine as a record's `machine` holds it; what can't be read is null.
+
+    cores counts the whole machine's, whatever this process may use. A cache's shared_by counts the
+    cores that share one such cache.
+    """
+    cpus = online_cpus(root)
+    cores = _cores(cpus, root)
+    return {
+        "host": platform.node(),
+        "cpu": cpu_model(root),
+        "sockets": len({_package(cpu, root) for cpu in cpus}),
+        "cores": len(cores),
+        "threads_per_core": max(len(core) for core in cores),
+        "caches": caches(root),
+        "memory_bytes": _meminfo("MemTotal", root),
+        "governor": governor(root),
+        "os": operating_system(root),
+        "load_1min": load_1min(root),
+    }
+
+
+def processors(
+    places: str = "cores", root: Path = ROOT, allowed: Iterable[int] | None = None
+) -> list[int]:
+    """The processors a job here should use, neighbours side by side: socket by socket.
+
+    places:  `threads` lists every hardware thread, core by core; all else one a core.
+    allowed: the processors this process may run on; its affinity mask, if None.
+
+    A cgroup's quota of processor time shortens the list: more would only be throttled.
+    """
+    mask = os.sched_getaffinity(0) if allowed is None else allowed
+    cores = _cores(sorted(mask), root)
+    cpus = [cpu for core in cores for cpu in (core if places == "threads" else core[:1])]
+    quota = cpu_quota(root)
+    return cpus if quota is None else cpus[: max(1, int(quota))]
+
+
+def physical_cores(root: Path = ROOT, allowed: Iterable[int] | None = None) -> list[int]:
+    """One processor of each core that this process may use."""
+    return processors("cores", root, allowed)
+
+
+def memory_available_bytes(root: Path = ROOT) -> int:
+    """Memory a job can take now without swapping: the machine's, or what the cgroup leaves."""
+    free = _meminfo("MemAvailable", root)
+    if free is None:
+        free = psutil.virtual_memory().available
+    rooms = (_cgroup_room_bytes(group) for group in _cgroups("memory", root))
+    return max(0, min([free, *(room for room in rooms if room is not None)]))
+
+
+def cpu_quota(root: Path = ROOT) -> float | None:
+    """How many processors' time the cgroup grants, such as 1.5; None where it sets no limit."""
+    quotas = [quota for group in _cgroups("cpu", root) if (quota := _cgroup_quota(group))]
+    return min(quotas, default=None)
+
+
+def online_cpus(root: Path = ROOT) -> list[int]:
+    """The numbers of the processors that are switched on."""
+    text = _read(root / "sys/devices/system/cpu/online")
+    return parse_cpu_list(text) if text else list(range(os.cpu_count() or 1))
+
+
+def parse_cpu_list(text: str) -> list[int]:
+    """The numbers in the kernel's list format: "0-2,8" is [0, 1, 2, 8]."""
+    cpus: list[int] = []
+    for part in filter(None, text.strip().split(",")):
+        first, _, last = part.partition("-")
+        cpus.extend(range(int(first), int(last or first) + 1))
+    return cpus
+
+
+def cpu_model(root: Path = ROOT) -> str:
+    """The processor's name; the architecture's where the kernel gives no name (as on ARM)."""
+    for line in (_read(root / "proc/cpuinfo") or "").splitlines():
+        key, _, value = line.partition(":")
+        if key.strip() in ("model name", "cpu model", "Processor", "cpu"):
+            return " ".join(value.split())
+    return platform.machine()
+
+
+def caches(root: Path = ROOT) -> list[dict[str, int]]:
+    """The data caches of the first processor: level, size of one, and how many cores share it."""
+    found = []
+    cpu = online_cpus(root)[0]
+    for index in sorted((_cpu_path(cpu, root) / "cache").glob("index[0-9]*")):
+        size, level = _read(index / "size"), _read(index / "level")
+        if _read(index / "type") in ("Data", "Unified") and size and level:
+            sharing = parse_cpu_list(_read(index / "shared_cpu_list") or str(cpu))
+            found.append(
+                {
+                    "level": int(level),
+                    "size_bytes": _size_bytes(size),
+                    "shared_by": len(_cores(sharing, root)),
+                }
+            )
+    return found
+
+
+def governor(root: Path = ROOT) -> str | None:
+    """The frequency governor, all that are in use joined by a comma; None where none is visible."""
+    paths = (_cpu_path(cpu, root) / "cpufreq/scaling_governor" for cpu in online_cpus(root))
+    return ", ".join(sorted({text for path in paths if (text := _read(path))})) or None
+
+
+def operating_system(root: Path = ROOT) -> str:
+    """Distribution and kernel: "Debian GNU/Linux 12 (bookworm), Linux 6.1.0"."""
+    kernel = f"{platform.system()} {platform.release()}"
+    for line in (_read(root / "etc/os-release") or "").splitlines():
+        if line.startswith("PRETTY_NAME="):
+            return f"{line.partition('=')[2].strip().strip(chr(34))}, {kernel}"
+    return kernel
+
+
+def load_1min(root: Path = ROOT) -> float | None:
+    """How many processes ran or waited to, on the average of the last minute."""
+    text = _read(root / "proc/loadavg")
+    return float(text.split()[0]) if text else None
+
+
+def siblings(cpu: int, root: Path = ROOT) -> list[int]:
+    """The hardware threads of the core that `cpu` belongs to, itself among them."""
+    text = _read(_cpu_path(cpu, root) / "topology/thread_siblings_list")
+    return parse_cpu_list(text) if text else [cpu]
+
+
+def _cores(cpus: Iterable[int], root: Path) -> list[list[int]]:
+    """cpus grouped by core; cores of one socket side by side, threads of a core in order."""
+    cores: dict[int, list[int]] = {}
+    for cpu in sorted(cpus):
+        cores.setdefault(min(siblings(cpu, root)), []).append(cpu)
+    return sorted(cores.values(), key=lambda core: (_package(core[0], root), core[0]))
+
+
+def _package(cpu: int, root: Path) -> int:
+    return int(_read(_cpu_path(cpu, root) / "topology/physical_package_id") or 0)
+
+
+def _cpu_path(cpu: int, root: Path) -> Path:
+    return root / f"sys/devices/system/cpu/cpu{cpu}"
+
+
+def _size_bytes(text: str) -> int:
+    units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+    return int(text.rstrip("KMG")) * units.get(text[-1], 1)
+
+
+def _meminfo(key: str, root: Path) -> int | None:
+    for line in (_read(root / "proc/meminfo") or "").splitlines():
+        if line.startswith(f"{key}:"):
+            return int(line.split()[1]) * 1024
+    return None
+
+
+def _cgroups(controller: str, root: Path) -> Iterator[Path]:
+    """The folders of our cgroup and all above it that limit `controller`, in cgroup v1 and v2.
+
+    Inside a container the path in /proc/self/cgroup may be the host's: then only the mounted root
+    is there, and it is ours.
+    """
+    for line in (_read(root / "proc/self/cgroup") or "").splitlines():
+        number, names, path = line.split(":", 2)
+        if number == "0":
+            mount = root / "sys/fs/cgroup"
+        elif controller in names.split(","):
+            mount = root / "sys/fs/cgroup" / controller
+        else:
+            continue
+        group = mount / path.lstrip("/")
+        folders = [group, *group.parents] if path != "/" else [mount]
+        yield from (f for f in folders[: folders.index(mount) + 1] if f.is_dir())
+
+
+def _cgroup_room_bytes(group: Path) -> int | None:
+    """What is left below a cgroup's limit, None where it has none; droppable page cache is left."""
+    for limit_name, usage_name in (
+        ("memory.max", "memory.current"),
+        ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+    ):
+        limit, usage = _read(group / limit_name), _read(group / usage_name)
+        if limit and usage and limit != "max":
+            return int(limit) - int(usage) + _droppable_bytes(group)
+    return None
+
+
+def _droppable_bytes(group: Path) -> int:
+    values = dict(line.split() for line in (_read(group / "memory.stat") or "").splitlines())
+    return int(values.get("total_inactive_file", values.get("inactive_file", 0)))
+
+
+def _cgroup_quota(group: Path) -> float | None:
+    text = _read(group / "cpu.max")
+    if text is None:
+        quota, period = _read(group / "cpu.cfs_quota_us"), _read(group / "cpu.cfs_period_us")
+        text = f"{quota} {period}" if quota and period else "max"
+    words = text.split()
+    if words[0] in ("max", "-1"):
+        return None
+    return int(words[0]) / int(words[1])
+
+
+def _read(path: Path) -> str | None:
+    """A file's text without the last newline; None where the kernel doesn't offer the file."""
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return None

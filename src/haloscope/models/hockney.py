@@ -1,0 +1,305 @@
+"""The Hockney model: time = alpha + n / B for a message of n bytes.
+
+Source: Hockney, The communication challenge for MPP (Parallel Computing 20, 1994); Celoria's ORFEO
+report, equations (10) and (11), whose section 2.C fits it in two of the ways there are here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import exp, log
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from haloscope.models.intervals import Intervals, bootstrapped, inverted, student
+from haloscope.models.line import fit_lines
+from haloscope.models.model import Parameter, Residuals
+from haloscope.models.sweep import Array, Sweep
+from haloscope.quantities import rate, seconds, size
+from haloscope.stats import Estimate, mean_interval
+
+Method = Literal["least_squares", "log", "extrapolation", "two_points"]
+
+SOURCES: dict[Method, str] = {
+    "least_squares": "ORFEO report, equation (10), by least squares of time, as in its figure 2",
+    "log": "ORFEO report, equation (10), by least squares of log time: every size counts alike",
+    "extrapolation": "ORFEO report, equation (13): means of the smallest and largest sizes",
+    "two_points": "PETSc on Summit, part II, section 3: smallest size, then the largest",
+}
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The sizes that extrapolation takes: latency and bandwidth are means over these, in bytes.
+
+    The defaults are the ORFEO report's words; the report's own figures agree with 1 to 8 bytes.
+    """
+
+    latency_bytes: tuple[float, float] = (1.0, 4.0)
+    bandwidth_bytes: tuple[float, float] = (2.0**25, 2.0**28)
+
+
+@dataclass(frozen=True, eq=False)
+class Hockney:
+    """A fitted Hockney model.
+
+    alpha_s: latency. bandwidth_bytes_per_s: B, the bandwidth of endless messages.
+    Neither is bent into sense: a negative latency stands here as it was fitted, and in `warnings`
+    with the reason.
+    """
+
+    method: Method
+    alpha_s: Estimate
+    bandwidth_bytes_per_s: Estimate
+    valid: tuple[float, float]
+    residuals: Residuals
+    warnings: tuple[str, ...]
+
+    name = "Hockney"
+
+    @property
+    def source(self) -> str:
+        """The paper and equation of the way it was fitted."""
+        return SOURCES[self.method]
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """alpha_s and bandwidth_bytes_per_s."""
+        return (
+            Parameter("alpha_s", self.alpha_s),
+            Parameter("bandwidth_bytes_per_s", self.bandwidth_bytes_per_s),
+        )
+
+    @property
+    def half_bandwidth_bytes(self) -> float | None:
+        """n_1/2 = alpha B, which reaches half of B; None where one of the two is not positive."""
+        alpha, bandwidth = self.alpha_s.value, self.bandwidth_bytes_per_s.value
+        return alpha * bandwidth if alpha >= 0 and bandwidth > 0 else None
+
+    def predict(self, x: npt.ArrayLike) -> Array:
+        """Seconds for messages of x bytes; the shape of x."""
+        sizes = np.asarray(x, dtype=np.float64)
+        return self.alpha_s.value + sizes / self.bandwidth_bytes_per_s.value
+
+
+@dataclass(frozen=True, eq=False)
+class _Solved:
+    """alpha (seconds) and slope (seconds a byte) for each row of times that was solved."""
+
+    alpha: Array
+    slope: Array
+
+
+def fit(
+    data: Sweep,
+    method: Method = "log",
+    intervals: Intervals | None = None,
+    *,
+    ends: Ends | None = None,
+) -> Hockney:
+    """Fit alpha and B to one-way times by size.
+
+    method: "least_squares": of time; the largest messages decide, and alpha may come out negative.
+            "log": least squares of log(model) - log(time): relative errors, every size alike.
+            "extrapolation": alpha the mean time of the smallest sizes, B the mean of n / time of
+            the largest, both as `ends` says; no fit.
+            "two_points": alpha the time of the smallest size; the largest gives n / (time - alpha).
+    intervals: bootstrap over launches unless asked otherwise. "normal" is the regression's own for
+            the first two (log: of log alpha, log slope), formula (9) over launches for the others.
+
+    Raises ValueError for fewer than two sizes, or sizes that the method needs and are not there.
+    """
+    how = intervals or Intervals()
+    if data.x.size < 2:
+        raise ValueError("a Hockney model needs two sizes or more")
+    solve = (
+        partial(_extrapolation, ends or Ends()) if method == "extrapolation" else _SOLVERS[method]
+    )
+    alpha, slope = _estimates(data, method, solve, how)
+    bandwidth = inverted(slope)
+    return Hockney(
+        method,
+        alpha,
+        bandwidth,
+        (float(data.x[0]), float(data.x[-1])),
+        Residuals(data.x, data.centres_s, alpha.value + data.x * slope.value),
+        tuple(_sense(data, method, alpha, bandwidth)),
+    )
+
+
+def _least_squares(sizes: Array, times_s: Array) -> _Solved:
+    line = fit_lines(sizes, times_s)
+    return _Solved(line.intercept, line.slope)
+
+
+def _log(sizes: Array, times_s: Array) -> _Solved:
+    """Least squares of log time, by the one number that is not linear in it.
+
+    With k = slope / alpha, log T = log alpha + log(1 + k n): for a given k the best log alpha is a
+    mean, so only u = log k is searched: the best of a grid, then Gauss-Newton steps from there. k
+    stays within 1e-3 / (largest size) and 1e3 / (smallest): beyond those the curve is flat, or has
+    no latency, to 0.1 % at every size.
+    """
+    positive = sizes[sizes > 0]
+    low, high = np.log(1e-3 / positive[-1]), np.log(1e3 / positive[0])
+    logs = _centred(np.log(times_s))
+    grid = np.linspace(low, high, 129)
+    shapes = _centred(np.log1p(np.exp(grid)[:, None] * sizes))
+    misfits = np.sum(shapes**2, axis=1) - 2 * logs @ shapes.T
+    u = grid[np.argmin(misfits, axis=1)]
+    for _ in range(50):
+        grown = np.exp(u)[:, None] * sizes
+        change = _centred(grown / (1 + grown))
+        left = logs - _centred(np.log1p(grown))
+        step = np.sum(left * change, axis=1) / np.sum(change**2, axis=1)
+        u = np.clip(u + np.clip(step, -0.5, 0.5), low, high)
+        if np.max(np.abs(step)) < 1e-12:
+            break
+    k = np.exp(u)
+    alpha = np.exp(np.mean(np.log(times_s) - np.log1p(k[:, None] * sizes), axis=1))
+    return _Solved(alpha, k * alpha)
+
+
+def _centred(rows: Array) -> Array:
+    return np.asarray(rows - rows.mean(axis=1, keepdims=True), dtype=np.float64)
+
+
+def _extrapolation(ends: Ends, sizes: Array, times_s: Array) -> _Solved:
+    small = _between(sizes, ends.latency_bytes)
+    large = _between(sizes, ends.bandwidth_bytes)
+    bandwidth = np.mean(sizes[large] / times_s[:, large], axis=1)
+    return _Solved(np.mean(times_s[:, small], axis=1), 1.0 / bandwidth)
+
+
+def _two_points(sizes: Array, times_s: Array) -> _Solved:
+    alpha = times_s[:, 0]
+    return _Solved(alpha, (times_s[:, -1] - alpha) / sizes[-1])
+
+
+_Solver = Callable[[Array, Array], _Solved]
+
+_SOLVERS: dict[Method, _Solver] = {
+    "least_squares": _least_squares,
+    "log": _log,
+    "two_points": _two_points,
+}
+
+
+def _between(sizes: Array, ends: tuple[float, float]) -> npt.NDArray[np.bool_]:
+    chosen = (sizes >= ends[0]) & (sizes <= ends[1])
+    if not np.any(chosen):
+        raise ValueError(f"extrapolation needs sizes from {size(ends[0])} to {size(ends[1])}")
+    return chosen
+
+
+def _estimates(
+    data: Sweep, method: Method, solve: _Solver, how: Intervals
+) -> tuple[Estimate, Estimate]:
+    """alpha and slope with their intervals."""
+    solved = solve(data.x, data.centres_s[None])
+    alpha, slope = float(solved.alpha[0]), float(solved.slope[0])
+    if how.method == "none":
+        return _bare(alpha, data), _bare(slope, data)
+    if how.method == "bootstrap":
+        draws = solve(data.x, data.resampled(how.resamples, how.seed))
+        return (
+            bootstrapped(alpha, draws.alpha, data.launches, how.confidence),
+            bootstrapped(slope, draws.slope, data.launches, how.confidence),
+        )
+    if method == "least_squares":
+        return _line_normal(data, how.confidence)
+    if method == "log":
+        return _log_normal(data, alpha, slope, how.confidence)
+    each = solve(data.x, data.each_s)
+    return (
+        _around(alpha, mean_interval(list(each.alpha), how.confidence)),
+        _around(slope, mean_interval(list(each.slope), how.confidence)),
+    )
+
+
+def _line_normal(data: Sweep, confidence: float) -> tuple[Estimate, Estimate]:
+    """Normal theory of the straight line."""
+    line = fit_lines(data.x, data.centres_s[None])
+    freedom, n = data.x.size - 2, data.launches
+    return (
+        student(float(line.intercept[0]), float(line.intercept_error[0]), freedom, n, confidence),
+        student(float(line.slope[0]), float(line.slope_error[0]), freedom, n, confidence),
+    )
+
+
+def _around(value: float, mean: Estimate) -> Estimate:
+    """The fitted value with the half width of the mean of single launches' fits."""
+    if mean.high is None:
+        return replace(mean, value=value)
+    half = mean.high - mean.value
+    return replace(mean, value=value, low=value - half, high=value + half)
+
+
+def _log_normal(
+    data: Sweep, alpha: float, slope: float, confidence: float
+) -> tuple[Estimate, Estimate]:
+    """Normal theory of log alpha and log slope: the model's logarithm linearised at the fit."""
+    freedom = data.x.size - 2
+    if freedom < 1:
+        return _bare(alpha, data), _bare(slope, data)
+    predicted = alpha + slope * data.x
+    jacobian = np.stack([alpha / predicted, slope * data.x / predicted], axis=1)
+    variance = float(np.sum(np.log(data.centres_s / predicted) ** 2)) / freedom
+    errors = np.sqrt(variance * np.diag(np.linalg.inv(jacobian.T @ jacobian)))
+
+    def widened(value: float, error: float) -> Estimate:
+        about_log = student(log(value), error, freedom, data.launches, confidence)
+        low, high = (None if end is None else exp(end) for end in (about_log.low, about_log.high))
+        return replace(about_log, value=value, low=low, high=high)
+
+    return widened(alpha, errors[0]), widened(slope, errors[1])
+
+
+def _bare(value: float, data: Sweep) -> Estimate:
+    return Estimate(value, None, None, data.launches, "none")
+
+
+def _sense(data: Sweep, method: Method, alpha: Estimate, bandwidth: Estimate) -> Sequence[str]:
+    """What is unphysical about a fit, and why it came about."""
+    said = []
+    if alpha.value < 0:
+        said.append(
+            f"The latency is negative ({seconds(alpha.value)}), which no message can have: "
+            f"{_why_negative(data, bandwidth.value)} The methods log and extrapolation take the "
+            "latency from small messages."
+        )
+    elif alpha.low is not None and alpha.low <= 0:
+        said.append("The latency is not told from zero: its interval holds 0.")
+    if not 0 < bandwidth.value < np.inf:
+        said.append(
+            "Time does not grow with size in these data: they hold no bandwidth; "
+            "measure larger messages."
+        )
+    elif bandwidth.high == np.inf:
+        said.append("These data do not bound the bandwidth from above: measure larger messages.")
+    if method == "log" and _flat_or_steep(data, alpha.value * bandwidth.value):
+        said.append("The sizes hold a latency or a bandwidth, not both: one of the two is a limit.")
+    return said
+
+
+def _why_negative(data: Sweep, bandwidth: float) -> str:
+    """Why least squares gives a negative latency: exactly when time per byte grows with size."""
+    moved = data.x / data.centres_s
+    best = int(np.argmax(moved))
+    if 0 < bandwidth < moved[best]:
+        return (
+            f"the largest messages decide the line, {rate(bandwidth)}, and smaller ones are faster "
+            f"than it ({size(data.x[best])} moved at {rate(float(moved[best]))}, from cache or by "
+            "another protocol), so that it meets size 0 below 0."
+        )
+    return "the scatter of the largest messages is larger than any latency."
+
+
+def _flat_or_steep(data: Sweep, half_bandwidth: float) -> bool:
+    """True when the log fit's n_1/2 went to an end of its search."""
+    positive = data.x[data.x > 0]
+    return bool(half_bandwidth > 0.9e3 * positive[-1] or half_bandwidth < 1.1e-3 * positive[0])

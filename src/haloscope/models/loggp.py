@@ -1,0 +1,230 @@
+"""LogGP: what a message costs the sender, the receiver, the network, and the next message.
+
+Source: Alexandrov, Ionescu, Schauser and Scheiman, LogGP (SPAA '95); measured as in Hoefler, Lichei
+and Rehm, Low-Overhead LogGP Parameter Assessment for Modern Interconnection Networks (IPDPS 2007),
+with the receiver's overhead apart as in Kielmann, Bal and Verstoep, Fast Measurement of LogP
+Parameters for Message Passing Platforms (IPDPS 2000 workshops).
+
+A message of s bytes takes o_s + L + (s - 1) G + o_r, and the next may follow after g + (s - 1) G.
+
+Five measurements, of every size s, in one and the same launch, between two ranks: a client, whose
+clock times the first four, and a server. Each is repeated and the launch's median kept; buffers are
+warm; sends and receives are blocking, and the server posts its receives one after another.
+
+round_trip_s: PRTT(1, 0, s).
+    Client: t0; send; receive; t1. Server: receive; send. All of s bytes. The value is t1 - t0.
+burst_s: PRTT(n, 0, s).
+    Client: t0; n sends; receive; t1. Server: n receives; send. n is `burst`, 16 say.
+delayed_s: PRTT(n, d, s).
+    As burst_s, but before each send except the first the client reads its clock until d seconds
+    have passed since the last send returned, with no MPI call meanwhile. d must exceed the gap; a
+    round trip does: d = round_trip_s of this size.
+delay_s: d as it came out.
+    The mean over the n - 1 waits of one delayed_s, from the return of a send to the next call.
+receive_s: receiving a message that is there already.
+    Client: send. Server: wait as above, longer than a round trip; t0; receive; t1 (its own clock).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from haloscope.models.intervals import Intervals, bootstrapped
+from haloscope.models.line import fit_lines
+from haloscope.models.model import Parameter, Residuals
+from haloscope.models.sweep import Array
+from haloscope.quantities import seconds, size
+from haloscope.stats import Estimate
+
+SMALL_BYTES = 64
+"""Overheads and latency are taken from sizes up to this, where copying does not show."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """What LogGP is fitted to; the head of this file says how each is measured.
+
+    sizes_bytes: (points,), increasing, from 1 up. burst: messages a burst, n >= 2.
+    All others: (launches, points), seconds.
+
+    Raises ValueError where shapes or values are none of this.
+    """
+
+    sizes_bytes: Array
+    burst: int
+    round_trip_s: Array
+    burst_s: Array
+    delayed_s: Array
+    delay_s: Array
+    receive_s: Array
+
+    def __post_init__(self) -> None:
+        """Refuse what is no such measurement."""
+        if self.burst < 2:
+            raise ValueError("a burst needs two messages or more")
+        if self.sizes_bytes.ndim != 1 or self.sizes_bytes.size < 2 or self.sizes_bytes[0] < 1:
+            raise ValueError("LogGP needs two sizes or more, from 1 byte up")
+        if np.any(np.diff(self.sizes_bytes) <= 0):
+            raise ValueError("sizes must increase")
+        for what in ("round_trip_s", "burst_s", "delayed_s", "delay_s", "receive_s"):
+            times = getattr(self, what)
+            if times.ndim != 2 or times.shape != (self.launches, self.sizes_bytes.size):
+                raise ValueError(f"{what} must be one number a launch and size")
+            if not np.all(np.isfinite(times)) or np.any(times <= 0):
+                raise ValueError(f"{what} must be finite and positive")
+
+    @property
+    def launches(self) -> int:
+        """Whole jobs that measured all of it."""
+        return int(self.round_trip_s.shape[0])
+
+    @property
+    def derived_s(self) -> Array:
+        """(4, launches, points): half round trip, gap, overhead of sending, of receiving.
+
+        Differences are taken within a launch, so that what a whole launch has in common cancels.
+        """
+        later = self.burst - 1
+        gap = (self.burst_s - self.round_trip_s) / later
+        sending = (self.delayed_s - self.round_trip_s) / later - self.delay_s
+        return np.stack([0.5 * self.round_trip_s, gap, sending, self.receive_s])
+
+
+@dataclass(frozen=True, eq=False)
+class LogGP:
+    """A fitted LogGP model.
+
+    latency_s: L, in the network. send_overhead_s, receive_overhead_s: o_s and o_r, processor time.
+    gap_s: g, least time between two messages. gap_s_per_byte: G, the same for a byte of a long one.
+    residuals: of half the round trip, which o_s + L + (s - 1) G + o_r predicts.
+    gap_residuals: of the time between messages of a burst, which g + (s - 1) G predicts.
+    """
+
+    latency_s: Estimate
+    send_overhead_s: Estimate
+    receive_overhead_s: Estimate
+    gap_s: Estimate
+    gap_s_per_byte: Estimate
+    valid: tuple[float, float]
+    residuals: Residuals
+    gap_residuals: Residuals
+    warnings: tuple[str, ...]
+
+    name = "LogGP"
+    source = "Alexandrov et al. 1995; Hoefler, Lichei and Rehm 2007; Kielmann et al. 2000 (o_r)"
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """latency_s, send_overhead_s, receive_overhead_s, gap_s, gap_s_per_byte."""
+        names = ("latency_s", "send_overhead_s", "receive_overhead_s", "gap_s", "gap_s_per_byte")
+        return tuple(Parameter(name, getattr(self, name)) for name in names)
+
+    def predict(self, x: npt.ArrayLike) -> Array:
+        """Seconds of one way of a message of x bytes; the shape of x. 0 bytes cost as much as 1."""
+        fixed = self.send_overhead_s.value + self.latency_s.value + self.receive_overhead_s.value
+        return fixed + _beyond_first(np.asarray(x, dtype=np.float64)) * self.gap_s_per_byte.value
+
+    def predict_gap(self, x: npt.ArrayLike) -> Array:
+        """Seconds from one message of x bytes to the next in a burst; the shape of x."""
+        beyond = _beyond_first(np.asarray(x, dtype=np.float64))
+        return self.gap_s.value + beyond * self.gap_s_per_byte.value
+
+
+def fit(
+    data: Measurements, intervals: Intervals | None = None, *, small_bytes: float = SMALL_BYTES
+) -> LogGP:
+    """Fit L, o_s, o_r, g and G.
+
+    g and G: line through the gaps by size, least squares of relative errors. o_s, o_r: mean over
+    sizes up to small_bytes (or the smallest size alone). L: what remains there of half the round
+    trip. One set of parameters holds for one protocol: give it the sizes of one, as
+    piecewise_hockney finds them. Launches enter by their median.
+    intervals: bootstrap over launches, or "none"; no paper here uses normal theory for LogGP.
+
+    Raises ValueError when a delay was shorter than the gap (it then hides the overhead), and for
+    "normal" intervals.
+    """
+    how = intervals or Intervals()
+    if how.method == "normal":
+        raise ValueError("LogGP has bootstrap intervals or none")
+    derived = data.derived_s
+    centre = np.median(derived, axis=1)
+    small = max(1, int(np.sum(data.sizes_bytes <= small_bytes)))
+    _check_delays(data, centre[1], small)
+    values = _solve(data.sizes_bytes, centre[:, None, :], small)[:, 0]
+    if how.method == "bootstrap":
+        generator = np.random.default_rng(how.seed)
+        drawn = generator.integers(0, data.launches, size=(how.resamples, data.launches))
+        draws = _solve(data.sizes_bytes, np.median(derived[:, drawn], axis=2), small)
+        estimates = [
+            bootstrapped(float(value), draw, data.launches, how.confidence)
+            for value, draw in zip(values, draws, strict=True)
+        ]
+    else:
+        estimates = [Estimate(float(v), None, None, data.launches, "none") for v in values]
+    return _fitted(data, centre, estimates)
+
+
+def _beyond_first(sizes: Array) -> Array:
+    return np.maximum(sizes - 1.0, 0.0)
+
+
+def _solve(sizes: Array, centre: Array, small: int) -> Array:
+    """(5, rows): L, o_s, o_r, g, G from (4, rows, points) centres of the derived times."""
+    half, gap, sending, receiving = centre
+    beyond = _beyond_first(sizes)
+    line = fit_lines(beyond, gap, 1.0 / gap**2, falling=False)
+    send = np.mean(sending[:, :small], axis=1)
+    receive = np.mean(receiving[:, :small], axis=1)
+    flight = np.mean(half[:, :small] - line.slope[:, None] * beyond[:small], axis=1)
+    return np.stack([flight - send - receive, send, receive, line.intercept, line.slope])
+
+
+def _check_delays(data: Measurements, gap: Array, small: int) -> None:
+    delay = np.median(data.delay_s, axis=0)
+    for i in range(small):
+        if delay[i] < gap[i]:
+            raise ValueError(
+                f"at {size(data.sizes_bytes[i])} the delay, {seconds(delay[i])}, is shorter than "
+                f"the gap, {seconds(gap[i])}: measure with a delay of a round trip"
+            )
+
+
+def _fitted(data: Measurements, centre: Array, estimates: list[Estimate]) -> LogGP:
+    latency, send, receive, gap, per_byte = estimates
+    beyond = _beyond_first(data.sizes_bytes)
+    one_way = send.value + latency.value + receive.value + beyond * per_byte.value
+    return LogGP(
+        latency,
+        send,
+        receive,
+        gap,
+        per_byte,
+        (float(data.sizes_bytes[0]), float(data.sizes_bytes[-1])),
+        Residuals(data.sizes_bytes, centre[0], one_way),
+        Residuals(data.sizes_bytes, centre[1], gap.value + beyond * per_byte.value),
+        tuple(_sense(latency, send, receive, gap)),
+    )
+
+
+def _sense(latency: Estimate, send: Estimate, receive: Estimate, gap: Estimate) -> list[str]:
+    said = []
+    if latency.value < 0:
+        said.append(
+            f"L is negative ({seconds(latency.value)}): the overheads measured apart, "
+            f"{seconds(send.value)} and {seconds(receive.value)}, take more than half a round "
+            "trip. In a ping-pong parts of them run while the message is under way."
+        )
+    if send.value < 0:
+        said.append(
+            f"o_s is negative ({seconds(send.value)}): the sends cost less than the delays scatter."
+        )
+    if gap.value <= max(send.value, receive.value) * 1.1:
+        said.append(
+            f"g ({seconds(gap.value)}) is not told from the overheads: the processors, not the "
+            "network, set the pace of a burst, and g is at most this."
+        )
+    return said

@@ -1,0 +1,158 @@
+"""Messages around a ring: time is a straight line in the number of ranks, of another slope a level.
+
+Source: Celoria's ORFEO report, section 1.A and equation (1). Each rank passes a message to either
+side until its own come back: with N ranks 2 N messages follow one another, so every rank more adds
+two latencies, T(N + 1) = T(N) + 2 T_l, and T_l is half the slope b of T = a + b N. Ranks fill one
+socket, then the node, then further nodes: each level has a line of its own, fitted by least
+squares with boundaries that are given, not found. The lines need not meet (the report's don't).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from haloscope.models.intervals import Intervals, bootstrapped, student
+from haloscope.models.line import fit_lines
+from haloscope.models.model import Parameter, Residuals
+from haloscope.models.sweep import Array, Sweep
+from haloscope.quantities import seconds
+from haloscope.stats import Estimate
+
+
+@dataclass(frozen=True)
+class Level:
+    """A level of the machine, "intra_socket" say, and the numbers of ranks that fill it."""
+
+    name: str
+    first_ranks: int
+    last_ranks: int
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The line of one level, T = intercept + 2 latency N.
+
+    latency_s: of one message, half the slope: the report's T_l.
+    """
+
+    level: Level
+    intercept_s: Estimate
+    latency_s: Estimate
+
+    def predict(self, ranks: Array) -> Array:
+        """Seconds of a cycle, by this line."""
+        return self.intercept_s.value + 2 * self.latency_s.value * ranks
+
+
+@dataclass(frozen=True, eq=False)
+class Ring:
+    """A fitted ring: a piece for each level that was measured at two numbers of ranks or more.
+
+    levels: all that were given, also those without a piece.
+    """
+
+    levels: tuple[Level, ...]
+    pieces: tuple[Piece, ...]
+    valid: tuple[float, float]
+    residuals: Residuals
+    warnings: tuple[str, ...]
+
+    name = "ring"
+    source = "ORFEO report, section 1.A, equation (1)"
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """latency_s and intercept_s of every level."""
+        return tuple(
+            Parameter(name, estimate, piece.level.name)
+            for piece in self.pieces
+            for name, estimate in (
+                ("latency_s", piece.latency_s),
+                ("intercept_s", piece.intercept_s),
+            )
+        )
+
+    def predict(self, x: npt.ArrayLike) -> Array:
+        """Seconds of a cycle of x ranks; the shape of x. Beyond the last level its line goes on.
+
+        nan before the first level, and in levels that have no piece.
+        """
+        return _predict(self.levels, self.pieces, np.asarray(x, dtype=np.float64))
+
+
+def fit(data: Sweep, levels: Sequence[Level], intervals: Intervals | None = None) -> Ring:
+    """Fit a line to each level's times of one cycle by number of ranks.
+
+    data: a sweep over ranks; every number of ranks has launches of its own (joint=False).
+    levels: in order, not overlapping. Points outside all of them are left out of the fit.
+    intervals: bootstrap over launches unless asked otherwise; "normal" takes the scatter about the
+        lines as noise, the only way where each number of ranks was run once, as in the report.
+
+    Raises ValueError for levels that overlap, or when none holds two points.
+    """
+    how = intervals or Intervals()
+    if any(below.last_ranks >= above.first_ranks for below, above in pairwise(levels)):
+        raise ValueError("the levels of a ring must follow one another without overlapping")
+    held = {level: _held(data, level) for level in levels}
+    lines = {level: own for level, own in held.items() if len(own) > 1}
+    if not lines:
+        raise ValueError("no level was measured at two numbers of ranks or more")
+    pieces = tuple(_piece(data.only(own), level, how) for level, own in lines.items())
+    fitted = data.only([i for own in lines.values() for i in own])
+    predicted = _predict(levels, pieces, fitted.x)
+    lacking = [level.name for level, own in held.items() if len(own) == 1]
+    return Ring(
+        tuple(levels),
+        pieces,
+        (float(fitted.x[0]), float(fitted.x[-1])),
+        Residuals(fitted.x, fitted.centres_s, predicted),
+        tuple(_sense(pieces, lacking)),
+    )
+
+
+def _held(data: Sweep, level: Level) -> list[int]:
+    """Indices of the points within a level."""
+    return [i for i, x in enumerate(data.x) if level.first_ranks <= x <= level.last_ranks]
+
+
+def _predict(levels: Sequence[Level], pieces: Sequence[Piece], ranks: Array) -> Array:
+    found = np.full(ranks.shape, np.nan)
+    for level in levels:
+        piece = next((piece for piece in pieces if piece.level == level), None)
+        within = ranks >= level.first_ranks
+        found[within] = np.nan if piece is None else piece.predict(ranks[within])
+    return found
+
+
+def _piece(data: Sweep, level: Level, how: Intervals) -> Piece:
+    line = fit_lines(data.x, data.centres_s[None])
+    intercept, slope = float(line.intercept[0]), float(line.slope[0])
+    n, confidence = data.launches, how.confidence
+    if how.method == "bootstrap":
+        drawn = fit_lines(data.x, data.resampled(how.resamples, how.seed))
+        intercept_s = bootstrapped(intercept, drawn.intercept, n, confidence)
+        slope_s = bootstrapped(slope, drawn.slope, n, confidence)
+    elif how.method == "normal":
+        freedom = data.x.size - 2
+        intercept_s = student(intercept, float(line.intercept_error[0]), freedom, n, confidence)
+        slope_s = student(slope, float(line.slope_error[0]), freedom, n, confidence)
+    else:
+        intercept_s = Estimate(intercept, None, None, n, "none")
+        slope_s = Estimate(slope, None, None, n, "none")
+    return Piece(level, intercept_s, slope_s.times(0.5))
+
+
+def _sense(pieces: Sequence[Piece], lacking: Sequence[str]) -> list[str]:
+    said = [
+        f"{piece.level.name}: the latency is negative ({seconds(piece.latency_s.value)}), which no "
+        "message can have: the times scatter more than the ranks that were added cost."
+        for piece in pieces
+        if piece.latency_s.value < 0
+    ]
+    said += [f"{name}: measured at one number of ranks, which gives no line." for name in lacking]
+    return said

@@ -1,0 +1,301 @@
+"""A plan: the cases of a study as they can run in one place, checked before any is launched."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any, Protocol
+
+from haloscope.case import Case, Job, Layout, Value
+from haloscope.errors import Problem, nearest
+from haloscope.quantities import count, listed, size
+from haloscope.study import LayoutAxes, Run, Study
+
+_LEAVE_OUT = "with skip_too_large = true, a study leaves such cases out"
+
+
+class Forecast(Protocol):
+    """What halobench says of a case without launching it (halobench --plan)."""
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """All parameters, resolved."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """The large arrays, summed over ranks."""
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        """Why it can't run, each naming key and value."""
+
+
+class Program(Protocol):
+    """halobench, as far as planning needs it."""
+
+    def kernels(self) -> Sequence[str]:
+        """The names of all kernels."""
+
+    def parameters(self, kernel: str) -> Sequence[str]:
+        """The names of a kernel's parameters."""
+
+    def forecast(
+        self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
+    ) -> Forecast:
+        """One case's resolved parameters, memory and problems."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """The place that cases are to run in.
+
+    cores, hardware_threads: of a node, as far as a job here may use them;
+    memory_bytes: what is free on a node; toolchains: those of a run that names none.
+    """
+
+    nodes: int
+    cores: int
+    hardware_threads: int
+    memory_bytes: int
+    oversubscribe: bool = False
+    toolchains: tuple[str, ...] = ("system",)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Cases in the order of the study, what was left out and why, and what must be mended."""
+
+    cases: tuple[Case, ...]
+    notes: tuple[str, ...]
+    problems: tuple[Problem, ...]
+
+
+@dataclass
+class _Findings:
+    """Cases, notes and problems as they are found; the same problem or note counts once."""
+
+    cases: dict[str, Case] = field(default_factory=dict)
+    notes: dict[str, dict[str, None]] = field(default_factory=dict)
+    problems: dict[Problem, None] = field(default_factory=dict)
+    merged: int = 0
+
+    def add(self, case: Case) -> None:
+        known = self.cases.setdefault(case.id, case)
+        if known is not case:
+            self.merged += 1
+            if known.launches < case.launches:
+                self.cases[case.id] = replace(known, launches=case.launches)
+
+    def leave_out(self, why: str, what: str) -> None:
+        self.notes.setdefault(why, {})[what] = None
+
+    def plan(self) -> Plan:
+        notes = [f"left out, {why}: {'; '.join(what)}" for why, what in self.notes.items()]
+        if self.merged:
+            notes.append(f"{self.merged} settings appear more than once and are measured once")
+        return Plan(tuple(self.cases.values()), tuple(notes), tuple(self.problems))
+
+
+def expand(
+    study: Study, site: Site, program: Program, where: Callable[[int, str], str] | None = None
+) -> Plan:
+    """All cases of a study: the product of its axes, each case checked against the site.
+
+    `where(run, key)` says to a user where a run (key "") or a key of it stands.
+    Problems are returned, not raised, so that they can be shown with those of the file.
+    """
+    findings = _Findings()
+    for index, run in enumerate(study.runs):
+        _RunExpansion(study, index, run, site, program, where or _in_file, findings).expand()
+    return findings.plan()
+
+
+def _in_file(run: int, key: str) -> str:
+    return f"runs[{run}].{key}".rstrip(".")
+
+
+@dataclass(frozen=True)
+class _RunExpansion:
+    study: Study
+    index: int
+    run: Run
+    site: Site
+    program: Program
+    where: Callable[[int, str], str]
+    findings: _Findings
+
+    def expand(self) -> None:
+        layouts = list(self._layouts_that_fit())
+        kernel, kernels = self.run.kernel, self.program.kernels()
+        if kernel not in kernels:
+            self._problem("kernel", f"there is no kernel '{kernel}'", nearest(kernel, kernels))
+            return
+        for given, layout in product(assignments(self._known_params()), layouts):
+            self._check_and_add(given, layout)
+
+    def _problem(self, key: str, what: str, mend: str) -> None:
+        self.findings.problems[Problem(self.where(self.index, key), what, mend)] = None
+
+    def _known_params(self) -> dict[str, list[Value]]:
+        known = self.program.parameters(self.run.kernel)
+        for key in [key for key in self.run.params if key not in known]:
+            what = f"{self.run.kernel} has no parameter '{key}'"
+            self._problem(f"params.{key}", what, nearest(key, known))
+        return {key: values for key, values in self.run.params.items() if key in known}
+
+    def _layouts_that_fit(self) -> Iterator[Layout]:
+        for layout in self._layouts():
+            if not self._crowded(layout) or self.site.oversubscribe:
+                yield layout
+            elif self.run.skip_too_large:
+                why = f"as a node here has {self._slots(layout)[1]}"
+                self.findings.leave_out(why, f"{self._name} with {_shape(layout)}")
+            else:
+                self._refuse_crowded(layout)
+                yield layout  # its other problems are to be found too
+
+    def _layouts(self) -> list[Layout]:
+        axes = self.run.layout
+        try:
+            shapes = shared_cores(axes, self.site.cores) if axes.cores else free(axes, self.site)
+        except ValueError as error:
+            self._problem("layout", str(error), "whole numbers, or one of the words it may have")
+            return []
+        return [
+            Layout(nodes, ppn, threads, places, bind)
+            for nodes, (ppn, threads), places, bind in product(
+                self._nodes(), shapes, axes.places, axes.bind
+            )
+        ]
+
+    def _nodes(self) -> list[int]:
+        """The numbers of nodes that there are; the others are noted."""
+        asked, there = self.run.layout.nodes, self.site.nodes
+        if more := [str(nodes) for nodes in asked if nodes > there]:
+            why = f"as this machine is {'one node' if there == 1 else f'{there} nodes'}"
+            self.findings.leave_out(why, f"{self._name} on {listed(more)} nodes")
+        return [nodes for nodes in asked if nodes <= there]
+
+    @property
+    def _name(self) -> str:
+        return self.run.name or self.run.kernel
+
+    def _crowded(self, layout: Layout) -> bool:
+        return layout.ppn * layout.threads > self._slots(layout)[0]
+
+    def _slots(self, layout: Layout) -> tuple[int, str]:
+        """How many threads a node can run on places of their own, and these in words."""
+        if layout.places == "threads":
+            slots = self.site.hardware_threads
+            return slots, count(slots, "hardware thread")
+        return self.site.cores, count(self.site.cores, "core")
+
+    def _refuse_crowded(self, layout: Layout) -> None:
+        self._problem(
+            "layout",
+            f"{_shape(layout)} are too many: a node here has {self._slots(layout)[1]}",
+            f"ask for fewer, or share cores with --oversubscribe; {_LEAVE_OUT}",
+        )
+
+    def _check_and_add(self, given: dict[str, Value], layout: Layout) -> None:
+        forecast = self.program.forecast(self.run.kernel, given, layout.ranks, layout.threads)
+        for problem in forecast.problems:
+            self._problem("", f"{problem.where}: {problem.what}", problem.mend)
+        if forecast.problems:
+            return
+        for toolchain in self.run.toolchains or self.site.toolchains:
+            case = Case(
+                kernel=self.run.kernel,
+                given=given,
+                params=forecast.params,
+                layout=layout,
+                toolchain=toolchain,
+                run=self.index,
+                launches=self.run.launches or self.study.launches,
+                timeout_s=self.study.timeout_s,
+                memory_bytes=forecast.memory_bytes,
+                oversubscribed=self._crowded(layout),
+            )
+            if self._fits(case):
+                self.findings.add(case)
+
+    def _fits(self, case: Case) -> bool:
+        need = (case.memory_bytes or 0) / case.layout.nodes
+        if need <= self.site.memory_bytes:
+            return True
+        there = size(self.site.memory_bytes)
+        if self.run.skip_too_large:
+            why = f"as {there} of memory are free"
+            self.findings.leave_out(why, f"{case.label} ({size(need)})")
+        else:
+            self._problem(
+                "params",
+                f"{case.label} needs {size(need)} of memory a node, {there} are free",
+                f"make it smaller, or spread it over more nodes; {_LEAVE_OUT}",
+            )
+        return False
+
+
+def _shape(layout: Layout) -> str:
+    return f"ppn {layout.ppn} x threads {layout.threads}"
+
+
+def assignments(axes: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:
+    """Every choice of one value an axis, the last axis fastest."""
+    for values in product(*axes.values()):
+        yield dict(zip(axes, values, strict=True))
+
+
+def free(axes: LayoutAxes, site: Site) -> list[tuple[int, int]]:
+    """(ppn, threads) of a layout whose axes are independent of each other."""
+    ppn = _numbers("ppn", axes.ppn or [1], site.cores)
+    threads = _numbers("threads", axes.threads or [1], site.cores)
+    return list(product(ppn, threads))
+
+
+def shared_cores(axes: LayoutAxes, cores_there: int) -> list[tuple[int, int]]:
+    """(ppn, threads) of a layout that shares out a constant number of cores."""
+    if axes.threads is not None:
+        raise ValueError("threads follow from cores / ppn where cores is given: leave them out")
+    shapes = []
+    for cores in _numbers("cores", axes.cores or ["cores"], cores_there):
+        for ppn in _numbers("ppn", axes.ppn or ["divisors"], cores, divisors=True):
+            if cores % ppn:
+                raise ValueError(f"ppn {ppn} does not divide {count(cores, 'core')}")
+            shapes.append((ppn, cores // ppn))
+    return list(dict.fromkeys(shapes))
+
+
+def _numbers(
+    key: str, counts: Iterable[int | str], cores: int, *, divisors: bool = False
+) -> list[int]:
+    """Counts with their words resolved, ascending where words were, each once."""
+    found: list[int] = []
+    for asked in counts:
+        if asked == "divisors" and not divisors:
+            raise ValueError(f"{key} = 'divisors' needs layout.cores: the cores to be shared out")
+        if isinstance(asked, int):
+            found.append(asked)
+        elif asked == "cores":
+            found.append(cores)
+        elif asked == "powers":
+            found += [2**k for k in range(cores.bit_length()) if 2**k < cores] + [cores]
+        else:
+            found += [part for part in range(1, cores + 1) if cores % part == 0]
+    return list(dict.fromkeys(found))
+
+
+def schedule(cases: Sequence[Case], seed: int) -> list[Job]:
+    """Every launch of every case: round after round, each a shuffled pass over all cases.
+
+    A slow drift of the machine so spreads over all cases alike. The first rounds are the same for
+    the same cases and seed, however many rounds follow.
+    """
+    chance = random.Random(seed)
+    jobs = []
+    for launch in range(max((case.launches for case in cases), default=0)):
+        shuffled = chance.sample(cases, len(cases))
+        jobs += [Job(case, launch) for case in shuffled if launch < case.launches]
+    return jobs

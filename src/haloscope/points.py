@@ -1,0 +1,98 @@
+"""Kernels that sweep inside one launch: the records' points as samples over launches.
+
+A point is a size (and an operation); each launch gives one number a point, the median over its
+repetitions. Sizes of stream are bytes of all arrays of one rank, those of pingpong of one message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import median
+from typing import Any
+
+from haloscope.evidence import MeasuredCase
+from haloscope.stats import Estimate
+
+Point = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Swept:
+    """One point of a sweep over all good launches of a case.
+
+    sample: seconds of one step, one number a launch; time: their median with its spread.
+    bytes: moved in a step, over all ranks.
+    result: what the kernel says of this point in the first launch.
+    """
+
+    size_bytes: int
+    operation: str | None
+    sample: tuple[float, ...]
+    time: Estimate
+    bytes: float
+    result: Mapping[str, float]
+
+    @property
+    def rate(self) -> Estimate:
+        """Bytes a second."""
+        return self.time.rate(self.bytes)
+
+
+@lru_cache(maxsize=256)
+def sweep(case: MeasuredCase) -> tuple[Swept, ...]:
+    """The points of a case, by operation and size; those of launches that lack one count less."""
+    found: dict[tuple[str | None, int], list[Point]] = {}
+    for record in case.launches:
+        for point in record.points:
+            if point["times_s"]:
+                key = (point.get("operation"), point["size_bytes"])
+                found.setdefault(key, []).append(point)
+    points = [_swept(case, *key, own) for key, own in found.items()]
+    return tuple(sorted(points, key=lambda point: (point.operation or "", point.size_bytes)))
+
+
+def _swept(
+    case: MeasuredCase, operation: str | None, size_bytes: int, points: Sequence[Point]
+) -> Swept:
+    sample = [median(point["times_s"]) for point in points]
+    time = case.estimate(sample, [t for point in points for t in point["times_s"]])
+    if time is None:
+        raise ValueError("a point without a launch")
+    first = points[0]
+    return Swept(
+        size_bytes, operation, tuple(sample), time, first["bytes"], first.get("result") or {}
+    )
+
+
+def at_size(points: Sequence[Swept], operation: str, size_bytes: float) -> Swept | None:
+    """Of one operation's points the one nearest in size (by ratio); None without any."""
+
+    def apart(point: Swept) -> float:
+        return max(point.size_bytes / size_bytes, size_bytes / point.size_bytes)
+
+    own = [point for point in points if point.operation == operation]
+    return min(own, key=apart) if own else None
+
+
+def level_of(size_bytes: float, cores: int, machine: Mapping[str, Any] | None) -> str:
+    """The memory level that a working set shared by some cores fits in: "L2", "memory".
+
+    A cache counts once for all of these cores that share it. "" where no caches are known.
+    """
+    caches = (machine or {}).get("caches") or []
+    for cache in sorted(caches, key=lambda cache: cache["level"]):
+        instances = -(-cores // max(1, cache.get("shared_by") or 1))
+        if size_bytes <= cache["size_bytes"] * instances:
+            return f"L{cache['level']}"
+    return "memory" if caches else ""
+
+
+def capacities(cores: int, machine: Mapping[str, Any] | None) -> list[tuple[str, float]]:
+    """What each cache level holds for some cores, in bytes: [("L1", 65536.0), ...]."""
+    caches = (machine or {}).get("caches") or []
+    return [
+        (f"L{c['level']}", float(c["size_bytes"] * -(-cores // max(1, c.get("shared_by") or 1))))
+        for c in sorted(caches, key=lambda cache: cache["level"])
+    ]

@@ -1,0 +1,151 @@
+"""How far a run has come: a bar in a terminal, plain lines elsewhere, and the time that is left."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from math import ceil
+from statistics import fmean
+from types import TracebackType
+from typing import Any, Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from haloscope.case import Case, Job
+
+
+class TimeLeft:
+    """What the jobs that are left will take, learned from the walls of those that ended."""
+
+    def __init__(self, jobs: Sequence[Job], earlier: Mapping[str, Sequence[float]]) -> None:
+        """For these jobs, of which none has ended yet; `earlier` has walls by case, where known."""
+        self._left = list(jobs)
+        self._cases = {job.case.id: job.case for job in jobs}
+        self._walls = {key: list(earlier[key]) for key in self._cases if key in earlier}
+
+    def ended(self, job: Job, wall_s: float) -> None:
+        """One job ended after `wall_s` seconds."""
+        self._left.remove(job)
+        self._walls.setdefault(job.case.id, []).append(wall_s)
+
+    def seconds(self) -> float | None:
+        """Seconds for all jobs that have not ended; None while nothing is known of any."""
+        if not self._walls:
+            return None
+        return sum(self._expected(job.case) for job in self._left)
+
+    def _expected(self, case: Case) -> float:
+        """A case's own mean; else that of the case most like it, scaled by memory; else any."""
+        if case.id in self._walls:
+            return fmean(self._walls[case.id])
+        alike = [self._cases[key] for key in self._walls if self._cases[key].kernel == case.kernel]
+        if not alike:
+            return fmean(wall for walls in self._walls.values() for wall in walls)
+        nearest = min(alike, key=lambda known: abs(known.memory_bytes - case.memory_bytes))
+        ratio = case.memory_bytes / nearest.memory_bytes if nearest.memory_bytes else 1.0
+        return fmean(self._walls[nearest.id]) * ratio
+
+
+class Teller:
+    """Tells a user on a console what goes on before anything is measured."""
+
+    def __init__(self, console: Console) -> None:
+        """On this console; bars are shown only if it is a terminal."""
+        self.console = console
+
+    def say(self, line: str) -> None:
+        """One line, as it is."""
+        self.console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    @contextmanager
+    def steps(self) -> Iterator[Callable[[int, int], None]]:
+        """While it lasts, a bar that is told of a build: steps done, steps there are."""
+        bar = Progress(
+            BarColumn(bar_width=30), MofNCompleteColumn(), console=self.console, transient=True
+        )
+        task = bar.add_task("", visible=False)
+
+        def show(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, visible=True)
+
+        with bar if self.console.is_terminal else nullcontext():
+            yield show
+
+
+def duration(seconds: float) -> str:
+    """A length of time for people, rounded up: 8 s, 3 min 10 s, 2 h 5 min."""
+    whole = ceil(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 600:
+        return f"{whole // 60} min {whole % 60} s"
+    if whole < 3600:
+        return f"{ceil(seconds / 60)} min"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+class RunView:
+    """Shows a run on a console while it goes on. Use as a context manager."""
+
+    def __init__(
+        self, console: Console, jobs: Sequence[Job], earlier: Mapping[str, Sequence[float]]
+    ) -> None:
+        """For jobs of which none has started; `earlier` as in TimeLeft."""
+        self._console = console
+        self._jobs = jobs
+        self._left = TimeLeft(jobs, earlier)
+        self._done = 0
+        self._started = time.monotonic()
+        self._bar = Progress(
+            BarColumn(bar_width=30),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[left]}"),
+            TextColumn("{task.description}", markup=False),
+            console=console,
+            transient=True,
+        )
+        self._task = self._bar.add_task("", total=len(jobs), left="")
+
+    def __enter__(self) -> Self:
+        """Start to show."""
+        if self._console.is_terminal:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Leave the terminal as it was."""
+        if self._console.is_terminal:
+            self._bar.stop()
+
+    def watch(self, jobs: Iterable[Job]) -> Iterator[Job]:
+        """The same jobs, each shown as the one that runs when it is taken."""
+        for job in jobs:
+            self._started = time.monotonic()
+            self._bar.update(self._task, description=job.case.label, left=self._time_left())
+            yield job
+
+    def ended(self, job: Job, record: Mapping[str, Any]) -> None:
+        """One job ended with this record."""
+        self._done += 1
+        self._left.ended(job, record["wall_s"])
+        self._bar.update(self._task, completed=self._done, left=self._time_left())
+        if record["outcome"] != "ok":
+            self._print(f"{record['outcome']}: {job.case.label}: {record['reason']}")
+        elif not self._console.is_terminal:
+            self._print(f"{job.case.label}: {record['wall_s']:.2f} s")
+
+    def _print(self, line: str) -> None:
+        count = f"[{self._done:>{len(str(len(self._jobs)))}}/{len(self._jobs)}]"
+        left = "" if self._console.is_terminal else f"  {self._time_left()}"
+        self._console.print(f"{count} {line}{left}", markup=False, highlight=False, soft_wrap=True)
+
+    def _time_left(self) -> str:
+        seconds = self._left.seconds()
+        return "" if seconds is None else f"about {duration(seconds)} left"

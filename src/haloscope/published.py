@@ -1,0 +1,97 @@
+"""Finds the published counterpart of a measured case: the tables of a paper whose facts agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from haloscope.evidence import MeasuredCase
+
+if TYPE_CHECKING:
+    from haloscope.papers import Paper, PaperTable
+
+_SETTINGS = ("exchange", "threads", "places", "bind")
+"""Facts of a published table that a measured case must share; a cluster's name is none of them."""
+
+_KEYS = ("n", "nodes", "ppn", "ranks", "threads")
+
+
+@dataclass(frozen=True)
+class Reference:
+    """One published value.
+
+    text:  as printed.
+    low, high: what the printed number may stand for, given the digits printed.
+    source: cluster, paper and table.
+    """
+
+    value: float
+    text: str
+    low: float
+    high: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Library:
+    """The published tables that a report may set beside its own; the first that tells is taken.
+
+    only: the id of the one table to look in; None looks in all of the kinds asked for.
+    """
+
+    papers: Sequence[Paper] = ()
+    only: str | None = None
+
+    def tables(self, kinds: Sequence[str]) -> list[PaperTable]:
+        """The published tables of these kinds, in the order of kinds, papers and pages."""
+        return [
+            table
+            for kind in kinds
+            for paper in self.papers
+            for table in paper.tables.values()
+            if table.kind == kind and self.only in (None, table.id)
+        ]
+
+    def find(
+        self, case: MeasuredCase, column: str, kinds: Sequence[str], keys: Sequence[str] = _KEYS
+    ) -> Reference | None:
+        """The published value of a column for a case's setting; None where nothing was published.
+
+        kinds: of tables to look in, best first. keys: settings that must agree with its row.
+        """
+        tables = [table for table in self.tables(kinds) if column in table.columns]
+        agreeing = [table for table in tables if _agrees(table, case)]
+        if case.ranks == 1:  # one process has no neighbours: any exchange is its own
+            agreeing += [table for table in tables if _agrees(table, case, but="exchange")]
+        own = {**case.settings, "ranks": case.ranks}
+        for table in agreeing:
+            where = {key: own[key] for key in keys if key in table.columns or key in table.facts}
+            if set(table.keys) <= where.keys() and (found := _reference(table, column, where)):
+                return found
+        return None
+
+
+def _agrees(table: PaperTable, case: MeasuredCase, but: str = "") -> bool:
+    """Do a table's facts, all but one, hold for a case?"""
+    if table.facts.get("kernel") != case.kernel:
+        return False
+    names = [name for name in _SETTINGS if name in table.facts and name != but]
+    return all(case.settings.get(name) == table.facts[name] for name in names)
+
+
+def _reference(table: PaperTable, column: str, where: Mapping[str, object]) -> Reference | None:
+    cell = table.cell(column, **where)  # type: ignore[arg-type]
+    if cell is None or isinstance(cell.value, str):
+        return None
+    value = float(cell.value)
+    low = value if cell.low is None else cell.low
+    high = value if cell.high is None else cell.high
+    return Reference(value, cell.text, low, high, source(table))
+
+
+def source(table: PaperTable) -> str:
+    """Where a published table stands: "Stampede2 (hpcf-2018-10, table 4.1)"."""
+    cluster = table.facts.get("cluster")
+    place = f"{table.paper}, table {table.id}"
+    return f"{cluster} ({place})" if cluster else place

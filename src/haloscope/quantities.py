@@ -1,0 +1,111 @@
+"""Numbers as text for people: one place decides units and digits. Missing is a dash, never 0."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor, log10
+
+MISSING = "–"
+
+Scale = Sequence[tuple[float, str]]
+SECONDS: Scale = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+BYTES: Scale = ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
+BYTES_PER_SECOND: Scale = ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s"))
+PERCENT: Scale = ((0.01, "%"),)
+PLAIN: Scale = ((1.0, ""),)
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number to so many significant digits, thousands apart, without an exponent."""
+    if value == 0:
+        return "0"
+    decimals = max(0, digits - 1 - floor(log10(abs(value))))
+    rounded = round(value, decimals)
+    decimals = max(0, digits - 1 - floor(log10(abs(rounded)))) if rounded else decimals
+    return f"{rounded:,.{decimals}f}"
+
+
+def unit_of(value: float, scale: Scale) -> tuple[float, str]:
+    """The largest unit of a scale that a value is at least one of, else the smallest unit."""
+    for factor, unit in scale:
+        if abs(value) >= factor:
+            return factor, unit
+    return scale[-1]
+
+
+def quantity(value: float | None, scale: Scale = PLAIN, digits: int = 3) -> str:
+    """A value with the unit that suits it: 0.00231 s is "2.31 ms"."""
+    if value is None:
+        return MISSING
+    factor, unit = unit_of(value, scale)
+    return f"{number(value / factor, digits)} {unit}".rstrip()
+
+
+def ends(value: float, low: float, high: float, scale: Scale = PLAIN) -> tuple[str, str]:
+    """The ends of an interval in the unit of its value, with digits enough to tell them apart."""
+    factor, _ = unit_of(value, scale)
+    for digits in (3, 4, 5, 6):
+        below, above = number(low / factor, digits), number(high / factor, digits)
+        if below != above:
+            return below, above
+    return number(low / factor), number(high / factor)
+
+
+def seconds(value: float | None, digits: int = 3) -> str:
+    """A duration: "2.31 s", "44.0 µs", "764 s"."""
+    return quantity(value, SECONDS, digits)
+
+
+def size(value: float | None) -> str:
+    """A size in memory in binary units: whole where it is whole ("32 KiB"), else three digits."""
+    if value is None:
+        return MISSING
+    factor, unit = unit_of(value, BYTES)
+    scaled = value / factor
+    return f"{scaled:.0f} {unit}" if scaled == int(scaled) else f"{number(scaled)} {unit}"
+
+
+def rate(value: float | None) -> str:
+    """Bytes a second in decimal units: "13.1 GB/s"."""
+    return quantity(value, BYTES_PER_SECOND)
+
+
+def clock(value: float | None) -> str:
+    """HH:MM:SS as in the HPCF papers; less than half a second is "<00:00:01"."""
+    if value is None:
+        return MISSING
+    whole = int(value + 0.5)
+    if whole == 0:
+        return "<00:00:01"
+    return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}"
+
+
+def percent(share: float | None) -> str:
+    """A share of one: 0.9234 is "92 %", 0.0123 is "1.2 %"."""
+    if share is None:
+        return MISSING
+    value = 100 * share
+    return f"{value:.0f} %" if abs(value) >= 10 or value == 0 else f"{value:.1f} %"
+
+
+def scientific(value: float | None, digits: int = 5) -> str:
+    """A small number with an exponent, as the papers give errors: "3.1266e-06"."""
+    return MISSING if value is None else f"{value:.{digits - 1}e}"
+
+
+def count(number_of: float, singular: str, plural: str = "") -> str:
+    """ "1 launch", "5 launches": a number with its noun."""
+    noun = singular if number_of == 1 else plural or f"{singular}s"
+    return f"{number_of:,} {noun}"
+
+
+def probability(p: float | None) -> str:
+    """A p-value: "0.032", "<0.001"."""
+    if p is None:
+        return MISSING
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def listed(items: Sequence[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
+    return " and ".join([", ".join(items[:-1]), items[-1]]) if len(items) > 1 else "".join(items)

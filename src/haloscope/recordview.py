@@ -1,0 +1,137 @@
+"""One record for people in a terminal: result, times, phases, memory, placement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from haloscope.quantities import MISSING, count, rate, seconds, size
+from haloscope.records import Record
+
+_UNITS: Mapping[str, Callable[[float], str]] = {
+    "_bytes_per_s": rate,
+    "_bytes": size,
+    "_s": seconds,
+}
+
+
+def record_view(record: Record) -> RenderableType:
+    """Everything that a record tells, most important first."""
+    parts: list[RenderableType | None] = [
+        _headline(record),
+        _section("parameters", [(key, str(value)) for key, value in record.params.items()]),
+        _section("result", _pairs(record.result)),
+        _section("time of one step", _times(record.times_s)),
+        _phases(record.phases),
+        _points(record.points),
+        _section("memory, all ranks", _pairs(record.memory or {})),
+        _placement(record.layout.get("seen", [])),
+        _section("made with", _provenance(record)),
+        Text(record.stderr.strip(), style="dim") if record.stderr else None,
+    ]
+    return Group(*(part for part in parts if part is not None))
+
+
+def _headline(record: Record) -> Text:
+    style = "bold green" if record.outcome == "ok" else "bold red"
+    layout = record.layout
+    shared = ", cores shared (oversubscribed)" if layout.get("oversubscribed") else ""
+    where = f", {count(layout['ranks'], 'rank')} x {count(layout['threads'], 'thread')}{shared}: "
+    line = Text(record.kernel, style="bold").append(where, style="not bold")
+    line.append(record.outcome, style=style)
+    if record.reason:
+        line.append(f": {record.reason}", style="not bold")
+    return line
+
+
+def _section(title: str, rows: Iterable[tuple[str, str]]) -> RenderableType | None:
+    table = Table.grid(padding=(0, 2))
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return Group(Text(title, style="bold"), Padding(table, (0, 2))) if table.rows else None
+
+
+def _pairs(values: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [
+        named(key, value) for key, value in values.items() if not isinstance(value, dict | list)
+    ]
+
+
+def _times(times_s: Sequence[float]) -> list[tuple[str, str]]:
+    if not times_s:
+        return []
+    if len(times_s) == 1:
+        return [("one repetition", seconds(times_s[0]))]
+    spread = f"{seconds(min(times_s))} to {seconds(max(times_s))}"
+    return [(f"median of {len(times_s)} repetitions", f"{seconds(median(times_s))} ({spread})")]
+
+
+def _phases(phases: Sequence[Mapping[str, Any]]) -> RenderableType | None:
+    if not phases:
+        return None
+    table = Table("phase", box=None)
+    for title in ("calls", "min", "mean", "max over ranks", "bandwidth"):
+        table.add_column(title, justify="right")
+    for phase in phases:
+        time = phase["time_s"]
+        times = (seconds(time[key]) for key in ("min", "mean", "max"))
+        speed = rate(phase["bytes"] / time["max"]) if phase["bytes"] and time["max"] else MISSING
+        table.add_row(phase["name"], f"{phase['calls']:g}", *times, speed)
+    return Group(Text("phases of one step", style="bold"), table)
+
+
+def _points(points: Sequence[Mapping[str, Any]]) -> RenderableType | None:
+    if not points:
+        return None
+    keys = list(dict.fromkeys(key for point in points for key in point["result"]))
+    table = Table("size", "operation", box=None)
+    for title in ("time", *map(_title, keys)):
+        table.add_column(title, justify="right")
+    for point in points:
+        results = (named(key, point["result"].get(key))[1] for key in keys)
+        time = seconds(median(point["times_s"]))
+        table.add_row(size(point["size_bytes"]), point.get("operation") or MISSING, time, *results)
+    return Group(Text("by size", style="bold"), table)
+
+
+def _placement(seen: Sequence[Mapping[str, Any]]) -> RenderableType | None:
+    rows = []
+    for rank in seen:
+        threads = "; ".join(",".join(map(str, cpus)) for cpus in rank.get("thread_cpus", []))
+        rows.append(
+            (f"rank {rank['rank']}", f"{rank['host']}, processors of its threads: {threads}")
+        )
+    return _section("placement", rows)
+
+
+def _provenance(record: Record) -> list[tuple[str, str]]:
+    made = {
+        "toolchain": record.toolchain.get("name"),
+        "MPI": record.toolchain.get("mpi"),
+        "compiler": record.toolchain.get("compiler"),
+        "flags": record.toolchain.get("flags"),
+        "command": " ".join(record.command or []),
+    }
+    return [(key, str(value)) for key, value in made.items() if value]
+
+
+def named(key: str, value: float | str | None) -> tuple[str, str]:
+    """A result's name without its unit, and its value with it: ("latency", "440 ns")."""
+    if not isinstance(value, int | float):
+        return _title(key), MISSING if value is None else str(value)
+    for ending, show in _UNITS.items():
+        if key.endswith(ending):
+            return _title(key), show(value)
+    return _title(key), f"{value:g}" if isinstance(value, float) else f"{value:,}"
+
+
+def _title(key: str) -> str:
+    for ending in _UNITS:
+        key = key.removesuffix(ending)
+    return key.replace("_", " ")

@@ -1,0 +1,56 @@
+"""Reports: draws what `document` put together, and computes nothing itself.
+
+write_report(directory)        every format there is; the path of report.html
+terminal_summary(directory)    what was found, for rich to print
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from rich.console import RenderableType
+
+from haloscope.document import Document, compose
+from haloscope.dossier import open_folder
+from haloscope.report import csv_files, html, latex, markdown, terminal
+from haloscope.report.figures import Drawing, draw
+
+__all__ = ["FORMATS", "terminal_summary", "write_report"]
+
+Drawings = Mapping[str, Sequence[Drawing]]
+Writer = Callable[[Document, Drawings, Path], Path]
+
+FORMATS: Mapping[str, Writer] = {
+    "html": html.write,
+    "md": markdown.write,
+    "tex": latex.write,
+    "csv": csv_files.write,
+}
+
+
+def write_report(directory: Path, formats: Sequence[str] = tuple(FORMATS)) -> Path:
+    """Write the report of a result folder into it; the path of the first format's file.
+
+    Figures are written to figures/ as SVG and PDF whatever the formats. UserError if the folder is
+    none, or holds no record.
+    """
+    document = compose(open_folder(directory))
+    drawings = {figure.id: draw(figure) for figure in document.figures}
+    _write_figures(drawings, directory / "figures")
+    first, *_ = [FORMATS[name](document, drawings, directory) for name in formats]
+    return first
+
+
+def terminal_summary(directory: Path) -> RenderableType:
+    """The findings of a result folder, and what was left out of them."""
+    return terminal.summary(compose(open_folder(directory)))
+
+
+def _write_figures(drawings: Drawings, folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    for old in (*folder.glob("*.svg"), *folder.glob("*.pdf")):
+        old.unlink()
+    for drawing in (one for several in drawings.values() for one in several):
+        (folder / f"{drawing.name}.svg").write_text(drawing.svg, encoding="utf-8")
+        (folder / f"{drawing.name}.pdf").write_bytes(drawing.pdf)

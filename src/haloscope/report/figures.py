@@ -1,0 +1,202 @@
+"""Draws figures with matplotlib: each panel as SVG (for light and dark) and as PDF."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from html import escape
+from io import BytesIO, StringIO
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
+
+from haloscope.report.palette import GRID, INK, MUTED, ON_COLOUR, SERIES, dark_style
+from haloscope.report.surface import draw_surface
+from haloscope.series.model import Axis, Bars, Curve, Figure, Lines, Panel, Surface
+
+WIDTH_IN = 4.6
+"""Narrow, so that ten-point text stays readable on a phone."""
+_FITTING = 60
+"""Characters of small text that fit its width."""
+
+_MARKERS = "osD^vPX*"
+_STYLE: Any = {
+    "axes.edgecolor": INK,
+    "axes.grid": True,
+    "axes.labelcolor": INK,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 11,
+    "font.size": 10,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.labelcolor": INK,
+    "lines.markersize": 5,
+    "savefig.transparent": True,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "haloscope",
+    "text.color": INK,
+    "text.parse_math": False,
+    "xtick.color": INK,
+    "ytick.color": INK,
+}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """One drawn panel. name: of its files, without an ending; svg: a whole document."""
+
+    name: str
+    svg: str
+    pdf: bytes
+
+    def inline(self, alt: str) -> str:
+        """The SVG as an element of an HTML page: described, sized by the page, its ids its own."""
+        body = self.svg[self.svg.index("<svg") :]
+        body = re.sub(r"<metadata>.*?</metadata>|<style[^>]*>.*?</style>", "", body, flags=re.S)
+        body = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", body, count=1)
+        body = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", body, count=1)
+        body = re.sub(r'\bid="', f'id="{self.name}-', body)
+        body = re.sub(r"url\(#", f"url(#{self.name}-", body)
+        body = re.sub(r'href="#', f'href="#{self.name}-', body)
+        return body.replace("<svg", f'<svg role="img" aria-label="{escape(alt)}"', 1).strip()
+
+
+def draw(figure: Figure) -> list[Drawing]:
+    """All panels of a figure."""
+    return [_drawing(f"{figure.id}-{panel.id}", panel) for panel in figure.panels]
+
+
+def _drawing(name: str, panel: Panel) -> Drawing:
+    with matplotlib.rc_context(_STYLE):
+        if isinstance(panel, Lines):
+            canvas = _lines(panel)
+        elif isinstance(panel, Bars):
+            canvas = _bars(panel)
+        else:
+            canvas = _surface(panel)
+        svg, pdf = StringIO(), BytesIO()
+        canvas.savefig(svg, format="svg", dpi=200, metadata={"Date": None})
+        canvas.set_layout_engine("none")  # laid out once is enough
+        canvas.savefig(pdf, format="pdf", dpi=200, metadata={"CreationDate": None})
+    styled = svg.getvalue().replace("<defs>", f"<style>{dark_style()}</style>\n <defs>", 1)
+    return Drawing(name, styled, pdf.getvalue())
+
+
+def _lines(panel: Lines) -> Canvas:
+    canvas = Canvas(figsize=(WIDTH_IN, 3.5), layout="constrained")
+    axes = canvas.add_subplot()
+    axes.set_title(panel.title, loc="left")
+    _scale(axes, "x", panel.x)
+    _scale(axes, "y", panel.y)
+    for x, word in panel.guides:
+        axes.axvline(x, color=MUTED, linewidth=1, linestyle=":")
+        axes.annotate(
+            word,
+            (x, 1),
+            (3, -2),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            color=MUTED,
+            ha="left",
+            va="top",
+        )
+    measured = [curve for curve in panel.curves if not curve.bound]
+    for index, curve in enumerate(measured):
+        _curve(axes, curve, index, len(measured))
+    for curve in panel.curves:
+        if curve.bound:
+            ideal = [m.x for m in curve.marks], [m.y for m in curve.marks]
+            axes.plot(
+                *ideal, color=MUTED, linestyle="--", linewidth=1, label=curve.label, zorder=1.8
+            )
+    if panel.y.scale == "linear":
+        axes.set_ylim(0, 1.06 * axes.dataLim.ymax)
+    if len(panel.curves) > 1:
+        columns = 2 if max(len(curve.label) for curve in panel.curves) < 28 else 1
+        canvas.legend(loc="outside lower left", ncols=columns)
+    return canvas
+
+
+def _curve(axes: Axes, curve: Curve, index: int, of: int) -> None:
+    """Points with the ends of their intervals; apart from each other where they share their x."""
+    apart = 1.0 if curve.joined else 2 ** (0.08 * (index - (of - 1) / 2))
+    ends = [
+        (m.y - m.low, m.high - m.y) if m.low is not None and m.high is not None else (0.0, 0.0)
+        for m in curve.marks
+    ]
+    axes.errorbar(
+        [m.x * apart for m in curve.marks],
+        [m.y for m in curve.marks],
+        yerr=[[low for low, _ in ends], [high for _, high in ends]],
+        label=curve.label,
+        color=SERIES[index % len(SERIES)],
+        marker=_MARKERS[index % len(_MARKERS)],
+        linestyle="-" if curve.joined else "none",
+        linewidth=1.3,
+        elinewidth=1,
+        capsize=2.5,
+    )
+
+
+def _scale(axes: Axes, which: str, axis: Axis) -> None:
+    one = axes.xaxis if which == "x" else axes.yaxis
+    set_scale = axes.set_xscale if which == "x" else axes.set_yscale
+    one.set_label_text(axis.label)
+    if axis.scale == "log2":
+        set_scale("log", base=2)
+    elif axis.scale == "log":
+        set_scale("log")
+        one.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    if axis.ticks:
+        one.set_major_locator(FixedLocator([value for value, _ in axis.ticks]))
+        one.set_ticklabels([word for _, word in axis.ticks])
+        one.set_minor_locator(NullLocator())
+        one.set_minor_formatter(NullFormatter())
+
+
+def _bars(panel: Bars) -> Canvas:
+    """Stacked bars, each under its own name, which is often too long to stand beside it."""
+    canvas = Canvas(figsize=(WIDTH_IN, 1.0 + 0.46 * len(panel.bars)), layout="constrained")
+    axes = canvas.add_subplot()
+    lower = [0.0] * len(panel.bars)
+    places = [float(-index) for index in range(len(panel.bars))]
+    for index, (name, values) in enumerate(panel.parts):
+        left_over = index == len(panel.parts) - 1
+        colour = MUTED if left_over else SERIES[index % len(SERIES)]
+        axes.barh(places, values, left=lower, height=0.42, color=colour, label=name, linewidth=0)
+        for place, left, value in zip(places, lower, values, strict=True):
+            if value >= 0.09:
+                axes.text(
+                    left + value / 2,
+                    place,
+                    f"{100 * value:.0f} %",
+                    color=ON_COLOUR,
+                    ha="center",
+                    va="center",
+                    fontsize=8.5,
+                )
+        lower = [left + value for left, value in zip(lower, values, strict=True)]
+    for place, name, total in zip(places, panel.bars, panel.totals, strict=True):
+        words = f"{name}: {total}"
+        points = 8.5 * min(1.0, _FITTING / len(words))
+        text = axes.text(0, place + 0.26, words, va="bottom", fontsize=points)
+        text.set_in_layout(False)
+    axes.set_xlim(0, 1)
+    axes.set_ylim(places[-1] - 0.4, 0.75)
+    axes.set_yticks([])
+    axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
+    axes.spines["left"].set_visible(False)
+    axes.grid(visible=False)
+    canvas.legend(loc="outside lower left", ncols=3)
+    return canvas
+
+
+def _surface(panel: Surface) -> Canvas:
+    canvas = Canvas(figsize=(WIDTH_IN, 3.6))
+    draw_surface(canvas, panel)
+    return canvas

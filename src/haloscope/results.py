@@ -1,0 +1,141 @@
+"""A result folder: the study as it was, its plan, its records. What a run needs to be resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from haloscope.case import Case, Job
+from haloscope.errors import Problem, UserError
+from haloscope.plan import schedule
+from haloscope.records import latest, read
+
+
+@dataclass(frozen=True)
+class SavedPlan:
+    """plan.json: what is to be measured, by which programs, on which machine.
+
+    name: of the study; sources: the hash of halobench's sources for each toolchain;
+    machine: what must be the same for the records of one folder to be of one kind.
+    """
+
+    name: str
+    study: str
+    seed: int
+    cases: tuple[Case, ...]
+    notes: tuple[str, ...]
+    sources: Mapping[str, str]
+    machine: Mapping[str, Any]
+
+    def jobs(self) -> list[Job]:
+        """All launches, in the order they are to run."""
+        return schedule(self.cases, self.seed)
+
+    def with_launches(self, launches: int | None) -> SavedPlan:
+        """The same plan with another number of launches of every case, if one is given."""
+        if launches is None:
+            return self
+        cases = tuple(replace(case, launches=launches) for case in self.cases)
+        return replace(self, cases=cases)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For plan.json; `order` is there for people and reports, and follows from the rest."""
+        return {
+            **asdict(self),
+            "cases": [case.as_dict() for case in self.cases],
+            "order": [[job.case.id, job.launch] for job in self.jobs()],
+        }
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, Any]) -> SavedPlan:
+        """The reverse of `as_dict`."""
+        fields = {key: value for key, value in saved.items() if key != "order"}
+        cases = tuple(Case.from_dict(case) for case in saved["cases"])
+        return cls(**{**fields, "cases": cases, "notes": tuple(saved["notes"])})
+
+
+@dataclass(frozen=True)
+class ResultFolder:
+    """One folder of results. Its records are only ever appended to."""
+
+    path: Path
+
+    @property
+    def study(self) -> Path:
+        """The study's file, copied."""
+        return self.path / "study.toml"
+
+    @property
+    def plan(self) -> Path:
+        """The plan, as JSON."""
+        return self.path / "plan.json"
+
+    @property
+    def records(self) -> Path:
+        """The records, one JSON object a line."""
+        return self.path / "records.jsonl"
+
+    def problems(self) -> list[Problem]:
+        """What stands in the way of starting a new folder here."""
+        if not self.records.exists() and not self.plan.exists():
+            return []
+        mend = f"go on with it: --resume {self.path}; or give another --out"
+        return [Problem(f"--out {self.path}", "there are results in it already", mend)]
+
+    def create(self, source: str, plan: SavedPlan) -> None:
+        """Start a new folder."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.study.write_text(source, encoding="utf-8")
+        self.save(plan)
+
+    def save(self, plan: SavedPlan) -> None:
+        """Write plan.json, whole or not at all."""
+        draft = self.plan.with_suffix(".json.new")
+        with draft.open("w", encoding="utf-8") as file:
+            json.dump(plan.as_dict(), file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(self.plan)
+
+    def load(self) -> SavedPlan:
+        """The plan of a folder that was started before. UserError if it is none."""
+        try:
+            return SavedPlan.from_dict(json.loads(self.plan.read_text(encoding="utf-8")))
+        except FileNotFoundError as error:
+            mend = "give the folder that haloscope run wrote to"
+            problem = Problem(f"--resume {self.path}", "no plan.json is in it", mend)
+            raise UserError(problem) from error
+
+    def left(self, jobs: Sequence[Job]) -> tuple[list[Job], int]:
+        """The jobs without a good record yet, and how many of them were tried before."""
+        outcomes = {record.key: record.outcome for record in latest(read(self.records))}
+        left = [job for job in jobs if outcomes.get((job.case.id, job.launch)) != "ok"]
+        return left, sum((job.case.id, job.launch) in outcomes for job in left)
+
+
+def changes(saved: str, now: str) -> list[str]:
+    """What differs between two study files, key by key, launches aside."""
+    before, after = tomllib.loads(saved), tomllib.loads(now)
+    before.pop("launches", None)
+    after.pop("launches", None)
+    return list(_differences("", before, after))
+
+
+def _differences(where: str, before: object, after: object) -> Iterator[str]:
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in [*before, *(key for key in after if key not in before)]:
+            yield from _differences(f"{where}.{key}".lstrip("."), before.get(key), after.get(key))
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for index, (one, other) in enumerate(zip(before, after, strict=True)):
+            yield from _differences(f"{where}[{index}]", one, other)
+    elif before != after:
+        yield f"{where}: {_shown(before)} -> {_shown(after)}"
+
+
+def _shown(value: object) -> str:
+    return "nothing" if value is None else json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,33 @@
+"""What a runner is, and what its records share whatever ran them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from haloscope.case import Job
+
+
+class Runner(Protocol):
+    """Runs jobs one after the other, in the order given, and yields a record as each ends.
+
+    A job that fails is a record too; an exception means that nothing can be run at all. When the
+    iteration is left early (Ctrl-C), the job in flight is ended, and nothing is yielded for it.
+    """
+
+    name: str
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[dict[str, Any]]:
+        """The records of the jobs, as in records.jsonl."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """What all records of one invocation have in common."""
+
+    study: str
+    seed: int
+    machine: Mapping[str, Any]
+    haloscope: str
+    git: Mapping[str, Any] | None

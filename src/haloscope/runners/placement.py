@@ -1,0 +1,112 @@
+"""Whether ranks and threads ran where they were asked to: what each rank saw, and the layout."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from haloscope.case import Layout
+
+
+def misplaced(
+    layout: Layout,
+    seen: Sequence[Mapping[str, Any]],
+    asked: Sequence[Sequence[int]] | None = None,
+    threads_per_core: int = 1,
+) -> str | None:
+    """Why a case did not run as it was laid out; None if it did.
+
+    seen: host, cpus and thread_cpus of every rank, as in a record's layout.seen.
+    asked: the processors that each rank was to be bound to, where the runner chose them.
+    """
+    return (
+        _wrong_hosts(layout, seen)
+        or _wrong_threads(layout, seen)
+        or _unbound(layout, seen, threads_per_core)
+        or _shared(layout, seen)
+        or (_elsewhere(seen, asked) if asked is not None else None)
+    )
+
+
+def _wrong_hosts(layout: Layout, seen: Sequence[Mapping[str, Any]]) -> str | None:
+    if len(seen) != layout.ranks:
+        return f"{len(seen)} ranks ran, {layout.ranks} were asked for"
+    hosts = Counter(rank["host"] for rank in seen)
+    if len(hosts) != layout.nodes:
+        return f"ran on {len(hosts)} nodes ({', '.join(hosts)}), {layout.nodes} were asked for"
+    for host, ranks in hosts.items():
+        if ranks != layout.ppn:
+            return f"{ranks} ranks ran on {host}, {layout.ppn} a node were asked for"
+    return None
+
+
+def _wrong_threads(layout: Layout, seen: Sequence[Mapping[str, Any]]) -> str | None:
+    for rank in seen:
+        threads = len(rank["thread_cpus"])
+        if threads != layout.threads:
+            return f"rank {rank['rank']} ran {threads} threads, {layout.threads} were asked for"
+    return None
+
+
+def _unbound(
+    layout: Layout, seen: Sequence[Mapping[str, Any]], threads_per_core: int
+) -> str | None:
+    """A rank may run on as many cores as it has threads."""
+    for rank in seen:
+        if len(rank["cpus"]) > layout.threads * threads_per_core:
+            return (
+                f"rank {rank['rank']} was not bound: it could run on processors "
+                f"{_ranges(rank['cpus'])}, for {layout.threads} thread(s)"
+            )
+    return None
+
+
+def _shared(layout: Layout, seen: Sequence[Mapping[str, Any]]) -> str | None:
+    """Two ranks on one core, or two threads of a rank, unless their places are whole sockets."""
+    for host, ranks in _by_host(seen).items():
+        clash = _clash((f"rank {rank['rank']}", rank["cpus"]) for rank in ranks)
+        if clash:
+            return f"{clash} of {host}"
+    for rank in seen if layout.places != "sockets" else ():
+        clash = _clash((f"thread {n}", cpus) for n, cpus in enumerate(rank["thread_cpus"]))
+        if clash:
+            return f"in rank {rank['rank']}, {clash}"
+    return None
+
+
+def _elsewhere(seen: Sequence[Mapping[str, Any]], asked: Sequence[Sequence[int]]) -> str | None:
+    for rank, cpus in zip(seen, asked, strict=True):
+        if set(rank["cpus"]) != set(cpus):
+            where = f"{_ranges(rank['cpus'])}, not on {_ranges(sorted(cpus))} as asked"
+            return f"rank {rank['rank']} ran on processors {where}"
+    return None
+
+
+def _by_host(seen: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    hosts: dict[str, list[Mapping[str, Any]]] = {}
+    for rank in seen:
+        hosts.setdefault(rank["host"], []).append(rank)
+    return hosts
+
+
+def _clash(claims: Iterable[tuple[str, Sequence[int]]]) -> str | None:
+    """The first processor that two of the claimants were given."""
+    owners: dict[int, str] = {}
+    for name, cpus in claims:
+        for cpu in cpus:
+            if cpu in owners:
+                return f"{owners[cpu]} and {name} shared processor {cpu}"
+            owners[cpu] = name
+    return None
+
+
+def _ranges(cpus: Sequence[int]) -> str:
+    """Processor numbers as people write them: 0-3,8."""
+    runs: list[list[int]] = []
+    for cpu in cpus:
+        if runs and cpu == runs[-1][1] + 1:
+            runs[-1][1] = cpu
+        else:
+            runs.append([cpu, cpu])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)

@@ -1,0 +1,137 @@
+"""Runs a command so that nothing of it survives: `python -I -S supervise.py COMMAND...`.
+
+A program of its own, since it must outlive a haloscope that was killed. Its standard input is a
+pipe that nobody writes to: when that pipe closes, because the runner wants the job to end or
+because the runner is gone, the command and every process that came of it are ended, whatever
+process groups or sessions they moved to. The same happens once the command ends by itself.
+It writes the command's exit code to its standard output (128 + signal for one that was killed).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import sys
+import time
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_GRACE_S = 4.0  # at most, for a launcher to end its ranks and remove their shared memory
+_prctl = ctypes.CDLL(None).prctl
+
+
+def main(command: list[str]) -> int:
+    """Run `command` to its end, or until standard input closes."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # orphans come to us, and so can't get away
+    children, wake = os.pipe()
+    for end in (children, wake):
+        os.set_blocking(end, False)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    child = start(command)
+    status = wait(child, children)
+    if status is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGTERM)
+        status = wait_at_most(child, _GRACE_S)
+    end_descendants()
+    code = os.waitstatus_to_exitcode(status) if status is not None else -signal.SIGKILL
+    with contextlib.suppress(BrokenPipeError):  # the runner may be gone
+        os.write(1, b"%d" % (code if code >= 0 else 128 - code))
+    return 0
+
+
+def start(command: list[str]) -> int:
+    """The process id of `command`, started; what it prints goes to standard error."""
+    child = os.fork()
+    if child:
+        return child
+    try:
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)  # should this supervisor be killed
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(2, 1)
+        os.execvp(command[0], command)
+    except OSError as error:
+        os.write(2, f"{command[0]}: {error.strerror}\n".encode())
+    os._exit(127)
+
+
+def wait(child: int, children: int) -> int | None:
+    """The wait status of `child`; None if standard input closed first."""
+    while True:
+        ready, _, _ = select.select([0, children], [], [])
+        if children in ready:
+            os.read(children, 512)
+            status = reap(child)
+            if status is not None:
+                return status
+        if 0 in ready:
+            return None
+
+
+def wait_at_most(child: int, seconds: float) -> int | None:
+    """The wait status of `child`, or None if it has not ended after `seconds`."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        status = reap(child)
+        if status is not None:
+            return status
+        time.sleep(0.01)
+    return None
+
+
+def reap(child: int) -> int | None:
+    """Collect every process that ended; the wait status of `child` if it was among them."""
+    found = None
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            process, status = os.waitpid(-1, os.WNOHANG)
+            if process == 0:
+                break
+            if process == child:
+                found = status
+    return found
+
+
+def end_descendants() -> None:
+    """Kill all that is left below this process; they come back as our children, to be collected."""
+    while True:
+        left = descendants(os.getpid())
+        if not left:
+            return
+        for process in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        reap(0)
+        time.sleep(0.002)
+
+
+def descendants(root: int) -> list[int]:
+    """All processes that come, over any number of parents, from `root`."""
+    parents = dict(filter(None, map(parent, filter(str.isdigit, os.listdir("/proc")))))  # noqa: PTH208
+    return [process for process in parents if comes_from(process, root, parents)]
+
+
+def parent(process: str) -> tuple[int, int] | None:
+    """(process, its parent), or None if it is gone."""
+    try:
+        with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as file:  # noqa: PTH123
+            return int(process), int(file.read().rpartition(")")[2].split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
+def comes_from(process: int, root: int, parents: dict[int, int]) -> bool:
+    """Whether `root` is among the ancestors of `process`."""
+    while process in parents:
+        process = parents[process]
+        if process == root:
+            return True
+    return False
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,119 @@
+"""Strong scaling: the same mesh on more and more processes, or on more threads of one process.
+
+S_p = T_b / T_p and E_p = S_p b / p from the medians of launches; p counts cores in use (processes
+times threads), and b, the base, is the smallest p there is: 1 wherever it was run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from haloscope.evidence import Facet, MeasuredCase, facets, values
+from haloscope.quantities import count, seconds
+from haloscope.stats import Estimate, ratio_of_medians
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The cases of one mesh by p.
+
+    ppn: processes per node; where p or the nodes at hand don't allow it, the nearest that does.
+         None where there is no choice.
+    """
+
+    n: int
+    ppn: int | None
+    steps: Mapping[int, MeasuredCase]
+
+    @property
+    def base(self) -> MeasuredCase | None:
+        """The case that speedup refers to: the smallest p with a good launch."""
+        return next((case for case in self.steps.values() if case.launches), None)
+
+    def speedup(self, case: MeasuredCase, seed: int) -> Estimate | None:
+        """The base's time over a case's."""
+        return times_as_fast(self.base, case, seed) if self.base else None
+
+    def efficiency(self, case: MeasuredCase, seed: int) -> Estimate | None:
+        """Speedup over how many times as many cores."""
+        speedup = self.speedup(case, seed)
+        return speedup.times(self.base.cores / case.cores) if speedup and self.base else None
+
+    @property
+    def reference(self) -> str:
+        """What its speedup refers to, with the absolute time: "N = 1024: 1 process, 4.10 s"."""
+        if self.base is None or self.base.time is None:
+            return f"N = {self.n}: nothing"
+        threads = self.base.number("threads")
+        each = f" of {count(threads, 'thread')}" if threads > 1 else ""
+        ranks = count(self.base.ranks, "process", "processes")
+        return f"N = {self.n}: {ranks}{each}, {seconds(self.base.time.value)}"
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Ladders that differ in nothing but the mesh. p is a number of "processes" or of "threads"."""
+
+    label: str
+    p: str
+    ladders: tuple[Ladder, ...]
+
+
+def scalings(cases: Sequence[MeasuredCase]) -> list[Scaling]:
+    """Everything that was run on several p: by processes, then by threads of one process."""
+    sized = [case for case in cases if "n" in case.settings]
+    alone = [case for case in sized if case.ranks == 1]
+    found = [
+        *(one for part in facets(sized, ("n", "nodes", "ppn")) for one in _by_processes(part)),
+        *(_by_threads(part) for part in facets(alone, ("n", "threads"))),
+    ]
+    return [one for one in found if any(len(ladder.steps) > 1 for ladder in one.ladders)]
+
+
+def _by_processes(part: Facet) -> Iterator[Scaling]:
+    """One for each number of processes per node; one in all where p alone says everything."""
+    choice = values(part.cases, "nodes") != [1] and len(values(part.cases, "ppn")) > 1
+    arrangements: list[int | None] = [*values(part.cases, "ppn")] if choice else [None]
+    for ppn in arrangements:
+        arrangement = f"{count(ppn, 'process', 'processes')} per node" if ppn else ""
+        label = ", ".join(text for text in (part.label, arrangement) if text)
+        yield Scaling(label, "processes", _ladders(part, ppn))
+
+
+def _by_threads(part: Facet) -> Scaling:
+    label = ", ".join(text for text in (part.label, "threads of one process") if text)
+    return Scaling(label, "threads", _ladders(part, None))
+
+
+def _ladders(part: Facet, ppn: int | None) -> tuple[Ladder, ...]:
+    return tuple(_ladder(part.cases, n, ppn) for n in values(part.cases, "n"))
+
+
+def _ladder(cases: Sequence[MeasuredCase], n: int, ppn: int | None) -> Ladder:
+    """One mesh's cases by p: of several with the same p, the one nearest to ppn per node."""
+    steps: dict[int, MeasuredCase] = {}
+    for case in cases:
+        if case.number("n") != n:
+            continue
+        known = steps.get(case.cores)
+        if known is None or _distance(case, ppn) < _distance(known, ppn):
+            steps[case.cores] = case
+    return Ladder(n, ppn, dict(sorted(steps.items())))
+
+
+def _distance(case: MeasuredCase, ppn: int | None) -> int:
+    return abs(case.number("ppn") - (ppn or 1))
+
+
+def times_as_fast(slow: MeasuredCase, fast: MeasuredCase, seed: int) -> Estimate | None:
+    """How many times as fast one case is as another, with a bootstrap interval.
+
+    None without good launches; no interval where simulated, or launches are too few.
+    """
+    if not slow.times_s or not fast.times_s:
+        return None
+    if slow is fast:
+        return Estimate(1.0, None, None, len(fast.times_s), "base")
+    ratio = ratio_of_medians(slow.times_s, fast.times_s, seed=seed)
+    return Estimate(ratio.value, None, None, ratio.n, "simulated") if fast.simulated else ratio

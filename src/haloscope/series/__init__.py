@@ -1,0 +1,30 @@
+"""Figures as data, made from cases alone. `report.figures` draws them.
+
+build("scaling", cases, context)      every figure of a kind that the cases allow
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from haloscope.evidence import MeasuredCase, select
+from haloscope.series import phases, pingpong, scaling, stream, surfaces
+from haloscope.series.model import Figure
+from haloscope.tables.context import Context
+
+__all__ = ["KINDS", "Figure", "build"]
+
+Builder = Callable[[Sequence[MeasuredCase], Context], list[Figure]]
+
+KINDS: Mapping[str, Builder] = {
+    "phases": phases.build,
+    "pingpong": pingpong.build,
+    "scaling": scaling.build,
+    "stream": stream.build,
+    "surfaces": surfaces.build,
+}
+
+
+def build(kind: str, cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """The figures of one kind; [] where no case suits it. KeyError for a kind that is none."""
+    return KINDS[kind](select(cases, context.options.where), context)

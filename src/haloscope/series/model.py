@@ -1,0 +1,110 @@
+"""A figure as data: panels of curves, bars or surfaces, and what they show in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from haloscope.quantities import size
+from haloscope.stats import Estimate
+
+Scale = Literal["linear", "log", "log2"]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One point: y over x, and the ends of its interval or range where there is one."""
+
+    x: float
+    y: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Points under one name.
+
+    bound:  a limit (ideal speedup) rather than a measurement: a line without points.
+    joined: may a reader interpolate? Sizes can lie between two others, numbers of processes not.
+    """
+
+    label: str
+    marks: tuple[Mark, ...]
+    bound: bool = False
+    joined: bool = True
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis: its label with the unit, its scale, and its ticks where they are given."""
+
+    label: str
+    scale: Scale = "linear"
+    ticks: tuple[tuple[float, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A panel of curves. guides: vertical lines with a word, as cache sizes."""
+
+    id: str
+    title: str
+    x: Axis
+    y: Axis
+    curves: tuple[Curve, ...]
+    guides: tuple[tuple[float, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Bars:
+    """A panel of stacked bars, one a case; the last of the parts of one is what is left over."""
+
+    id: str
+    title: str
+    bars: tuple[str, ...]
+    parts: tuple[tuple[str, tuple[float, ...]], ...]
+    totals: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Surface:
+    """A panel with one function over the unit square: heights[row][column] at points[row] etc."""
+
+    id: str
+    title: str
+    points: tuple[float, ...]
+    heights: tuple[tuple[float, ...], ...]
+
+
+Panel = Lines | Bars | Surface
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One or more panels side by side. alt: what it shows, for those who can't see it."""
+
+    id: str
+    kind: str
+    title: str
+    panels: tuple[Panel, ...]
+    alt: str
+    notes: tuple[str, ...] = ()
+
+
+def mark(x: float, estimate: Estimate) -> Mark:
+    """An estimate at x, with its ends."""
+    return Mark(x, estimate.value, estimate.low, estimate.high)
+
+
+def counts(numbers: Sequence[int]) -> tuple[tuple[float, str], ...]:
+    """Ticks on whole numbers, each once."""
+    return tuple((float(n), str(n)) for n in sorted(set(numbers)))
+
+
+def size_ticks(bytes_: Sequence[float]) -> tuple[tuple[float, str], ...]:
+    """Ticks on powers of two, at most six of them."""
+    powers = [2.0**k for k in range(64) if min(bytes_) <= 2.0**k <= max(bytes_)]
+    step = max(1, -(-len(powers) // 6))
+    return tuple((power, size(power)) for power in powers[::step])

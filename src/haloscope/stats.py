@@ -1,0 +1,259 @@
+"""Samples of launches -> estimates, intervals and comparisons. Pure functions of numbers.
+
+The unit of replication is the launch: a sample holds one number a whole job, never the repetitions
+inside one job. Where a sample is too small for an interval, there is none (None, never 0).
+
+Sources: Hoefler and Belli, Scientific Benchmarking of Parallel Computing Systems (SC'15), rules
+5-8; Hunold and Carpen-Amarie, Reproducible MPI Benchmarking; Conover, Practical Nonparametric
+Statistics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from math import comb, sqrt
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats as scipy_stats
+
+FEWEST_FOR_INTERVAL = 6
+"""With five launches not even [minimum, maximum] covers the median with 95 % confidence."""
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number and how sure it is.
+
+    value:      the estimate, in the unit of its sample.
+    low, high:  the ends of the interval or range; None where there is none.
+    n:          launches it rests on.
+    method:     what low and high are: "rank interval", "bootstrap interval", "normal interval",
+                "range" (minimum and maximum: no confidence is claimed) or "none".
+    confidence: the confidence attained, 0..1; None for "range" and "none".
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+    method: str
+    confidence: float | None = None
+
+    def times(self, factor: float) -> Estimate:
+        """The same estimate in another unit: value and ends multiplied by factor > 0."""
+        if factor <= 0:
+            raise ValueError(f"a factor must be positive, not {factor}")
+        low = None if self.low is None else self.low * factor
+        high = None if self.high is None else self.high * factor
+        return replace(self, value=self.value * factor, low=low, high=high)
+
+    def rate(self, work: float) -> Estimate:
+        """Work per unit of this estimate (bytes, seconds: bytes a second): ends change places."""
+        low = None if self.high is None else work / self.high
+        high = None if self.low is None else work / self.low
+        return replace(self, value=work / self.value, low=low, high=high)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two samples of launches set against each other.
+
+    ratio:      median of the first over median of the second: how many times as fast the second is
+                when the samples are times.
+    p_value:    two-sided Mann-Whitney (on ranks, so no distribution is assumed).
+    attainable: the smallest p that samples of these sizes can give at all.
+    """
+
+    ratio: Estimate
+    p_value: float
+    attainable: float
+
+
+def _sample(samples: Sequence[float]) -> Array:
+    """A non-empty sample of finite numbers, as an array; ValueError otherwise."""
+    array = np.asarray(samples, dtype=np.float64)
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError("a sample must hold at least one number")
+    if not np.all(np.isfinite(array)):
+        raise ValueError("a sample must hold finite numbers only")
+    return array
+
+
+def median_interval(samples: Sequence[float], confidence: float = 0.95) -> Estimate:
+    """The median with its rank-based interval [x_(k), x_(n+1-k)], exact for any distribution.
+
+    k is the largest rank whose coverage 1 - 2 P(Binomial(n, 1/2) < k) is at least `confidence`;
+    the coverage attained is reported. Where no k reaches it (95 %: fewer than 6 launches), the
+    interval is refused.
+    """
+    ordered = np.sort(_sample(samples))
+    n = int(ordered.size)
+    value = float(np.median(ordered))
+    k, attained = _rank(n, confidence)
+    if k == 0:
+        return Estimate(value, None, None, n, "none")
+    return Estimate(
+        value, float(ordered[k - 1]), float(ordered[n - k]), n, "rank interval", attained
+    )
+
+
+@cache
+def _rank(n: int, confidence: float) -> tuple[int, float]:
+    """The rank k of a median's interval over n launches, and its coverage; (0, 0) for none."""
+    ranks = np.arange(1, n // 2 + 1)
+    coverage = 1.0 - 2.0 * scipy_stats.binom.cdf(ranks - 1, n, 0.5)
+    wide_enough = ranks[coverage >= confidence]
+    if wide_enough.size == 0:
+        return 0, 0.0
+    k = int(wide_enough[-1])
+    return k, float(coverage[k - 1])
+
+
+def median_range(samples: Sequence[float]) -> Estimate:
+    """The median with the smallest and largest value; a sample of one has no range."""
+    array = _sample(samples)
+    n, value = int(array.size), float(np.median(array))
+    if n == 1:
+        return Estimate(value, None, None, n, "none")
+    return Estimate(value, float(array.min()), float(array.max()), n, "range")
+
+
+def typical(samples: Sequence[float]) -> Estimate:
+    """The median, with its rank interval where there are launches enough, else with their range."""
+    estimate = median_interval(samples)
+    return estimate if estimate.method != "none" else median_range(samples)
+
+
+def mean_interval(samples: Sequence[float], confidence: float = 0.95) -> Estimate:
+    """The arithmetic mean with the normal interval: mean +- c S / sqrt(n), S^2 over n - 1.
+
+    Formula (9) of Celoria's ORFEO report, there with c = 1.96 (95 %). One launch has no interval.
+    """
+    array = _sample(samples)
+    n, mean = int(array.size), float(array.mean())
+    if n == 1:
+        return Estimate(mean, None, None, n, "none")
+    c = NormalDist().inv_cdf(0.5 + confidence / 2)
+    half = c * float(array.std(ddof=1)) / sqrt(n)
+    return Estimate(mean, mean - half, mean + half, n, "normal interval", confidence)
+
+
+def harmonic_mean(rates: Sequence[float]) -> float:
+    """The mean of rates: equal amounts of work over the total time. ValueError unless all > 0."""
+    array = _sample(rates)
+    if np.any(array <= 0):
+        raise ValueError("rates must be positive")
+    return float(array.size / np.sum(1.0 / array))
+
+
+def bootstrap(
+    samples: Sequence[float],
+    statistic: Callable[..., npt.NDArray[np.float64]] = np.median,
+    *,
+    confidence: float = 0.95,
+    resamples: int = 4000,
+    seed: int = 0,
+) -> Estimate:
+    """A statistic with its percentile bootstrap interval; the same seed gives the same interval.
+
+    `statistic(array, axis=...)` reduces one axis, as numpy's do. Below 6 launches the interval is
+    refused: the bootstrap cannot be wider than [minimum, maximum], which covers too little.
+    """
+    array = _sample(samples)
+    n, value = int(array.size), float(statistic(array, axis=-1))
+    if n < FEWEST_FOR_INTERVAL:
+        return Estimate(value, None, None, n, "none")
+    drawn = _resample(array, resamples, np.random.default_rng(seed))
+    low, high = _percentiles(statistic(drawn, axis=-1), confidence)
+    return Estimate(value, low, high, n, "bootstrap interval", confidence)
+
+
+def ratio_of_medians(
+    numerator: Sequence[float],
+    denominator: Sequence[float],
+    *,
+    confidence: float = 0.95,
+    resamples: int = 4000,
+    seed: int = 0,
+) -> Estimate:
+    """median(numerator) / median(denominator), two independent positive samples, bootstrapped.
+
+    n is the size of the smaller sample; below 6 the interval is refused. ValueError unless all > 0.
+    """
+    above, below = _sample(numerator), _sample(denominator)
+    if np.any(above <= 0) or np.any(below <= 0):
+        raise ValueError("a ratio of medians needs positive samples")
+    n = int(min(above.size, below.size))
+    value = float(np.median(above) / np.median(below))
+    if n < FEWEST_FOR_INTERVAL:
+        return Estimate(value, None, None, n, "none")
+    generator = np.random.default_rng(seed)
+    top = np.median(_resample(above, resamples, generator), axis=-1)
+    bottom = np.median(_resample(below, resamples, generator), axis=-1)
+    low, high = _percentiles(top / bottom, confidence)
+    return Estimate(value, low, high, n, "bootstrap interval", confidence)
+
+
+def compare(first: Sequence[float], second: Sequence[float], *, seed: int = 0) -> Comparison:
+    """Do two settings differ? Two-sided Mann-Whitney on launches, and the ratio of medians.
+
+    The p-value is exact: from the null distribution without ties, and over all divisions of the
+    pooled launches with ties (a seeded sample of 20,000 of them where there are more).
+    """
+    a, b = _sample(first), _sample(second)
+    ratio = ratio_of_medians(first, second, seed=seed)
+    attainable = min(1.0, 2.0 / comb(a.size + b.size, a.size))
+    pooled = np.concatenate([a, b])
+    if np.unique(pooled).size == pooled.size:
+        p_value = float(scipy_stats.mannwhitneyu(a, b, method="exact").pvalue)
+    else:
+        p_value = _rank_permutation(pooled, int(a.size), seed)
+    return Comparison(ratio, p_value, attainable)
+
+
+def _rank_permutation(pooled: Array, size: int, seed: int) -> float:
+    """Two-sided permutation p-value of the rank sum of the first `size` of the pooled launches."""
+    ranks = scipy_stats.rankdata(pooled)
+    result = scipy_stats.permutation_test(
+        (ranks[:size], ranks[size:]),
+        lambda x, y, axis: np.abs(np.mean(x, axis=axis) - np.mean(y, axis=axis)),
+        permutation_type="independent",
+        alternative="greater",
+        vectorized=True,
+        n_resamples=20_000,
+        random_state=np.random.default_rng(seed),
+    )
+    return float(result.pvalue)
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Holm's step-down correction for the number of comparisons made; None stays None.
+
+    Adjusted p-values hold the family-wise error rate at the level they are compared with.
+    """
+    known = [index for index, p in enumerate(p_values) if p is not None]
+    order = sorted(known, key=lambda index: p_values[index] or 0.0)
+    adjusted: list[float | None] = [None] * len(p_values)
+    running = 0.0
+    for step, index in enumerate(order):
+        running = max(running, (len(order) - step) * (p_values[index] or 0.0))
+        adjusted[index] = min(1.0, running)
+    return adjusted
+
+
+def _resample(array: Array, resamples: int, generator: np.random.Generator) -> Array:
+    """`resamples` samples drawn with replacement: shape (resamples, n)."""
+    return array[generator.integers(0, array.size, size=(resamples, array.size))]
+
+
+def _percentiles(values: Array, confidence: float) -> tuple[float, float]:
+    """The central share `confidence` of some values."""
+    tail = 100 * (1 - confidence) / 2
+    low, high = np.percentile(values, [tail, 100 - tail])
+    return float(low), float(high)

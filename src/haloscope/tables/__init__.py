@@ -1,0 +1,54 @@
+"""Tables as data, made from cases alone: no files, no processes. `report` draws them.
+
+build("scaling", cases, context)      every table of a kind that the cases allow
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from haloscope.evidence import MeasuredCase, select
+from haloscope.tables import (
+    bandwidth,
+    clusters,
+    convergence,
+    exchange,
+    hybrid_grid,
+    phases,
+    pingpong,
+    scaling,
+    stream,
+    summary,
+    walltime_grid,
+)
+from haloscope.tables.context import Context
+from haloscope.tables.model import Cell, Column, Options, Table
+
+__all__ = ["KINDS", "Cell", "Column", "Context", "Options", "Table", "build"]
+
+Builder = Callable[[Sequence[MeasuredCase], Context], list[Table]]
+
+KINDS: Mapping[str, Builder] = {
+    "stream": stream.build,
+    "bandwidth": bandwidth.build,
+    "pingpong": pingpong.build,
+    "convergence": convergence.build,
+    "walltime_grid": walltime_grid.build,
+    "hybrid_grid": hybrid_grid.build,
+    "clusters": clusters.build,
+    "scaling": scaling.build,
+    "exchange": exchange.build,
+    "phases": phases.build,
+    "summary": summary.build,
+}
+
+
+def build(kind: str, cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """The tables of one kind; [] where no case suits it. KeyError for a kind that is none.
+
+    `cases` are all there are; those that the options' `where` leaves out are still there for
+    tables that set one kernel against another.
+    """
+    chosen = select(cases, context.options.where)
+    return KINDS[kind](chosen, replace(context, all_cases=tuple(cases)))

@@ -1,0 +1,75 @@
+"""Achieved against possible memory bandwidth: the Poisson solver beside stream's triad."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from haloscope.bandwidth import Use, uses
+from haloscope.evidence import MeasuredCase, label_of
+from haloscope.points import level_of
+from haloscope.quantities import BYTES_PER_SECOND, SECONDS, number, percent, size
+from haloscope.tables.context import Context
+from haloscope.tables.model import Cell, Column, Table, label, missing, plain
+from haloscope.tables.notebook import Notebook
+
+_COLUMNS = (
+    Column("case", "case", align="left"),
+    Column("iteration_s", "an iteration"),
+    Column("bytes_per_point", "bytes a point"),
+    Column("working_set_bytes", "working set"),
+    Column("achieved_bytes_per_s", "achieved"),
+    Column("triad_bytes_per_s", "triad"),
+    Column("share_of_triad", "share"),
+)
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """One row a Poisson case that declares its traffic."""
+    solvers = [case for case in cases if case.kernel == "poisson_cg"]
+    found = uses(solvers, context.all_cases)
+    if not found:
+        return []
+    notebook = Notebook(solvers, context.all_cases)
+    rows = tuple(_row(use, solvers, notebook, context) for use in found)
+    notebook.note(
+        "achieved: bytes the solver's algorithm moves (declared for a point and an iteration) over "
+        "its time. triad: of stream in the same run, on as many cores, its working set nearest."
+    )
+    if any(use.triad is None for use in found):
+        notebook.note("No triad: stream was not run on as many cores.")
+    if any(use.share is not None and use.share > 1 for use in found):
+        notebook.note(
+            "Above 100 %: part of the traffic was served by a cache, or overlapped better."
+        )
+    return [
+        Table(
+            id="bandwidth",
+            kind="bandwidth",
+            title=context.title("Achieved and possible memory bandwidth"),
+            columns=_COLUMNS,
+            rows=rows,
+            notes=notebook.notes(),
+        )
+    ]
+
+
+def _row(
+    use: Use, among: Sequence[MeasuredCase], notebook: Notebook, context: Context
+) -> tuple[Cell, ...]:
+    case = use.case
+    level = level_of(use.working_set_bytes, case.cores, context.machine)
+    in_level = f"{size(use.working_set_bytes)} ({level})" if level else size(use.working_set_bytes)
+    if use.triad is None or use.triad_case is None:
+        bound, share = missing(), missing()
+    else:
+        bound = notebook.estimate(use.triad.rate, use.triad_case, BYTES_PER_SECOND)
+        share = plain(use.share, percent(use.share))
+    return (
+        label(label_of(case, among)),
+        notebook.estimate(use.iteration, case, SECONDS),
+        plain(use.bytes_per_point, number(use.bytes_per_point)),
+        plain(use.working_set_bytes, in_level),
+        notebook.estimate(use.achieved, case, BYTES_PER_SECOND),
+        bound,
+        share,
+    )

@@ -1,0 +1,43 @@
+"""What a table is made from besides its cases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from haloscope.evidence import MeasuredCase
+from haloscope.published import Library
+from haloscope.tables.model import Options
+
+if TYPE_CHECKING:
+    from haloscope.papers import Paper
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a table is made from besides the cases it shows.
+
+    options: what the study asks of this table.
+    paper:   the paper the study names, whose values stand beside ours.
+    shelf:   every paper there is, for the table of clusters through the years.
+    machine: where the records were made, as in a record; None if none says.
+    all_cases: every case of the result folder, also those that the options leave out.
+    seed:    for bootstrap intervals.
+    """
+
+    options: Options = field(default_factory=Options)
+    paper: Paper | None = None
+    shelf: Sequence[Paper] = ()
+    machine: Mapping[str, Any] | None = None
+    all_cases: Sequence[MeasuredCase] = ()
+    seed: int = 0
+
+    @property
+    def library(self) -> Library:
+        """The published tables to set beside ours."""
+        return Library([self.paper] if self.paper else [], self.options.published)
+
+    def title(self, given: str, *parts: str) -> str:
+        """The study's own title or the kind's, then what sets this table apart."""
+        return ", ".join([self.options.title or given, *(part for part in parts if part)])

@@ -1,0 +1,37 @@
+"""The columns that say how a comparison went: ratio, p, verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from haloscope.comparison import ALPHA, Contrast
+from haloscope.quantities import count, probability
+from haloscope.tables.model import Cell, Column, Tone, missing, plain
+from haloscope.tables.notebook import Notebook
+
+COLUMNS = (
+    Column("times_as_fast", "times as fast"),
+    Column("p_adjusted", "p"),
+    Column("verdict", "verdict", align="left"),
+)
+_TONES: Mapping[str, Tone] = {"faster": "good", "slower": "bad", "not measured": "warning"}
+
+
+def cells(contrast: Contrast, notebook: Notebook) -> tuple[Cell, Cell, Cell]:
+    """Ratio with its interval, corrected p-value, verdict."""
+    verdict = Cell(contrast.verdict, contrast.verdict, tone=_TONES.get(contrast.verdict, ""))
+    if contrast.ratio is None:
+        return missing(), missing(), verdict
+    ratio = notebook.estimate(contrast.ratio, contrast.second.case)
+    return ratio, plain(contrast.adjusted, probability(contrast.adjusted)), verdict
+
+
+def explain(shown: Sequence[Contrast], notebook: Notebook) -> None:
+    """Notes on the test and on its correction."""
+    tests = [contrast for contrast in shown if contrast.comparison]
+    if tests:
+        number_of = count(len(tests), "comparison")
+        notebook.note(
+            "times as fast: ratio of medians. p: two-sided Mann-Whitney over launches, Holm's "
+            f"correction for {number_of}; a difference is shown at p ≤ {ALPHA}."
+        )

@@ -1,0 +1,127 @@
+"""A table as data: what reports, terminals and CSV files draw without computing anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+Value = str | int | float | None
+Tone = Literal["", "warning", "good", "bad"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell.
+
+    value:     the exact value, in the unit of its column; None where there is none.
+    text:      the value for people, with its unit where the column has none.
+    also:      the same value written otherwise (HH:MM:SS beside seconds).
+    low, high: the ends of the interval or range, in the unit of value.
+    spread:    the same for people; the table's notes say what kind it is.
+    published: the published counterpart for people; published_value, the same as a number.
+    pace:      how many times as fast ours is as published, for people.
+    marks:     signs that the table's notes explain, as "†".
+    tone:      "warning" where something is missing or wrong, "good" or "bad" for verdicts.
+    """
+
+    value: Value
+    text: str
+    also: str = ""
+    low: float | None = None
+    high: float | None = None
+    spread: str = ""
+    published: str = ""
+    published_value: float | None = None
+    pace: str = ""
+    marks: str = ""
+    tone: Tone = ""
+
+    @property
+    def below(self) -> list[str]:
+        """The lines below the value: how else it is written, its spread, what was published."""
+        published = f"publ. {self.published}" if self.published else ""
+        lines = (self.also, self.spread, " · ".join(t for t in (published, self.pace) if t))
+        return [line for line in lines if line]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its key in CSV files (with the unit), its title, the title above several."""
+
+    key: str
+    title: str
+    group: str = ""
+    align: Literal["left", "right"] = "right"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: `stub` leading columns name the rows, the others hold data.
+
+    id is unique within a report and fit for a file's name; kind is one of those a study can ask
+    for; notes say what the spread is, what was left out and why, where published values are from.
+    """
+
+    id: str
+    kind: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+    stub: int = 1
+
+    def __post_init__(self) -> None:
+        """Every row has a cell for every column."""
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(
+                    f"table {self.id}: {len(row)} cells for {len(self.columns)} columns"
+                )
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a study's [[tables]] or [[figures]] table asks for besides the kind.
+
+    where:     settings to keep, each a value or a list of values: { n = [1024] }.
+    title:     in place of the title that the kind gives.
+    published: the id of the published table to set beside ours, where several would do.
+    """
+
+    where: Mapping[str, object] = field(default_factory=dict)
+    title: str | None = None
+    published: str | None = None
+
+
+@dataclass(frozen=True)
+class Wish:
+    """One [[tables]] or [[figures]] table of a study: a kind and its options."""
+
+    kind: str
+    options: Options = field(default_factory=Options)
+
+
+def label(text: str, value: Value = None) -> Cell:
+    """A cell that names its row."""
+    return Cell(text if value is None else value, text)
+
+
+def plain(value: Value, text: str | None = None) -> Cell:
+    """A cell without spread."""
+    return Cell(value, str(value) if text is None else text)
+
+
+def missing(text: str = "–", warn: bool = False) -> Cell:
+    """A cell with nothing in it, and a word that says why."""
+    return Cell(None, text, tone="warning" if warn else "")
+
+
+def lettered(tables: Sequence[Table]) -> list[Table]:
+    """Sub-tables with the papers' letters before their titles: (a), (b) ...; one alone has none."""
+    if len(tables) < 2:
+        return list(tables)
+    return [
+        replace(table, title=f"({chr(ord('a') + index)}) {table.title}") if index < 26 else table
+        for index, table in enumerate(tables)
+    ]

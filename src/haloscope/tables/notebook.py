@@ -1,0 +1,182 @@
+"""Cells with their spread and marks, and the notes that these need.
+
+A Notebook goes along while one table is made. It sees every estimate that goes into a cell, so its
+notes say what kinds of spread the table shows, which cases are marked, and which launches were left
+out: never silently.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from haloscope.evidence import MeasuredCase, name_of
+from haloscope.published import Reference
+from haloscope.quantities import PLAIN, SECONDS, Scale, clock, count, ends, listed, number, quantity
+from haloscope.stats import Estimate
+from haloscope.tables.model import Cell, missing
+
+OVERSUBSCRIBED, SIMULATED, LAUNCHES_MISSING = "†", "‡", "*"
+
+
+class Notebook:
+    """Makes the cells of one table and keeps what its notes have to say."""
+
+    def __init__(self, cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> None:
+        """For a table that shows (or leaves out) these cases, named as they differ among others."""
+        self._cases = list(cases)
+        self._among = [*cases, *among]
+        self._estimates: dict[str, list[Estimate]] = {}
+        self._marks: set[str] = set()
+        self._extra: dict[str, None] = {}
+        self._sources: dict[str, None] = {}
+
+    def note(self, text: str) -> None:
+        """A further note; the same one counts once."""
+        self._extra[text] = None
+
+    def estimate(
+        self,
+        estimate: Estimate | None,
+        case: MeasuredCase,
+        scale: Scale = PLAIN,
+    ) -> Cell:
+        """A cell for an estimate of one case, with its spread and marks."""
+        if estimate is None:
+            return self.absent(case)
+        self._estimates.setdefault(estimate.method, []).append(estimate)
+        return Cell(
+            value=estimate.value,
+            text=quantity(estimate.value, scale),
+            low=estimate.low,
+            high=estimate.high,
+            spread=spread_text(estimate, scale),
+            marks=self._marks_of(case),
+        )
+
+    def time(self, case: MeasuredCase | None, published: Reference | None = None) -> Cell:
+        """A case's wall time: seconds with their spread, HH:MM:SS, and the published time."""
+        if case is None:
+            return missing()
+        cell = self.estimate(case.time, case, SECONDS)
+        if not isinstance(cell.value, float):
+            return cell
+        also = clock(cell.value) if cell.value >= 1 else ""
+        return self.beside(replace(cell, also=also), published, faster=True)
+
+    def beside(self, cell: Cell, published: Reference | None, faster: bool = False) -> Cell:
+        """A cell with its published counterpart; for times, how many times as fast ours is."""
+        if published is None:
+            return cell
+        pace = ""
+        if faster and isinstance(cell.value, float) and published.low > 0:
+            pace = f"{_times_as_fast(published, cell.value)} ×"
+            self.note("k ×: ours is k times as fast as published.")
+        self._sources[published.source] = None
+        cell = replace(cell, published=published.text, published_value=published.value)
+        return replace(cell, pace=pace)
+
+    def absent(self, case: MeasuredCase) -> Cell:
+        """A cell for a case without a good launch: what became of it."""
+        outcomes = Counter(record.outcome for record in case.excluded)
+        return missing(outcomes.most_common(1)[0][0] if outcomes else "not run", warn=True)
+
+    def _marks_of(self, case: MeasuredCase) -> str:
+        marks = ""
+        if case.oversubscribed:
+            marks += OVERSUBSCRIBED
+        if case.simulated:
+            marks += SIMULATED
+        if case.excluded or (case.planned or 0) > len(case.launches):
+            marks += LAUNCHES_MISSING
+        self._marks.update(marks)
+        return marks
+
+    def notes(self) -> tuple[str, ...]:
+        """All notes, most important first."""
+        published = [f"Published: {listed(list(self._sources))}."] if self._sources else []
+        return (
+            *self._spread_notes(),
+            *self._mark_notes(),
+            *published,
+            *self._extra,
+            *self.left_out(),
+        )
+
+    def _spread_notes(self) -> list[str]:
+        texts = {
+            "rank interval": "[a, b]: rank-based interval of the median over {launches}, "
+            "confidence {confidence} or more.",
+            "bootstrap interval": "[a, b]: bootstrap interval over {launches}, {confidence}.",
+            "range": "a … b: smallest and largest of {launches}: too few for an interval.",
+            "repetitions": "(a … b): smallest and largest repetition inside the only launch: "
+            "no statement about other launches.",
+            "none": "A value without spread rests on {launches}: too few for an interval.",
+        }
+        notes = []
+        for method, text in texts.items():
+            if estimates := self._estimates.get(method):
+                attained = min(estimate.confidence or 0 for estimate in estimates)
+                launches = _launches([estimate.n for estimate in estimates])
+                notes.append(text.format(launches=launches, confidence=f"{100 * attained:.1f} %"))
+        return notes
+
+    def _mark_notes(self) -> list[str]:
+        texts = {
+            OVERSUBSCRIBED: "oversubscribed: processes or threads shared cores.",
+            SIMULATED: "simulated clock: deterministic, so without an interval.",
+            LAUNCHES_MISSING: "not all launches of this case are in the value: see below.",
+        }
+        return [f"{mark} {text}" for mark, text in texts.items() if mark in self._marks]
+
+    def left_out(self) -> list[str]:
+        """A line for every case that lacks launches, with the reason."""
+        return [line for case in self._cases for line in left_out(case, self._among)]
+
+
+def left_out(case: MeasuredCase, among: Sequence[MeasuredCase]) -> list[str]:
+    """What was left out of one case, by outcome, with the first reason of each."""
+    total = max(case.planned or 0, len(case.launches) + len(case.excluded))
+    lines = []
+    for outcome in dict.fromkeys(record.outcome for record in case.excluded):
+        own = [record for record in case.excluded if record.outcome == outcome]
+        reason = next((record.reason for record in own if record.reason), "no reason recorded")
+        lines.append(
+            f"Left out: {name_of(case, among)}: {len(own)} of {count(total, 'launch', 'launches')} "
+            f"{outcome}: {_shortened(reason)}"
+        )
+    not_run = total - len(case.launches) - len(case.excluded)
+    if not_run:
+        lines.append(
+            f"Not run: {name_of(case, among)}: {not_run} of {count(total, 'launch', 'launches')}."
+        )
+    return lines
+
+
+def spread_text(estimate: Estimate, scale: Scale = PLAIN) -> str:
+    """The spread for people: [a, b] interval, a … b launches, (a … b) repetitions of one launch."""
+    if estimate.low is None or estimate.high is None:
+        return ""
+    low, high = ends(estimate.value, estimate.low, estimate.high, scale)
+    if estimate.method == "range":
+        return f"{low} … {high}"
+    return f"({low} … {high})" if estimate.method == "repetitions" else f"[{low}, {high}]"
+
+
+def _times_as_fast(published: Reference, own: float) -> str:
+    """The ratio of times to two digits; from, to where the published digits leave it that open."""
+    low, high = published.low / own, published.high / own
+    if high - low > 0.1 * published.value / own:
+        return f"{number(low, 2)}–{number(high, 2)}"
+    return number(published.value / own, 2)
+
+
+def _launches(numbers: Sequence[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return count(low, "launch", "launches") if low == high else f"{low} to {high} launches"
+
+
+def _shortened(text: str, length: int = 200) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= length else f"{line[: length - 1]}…"

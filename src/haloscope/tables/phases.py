@@ -1,0 +1,99 @@
+"""Where the time goes: each phase's share of a step, from the phases' mean over ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from statistics import median
+from typing import TYPE_CHECKING
+
+from haloscope.evidence import MeasuredCase, label_of
+from haloscope.quantities import PERCENT, seconds
+from haloscope.stats import Estimate
+from haloscope.tables.context import Context
+from haloscope.tables.model import Cell, Column, Table, label, missing
+from haloscope.tables.notebook import Notebook
+
+if TYPE_CHECKING:
+    from haloscope.records import Record
+
+REST = "outside phases"
+
+
+@dataclass(frozen=True)
+class PhaseShare:
+    """One phase of one case: its share of a step, and that share of the case's time in seconds."""
+
+    name: str
+    share: Estimate
+    seconds: float
+
+
+def shares(case: MeasuredCase) -> list[PhaseShare]:
+    """The phases in the kernel's order, then what lies outside of all; medians over launches."""
+    names = dict.fromkeys(phase["name"] for record in case.launches for phase in record.phases)
+    if not names:
+        return []
+    found = []
+    for name in (*names, REST):
+        share = case.estimate(case.sample(partial(_share, name=name)))
+        if share is not None and case.time is not None:
+            found.append(PhaseShare(name, share, share.value * case.time.value))
+    return found
+
+
+def _share(record: Record, name: str) -> float | None:
+    """A phase's time, mean over ranks, over the step's; outside phases, what they leave."""
+    if not record.times_s or not record.phases:
+        return None
+    step = median(record.times_s)
+    inside: dict[str, float] = {p["name"]: p["time_s"]["mean"] for p in record.phases}
+    if name == REST:
+        return max(0.0, 1.0 - sum(inside.values()) / step)
+    return inside[name] / step if name in inside else None
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """One table a kernel: cases in rows, phases in columns."""
+    tables = []
+    for kernel in dict.fromkeys(case.kernel for case in cases):
+        own = [case for case in cases if case.kernel == kernel and (shares(case) or case.excluded)]
+        if any(shares(case) for case in own):
+            tables.append(_table(kernel, own, context))
+    return tables
+
+
+def _table(kernel: str, cases: Sequence[MeasuredCase], context: Context) -> Table:
+    notebook = Notebook(cases, context.all_cases)
+    names = list(dict.fromkeys(phase.name for case in cases for phase in shares(case)))
+    names = [name for name in names if name != REST] + [REST]
+
+    def row(case: MeasuredCase) -> tuple[Cell, ...]:
+        own = {phase.name: phase for phase in shares(case)}
+        head = (label(label_of(case, cases)), notebook.time(case))
+        if not own:
+            return (*head, *(notebook.absent(case) for _ in names))
+        return (*head, *(_cell(own.get(name), case, notebook) for name in names))
+
+    rows = tuple(row(case) for case in cases)
+    notebook.note("Share of a step: mean over ranks, median over launches; below it the seconds.")
+    return Table(
+        id="phases",
+        kind="phases",
+        title=context.title(f"Time by phase, {kernel}"),
+        columns=(
+            Column("case", "case", align="left"),
+            Column("time_s", "step"),
+            *(Column(f"{name.replace(' ', '_')}_share", name, "share of a step") for name in names),
+        ),
+        rows=rows,
+        notes=notebook.notes(),
+    )
+
+
+def _cell(phase: PhaseShare | None, case: MeasuredCase, notebook: Notebook) -> Cell:
+    if phase is None:
+        return missing()
+    cell = notebook.estimate(phase.share, case, PERCENT)
+    return replace(cell, also=seconds(phase.seconds, 2))

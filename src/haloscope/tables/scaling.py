@@ -1,0 +1,98 @@
+"""Wall time, observed speedup and observed efficiency by p.
+
+The form of tables 4.2 to 4.5 and 5.2 to 5.5 of HPCF-2010-6: meshes in rows, processes p in columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from haloscope.evidence import MeasuredCase
+from haloscope.quantities import listed
+from haloscope.scaling import Ladder, Scaling, scalings
+from haloscope.stats import Estimate
+from haloscope.tables.context import Context
+from haloscope.tables.model import Cell, Column, Table, label, missing
+from haloscope.tables.notebook import Notebook
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Three tables (wall time, speedup, efficiency) for each scaling.
+
+    Settings that were run on one p only have none.
+    """
+    return [table for scaling in scalings(cases) for table in _three(scaling, context)]
+
+
+_MakeCell = Callable[[Ladder, MeasuredCase, Notebook, Context], Cell]
+
+
+def _three(scaling: Scaling, context: Context) -> list[Table]:
+    forms: tuple[tuple[str, str, _MakeCell], ...] = (
+        ("time_s", "(a) Wall time", _time),
+        ("speedup", "(b) Observed speedup", _speedup),
+        ("efficiency", "(c) Observed efficiency", _efficiency),
+    )
+    return [
+        _table(key, context.title(title, scaling.label), cell, scaling, context)
+        for key, title, cell in forms
+    ]
+
+
+def _table(key: str, title: str, make: _MakeCell, scaling: Scaling, context: Context) -> Table:
+    shown = [case for one in scaling.ladders for case in one.steps.values()]
+    notebook = Notebook(shown, context.all_cases)
+    across = sorted({case.cores for case in shown})
+
+    def row(one: Ladder) -> tuple[Cell, ...]:
+        steps = [one.steps.get(p) for p in across]
+        cells = (make(one, case, notebook, context) if case else missing() for case in steps)
+        return (label(str(one.n), one.n), *cells)
+
+    rows = tuple(row(one) for one in scaling.ladders)
+    if key != "time_s":
+        references = "; ".join(one.reference for one in scaling.ladders)
+        notebook.note(f"Speedup refers to {references}.")
+    _note_exceptions(scaling, notebook)
+    heads = (Column(f"p_{p}_{key}", f"p = {p}") for p in across)
+    return Table(
+        id=f"scaling-{key.removesuffix('_s')}",
+        kind="scaling",
+        title=title,
+        columns=(Column("n", "N", align="left"), *heads),
+        rows=rows,
+        notes=notebook.notes(),
+    )
+
+
+def _time(_: Ladder, case: MeasuredCase, notebook: Notebook, context: Context) -> Cell:
+    found = context.library.find(case, "time_s", ("scaling", "walltime_grid"))
+    return notebook.time(case, found)
+
+
+def _speedup(one: Ladder, case: MeasuredCase, notebook: Notebook, context: Context) -> Cell:
+    return _ratio("speedup", one.speedup(case, context.seed), case, notebook, context)
+
+
+def _efficiency(one: Ladder, case: MeasuredCase, notebook: Notebook, context: Context) -> Cell:
+    return _ratio("efficiency", one.efficiency(case, context.seed), case, notebook, context)
+
+
+def _ratio(
+    column: str, ratio: Estimate | None, case: MeasuredCase, notebook: Notebook, context: Context
+) -> Cell:
+    published = context.library.find(case, column, ("scaling",)) if ratio else None
+    return notebook.beside(notebook.estimate(ratio, case), published)
+
+
+def _note_exceptions(scaling: Scaling, notebook: Notebook) -> None:
+    """Which p could not be run at the table's own number of processes per node."""
+    others = {
+        p: case.number("ppn")
+        for one in scaling.ladders
+        for p, case in one.steps.items()
+        if one.ppn is not None and case.number("ppn") != one.ppn
+    }
+    if others:
+        words = [f"{own} for p = {p}" for p, own in sorted(others.items())]
+        notebook.note(f"Other processes per node: {listed(words)}.")

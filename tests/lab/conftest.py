@@ -1,0 +1,61 @@
+"""A laboratory without MPI: a fake halobench, a fake launcher, a machine with four cores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from haloscope import build, machine, session, toolchain
+from haloscope.errors import Problem, UserError, nearest
+from haloscope.runners import local
+from haloscope.toolchain import Launch, Toolchain
+from lab.fakes import FAKE, FAKE_HALOBENCH, MACHINE, FakeProgram, Laboratory
+
+
+@pytest.fixture
+def laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Laboratory:
+    lab = Laboratory()
+
+    def launch_command(
+        toolchain: Toolchain, layout: Launch, program: list[str]
+    ) -> tuple[list[str], dict[str, str]]:
+        lab.launches.append(layout)
+        environment = {"FAKE_RANKS": str(layout.ranks), "FAKE_THREADS": str(layout.threads)}
+        return program, {**os.environ, **environment, "FAKE_MARK": str(tmp_path / "mark")}
+
+    def find(name: str) -> Toolchain:
+        if name != "fake":
+            raise UserError(Problem("toolchain", f"there is no '{name}'", nearest(name, ["fake"])))
+        return FAKE
+
+    def always(value: Any) -> Callable[..., Any]:
+        return lambda *_, **__: value
+
+    monkeypatch.setattr(local, "launch_command", launch_command)
+    monkeypatch.setattr(toolchain, "find", find)
+    monkeypatch.setattr(toolchain, "ensure", always(FAKE))
+    monkeypatch.setattr(toolchain, "available", always([FAKE]))
+    monkeypatch.setattr(session, "Halobench", lambda binary: FakeProgram())
+    monkeypatch.setattr(build, "build", always(FAKE_HALOBENCH))
+    monkeypatch.setattr(build, "source_hash", lambda: lab.source)
+    monkeypatch.setattr(machine, "describe", lambda: dict(MACHINE))
+    monkeypatch.setattr(machine, "processors", always([0, 1, 2, 3]))
+    monkeypatch.setattr(machine, "memory_available_bytes", always(2**30))
+    monkeypatch.chdir(tmp_path)
+    return lab
+
+
+@pytest.fixture
+def study_file(tmp_path: Path) -> Callable[[str], Path]:
+    """Writes a study's file."""
+
+    def write(text: str) -> Path:
+        path = tmp_path / "mine.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write

@@ -1,0 +1,58 @@
+"""A halobench, a toolchain and a machine that are not there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from haloscope.case import Value, text
+from haloscope.errors import Problem
+from haloscope.halobench import Plan
+from haloscope.plan import Forecast
+from haloscope.runners.base import Session
+from haloscope.runners.local import Built
+from haloscope.toolchain import Launch, Toolchain
+from lab import fake_halobench
+
+FAKE_HALOBENCH = Path(fake_halobench.__file__)
+FAKE = Toolchain("fake", None, Path("mpicxx"), Path("mpirun"), "openmpi", "Fake MPI 1.0")
+MACHINE = {"host": "here", "cpu": "a fake processor", "cores": 4, "threads_per_core": 1}
+
+
+class FakeProgram:
+    """What the fake halobench says, without starting it."""
+
+    binary = FAKE_HALOBENCH
+
+    def kernels(self) -> Sequence[str]:
+        return ["fake"]
+
+    def parameters(self, kernel: str) -> Sequence[str]:
+        return list(fake_halobench.DEFAULTS)
+
+    def forecast(
+        self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
+    ) -> Forecast:
+        said = fake_halobench.plan({key: text(value) for key, value in params.items()}, ranks)
+        problems = [
+            Problem(f"{kernel} {one['key']}={one['value']}", "refused", one["message"])
+            for one in said["problems"]
+        ]
+        return Plan(said["params"], said["memory_bytes"], tuple(problems))
+
+
+@dataclass
+class Laboratory:
+    """What a test may look at or change of the fakes."""
+
+    launches: list[Launch] = field(default_factory=list)
+    source: str = "5eed"
+
+    @property
+    def built(self) -> dict[str, Built]:
+        return {"fake": Built(FAKE, FAKE_HALOBENCH, self.source)}
+
+    @property
+    def session(self) -> Session:
+        return Session("a-study", 7, MACHINE, "0.1.0", None)

@@ -1,0 +1,366 @@
+"""The commands, from their command line to what they print, against the fake halobench."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from haloscope import machine
+from haloscope.records import append, latest, read
+from lab.fakes import MACHINE, Laboratory
+
+Write = Callable[[str], Path]
+Run = Callable[..., int]
+
+STUDY = """
+title = "ours"
+launches = 2
+timeout_s = 30
+[[runs]]
+kernel = "fake"
+params = { n = [8, 16] }
+layout = { ppn = [1, 2], nodes = [1, 2] }
+"""
+
+
+@pytest.fixture
+def haloscope(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> Run:
+    report = SimpleNamespace(
+        terminal_summary=lambda folder: f"summary of {folder.name}",
+        write_report=lambda folder: folder / "report.html",
+    )
+    monkeypatch.setitem(sys.modules, "haloscope.report", report)
+
+    def run(*arguments: object) -> int:
+        import argparse
+        from importlib import import_module
+
+        parser = argparse.ArgumentParser()
+        subparsers = parser.add_subparsers()
+        for name in ("run", "once", "list", "describe"):
+            import_module(f"haloscope.commands.{name}").add_parser(subparsers)
+        parsed = parser.parse_args([str(argument) for argument in arguments])
+        return int(parsed.execute(parsed))
+
+    return run
+
+
+def records(folder: Path) -> list[tuple[int, int, int, str]]:
+    return [
+        (one.params["n"], one.layout["ppn"], one.launch, one.outcome)
+        for one in read(folder / "records.jsonl")
+    ]
+
+
+ALL = sorted((n, ppn, launch, "ok") for n in (8, 16) for ppn in (1, 2) for launch in (0, 1))
+
+
+def test_a_run_leaves_a_folder_with_everything(
+    haloscope: Run, study_file: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "out"
+    assert haloscope("run", study_file(STUDY), "--out", folder, "--seed", 5) == 0
+    assert sorted(records(folder)) == ALL
+    assert (folder / "study.toml").read_text() == STUDY
+    plan = json.loads((folder / "plan.json").read_text())
+    assert (plan["name"], plan["study"], plan["seed"]) == ("mine", "ours", 5)
+    assert plan["notes"] == ["left out, as this machine is one node: fake on 2 nodes"]
+    assert plan["machine"] == {"host": "here", "cpu": "a fake processor", "cores": 4}
+    assert len(plan["cases"]) == 4
+    order = [[one.case, one.launch] for one in read(folder / "records.jsonl")]
+    assert plan["order"] == order
+    captured = capsys.readouterr()
+    said = captured.out.split()  # long paths are wrapped
+    assert said == ["summary", "of", "out", "report:", f"{folder}/report.html"]
+    assert "4 cases, 8 launches in random order (seed 5)" in captured.err
+    assert "left out, as this machine is one node: fake on 2 nodes" in captured.err
+    assert "[8/8]" in captured.err
+
+
+def test_results_go_where_they_are_found_by_name_and_time(
+    haloscope: Run, study_file: Write, tmp_path: Path
+) -> None:
+    assert haloscope("run", study_file(STUDY), "--launches", 1, "--no-report") == 0
+    (folder,) = (tmp_path / "results").glob("mine-20*")
+    assert len(records(folder)) == 4
+
+
+def test_no_report_is_written_when_none_is_wanted(
+    haloscope: Run, study_file: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    haloscope("run", study_file(STUDY), "--no-report")
+    assert "report:" not in capsys.readouterr().out
+
+
+def test_a_dry_run_shows_the_plan_and_leaves_nothing(
+    haloscope: Run, study_file: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = study_file(STUDY)
+    assert haloscope("run", path, "--dry-run") == 0
+    assert list(tmp_path.iterdir()) == [path]
+    out = capsys.readouterr().out
+    assert "fake n=16, 2 ranks, fake" in out
+    assert "2 KiB" in out
+    assert "8 launches to run; time: not known before the first launches" in out
+    assert "left out, as this machine is one node" in out
+
+
+def test_a_dry_run_knows_how_long_cases_took_before(
+    haloscope: Run, study_file: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "results" / "before"
+    haloscope("run", study_file(STUDY), "--out", folder)
+    for record in read(folder / "records.jsonl"):
+        append(folder / "records.jsonl", {**record.raw, "wall_s": 20.0 - record.raw["wall_s"]})
+    haloscope("run", study_file(STUDY), "--dry-run")
+    assert "time: about 1 min 20 s" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("fault", "outcome"), [("crash", "failed"), ("wrong", "wrong"), ("misplaced", "misplaced")]
+)
+def test_a_bad_case_is_named_and_the_exit_code_is_1(
+    haloscope: Run,
+    study_file: Write,
+    capsys: pytest.CaptureFixture[str],
+    fault: str,
+    outcome: str,
+) -> None:
+    study = STUDY.replace("n = [8, 16]", f'fault = ["none", "{fault}"]')
+    study = study.replace("ppn = [1, 2]", "ppn = 2")
+    assert haloscope("run", study_file(study), "--launches", 1) == 1
+    captured = capsys.readouterr()
+    assert f"{outcome}: fake fault={fault}, 2 ranks: " in captured.err
+    assert "1 launches did not end well" in captured.out
+
+
+def test_all_problems_are_found_before_anything_runs(
+    haloscope: Run, study_file: Write, tmp_path: Path
+) -> None:
+    from haloscope.errors import UserError
+
+    text = STUDY.replace("launches", "lanches").replace("n = [8", "n = [0, 8").replace("2, ", "9, ")
+    text = text.replace("ppn = [1, 2]", "ppn = [1, 9]") + 'toolchains = ["fak"]\n'
+    text += '[[runs]]\nkernel = "fake"\n[[runs]]\nkernel = "fume"\n'
+    path = study_file(text)
+    with pytest.raises(UserError) as caught:
+        haloscope("run", path)
+    assert [
+        str(problem).split("\n")[0].removeprefix(f"{path}: ") for problem in caught.value.problems
+    ] == [
+        "lanches: unknown key 'lanches'",
+        "toolchain: there is no 'fak'",
+        "runs[0].layout: ppn 9 x threads 1 are too many: a node here has 4 cores",
+        "runs[0]: fake n=0: refused",
+        "runs[0]: fake ranks=9: refused",
+        "runs[2].kernel: there is no kernel 'fume'",
+    ]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        (["--on", "slrum"], "--on slrum: no such runner"),
+        (["--launches", 0], "--launches 0: too few"),
+        (["--resume", "x", "--seed", 1], "--seed: with --resume, the folder's plan has that"),
+        (["--resume", "x"], "--resume x: no plan.json is in it"),
+        (["--toolchain", "mpjch"], "toolchain: there is no 'mpjch'"),
+    ],
+)
+def test_options_that_can_not_be(
+    haloscope: Run, study_file: Write, options: list[str], what: str
+) -> None:
+    from haloscope.errors import UserError
+
+    with pytest.raises(UserError, match=what):
+        haloscope("run", study_file(STUDY), *options)
+
+
+def test_a_folder_with_results_is_not_written_over(
+    haloscope: Run, study_file: Write, tmp_path: Path
+) -> None:
+    from haloscope.errors import UserError
+
+    folder = tmp_path / "out"
+    haloscope("run", study_file(STUDY), "--out", folder)
+    with pytest.raises(UserError, match="there are results in it already"):
+        haloscope("run", study_file(STUDY), "--out", folder)
+
+
+@pytest.fixture
+def cut(haloscope: Run, study_file: Write, tmp_path: Path) -> Path:
+    """A folder whose run was cut off in its fourth record."""
+    folder = tmp_path / "out"
+    haloscope("run", study_file(STUDY), "--out", folder)
+    lines = (folder / "records.jsonl").read_text().splitlines(keepends=True)
+    (folder / "records.jsonl").write_text("".join(lines[:3]) + lines[3][:50])
+    return folder
+
+
+def test_resuming_does_what_is_left(
+    haloscope: Run, cut: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = (cut / "records.jsonl").read_text().splitlines()[:3]
+    assert haloscope("run", "--resume", cut) == 0
+    assert (cut / "records.jsonl").read_text().splitlines()[:3] == before
+    assert sorted(records(cut)) == ALL
+    assert "3 launches are there already and are skipped" in capsys.readouterr().err
+
+
+def test_resuming_a_whole_folder_launches_nothing(
+    haloscope: Run, cut: Path, laboratory: Laboratory
+) -> None:
+    haloscope("run", "--resume", cut)
+    laboratory.launches.clear()
+    assert haloscope("run", "--resume", cut) == 0
+    assert laboratory.launches == []
+
+
+def test_resuming_can_add_launches(haloscope: Run, cut: Path) -> None:
+    assert haloscope("run", "--resume", cut, "--launches", 3) == 0
+    assert sorted(records(cut)) == sorted(ALL + [(n, p, 2, "ok") for n, p, k, _ in ALL if k == 0])
+    assert haloscope("run", "--resume", cut) == 0
+    assert len(records(cut)) == 12
+
+
+def test_resuming_tries_failed_launches_again_and_says_so(
+    haloscope: Run, study_file: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "out"
+    study = STUDY.replace("n = [8, 16]", 'fault = "once"').replace("[1, 2], nodes", "1, nodes")
+    assert haloscope("run", study_file(study), "--out", folder) == 1
+    assert haloscope("run", "--resume", folder) == 0
+    outcomes = [(one.launch, one.outcome) for one in read(folder / "records.jsonl")]
+    assert outcomes == [(0, "failed"), (1, "ok"), (0, "ok")]
+    assert {one.outcome for one in latest(read(folder / "records.jsonl"))} == {"ok"}
+    assert "1 launches did not end well before and are tried again" in capsys.readouterr().err
+
+
+def test_resuming_refuses_another_study_and_says_what_changed(
+    haloscope: Run, cut: Path, study_file: Write
+) -> None:
+    from haloscope.errors import UserError
+
+    changed = STUDY.replace("[8, 16]", "[8, 32]").replace("timeout_s = 30\n", "")
+    with pytest.raises(UserError) as caught:
+        haloscope("run", study_file(changed), "--resume", cut)
+    assert [problem.what for problem in caught.value.problems] == [
+        "the study changed: timeout_s: 30 -> nothing",
+        "the study changed: runs[0].params.n[1]: 16 -> 32",
+    ]
+    assert haloscope("run", study_file(STUDY), "--resume", cut) == 0
+
+
+def test_resuming_refuses_another_program_or_machine(
+    haloscope: Run, cut: Path, laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from haloscope.errors import UserError
+
+    laboratory.source = "0ther"
+    monkeypatch.setattr(machine, "describe", lambda: {**MACHINE, "cores": 2})
+    with pytest.raises(UserError) as caught:
+        haloscope("run", "--resume", cut)
+    assert [problem.what for problem in caught.value.problems] == [
+        "halobench changed: 5eed -> 0ther",
+        "another machine: cores 4 -> 2",
+    ]
+
+
+def test_an_interrupt_keeps_what_is_done_and_says_how_to_go_on(
+    haloscope: Run,
+    study_file: Write,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from haloscope.runners import process
+
+    folder, run, count = tmp_path / "out", process.run, iter(range(9))
+
+    def interrupted(*arguments: Any) -> process.Ended:
+        if next(count) == 3:
+            raise KeyboardInterrupt
+        return run(*arguments)
+
+    monkeypatch.setattr(process, "run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        haloscope("run", study_file(STUDY), "--out", folder)
+    assert len(records(folder)) == 3
+    assert f"To go on: haloscope run --resume {folder}" in capsys.readouterr().err
+    assert haloscope("run", "--resume", folder) == 0
+    assert sorted(records(folder)) == ALL
+
+
+def test_once_shows_a_record(haloscope: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    assert haloscope("once", "fake", "n=16", "--ranks", 2) == 0
+    out = capsys.readouterr().out
+    for part in (
+        "fake, 2 ranks x 1 thread: ok",
+        "answer  42",
+        "375 ms",
+        "512 B",
+        "rank 1  here",
+        "n            16",
+    ):
+        assert part in out
+
+
+def test_once_prints_the_record_alone_as_json(
+    haloscope: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert haloscope("once", "fake", "n=16", "--threads", 2, "--json") == 0
+    record = json.loads(capsys.readouterr().out)
+    assert (record["outcome"], record["params"]["n"], record["study"]) == ("ok", 16, "once")
+    assert (record["layout"]["ranks"], record["layout"]["threads"]) == (1, 2)
+
+
+def test_once_fails_with_1_and_shows_why(
+    haloscope: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert haloscope("once", "fake", "fault=crash") == 1
+    out = capsys.readouterr().out
+    assert "failed: exit code 139: killed by SIGSEGV" in out
+    assert "boom" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["fak"], "there is no kernel 'fak'"),
+        (["fake", "m=3"], "fake has no parameter 'm'"),
+        (["fake", "n"], "n: not key=value"),
+        (["fake", "n=1", "n=2"], "n: given more than once"),
+        (["fake", "n=0"], "once: fake n=0: refused"),
+        (["fake", "--ranks", "5"], "ppn 5 x threads 1 are too many"),
+        (["fake", "--ranks", "0"], "--ranks 0: too small"),
+        (["fake", "--timeout", "-1"], "--timeout -1.0: too small"),
+    ],
+)
+def test_once_refuses(haloscope: Run, arguments: list[str], what: str) -> None:
+    from haloscope.errors import UserError
+
+    with pytest.raises(UserError, match=what):
+        haloscope("once", *arguments)
+
+
+def test_describe_shows_every_parameter(haloscope: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    assert haloscope("describe", "fake") == 0
+    out = capsys.readouterr().out
+    for name in ("not a measurement", "fault", "repetitions", "a help"):
+        assert name in out
+    assert haloscope("describe", "fake", "--json") == 0
+    described = json.loads(capsys.readouterr().out)
+    assert described["name"] == "fake"
+    assert described["parameters"][0]["name"] == "n"
+
+
+def test_describe_names_the_nearest_kernel(haloscope: Run) -> None:
+    from haloscope.errors import UserError
+
+    with pytest.raises(UserError, match="did you mean 'fake'"):
+        haloscope("describe", "fakee")

@@ -1,0 +1,109 @@
+from typing import Any
+
+import pytest
+
+from haloscope.case import Job
+from haloscope.plan import Site, expand
+from haloscope.records import Record
+from haloscope.runners.local import LocalRunner
+from haloscope.study import Study
+from haloscope.toolchain import Launch
+from lab.fakes import MACHINE, FakeProgram, Laboratory
+
+
+def run(
+    lab: Laboratory,
+    layout: dict[str, Any] | None = None,
+    *,
+    oversubscribe: bool = False,
+    timeout_s: float = 60.0,
+    **params: Any,
+) -> dict[str, Any]:
+    runs = [{"kernel": "fake", "params": params, "layout": layout or {"ppn": 2}}]
+    study = Study.model_validate({"title": "t", "timeout_s": timeout_s, "runs": runs})
+    site = Site(1, 4, 4, 2**30, oversubscribe, ("fake",))
+    (case,) = expand(study, site, FakeProgram()).cases
+    (record,) = LocalRunner(lab.session, lab.built).run([Job(case, 3)])
+    Record.of(record)
+    assert record["case"] == case.id
+    return record
+
+
+def test_a_good_record_has_everything(laboratory: Laboratory) -> None:
+    record = run(laboratory, n=16)
+    assert (record["outcome"], record["reason"], record["launch"]) == ("ok", None, 3)
+    assert (record["times_s"], record["result"]) == ([0.25, 0.5], {"answer": 42})
+    assert record["params"]["n"] == 16
+    layout = {key: value for key, value in record["layout"].items() if key != "seen"}
+    assert layout == {
+        "nodes": 1,
+        "ppn": 2,
+        "ranks": 2,
+        "threads": 1,
+        "places": "cores",
+        "bind": "close",
+        "oversubscribed": False,
+    }
+    assert [rank["cpus"] for rank in record["layout"]["seen"]] == [[0], [1]]
+    assert record["toolchain"] == {
+        "name": "fake",
+        "mpi": "Fake MPI 1.0",
+        "compiler": "none",
+        "flags": "-O0",
+        "source": "5eed",
+    }
+    assert (record["runner"], record["clock"], record["transport"]) == ("local", "wall", None)
+    assert (record["study"], record["run"], record["seed"]) == ("a-study", 0, 7)
+    assert (record["machine"], record["haloscope"], record["git"]) == (MACHINE, "0.1.0", None)
+    assert record["command"][-2:] == ["fake", "n=16"]
+    assert record["started"].endswith("Z") and record["started"] <= record["ended"]
+    assert record["wall_s"] > 0
+    assert "stderr" not in record
+
+
+def test_the_layout_is_asked_for_explicitly(laboratory: Laboratory) -> None:
+    run(laboratory, {"ppn": 2, "threads": 2, "places": "threads", "bind": "spread"})
+    assert laboratory.launches == [
+        Launch(ranks=2, threads=2, places="threads", bind="spread", oversubscribe=False)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fault", "outcome", "reason"),
+    [
+        ("wrong", "wrong", "the error is 0.5, allowed are 0.1"),
+        ("crash", "failed", "exit code 139: killed by SIGSEGV"),
+        ("late", "failed", "exit code 3"),
+        ("silent", "failed", "it ended without an error, and without a record"),
+        ("cut", "failed", "it ended without an error, and without a record"),
+        ("misplaced", "misplaced", "rank 0 and rank 1 shared processor 0 of here"),
+    ],
+)
+def test_outcomes(laboratory: Laboratory, fault: str, outcome: str, reason: str) -> None:
+    record = run(laboratory, fault=fault)
+    assert (record["outcome"], record["reason"]) == (outcome, reason)
+    assert "stderr" in record
+
+
+def test_a_failed_case_is_a_record_without_measurements(laboratory: Laboratory) -> None:
+    record = run(laboratory, fault="crash", n=16)
+    assert record["stderr"] == "boom\n"
+    assert (record["times_s"], record["points"], record["phases"]) == ([], [], [])
+    assert (record["result"], record["memory"], record["work"]) == ({}, None, None)
+    assert (record["layout"]["ranks"], record["layout"]["seen"]) == (2, [])
+    assert record["params"]["n"] == 16
+    assert record["toolchain"] == {"name": "fake", "source": "5eed"}
+
+
+def test_a_time_limit_is_an_outcome(laboratory: Laboratory) -> None:
+    record = run(laboratory, fault="hang", timeout_s=0.5)
+    assert record["outcome"] == "timeout"
+    assert record["reason"] == "no answer within 0.5 s, the study's timeout_s"
+    assert record["times_s"] == []
+
+
+def test_oversubscribed_cases_are_marked_and_never_misplaced(laboratory: Laboratory) -> None:
+    record = run(laboratory, {"ppn": 8}, oversubscribe=True, fault="misplaced", n=16)
+    assert record["outcome"] == "ok"
+    assert record["layout"]["oversubscribed"] is True
+    assert laboratory.launches[0].oversubscribe is True

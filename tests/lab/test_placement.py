@@ -1,0 +1,69 @@
+from typing import Any
+
+import pytest
+
+from haloscope.case import Layout
+from haloscope.runners.placement import misplaced
+
+
+def rank(number: int, *threads: list[int], host: str = "a") -> dict[str, Any]:
+    cpus = sorted({cpu for thread in threads for cpu in thread})
+    return {"rank": number, "host": host, "cpus": cpus, "thread_cpus": list(threads)}
+
+
+@pytest.mark.parametrize(
+    ("layout", "smt", "seen"),
+    [
+        (Layout(), 1, [rank(0, [3])]),
+        (Layout(ppn=2), 1, [rank(0, [0]), rank(1, [1])]),
+        (Layout(ppn=2), 2, [rank(0, [0, 4]), rank(1, [1, 5])]),
+        (Layout(ppn=2, threads=2), 1, [rank(0, [0], [1]), rank(1, [2], [3])]),
+        (Layout(nodes=2), 1, [rank(0, [0]), rank(1, [0], host="b")]),
+        (Layout(threads=2, places="sockets"), 1, [rank(0, [0, 1], [0, 1])]),
+    ],
+)
+def test_as_it_was_laid_out(layout: Layout, smt: int, seen: list[dict[str, Any]]) -> None:
+    assert misplaced(layout, seen, threads_per_core=smt) is None
+
+
+@pytest.mark.parametrize(
+    ("layout", "seen", "why"),
+    [
+        (Layout(ppn=2), [rank(0, [0])], "1 ranks ran, 2 were asked for"),
+        (
+            Layout(ppn=2),
+            [rank(0, [0]), rank(1, [0], host="b")],
+            "ran on 2 nodes (a, b), 1 were asked for",
+        ),
+        (
+            Layout(nodes=2, ppn=2),
+            [rank(0, [0]), rank(1, [1]), rank(2, [2]), rank(3, [0], host="b")],
+            "3 ranks ran on a, 2 a node were asked for",
+        ),
+        (Layout(threads=2), [rank(0, [0])], "rank 0 ran 1 threads, 2 were asked for"),
+        (
+            Layout(ppn=2),
+            [rank(0, [0]), rank(1, [1, 2, 3, 8])],
+            "rank 1 was not bound: it could run on processors 1-3,8, for 1 thread(s)",
+        ),
+        (
+            Layout(ppn=3),
+            [rank(0, [0]), rank(1, [1]), rank(2, [1])],
+            "rank 1 and rank 2 shared processor 1 of a",
+        ),
+        (
+            Layout(threads=2),
+            [rank(0, [0, 1], [0, 1])],
+            "in rank 0, thread 0 and thread 1 shared processor 0",
+        ),
+    ],
+)
+def test_not_as_it_was_laid_out(layout: Layout, seen: list[dict[str, Any]], why: str) -> None:
+    assert misplaced(layout, seen) == why
+
+
+def test_bound_but_elsewhere() -> None:
+    seen = [rank(0, [0]), rank(1, [2])]
+    assert misplaced(Layout(ppn=2), seen, [[0], [2]]) is None
+    why = "rank 1 ran on processors 2, not on 1 as asked"
+    assert misplaced(Layout(ppn=2), seen, [[0], [1]]) == why

@@ -1,0 +1,180 @@
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from haloscope.case import Case
+from haloscope.plan import Plan, Site, expand, schedule
+from haloscope.study import Study
+from lab.fakes import FakeProgram
+
+SITE = Site(nodes=1, cores=4, hardware_threads=8, memory_bytes=2**30, toolchains=("fake",))
+
+
+def planned(*runs: dict[str, Any], site: Site = SITE, launches: int = 1) -> Plan:
+    tables = [{"kernel": "fake", **run} for run in runs]
+    study = Study.model_validate({"title": "t", "launches": launches, "runs": tables})
+    return expand(study, site, FakeProgram())
+
+
+def shapes(plan: Plan) -> list[tuple[int, int]]:
+    return [(case.layout.ppn, case.layout.threads) for case in plan.cases]
+
+
+def problems(plan: Plan) -> list[str]:
+    return [str(problem) for problem in plan.problems]
+
+
+def test_every_list_is_an_axis() -> None:
+    run = {
+        "params": {"n": [8, 16], "flag": [True, False]},
+        "layout": {"ppn": [1, 2], "bind": ["close", "spread"]},
+    }
+    plan = planned(run)
+    settings = {
+        (case.params["n"], case.params["flag"], case.layout.ppn, case.layout.bind)
+        for case in plan.cases
+    }
+    assert len(plan.cases) == len(settings) == 16
+    assert (16, "false", 2, "spread") in settings
+    assert (plan.problems, plan.notes) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("cores", "layout", "expected"),
+    [
+        (4, {"ppn": "powers"}, [(1, 1), (2, 1), (4, 1)]),
+        (6, {"ppn": "powers"}, [(1, 1), (2, 1), (4, 1), (6, 1)]),
+        (1, {"ppn": "powers"}, [(1, 1)]),
+        (4, {"ppn": [1, "cores"]}, [(1, 1), (4, 1)]),
+        (1, {"ppn": [1, "cores"]}, [(1, 1)]),
+        (4, {"threads": "cores"}, [(1, 4)]),
+        (6, {"cores": "cores", "ppn": "divisors"}, [(1, 6), (2, 3), (3, 2), (6, 1)]),
+        (6, {"cores": 4}, [(1, 4), (2, 2), (4, 1)]),
+        (4, {"cores": [2, 4], "ppn": [1, 2]}, [(1, 2), (2, 1), (1, 4), (2, 2)]),
+    ],
+)
+def test_words_of_a_layout(
+    cores: int,
+    layout: dict[str, Any],
+    expected: list[tuple[int, int]],
+) -> None:
+    plan = planned({"layout": layout}, site=replace(SITE, cores=cores))
+    assert shapes(plan) == expected
+
+
+@pytest.mark.parametrize(
+    ("layout", "what"),
+    [
+        ({"ppn": "divisors"}, "ppn = 'divisors' needs layout.cores"),
+        ({"cores": 4, "threads": 2}, "threads follow from cores / ppn"),
+        ({"cores": 4, "ppn": 3}, "ppn 3 does not divide 4 cores"),
+    ],
+)
+def test_words_that_do_not_fit_together(layout: dict[str, Any], what: str) -> None:
+    (problem,) = problems(planned({"layout": layout}))
+    assert problem.startswith(f"runs[0].layout: {what}")
+
+
+def test_all_problems_of_all_runs_are_found_at_once() -> None:
+    plan = planned(
+        {"kernel": "fak"},
+        {"params": {"m": 3, "n": [0, 2]}, "layout": {"ppn": [3, 5]}},
+        {"params": {"n": 2**15}},
+    )
+    found = problems(plan)
+    assert [one.split("\n")[0] for one in found] == [
+        "runs[0].kernel: there is no kernel 'fak'",
+        "runs[1].layout: ppn 5 x threads 1 are too many: a node here has 4 cores",
+        "runs[1].params.m: fake has no parameter 'm'",
+        "runs[1]: fake n=0: refused",
+        "runs[1]: fake ranks=3: refused",
+        "runs[1]: fake ranks=5: refused",
+        "runs[2].params: fake n=32768, 1 rank needs 8 GiB of memory a node, 1 GiB are free",
+    ]
+    assert "did you mean 'fake'" in found[0]
+    assert "--oversubscribe" in found[1]
+    assert "known: fault, flag, n, repetitions, steps, warmup" in found[2]
+    assert "give no more ranks than rows" in found[4]
+
+
+def test_more_nodes_than_there_are_is_a_note() -> None:
+    plan = planned({"layout": {"nodes": [1, 2, 4], "ppn": [1, 2]}})
+    assert shapes(plan) == [(1, 1), (2, 1)]
+    assert plan.problems == ()
+    assert plan.notes == ("left out, as this machine is one node: fake on 2 and 4 nodes",)
+
+
+def test_what_is_too_large_is_left_out_only_when_asked() -> None:
+    run = {"params": {"n": [8, 2**15]}, "layout": {"ppn": [4, 8]}, "skip_too_large": True}
+    plan = planned(run)
+    assert [case.label for case in plan.cases] == ["fake n=8, 4 ranks"]
+    assert plan.problems == ()
+    assert plan.notes == (
+        "left out, as a node here has 4 cores: fake with ppn 8 x threads 1",
+        "left out, as 1 GiB of memory are free: fake n=32768, 4 ranks (8 GiB)",
+    )
+
+
+def test_oversubscribed_cases_are_marked() -> None:
+    plan = planned({"layout": {"ppn": [4, 8]}}, site=replace(SITE, oversubscribe=True))
+    assert [(case.layout.ppn, case.oversubscribed) for case in plan.cases] == [
+        (4, False),
+        (8, True),
+    ]
+
+
+def test_hardware_threads_are_places_when_asked_for() -> None:
+    layout = {"ppn": [2, 4], "threads": 2, "places": ["cores", "threads"]}
+    plan = planned({"layout": layout, "skip_too_large": True})
+    shapes = [(case.layout.ppn, case.layout.places) for case in plan.cases]
+    assert shapes == [(2, "cores"), (2, "threads"), (4, "threads")]
+    plan = planned({"layout": {"ppn": 9, "places": "threads"}})
+    assert "a node here has 8 hardware threads" in problems(plan)[0]
+
+
+def test_the_same_setting_is_one_case() -> None:
+    plan = planned({"params": {"n": 8}}, {"launches": 3}, {"params": {"n": "8"}})
+    (case,) = plan.cases
+    assert case.launches == 3
+    assert plan.notes == ("2 settings appear more than once and are measured once",)
+
+
+def test_an_id_is_that_of_the_setting_alone() -> None:
+    (case,) = planned({"params": {"n": 8}}).cases
+    assert case.id == planned({"launches": 5}, launches=2).cases[0].id == "6353591da65b"
+    for other in (
+        replace(case, params={**case.params, "n": 9}),
+        replace(case, layout=replace(case.layout, bind="spread")),
+        replace(case, toolchain="mpich"),
+        replace(case, transport="tcp"),
+        replace(case, kernel="empty"),
+    ):
+        assert other.id != case.id
+
+
+def test_a_case_survives_being_saved() -> None:
+    for case in planned({"layout": {"ppn": [1, 2], "places": "sockets"}}).cases:
+        again = Case.from_dict(case.as_dict())
+        assert again == case
+        assert again.id == case.id
+
+
+def test_the_schedule_is_rounds_of_all_cases_shuffled_anew() -> None:
+    cases = planned({"params": {"n": list(range(8, 28))}}, launches=3).cases
+    jobs = schedule(cases, seed=1)
+    rounds = [jobs[20 * k : 20 * k + 20] for k in range(3)]
+    orders = [[job.case.id for job in one] for one in rounds]
+    assert [{job.launch for job in one} for one in rounds] == [{0}, {1}, {2}]
+    assert [Counter(order) for order in orders] == [Counter(case.id for case in cases)] * 3
+    assert orders[0] != orders[1] != orders[2]
+    assert jobs == schedule(cases, seed=1)
+    assert jobs != schedule(cases, seed=2)
+
+
+def test_more_launches_leave_the_first_rounds_as_they_were() -> None:
+    cases = planned({"params": {"n": [8, 9, 10, 11]}}, launches=2).cases
+    more = [replace(case, launches=4) for case in cases]
+    order = [(job.case.id, job.launch) for job in schedule(cases, seed=3)]
+    assert [(job.case.id, job.launch) for job in schedule(more, seed=3)][:8] == order

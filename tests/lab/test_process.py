@@ -1,0 +1,117 @@
+"""Jobs end, and nothing of them is left: not by a time limit, an exception, or kill -9."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from haloscope.runners import process
+
+# a launcher whose rank leaves for a session of its own, and ignores being asked to end
+ESCAPE = """
+import os, signal, subprocess, sys, time
+rank = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
+child = subprocess.Popen([sys.executable, "-I", "-S", "-c", rank], start_new_session=True)
+with open(sys.argv[1], "w") as file:
+    file.write(f"{os.getpid()} {child.pid}\\n")
+time.sleep(600)
+"""
+
+
+def escaping(pids: Path) -> list[str]:
+    return [sys.executable, "-I", "-S", "-c", ESCAPE, str(pids)]
+
+
+def started(pids: Path) -> list[int]:
+    while not (pids.exists() and pids.read_text().endswith("\n")):
+        time.sleep(0.01)
+    return [int(pid) for pid in pids.read_text().split()]
+
+
+def wait_until_gone(pids: list[int]) -> None:
+    """Returns once none is there (or only as a zombie); the test's own time limit is the cap."""
+    while any(alive(pid) for pid in pids):
+        time.sleep(0.01)
+
+
+def alive(pid: int) -> bool:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    return False
+
+
+@pytest.mark.parametrize(
+    ("script", "code"), [("exit 0", 0), ("exit 3", 3), ("kill -SEGV $$", 128 + signal.SIGSEGV)]
+)
+def test_the_exit_code_is_that_of_the_command(script: str, code: int) -> None:
+    ended = process.run(["sh", "-c", script], os.environ, 60)
+    assert (ended.code, ended.timed_out) == (code, False)
+
+
+def test_a_launcher_that_is_not_there() -> None:
+    ended = process.run(["/no/such/mpirun"], os.environ, 60)
+    assert (ended.code, ended.output) == (127, "/no/such/mpirun: No such file or directory\n")
+
+
+def test_the_end_of_what_was_printed_is_kept() -> None:
+    ended = process.run(["sh", "-c", "seq 100000; echo last >&2"], os.environ, 60)
+    assert len(ended.output) == 4000
+    assert ended.output.endswith("99999\n100000\nlast\n")
+
+
+def test_the_environment_is_passed_on() -> None:
+    ended = process.run(["sh", "-c", "echo $OMP_PLACES"], {**os.environ, "OMP_PLACES": "cores"}, 60)
+    assert ended.output == "cores\n"
+
+
+def test_a_job_has_a_session_of_its_own_so_that_an_interrupt_is_ours_to_handle() -> None:
+    ended = process.run(["cut", "-d", " ", "-f", "6", "/proc/self/stat"], os.environ, 60)
+    assert int(ended.output) != os.getsid(0)
+
+
+def test_a_time_limit_ends_all_processes(tmp_path: Path) -> None:
+    ended = process.run(escaping(tmp_path / "pids"), os.environ, 2.0)
+    assert ended.timed_out
+    assert not any(alive(pid) for pid in started(tmp_path / "pids"))
+
+
+def test_what_a_command_leaves_behind_is_ended(tmp_path: Path) -> None:
+    script = f"sleep 600 & echo $! > {tmp_path / 'pids'}; exit 1"
+    assert process.run(["sh", "-c", script], os.environ, 60).code == 1
+    assert not any(alive(pid) for pid in started(tmp_path / "pids"))
+
+
+def test_an_interrupt_ends_all_processes(tmp_path: Path) -> None:
+    def interrupt() -> None:
+        started(tmp_path / "pids")
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        process.run(escaping(tmp_path / "pids"), os.environ, 600)
+    thread.join()
+    assert not any(alive(pid) for pid in started(tmp_path / "pids"))
+
+
+@pytest.mark.parametrize("victim", ["runner", "supervisor"])
+def test_kill_9_leaves_nothing_behind(tmp_path: Path, victim: str) -> None:
+    pids = tmp_path / "pids"
+    script = "import os, sys; from haloscope.runners import process;"
+    script += "process.run(sys.argv[1:], os.environ, 600)"
+    runner = subprocess.Popen([sys.executable, "-c", script, *escaping(pids)])
+    launcher, rank = started(pids)
+    supervisor = psutil.Process(launcher).ppid()
+    os.kill(runner.pid if victim == "runner" else supervisor, signal.SIGKILL)
+    if victim == "supervisor":
+        wait_until_gone([launcher])  # and an MPI launcher takes its ranks along
+        os.kill(rank, signal.SIGKILL)
+    wait_until_gone([launcher, rank])
+    runner.wait()

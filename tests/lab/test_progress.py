@@ -1,0 +1,82 @@
+import io
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from haloscope.case import Job
+from haloscope.plan import Site, expand
+from haloscope.progress import RunView, TimeLeft, duration
+from haloscope.study import Study
+from lab.fakes import FakeProgram
+
+
+def jobs(*sizes: int, launches: int = 1) -> list[Job]:
+    runs = [{"kernel": "fake", "params": {"n": list(sizes)}}]
+    study = Study.model_validate({"title": "t", "launches": launches, "runs": runs})
+    cases = expand(study, Site(1, 4, 4, 2**40), FakeProgram()).cases
+    return [Job(case, launch) for launch in range(launches) for case in cases]
+
+
+def test_nothing_is_known_before_the_first_launch() -> None:
+    assert TimeLeft(jobs(8), {}).seconds() is None
+
+
+def test_earlier_walls_of_the_same_cases_are_used() -> None:
+    one, other = jobs(8, 16)
+    left = TimeLeft([one, other], {one.case.id: [1.0, 3.0], "some other": [100.0]})
+    assert left.seconds() == pytest.approx(2.0 + 8.0)  # n = 16 needs four times the memory
+
+
+def test_walls_are_learned_while_jobs_end() -> None:
+    first, *others = jobs(8, 16, 24, launches=2)
+    left = TimeLeft([first, *others], {})
+    left.ended(first, 1.0)
+    assert left.seconds() == pytest.approx(4 + 9 + 1 + 4 + 9)
+    left.ended(others[0], 2.0)
+    assert left.seconds() == pytest.approx(4.5 + 1 + 2 + 4.5)
+    for job in others[1:]:
+        left.ended(job, 5.0)
+    assert left.seconds() == 0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (0.2, "1 s"),
+        (59.1, "1 min 0 s"),
+        (190, "3 min 10 s"),
+        (601, "11 min"),
+        (7500, "2 h 5 min"),
+    ],
+)
+def test_durations(seconds: float, shown: str) -> None:
+    assert duration(seconds) == shown
+
+
+def test_plain_lines_where_there_is_no_terminal() -> None:
+    out = io.StringIO()
+    todo = jobs(8, 16)
+    outcomes: list[dict[str, Any]] = [
+        {"outcome": "ok", "reason": None, "wall_s": 1.0},
+        {"outcome": "failed", "reason": "exit code 3", "wall_s": 0.5},
+    ]
+    with RunView(Console(file=out, width=40), todo, {}) as view:
+        for job, record in zip(view.watch(todo), outcomes, strict=True):
+            view.ended(job, record)
+    assert out.getvalue().splitlines() == [
+        "[1/2] fake n=8, 1 rank: 1.00 s  about 4 s left",
+        "[2/2] failed: fake n=16, 1 rank: exit code 3  about 0 s left",
+    ]
+
+
+def test_a_bar_in_a_terminal_shows_what_runs_and_leaves_only_problems() -> None:
+    out = io.StringIO()
+    (job,) = todo = jobs(8)
+    console = Console(file=out, width=100, force_terminal=True, color_system=None)
+    with RunView(console, todo, {}) as view:
+        assert list(view.watch(todo)) == [job]
+        view.ended(job, {"outcome": "wrong", "reason": "error 0.5", "wall_s": 1.0})
+    shown = out.getvalue()
+    assert "[1/1] wrong: fake n=8, 1 rank: error 0.5" in shown
+    assert "0/1" in shown and "fake n=8, 1 rank" in shown

@@ -1,0 +1,75 @@
+import ast
+import subprocess
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+import haloscope
+from haloscope import session
+from haloscope.errors import UserError
+from haloscope.progress import Teller
+from haloscope.session import Halobench
+from lab.fakes import FAKE_HALOBENCH, Laboratory
+
+QUIET = Teller(Console(quiet=True))
+
+
+def test_halobench_is_asked_without_a_launch() -> None:
+    program = Halobench(FAKE_HALOBENCH)
+    assert list(program.kernels()) == ["fake"]
+    assert program.parameters("fake")[0] == "n"
+    forecast = program.forecast("fake", {"n": 16, "flag": True}, ranks=2, threads=1)
+    assert (forecast.params["n"], forecast.params["flag"]) == (16, "true")
+    assert (forecast.memory_bytes, list(forecast.problems)) == (2048, [])
+    (problem,) = program.forecast("fake", {"n": 1}, ranks=2, threads=1).problems
+    assert (problem.where, problem.mend) == ("fake ranks=2", "n is 1: give no more ranks than rows")
+
+
+def test_a_toolchain_that_is_missing_is_a_problem_beside_others(laboratory: Laboratory) -> None:
+    bench = session.workbench([None, ["fake", "gone"]], QUIET)
+    assert (list(bench.built), bench.names) == (["fake"], ("fake",))
+    assert [problem.what for problem in bench.problems] == ["there is no 'gone'"]
+
+
+def test_without_any_toolchain_nothing_can_be_planned(laboratory: Laboratory) -> None:
+    with pytest.raises(UserError, match="there is no 'gone'"):
+        session.workbench([["gone"]], QUIET)
+
+
+def test_a_checkout_tells_its_commit_and_whether_it_changed(tmp_path: Path) -> None:
+    assert session.checkout(tmp_path) is None
+
+    def git(*arguments: str) -> str:
+        command = [
+            "git",
+            "-C",
+            str(tmp_path),
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=b",
+            *arguments,
+        ]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    git("init")
+    assert session.checkout(tmp_path) is None
+    (tmp_path / "file").write_text("one")
+    git("add", "file")
+    git("commit", "-m", "one")
+    commit = git("rev-parse", "HEAD")
+    assert session.checkout(tmp_path) == {"commit": commit, "dirty": False}
+    (tmp_path / "file").write_text("two")
+    assert session.checkout(tmp_path) == {"commit": commit, "dirty": True}
+
+
+def test_runners_know_cases_toolchains_and_records_and_nothing_else_of_ours() -> None:
+    allowed = {"case", "records", "runners", "toolchain"}
+    folder = Path(haloscope.__file__).parent / "runners"
+    for path in folder.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("haloscope"):
+                parts = (node.module or "").split(".")
+                names = [parts[1]] if len(parts) > 1 else [name.name for name in node.names]
+                assert set(names) <= allowed, f"{path.name} imports {names}"

@@ -1,0 +1,174 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from haloscope import series, study, tables
+from haloscope.errors import UserError
+
+Write = Callable[[str], Path]
+
+
+def shown(path: Path) -> list[str]:
+    return [str(problem).removeprefix(f"{path}: ") for problem in study.read(path).problems]
+
+
+def test_a_good_study_is_read_with_its_defaults(study_file: Write) -> None:
+    read = study.load(
+        study_file(
+            """
+            title = "ours"
+            [[runs]]
+            kernel = "fake"
+            params = { n = [1, 2], flag = true, sizes = "1K:4K" }
+            layout = { ppn = "cores", threads = [1, 2] }
+            [[tables]]
+            kind = "scaling"
+            where = { n = 1, exchange = ["blocking"] }
+            """
+        )
+    )
+    run = read.runs[0]
+    assert (read.launches, read.timeout_s, read.paper) == (1, 600.0, None)
+    assert run.params == {"n": [1, 2], "flag": [True], "sizes": ["1K:4K"]}
+    assert (run.layout.nodes, run.layout.ppn, run.layout.threads) == ([1], ["cores"], [1, 2])
+    assert (run.layout.places, run.layout.bind) == (["cores"], ["close"])
+    assert read.tables[0].where == {"n": [1], "exchange": ["blocking"]}
+
+
+def test_every_problem_is_found_at_once(study_file: Write) -> None:
+    path = study_file(
+        """
+        titel = "x"
+        launches = 0
+        timeout_s = "long"
+        [[runs]]
+        kernel = "fake"
+        params = { n = [8, [3]], m = { a = 1 } }
+        layout = { ppm = [1], ppn = [0, "cores", 2.5, true], nodes = 0, places = "core" }
+        [[runs]]
+        kernal = "fake"
+        [[runs]]
+        kernel = "fake"
+        launchs = 3
+        [[tables]]
+        kind = "scalin"
+        [[figures]]
+        size = 1
+        """
+    )
+    keys = [problem.split(": ")[0] for problem in shown(path)]
+    assert sorted(keys) == sorted(
+        [
+            "title",
+            "titel",
+            "launches",
+            "timeout_s",
+            "runs[0].params.n[1]",
+            "runs[0].params.m[0]",
+            "runs[0].layout.ppm",
+            "runs[0].layout.ppn[0]",
+            "runs[0].layout.ppn[2]",
+            "runs[0].layout.ppn[3]",
+            "runs[0].layout.nodes[0]",
+            "runs[0].layout.places[0]",
+            "runs[1].kernel",
+            "runs[1].kernal",
+            "runs[2].launchs",
+            "tables[0].kind",
+            "figures[0].kind",
+            "figures[0].size",
+        ]
+    )
+
+
+def test_what_is_right_beside_problems_is_left_to_be_checked(study_file: Write) -> None:
+    draft = study.read(
+        study_file(
+            """
+            launches = 0
+            [[runs]]
+            kernal = "fake"
+            [[runs]]
+            kernel = "other"
+            params = { n = [8, [3]] }
+            layout = { ppn = 2.5, nodes = [1, 0, 2, -1] }
+            """
+        )
+    )
+    assert draft.study is not None
+    assert [run.kernel for run in draft.study.runs] == ["other"]
+    assert draft.study.runs[0].params == {"n": [8]}
+    assert draft.study.runs[0].layout.nodes == [1, 2]
+    assert draft.study.runs[0].layout.ppn is None
+    assert draft.where(0, "params.n") == f"{draft.path}: runs[1].params.n"
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("launchs = 2", "launchs: unknown key 'launchs'\n    did you mean 'launches'? known:"),
+        ("launches = 0", "launches: 0 won't do\n    give a whole number from 1"),
+        ("launches = true", "launches: True won't do\n    give a whole number from 1"),
+        ("timeout_s = 0", "timeout_s: 0 won't do\n    give seconds above 0"),
+        ('paper = "hpcf-1999"', "paper: there is no paper 'hpcf-1999'"),
+    ],
+)
+def test_a_problem_says_where_what_and_how_to_mend_it(
+    study_file: Write, line: str, problem: str
+) -> None:
+    path = study_file(f'title = "x"\n{line}\n[[runs]]\nkernel = "fake"\n')
+    (found,) = shown(path)
+    assert found.startswith(problem)
+
+
+def test_a_study_without_runs_is_refused(study_file: Write) -> None:
+    with pytest.raises(UserError, match="runs: 'runs' is missing"):
+        study.load(study_file('title = "x"'))
+
+
+def test_a_kind_of_table_is_named_nearest(study_file: Write) -> None:
+    path = study_file('title = "x"\n[[runs]]\nkernel = "a"\n[[tables]]\nkind = "walltime"\n')
+    (found,) = shown(path)
+    assert found.startswith(
+        "tables[0].kind: there is no kind 'walltime'\n    did you mean 'walltime_grid'?"
+    )
+
+
+def test_broken_toml_names_the_line(study_file: Write) -> None:
+    with pytest.raises(UserError, match=r"mine.toml: not TOML: .*line 2"):
+        study.read(study_file('title = "x"\nlaunches = = 3\n'))
+
+
+def test_a_study_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="did you mean 'quick'"):
+        study.read("quik")
+    with pytest.raises(UserError, match="no such file"):
+        study.read(tmp_path / "none.toml")
+
+
+def test_every_ready_study_is_valid() -> None:
+    assert [path.stem for path in study.ready()] == [
+        "poisson-affinity",
+        "poisson-convergence",
+        "poisson-exchange",
+        "poisson-hybrid",
+        "poisson-scaling",
+        "quick",
+    ]
+    for path in study.ready():
+        study.load(path)
+
+
+def test_the_kinds_of_tables_and_figures_are_those_that_there_are() -> None:
+    assert set(study.TABLE_KINDS) == set(tables.KINDS)
+    assert set(study.FIGURE_KINDS) == set(series.KINDS)
+
+
+def test_every_table_and_figure_of_a_ready_study_chooses_settings_that_it_measures() -> None:
+    layout = set(study.LayoutAxes.model_fields)
+    for path in study.ready():
+        read = study.load(path)
+        measured = layout.union(*(run.params for run in read.runs))
+        for element in [*read.tables, *read.figures]:
+            assert set(element.where) <= measured, f"{path.name}: {element.where}"

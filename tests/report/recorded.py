@@ -1,0 +1,337 @@
+"""Realistic records to test with, as a laptop with two cores would give them.
+
+Times follow a simple machine (13 GB/s on one core, 25 on two, latency 0.45 µs) with seeded noise.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from math import pi, sin
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from haloscope.evidence import MeasuredCase, group
+from haloscope.records import Record
+
+Raw = dict[str, Any]
+
+MACHINE: Raw = {
+    "host": "lark",
+    "cpu": "Intel(R) Core(TM) i5-6200U CPU @ 2.30GHz",
+    "sockets": 1,
+    "cores": 2,
+    "threads_per_core": 1,
+    "caches": [
+        {"level": 1, "size_bytes": 32768, "shared_by": 1},
+        {"level": 2, "size_bytes": 2097152, "shared_by": 1},
+        {"level": 3, "size_bytes": 33554432, "shared_by": 2},
+    ],
+    "memory_bytes": 16 * 2**30,
+    "governor": None,
+    "os": "Debian GNU/Linux 12 (bookworm)",
+    "load_1min": 0.08,
+}
+TOOLCHAIN: Raw = {
+    "name": "system",
+    "mpi": "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, May 26, 2022",
+    "compiler": "g++ 12.2.0",
+    "flags": "-O3 -march=native -std=c++20",
+    "source": "5f0c9a7be21d",
+}
+ITERATIONS = {32: 48, 64: 96, 128: 192, 256: 387, 512: 783, 1024: 1581, 2048: 3192, 4096: 6452}
+ITERATIONS[8192] = 13033
+ERRORS = {
+    32: 3.01270e-3,
+    64: 7.78098e-4,
+    128: 1.97640e-4,
+    256: 4.97970e-5,
+    512: 1.24940e-5,
+    1024: 3.12660e-6,
+    2048: 7.80190e-7,
+    4096: 1.93660e-7,
+    8192: 4.7392e-8,
+}
+BYTES = {"textbook": 120.0, "fused": 56.0}
+VECTORS = {"textbook": 4, "fused": 3}
+
+
+def record(
+    kernel: str,
+    params: Raw,
+    times_s: Sequence[float],
+    *,
+    ranks: int = 1,
+    threads: int = 1,
+    nodes: int = 1,
+    launch: int = 0,
+    **changes: Any,
+) -> Raw:
+    """One good record; `changes` replace its keys, `layout` and `toolchain` key by key."""
+    layout = {
+        "nodes": nodes,
+        "ppn": ranks // nodes,
+        "ranks": ranks,
+        "threads": threads,
+        "places": "cores",
+        "bind": "close",
+        "oversubscribed": False,
+        "seen": [
+            {"rank": r, "host": "lark", "cpus": [r], "thread_cpus": [[r]]} for r in range(ranks)
+        ],
+        **changes.pop("layout", {}),
+    }
+    toolchain = {**TOOLCHAIN, **changes.pop("toolchain", {})}
+    params = {**params, "repetitions": len(times_s) or 1, "warmup": 0, "steps": 1}
+    asked = {key: layout[key] for key in ("nodes", "ppn", "threads", "places", "bind")}
+    setting = [kernel, params, asked, toolchain["name"], changes.get("transport")]
+    return {
+        "schema": 1,
+        "case": hashlib.sha256(json.dumps(setting, sort_keys=True).encode()).hexdigest()[:12],
+        "launch": launch,
+        "kernel": kernel,
+        "params": params,
+        "layout": layout,
+        "toolchain": toolchain,
+        "transport": None,
+        "runner": "local",
+        "clock": "wall",
+        "outcome": "ok",
+        "reason": None,
+        "times_s": list(times_s),
+        "steps": 1,
+        "warmup": 0,
+        "synchronisation": "barrier",
+        "points": [],
+        "phases": [],
+        "result": {},
+        "work": {"bytes": 0.0, "flops": 0.0, "messages": 0.0},
+        "memory": {
+            "predicted_bytes": 33554432,
+            "allocated_bytes": 25231360,
+            "rss_bytes": 40000000,
+            "peak_bytes": 41000000,
+        },
+        "timer": {"function": "MPI_Wtime", "resolution_s": 1e-9, "cost_s": 2.5e-8},
+        "machine": MACHINE,
+        "command": ["mpirun", "-n", str(ranks), "halobench", kernel],
+        "started": "2026-11-21T01:02:03.456Z",
+        "ended": "2026-11-21T01:02:06.456Z",
+        "wall_s": 2.9,
+        "seed": 12345,
+        "study": "quick",
+        "run": 0,
+        "haloscope": "0.1.0",
+        "git": {"commit": "0123456789abcdef0123456789abcdef01234567", "dirty": False},
+        **changes,
+    }
+
+
+def bad(raw: Raw, outcome: str, reason: str) -> Raw:
+    """The same launch gone wrong. Only wrong and misplaced ones have measurements."""
+    if outcome in ("wrong", "misplaced"):
+        return {**raw, "outcome": outcome, "reason": reason}
+    nothing: Raw = {"times_s": [], "points": [], "phases": [], "result": {}}
+    return {**raw, **nothing, "outcome": outcome, "reason": reason, "stderr": "out of memory"}
+
+
+def poisson(
+    n: int,
+    *,
+    ranks: int = 1,
+    threads: int = 1,
+    nodes: int = 1,
+    launch: int = 0,
+    time_s: float | None = None,
+    variant: str = "fused",
+    exchange: str = "nonblocking",
+    surface: int = 0,
+    **changes: Any,
+) -> Raw:
+    """One launch of the Poisson solver; without a time, the simple machine's."""
+    noise = random.Random(f"{n} {ranks} {threads} {nodes} {launch} {variant} {exchange}")
+    iterations = ITERATIONS[n]
+    traffic = BYTES[variant] * n * n * iterations
+    if time_s is None:
+        bandwidth = 12e9 * (ranks * threads) ** 0.95
+        slower = 1.04 if exchange == "blocking" and ranks > 1 else 1.0
+        time_s = (traffic / bandwidth + iterations * 2e-6 * (ranks > 1)) * slower
+        time_s *= noise.lognormvariate(0, 0.01)
+    result: Raw = {
+        "iterations": iterations,
+        "error_max": ERRORS[n],
+        "residual_relative": 9.9e-7,
+        "bytes_per_point_iteration": BYTES[variant],
+        "points": n * n,
+    }
+    if surface:
+        result["surface"] = _surface(surface, ERRORS[n])
+    params = {
+        "n": n,
+        "variant": variant,
+        "exchange": exchange,
+        "decomposition": "rows",
+        "iterations": 0,
+        "surface": surface,
+    }
+    allocated = VECTORS[variant] * 8 * n * n
+    return record(
+        "poisson_cg",
+        params,
+        [time_s],
+        ranks=ranks,
+        threads=threads,
+        nodes=nodes,
+        launch=launch,
+        **{
+            "phases": _phases(time_s, ranks, traffic),
+            "result": result,
+            "memory": {
+                "predicted_bytes": allocated,
+                "allocated_bytes": allocated,
+                "rss_bytes": allocated + 12 * 2**20 * ranks,
+                "peak_bytes": allocated + 13 * 2**20 * ranks,
+            },
+            **changes,
+        },
+    )
+
+
+def _phases(time_s: float, ranks: int, traffic: float) -> list[Raw]:
+    shares = {"sweep": 0.93} if ranks == 1 else {"sweep": 0.85, "halo": 0.05, "reduce": 0.07}
+    return [
+        {
+            "name": name,
+            "calls": 100,
+            "time_s": {
+                "min": 0.97 * share * time_s,
+                "mean": share * time_s,
+                "max": 1.02 * share * time_s,
+            },
+            "bytes": traffic if name == "sweep" else 0.0,
+            "flops": traffic / 6 if name == "sweep" else 0.0,
+            "model_s": None,
+        }
+        for name, share in shares.items()
+    ]
+
+
+def _surface(points: int, error: float) -> Raw:
+    at = [k / (points - 1) for k in range(points)]
+    solution = [sin(pi * x) ** 2 * sin(pi * y) ** 2 for y in at for x in at]
+    return {"points": points, "solution": solution, "error": [-error * u for u in solution]}
+
+
+def stream(*, ranks: int = 1, launch: int = 0, **changes: Any) -> Raw:
+    """One launch of stream over working sets from 32 KiB to 256 MiB a rank."""
+    noise = random.Random(f"stream {ranks} {launch}")
+    points = []
+    for size in (2**k for k in range(15, 29)):
+        one = 60e9 if size <= 2**15 else 38e9 if size <= 2**21 else 20e9 if size <= 2**24 else 13e9
+        shared = 0.95 if size > 2**21 else 1.0
+        for operation, arrays, relative in (("copy", 2, 0.95), ("triad", 3, 1.0), ("dot", 2, 1.1)):
+            bytes_ = arrays * size / 3 * ranks
+            rate = one * relative * ranks * shared ** (ranks - 1)
+            times = [bytes_ / rate * noise.lognormvariate(0, 0.02) for _ in range(5)]
+            points.append(
+                {
+                    "size_bytes": size,
+                    "operation": operation,
+                    "steps": 10,
+                    "times_s": times,
+                    "bytes": bytes_,
+                    "result": {"bytes_per_s": bytes_ / median(times)},
+                }
+            )
+    largest = {p["operation"]: p["result"]["bytes_per_s"] for p in points[-3:]}
+    return record(
+        "stream",
+        {"sizes": [2**k for k in range(15, 29)], "operation": "all", "stores": "plain"},
+        [sum(point["times_s"][k] for point in points) for k in range(5)],
+        ranks=ranks,
+        launch=launch,
+        **{
+            "points": points,
+            "result": {f"{name}_bytes_per_s": value for name, value in largest.items()},
+            **changes,
+        },
+    )
+
+
+def pingpong(*, launch: int = 0, sizes: Iterable[int] | None = None, **changes: Any) -> Raw:
+    """One launch of the ping-pong: latency 0.45 µs, 10 GB/s."""
+    noise = random.Random(f"pingpong {launch}")
+    chosen = [0, *(2**k for k in range(23))] if sizes is None else list(sizes)
+    points = []
+    for size in chosen:
+        half = 0.45e-6 + size / (10e9 if size <= 2**20 else 7.4e9)
+        times = [2 * half * noise.lognormvariate(0, 0.03) for _ in range(5)]
+        latency = median(times) / 2
+        points.append(
+            {
+                "size_bytes": size,
+                "operation": None,
+                "steps": 2000,
+                "times_s": times,
+                "bytes": 2 * size,
+                "result": {"latency_s": latency, "bandwidth_bytes_per_s": size / latency},
+            }
+        )
+    result = {
+        "latency_s": points[0]["result"]["latency_s"],
+        "bandwidth_bytes_per_s": max(p["result"]["bandwidth_bytes_per_s"] for p in points),
+    }
+    return record(
+        "pingpong",
+        {"sizes": chosen},
+        [sum(point["times_s"][k] for point in points) for k in range(5)],
+        ranks=2,
+        launch=launch,
+        **{"points": points, "result": result, **changes},
+    )
+
+
+def quick(launches: int = 5) -> list[Raw]:
+    """What the quick study gives on two cores, with some launches gone wrong."""
+    raws = []
+    for launch in range(launches):
+        raws += [stream(ranks=ranks, launch=launch) for ranks in (1, 2)]
+        raws.append(pingpong(launch=launch))
+        raws += [
+            poisson(n, ranks=ranks, exchange=exchange, launch=launch)
+            for n in (256, 512, 1024)
+            for ranks in (1, 2)
+            for exchange in ("blocking", "nonblocking")
+        ]
+        raws += [poisson(n, variant="textbook", launch=launch) for n in (512, 1024)]
+    raws[-1] = bad(raws[-1], "timeout", "not done after 600 s")
+    raws[-3] = bad(raws[-3], "wrong", "error 1.2e-02 is above the bound 4 h^2 = 3.8e-06")
+    return raws
+
+
+def records(raws: Iterable[Raw]) -> list[Record]:
+    """JSON objects as records."""
+    return [Record.of(raw) for raw in raws]
+
+
+def cases(raws: Iterable[Raw]) -> list[MeasuredCase]:
+    """JSON objects as cases."""
+    return group(records(raws))
+
+
+def write_folder(folder: Path, raws: Iterable[Raw], study: str | None = None) -> Path:
+    """A result folder with these records and the text of a study file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = "".join(json.dumps(raw) + "\n" for raw in raws)
+    (folder / "records.jsonl").write_text(lines, encoding="utf-8")
+    if study is not None:
+        (folder / "study.toml").write_text(study, encoding="utf-8")
+    return folder
+
+
+def changed(raw: Mapping[str, Any], **changes: Any) -> Raw:
+    """A copy of a record with some keys replaced."""
+    return {**raw, **changes}

@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from recorded import MACHINE, bad, changed, poisson, quick, write_folder
+
+from haloscope.document import Document, compose
+from haloscope.dossier import open_folder
+from haloscope.errors import UserError
+
+STUDY = """
+title = "Two exchanges"
+paper = "hpcf-2010-6"
+[[runs]]
+kernel = "poisson_cg"
+"""
+
+
+def document(folder: Path) -> Document:
+    return compose(open_folder(folder))
+
+
+def test_without_a_word_of_the_study_every_topic_is_there_in_its_order(tmp_path: Path) -> None:
+    report = document(write_folder(tmp_path / "mine", [*quick(), poisson(32, surface=9)]))
+
+    assert report.title == "mine"
+    assert [section.id for section in report.sections] == [
+        "memory",
+        "pingpong",
+        "convergence",
+        "walltime",
+        "scaling",
+        "exchange",
+        "phases",
+        "summary",
+    ]
+    for ids in ([t.id for t in report.tables], [f.id for f in report.figures]):
+        assert len(set(ids)) == len(ids) > 3
+
+
+def test_the_study_chooses_tables_their_order_and_their_cases(tmp_path: Path) -> None:
+    study = (
+        STUDY
+        + """
+[[tables]]
+kind = "scaling"
+where = { exchange = "blocking" }
+title = "Ours"
+[[tables]]
+kind = "walltime_grid"
+where = { n = 1024 }
+[[figures]]
+kind = "scaling"
+where = { exchange = "blocking" }
+"""
+    )
+    report = document(write_folder(tmp_path, quick(), study))
+
+    assert report.title == "Two exchanges"
+    assert [section.id for section in report.sections] == ["scaling", "walltime", "summary"]
+    assert [table.id for table in report.tables[:3]] == [
+        "scaling-time",
+        "scaling-speedup",
+        "scaling-efficiency",
+    ]
+    assert report.tables[0].title == "Ours"
+    assert {row[0].text for table in report.tables[3:4] for row in table.rows} == {
+        "1 process per node",
+        "2 processes per node",
+    }
+    assert "Published: tara (hpcf-2010-6, table 3.1)." not in report.tables[0].notes
+
+
+def test_wishes_that_cannot_be_met_are_said(tmp_path: Path) -> None:
+    study = (
+        STUDY
+        + """
+[[tables]]
+kind = "hybrid_grid"
+[[figures]]
+kind = "scaling"
+where = { exchnage = "blocking" }
+"""
+    )
+    report = document(write_folder(tmp_path, [poisson(64)], study))
+
+    first, *_ = report.findings
+    assert first.text.startswith(
+        "The figure 'scaling' asks for a setting 'exchnage' that no case has: "
+        "did you mean 'exchange'?"
+    )
+    assert first.tone == "warning"
+    assert report.left_out == (
+        "No table 'hybrid_grid': no case suits it.",
+        "No figure 'scaling': no case suits it.",
+    )
+
+
+def test_launches_that_the_plan_asks_for_and_nobody_made_are_missed(tmp_path: Path) -> None:
+    there, absent = poisson(64), poisson(128)
+    keys = ("case", "kernel", "params", "layout", "transport")
+    plan: dict[str, object] = {
+        "seed": 9,
+        "cases": [
+            {**{key: raw[key] for key in keys}, "toolchain": "system", "launches": 2}
+            for raw in (there, absent)
+        ],
+    }
+    plan["notes"] = ["left out, as this machine is one node: 2 nodes"]
+    write_folder(tmp_path, [there])
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+
+    report = document(tmp_path)
+
+    assert report.findings[0].text == (
+        "3 of 4 launches are in no table: 3 not run. The notes name them."
+    )
+    assert report.left_out == (
+        "Not run: poisson_cg: n = 64: 1 of 2 launches.",
+        "Not run: poisson_cg: n = 128: 2 of 2 launches.",
+        "Left out, as this machine is one node: 2 nodes.",
+    )
+
+
+def test_a_launch_that_was_tried_again_counts_as_its_last_try(tmp_path: Path) -> None:
+    first = bad(poisson(64, time_s=1.0), "failed", "killed")
+
+    dossier = open_folder(write_folder(tmp_path, [first, poisson(64, time_s=2.0)]))
+
+    (case,) = dossier.cases
+    assert (case.times_s, case.excluded) == ([2.0], ())
+
+
+def test_how_and_where_it_was_measured_is_read_off_the_records(tmp_path: Path) -> None:
+    report = document(write_folder(tmp_path, quick()))
+
+    assert ("processor", str(MACHINE["cpu"])) in report.machine
+    assert ("caches", "L1 32 KiB a core, L2 2 MiB a core, L3 32 MiB for 2 cores") in report.machine
+    assert ("frequency governor", "not known") in report.machine
+    assert report.toolchains[0][0] == "system"
+    assert report.toolchains[0][1].startswith("Open MPI v4.1.4")
+    assert "Clock: MPI_Wtime, resolution 1.00 ns, cost of a call 25.0 ns." in report.method[1]
+    assert (
+        "Launches a case: 4 to 5, in random order. Repetitions a launch: 1 to 5."
+        in (report.method[2])
+    )
+    facts = dict(report.provenance)
+    assert facts["seed"] == "12345"
+    assert facts["git commit"] == "0123456789abcdef0123456789abcdef01234567"
+    assert facts["records"] == "85"
+
+
+def test_records_that_say_little_are_no_obstacle(tmp_path: Path) -> None:
+    nothing = {"machine": None, "timer": None, "memory": None, "work": None, "git": None}
+    bare = changed(bad(poisson(64), "failed", "killed"), **nothing, command=None, toolchain={})
+
+    report = document(write_folder(tmp_path, [bare]))
+
+    assert report.machine == ()
+    assert report.left_out == ("Left out: poisson_cg: 1 of 1 launch failed: killed",)
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (None, "no records.jsonl is in it"),
+        ("", "its records.jsonl has no record that can be read"),
+        ('{"schema":1,"cas', "its records.jsonl has no record that can be read"),
+    ],
+)
+def test_a_folder_without_records_is_refused(
+    tmp_path: Path, content: str | None, what: str
+) -> None:
+    if content is not None:
+        (tmp_path / "records.jsonl").write_text(content)
+
+    with pytest.raises(UserError, match=what):
+        open_folder(tmp_path)
+
+
+def test_no_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="there is no such folder"):
+        open_folder(tmp_path / "nowhere")

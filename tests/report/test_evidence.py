@@ -1,0 +1,139 @@
+import recorded
+from recorded import bad, cases, changed, poisson, records, stream
+
+from haloscope.evidence import (
+    Planned,
+    facets,
+    group,
+    label_of,
+    name_of,
+    select,
+    settings_of,
+    values,
+)
+from haloscope.stats import Estimate
+
+
+def test_only_good_launches_enter_a_sample() -> None:
+    raws = [poisson(64, launch=k, time_s=float(k + 1)) for k in range(4)]
+    raws[1] = bad(raws[1], "wrong", "error above bound")
+    raws[2] = bad(raws[2], "misplaced", "rank 1 ran on processor 0")
+
+    (case,) = cases(raws)
+
+    assert case.times_s == [1.0, 4.0]
+    assert [record.outcome for record in case.excluded] == ["wrong", "misplaced"]
+
+
+def test_a_launch_counts_once_by_the_median_of_its_repetitions() -> None:
+    raws = [changed(poisson(64, launch=k), times_s=[9.0, 1.0, float(k)]) for k in (2, 3)]
+
+    (case,) = cases(raws)
+
+    assert case.times_s == [2.0, 3.0]
+    assert case.time == Estimate(2.5, 2.0, 3.0, 2, "range")
+
+
+def test_one_launch_has_the_range_of_its_repetitions_and_claims_nothing() -> None:
+    (case,) = cases([changed(poisson(64), times_s=[1.0, 3.0, 2.0])])
+
+    assert case.time == Estimate(2.0, 1.0, 3.0, 1, "repetitions")
+
+
+def test_simulated_times_have_no_spread() -> None:
+    (case,) = cases([poisson(64, launch=k, time_s=1.0, clock="simulated") for k in range(8)])
+
+    assert case.time == Estimate(1.0, None, None, 8, "simulated")
+
+
+def test_a_planned_case_without_a_record_is_there_without_launches() -> None:
+    known = records([poisson(64, launch=k) for k in range(2)])
+    absent = {"kernel": "poisson_cg", **{k: poisson(128)[k] for k in ("params", "layout")}}
+    plan = [
+        Planned(known[0].case, "poisson_cg", known[0].params, 3),
+        Planned("other", "poisson_cg", settings_of({**absent, "toolchain": "system"}), 3),
+    ]
+
+    measured, missing = group(known, plan)
+
+    assert (len(measured.launches), measured.planned) == (2, 3)
+    assert (missing.number("n"), missing.launches, missing.planned) == (128, (), 3)
+    assert missing.time is None
+    assert missing.settings["runner"] == "local"
+
+
+def test_facets_are_named_by_what_sets_them_apart() -> None:
+    own = cases(
+        [
+            poisson(n, ranks=ranks, exchange=exchange)
+            for n in (64, 128)
+            for ranks in (1, 2)
+            for exchange in ("blocking", "nonblocking")
+        ]
+    )
+
+    parts = facets(own, ("n", "nodes", "ppn"))
+    assert [part.label for part in parts] == ["blocking", "nonblocking"]
+    assert [len(part.cases) for part in parts] == [4, 4]
+
+    by_layout = facets(own, ("exchange",))
+    assert by_layout[0].label == "n = 64, 1 process"
+    assert by_layout[-1].label == "n = 128, 2 processes"
+    assert facets(own[:1], ())[0].label == ""
+
+
+def test_asking_for_a_surface_does_not_make_another_setting() -> None:
+    own = cases([poisson(64), poisson(128, surface=9)])
+
+    assert [part.label for part in facets(own, ("n",))] == [""]
+
+
+def test_names_tell_a_case_from_others_of_its_kernel() -> None:
+    own = cases([poisson(64), poisson(128), poisson(128, nodes=2, ranks=4), stream(ranks=2)])
+
+    assert [label_of(case, own) for case in own] == [
+        "n = 64, 1 node, 1 process per node",
+        "n = 128, 1 node, 1 process per node",
+        "n = 128, 2 nodes, 2 processes per node",
+        "stream",
+    ]
+    assert name_of(own[0], own[:2]) == "poisson_cg: n = 64"
+    assert name_of(own[3], own) == "stream"
+
+
+def test_one_thread_goes_without_saying_beside_processes() -> None:
+    shared_out = cases([poisson(64, ranks=2), poisson(64, threads=2)])
+    threads = cases([poisson(64), poisson(64, threads=2)])
+
+    assert [label_of(case, shared_out) for case in shared_out] == [
+        "1 process, 2 threads",
+        "2 processes",
+    ]
+    assert [label_of(case, threads) for case in threads] == ["1 thread", "2 threads"]
+
+
+def test_select_takes_values_and_lists_of_values() -> None:
+    own = cases(
+        [poisson(n, exchange=e) for n in (64, 128, 256) for e in ("blocking", "persistent")]
+    )
+
+    chosen = select(own, {"n": [64, 256], "exchange": "persistent"})
+
+    assert [case.number("n") for case in chosen] == [64, 256]
+    assert select(own, {"no such setting": 1}) == []
+    assert values(own, "n") == [64, 128, 256]
+
+
+def test_sharing_cores_is_seen() -> None:
+    shared, alone = (
+        cases([poisson(64, layout={"oversubscribed": flag})])[0] for flag in (True, False)
+    )
+
+    assert shared.oversubscribed
+    assert not alone.oversubscribed
+
+
+def test_the_fixture_looks_like_the_quick_study() -> None:
+    kernels = {case.kernel for case in cases(recorded.quick())}
+
+    assert kernels == {"stream", "pingpong", "poisson_cg"}

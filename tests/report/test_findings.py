@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import re
+
+from recorded import MACHINE, Raw, bad, cases, poisson, quick, stream
+
+from haloscope import papers
+from haloscope.findings import findings
+from haloscope.tables import Context
+
+
+def texts(raws: list[Raw]) -> list[str]:
+    own = cases(raws)
+    context = Context(shelf=papers.list_papers(), machine=MACHINE, all_cases=own)
+    return [finding.text for finding in findings(own, context)]
+
+
+def test_the_quick_study_in_plain_words() -> None:
+    assert texts(quick()) == [
+        "2 of 85 launches are in no table: 1 wrong and 1 timeout. The notes name them.",
+        "2 cores give 1.9 times the memory bandwidth of one: 24.7 GB/s against 12.9 GB/s (triad).",
+        "The fused solver reaches 62 % of what stream's triad allows: 23.3 GB/s "
+        "(N = 1024, 2 cores).",
+        "The textbook solver reaches 93 % of what stream's triad allows: 12.1 GB/s "
+        "(N = 1024, 1 core).",
+        "The fused solver is 2.15 times as fast as the textbook one: N = 1024, 1 core.",
+        "With 2 processes, N = 1024 is solved 1.93 times as fast as with one: an efficiency of "
+        "96 %.",
+        "N = 1024 on one core takes 7.67 s here; published: 18.9 s on tara (hpcf-2010-6, "
+        "table 3.1) and 6.65 s on Stampede2 (hpcf-2018-10, table 3.1).",
+        "Errors agree with the published ones within 0.01 %, iteration counts within 0.01 % "
+        "(14 cases).",
+        "Exchange nonblocking against blocking, 3 settings: faster in 3.",
+        "Ping-pong: 1 B take 456 ns one way; the highest bandwidth is 9.98 GB/s, at 256 KiB.",
+    ]
+
+
+def test_ratios_have_their_interval_where_launches_allow_one() -> None:
+    raws = [poisson(256, ranks=p, launch=k) for p in (1, 2) for k in range(6)]
+
+    (scaling, *_) = texts(raws)
+
+    assert scaling.startswith("With 2 processes, N = 256 is solved 1.9")
+    assert "times as fast as with one (95 % interval 1." in scaling
+
+
+def test_what_is_slower_is_said_to_take_longer() -> None:
+    raws = [
+        poisson(256, ranks=p, launch=k, time_s=p * time)
+        for p in (1, 2)
+        for k, time in enumerate((1.0, 1.01, 1.02, 1.03, 1.04, 1.05))
+    ]
+
+    (scaling, *_) = texts(raws)
+
+    said = re.fullmatch(
+        r"With 2 processes, N = 256 takes 2.00 times as long as with one "
+        r"\(95 % interval 1.9\d to 2.0\d\): an efficiency of 25 %.",
+        scaling,
+    )
+    assert said, scaling
+
+
+def test_shared_cores_and_simulation_are_said() -> None:
+    raws = [
+        poisson(64, ranks=4, layout={"oversubscribed": True}),
+        poisson(128, clock="simulated"),
+    ]
+
+    shared, simulated, *_ = texts(raws)
+
+    assert shared.startswith("1 case of 2 oversubscribed")
+    assert simulated == "1 case of 2 simulated (‡)."
+
+
+def test_a_busy_machine_is_said_first() -> None:
+    own = cases([poisson(64, launch=k, time_s=time) for k, time in enumerate((1.0, 1.2, 1.4))])
+    context = Context(machine={**MACHINE, "load_1min": 1.23}, all_cases=own)
+
+    busy, uneven = findings(own, context)
+
+    assert (busy.tone, uneven.tone) == ("warning", "warning")
+    assert busy.text.startswith("Other programs kept 1.2 processors busy")
+    assert uneven.text.startswith("In 1 of 1 case the slowest launch took more than 1.3 times")
+
+
+def test_one_number_of_cores_makes_no_comparison() -> None:
+    assert texts([stream()]) == ["Memory bandwidth (triad) on 1 core: 12.9 GB/s."]
+
+
+def test_nothing_good_leaves_nothing_to_say_but_that() -> None:
+    raws = [bad(poisson(64), "failed", "killed"), bad(stream(), "timeout", "not done")]
+
+    assert texts(raws) == [
+        "2 of 2 launches are in no table: 1 failed and 1 timeout. The notes name them."
+    ]
+
+
+def test_errors_that_differ_from_the_published_are_not_passed_over() -> None:
+    raw = poisson(1024)
+    raw["result"]["error_max"] = 3.2e-6
+
+    assert any("within 2.3 %, iteration counts within 0.01 %" in text for text in texts([raw]))
+
+
+def test_only_serial_times_stand_beside_published_serial_times() -> None:
+    assert not any("published: " in text for text in texts([poisson(1024, ranks=2)]))

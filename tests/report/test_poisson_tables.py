@@ -1,0 +1,431 @@
+"""Tables of the Poisson solver: convergence, wall time, scaling, hybrid, clusters, exchange."""
+
+from __future__ import annotations
+
+from recorded import MACHINE, Raw, bad, cases, changed, poisson
+
+from haloscope import papers, tables
+from haloscope.published import Library
+from haloscope.tables import Cell, Context, Options, Table
+
+STAMPEDE, TARA = "hpcf-2018-10", "hpcf-2010-6"
+
+
+def build(kind: str, raws: list[Raw], paper: str | None = None, **options: object) -> list[Table]:
+    context = Context(
+        options=Options(**options),  # type: ignore[arg-type]
+        paper=papers.load(paper) if paper else None,
+        shelf=papers.list_papers(),
+        machine=MACHINE,
+    )
+    return tables.build(kind, cases(raws), context)
+
+
+def texts(table: Table) -> list[list[str]]:
+    return [[cell.text for cell in row] for row in table.rows]
+
+
+def cell(table: Table, row: str, column: str) -> Cell:
+    index = [c.key for c in table.columns].index(column)
+    return next(r[index] for r in table.rows if r[0].text == row)
+
+
+def launches(n: int, times: list[float], **settings: object) -> list[Raw]:
+    return [
+        poisson(n, launch=k, time_s=time, **settings)  # type: ignore[arg-type]
+        for k, time in enumerate(times)
+    ]
+
+
+def test_convergence_has_the_columns_of_table_3_1_and_the_published_values() -> None:
+    raws = [*launches(1024, [2.3, 2.2, 2.4]), *launches(2048, [19.0, 20.0, 21.0])]
+
+    (table,) = build("convergence", raws, STAMPEDE)
+
+    assert [c.title for c in table.columns] == [
+        "N",
+        "DOF",
+        "max error",
+        "ratio",
+        "#iter",
+        "wall time",
+        "predicted",
+        "observed",
+    ]
+    assert texts(table) == [
+        ["1024", "1,048,576", "3.1266e-06", "–", "1,581", "2.30 s", "24 MiB", "36 MiB"],
+        ["2048", "4,194,304", "7.8019e-07", "4.01", "3,192", "20.0 s", "96 MiB", "108 MiB"],
+    ]
+    time = cell(table, "2048", "time_s")
+    assert (time.also, time.spread, time.low, time.high) == ("00:00:20", "19.0 … 21.0", 19.0, 21.0)
+    assert (time.published, time.published_value, time.pace) == ("00:01:26", 85.98, "4.3 ×")
+    assert cell(table, "1024", "iterations").published == "1581"
+    assert "Published: Stampede2 (hpcf-2018-10, table 3.1)." in table.notes
+    assert "a … b: smallest and largest of 3 launches: too few for an interval." in table.notes
+
+
+def test_convergence_takes_the_fewest_cores_and_says_so_where_these_are_several() -> None:
+    raws = [
+        *launches(64, [1.0]),
+        *launches(64, [0.5], ranks=2),
+        *launches(128, [4.0], ranks=2, threads=2),
+    ]
+
+    (table,) = build("convergence", raws)
+
+    assert [row[5].text for row in table.rows] == ["1.00 s", "4.00 s"]
+    assert "N = 128: 2 processes of 2 threads." in table.notes
+
+
+def test_convergence_says_where_iterations_differ_from_the_published() -> None:
+    raw = poisson(1024, time_s=2.0)
+    raw["result"]["iterations"] = 1583
+
+    (table,) = build("convergence", [raw], STAMPEDE)
+
+    assert "N = 1024: iterations differ from the published by +0.13 %." in table.notes
+
+
+def test_a_mesh_without_a_good_launch_says_what_became_of_it() -> None:
+    raws = [poisson(64, time_s=1.0), bad(poisson(128), "wrong", "error above the bound")]
+
+    (table,) = build("convergence", raws)
+
+    assert cell(table, "128", "time_s").text == "wrong"
+    assert cell(table, "128", "time_s").tone == "warning"
+    assert cell(table, "128", "error_max").value is None
+    assert (
+        "Left out: poisson_cg: n = 128: 1 of 1 launch wrong: error above the bound" in table.notes
+    )
+
+
+def test_convergence_prefers_a_good_launch_on_more_cores_to_a_failed_one_on_fewer() -> None:
+    raws = [bad(poisson(64), "failed", "killed"), poisson(64, ranks=2, time_s=3.0)]
+
+    (table,) = build("convergence", raws)
+
+    assert table.rows[0][5].text == "3.00 s"
+
+
+def test_fixed_iterations_are_no_convergence() -> None:
+    raw = poisson(64)
+    raw["params"]["iterations"] = 10
+
+    assert build("convergence", [raw]) == []
+
+
+def test_walltime_grids_have_a_row_for_ppn_and_a_column_for_nodes_one_grid_a_mesh() -> None:
+    raws = [
+        raw
+        for n in (1024, 2048)
+        for nodes in (1, 2)
+        for ppn in (1, 2)
+        for raw in launches(n, [8.0 * n / 1024 / (nodes * ppn)] * 3, nodes=nodes, ranks=nodes * ppn)
+    ]
+
+    first, second = build("walltime_grid", raws, STAMPEDE)
+
+    assert first.title == "(a) Wall time, N × N = 1024 × 1024, system dimension 1,048,576"
+    assert [c.title for c in first.columns] == ["", "1 node", "2 nodes"]
+    assert texts(first) == [
+        ["1 process per node", "8.00 s", "4.00 s"],
+        ["2 processes per node", "4.00 s", "2.00 s"],
+    ]
+    # Printed 00:00:07 is 6.5 to 7.5 s: 0.8125 to 0.9375 times as fast.
+    assert cell(first, "1 process per node", "nodes_1_time_s").below == [
+        "00:00:08",
+        "8.00 … 8.00",
+        "publ. 00:00:07 · 0.81–0.94 ×",
+    ]
+    assert cell(second, "1 process per node", "nodes_1_time_s").pace == "5.3 ×"
+
+
+def test_sub_second_times_have_digits_and_no_clock() -> None:
+    (table,) = build("walltime_grid", launches(64, [0.00231, 0.0023, 0.0025]))
+
+    time = table.rows[0][1]
+    assert (time.text, time.also, time.spread) == ("2.31 ms", "", "2.30 … 2.50")
+
+
+def test_a_time_published_as_nothing_has_no_ratio() -> None:
+    raws = launches(1024, [0.5] * 3, ranks=32)
+
+    (table,) = build("walltime_grid", raws, STAMPEDE)
+
+    assert (table.rows[0][1].published, table.rows[0][1].pace) == ("00:00:00", "")
+
+
+def test_exchanges_stand_beside_the_published_grid_of_the_same_exchange() -> None:
+    raws = [
+        *launches(2048, [10.0] * 3, ranks=8, exchange="blocking"),
+        *launches(2048, [10.0] * 3, ranks=8, exchange="nonblocking"),
+    ]
+
+    blocking, nonblocking = build("walltime_grid", raws, TARA)
+
+    assert "Published: tara (hpcf-2010-6, table 5.1)." in blocking.notes
+    assert "Published: tara (hpcf-2010-6, table 4.1)." in nonblocking.notes
+
+
+def test_a_study_can_say_which_published_table_it_means() -> None:
+    raws = launches(1024, [2.0] * 3)
+
+    (table,) = build("walltime_grid", raws, STAMPEDE, published="6.1", title="Ours")
+
+    assert table.title.startswith("Ours")
+    assert "Published: zenith (hpcf-2018-10, table 6.1)." in table.notes
+
+
+def test_scaling_gives_time_speedup_and_efficiency_with_base_and_interval() -> None:
+    times = [4.0, 4.1, 4.2, 4.0, 4.1, 4.2, 4.1]
+    raws = [
+        *launches(1024, times),
+        *launches(1024, [time / 2 for time in times], ranks=2),
+        *launches(1024, [time / 3 for time in times], ranks=4),
+    ]
+
+    time, speedup, efficiency = build("scaling", raws)
+
+    assert [c.title for c in time.columns] == ["N", "p = 1", "p = 2", "p = 4"]
+    assert texts(speedup) == [["1024", "1.00", "2.00", "3.00"]]
+    assert texts(efficiency) == [["1024", "1.00", "1.00", "0.750"]]
+    interval = speedup.rows[0][2]
+    assert interval.low is not None and interval.high is not None
+    assert 1.9 < interval.low < 2.0 < interval.high < 2.1
+    assert speedup.rows[0][1].low is None, "a case is exactly as fast as itself"
+    assert "Speedup refers to N = 1024: 1 process, 4.10 s." in speedup.notes
+    assert "[a, b]: bootstrap interval over 7 launches, 95.0 %." in speedup.notes
+
+
+def test_speedup_without_a_serial_run_refers_to_the_fewest_processes() -> None:
+    raws = [*launches(1024, [4.0] * 3, ranks=2), *launches(1024, [2.5] * 3, ranks=4)]
+
+    _, speedup, efficiency = build("scaling", raws)
+
+    assert texts(speedup) == [["1024", "1.00", "1.60"]]
+    assert texts(efficiency) == [["1024", "1.00", "0.800"]]
+    assert "Speedup refers to N = 1024: 2 processes, 4.00 s." in speedup.notes
+    assert "A value without spread rests on 3 launches: too few for an interval." in speedup.notes
+
+
+def test_scaling_over_nodes_has_tables_by_processes_per_node_with_their_exceptions() -> None:
+    raws = [
+        raw
+        for nodes in (1, 2)
+        for ppn in (1, 2)
+        for raw in launches(1024, [8.0 / nodes / ppn] * 3, nodes=nodes, ranks=nodes * ppn)
+    ]
+
+    made = build("scaling", raws, TARA)
+
+    assert [table.title for table in made] == [
+        "(a) Wall time, 1 process per node",
+        "(b) Observed speedup, 1 process per node",
+        "(c) Observed efficiency, 1 process per node",
+        "(a) Wall time, 2 processes per node",
+        "(b) Observed speedup, 2 processes per node",
+        "(c) Observed efficiency, 2 processes per node",
+    ]
+    assert "Other processes per node: 2 for p = 4." in made[0].notes
+    assert "Other processes per node: 1 for p = 1." in made[3].notes
+    # table 4.2 of the paper: p = 2 on two nodes
+    assert made[1].rows[0][2].published_value == 2.0478
+
+
+def test_threads_of_one_process_scale_too() -> None:
+    raws = [
+        *launches(64, [4.0] * 3),
+        *launches(64, [2.5] * 3, threads=2),
+        *launches(64, [9.0] * 3, ranks=2, threads=2),
+    ]
+
+    made = build("scaling", raws)
+
+    titles = [table.title for table in made if table.title.startswith("(c)")]
+    assert titles == [
+        "(c) Observed efficiency, 2 threads",
+        "(c) Observed efficiency, threads of one process",
+    ]
+    assert texts(made[-1]) == [["64", "1.00", "0.800"]]
+    assert [column.title for column in made[0].columns] == ["N", "p = 2", "p = 4"]
+    assert "Speedup refers to N = 64: 1 process of 2 threads, 2.50 s." in made[1].notes
+
+
+def test_one_number_of_processes_is_no_scaling() -> None:
+    assert build("scaling", launches(64, [1.0] * 3)) == []
+
+
+def test_hybrid_grids_share_out_the_same_cores_in_several_ways() -> None:
+    raws = [
+        raw
+        for ppn, threads, time in ((1, 4, 3.0), (2, 2, 2.0), (4, 1, 1.5))
+        for raw in launches(4096, [time] * 3, ranks=ppn, threads=threads)
+    ] + launches(4096, [9.0] * 3)
+
+    (table,) = build("hybrid_grid", raws)
+
+    assert table.title == "Wall time, 4 cores a node, N × N = 4096 × 4096"
+    assert texts(table) == [
+        ["1 MPI process", "4 threads", "3.00 s"],
+        ["2 MPI processes", "2 threads", "2.00 s"],
+        ["4 MPI processes", "1 thread", "1.50 s"],
+    ]
+
+
+def test_hybrid_grids_stand_beside_table_7_1() -> None:
+    raws = [
+        *launches(8192, [60.0], ranks=2, threads=16),
+        *launches(8192, [60.0], ranks=32),
+    ]
+
+    (table,) = build("hybrid_grid", raws, STAMPEDE)
+
+    assert [row[2].published_value for row in table.rows] == [8 * 60 + 48.0, 8 * 60 + 39.0]
+
+
+def test_clusters_has_this_machine_as_a_new_row_of_table_5_1() -> None:
+    raws = [*launches(4096, [400.0] * 3), *launches(4096, [200.0] * 3, ranks=2)]
+
+    (table,) = build("clusters", raws)
+
+    assert table.title == "Clusters through the years, N = 4096"
+    assert [row[0].text for row in table.rows] == [
+        "kali (2003)",
+        "hpc (2008)",
+        "tara (2009)",
+        "maya 2009",
+        "maya 2010",
+        "maya 2013",
+        "Stampede2 (2018)",
+        "this machine",
+    ]
+    assert [c.text for c in table.rows[0]] == [
+        "kali (2003)",
+        "02:00:49",
+        "–",
+        "00:04:05",
+        "00:04:49",
+    ]
+    assert cell(table, "maya 2013", "spread_s").also == "(49.1)"
+    ours = cell(table, "this machine", "node_s")
+    assert (ours.text, ours.also) == ("200 s", "00:03:20 (2.00)")
+    assert cell(table, "this machine", "full_s").value is None
+
+
+def test_clusters_of_another_mesh_are_read_off_the_published_grids() -> None:
+    (table,) = build("clusters", launches(1024, [2.0] * 3))
+
+    assert table.title == "Clusters through the years, N = 1024"
+    assert cell(table, "tara, InfiniBand QDR", "serial_s").value == 18.88
+    assert cell(table, "Stampede2, Omni-Path 100 Gbit/s", "serial_s").text == "6.65 s"
+    assert cell(table, "tara, InfiniBand QDR", "spread_s").text == "00:00:01"
+    (finer,) = build("clusters", launches(2048, [2.0] * 3))
+    assert cell(finer, "tara, InfiniBand QDR", "spread_s").text == "00:00:05"
+
+
+def test_exchange_sets_every_exchange_against_blocking_and_tests_over_launches() -> None:
+    slow, fast = [2.0, 2.1, 2.2, 2.3, 2.4, 2.5], [1.0, 1.05, 1.1, 1.15, 1.2, 1.25]
+    raws = [
+        *launches(1024, slow, ranks=2, exchange="blocking"),
+        *launches(1024, fast, ranks=2, exchange="nonblocking"),
+        *launches(1024, slow, ranks=2, exchange="sendrecv"),
+        *launches(1024, slow, exchange="blocking"),
+        *launches(1024, slow, exchange="nonblocking"),
+    ]
+
+    (table,) = build("exchange", raws)
+
+    assert [[c.text for c in row[1:]] for row in table.rows] == [
+        ["blocking", "2.25 s", "reference", "", ""],
+        ["sendrecv", "2.25 s", "1.00", "1.000", "no difference shown"],
+        ["nonblocking", "1.12 s", "2.00", "0.004", "faster"],
+    ]
+    assert table.rows[2][3].low is not None
+    assert any("Holm's correction for 2 comparisons" in note for note in table.notes)
+
+
+def test_exchange_with_too_few_launches_says_so() -> None:
+    raws = [
+        *launches(64, [2.0, 2.1, 2.2], ranks=2, exchange="blocking"),
+        *launches(64, [1.0, 1.1, 1.2], ranks=2, exchange="nonblocking"),
+    ]
+
+    (table,) = build("exchange", raws)
+
+    assert table.rows[1][5].text == "too few launches to tell"
+
+
+def test_simulated_exchanges_need_no_test() -> None:
+    raws = [
+        *launches(64, [2.0], ranks=2, exchange="blocking", clock="simulated"),
+        *launches(64, [1.0], ranks=2, exchange="nonblocking", clock="simulated"),
+    ]
+
+    (table,) = build("exchange", raws)
+
+    assert [c.text for c in table.rows[1][3:]] == ["2.00", "–", "faster"]
+    assert table.rows[1][2].marks == "‡"
+    assert "‡ simulated clock: deterministic, so without an interval." in table.notes
+
+
+def test_shared_cores_and_missing_launches_are_marked() -> None:
+    raws = launches(64, [1.0, 1.1, 1.2], ranks=4, layout={"oversubscribed": True})
+    raws[2] = bad(raws[2], "failed", "signal 9\n" + "x" * 300)
+
+    (table,) = build("walltime_grid", raws)
+
+    assert table.rows[0][1].marks == "†*"
+    assert "† oversubscribed: processes or threads shared cores." in table.notes
+    assert table.notes[-1].startswith("Left out: poisson_cg: 1 of 3 launches failed: signal 9 xxx")
+    assert table.notes[-1].endswith("x…")
+
+
+def test_misplaced_launches_never_enter_a_table() -> None:
+    good, misplaced = launches(64, [1.0, 9.0], ranks=2)
+
+    (table,) = build("walltime_grid", [good, bad(misplaced, "misplaced", "rank 1 on processor 0")])
+
+    assert table.rows[0][1].value == 1.0
+    assert table.notes[-1].endswith("1 of 2 launches misplaced: rank 1 on processor 0")
+
+
+def test_where_keeps_some_cases_and_their_names_still_tell_them_from_the_others() -> None:
+    raws = [poisson(n, exchange=e) for n in (64, 128) for e in ("blocking", "persistent")]
+    raws[3] = bad(raws[3], "timeout", "not done after 600 s")
+
+    (table,) = build("walltime_grid", raws, where={"n": 128, "exchange": ["persistent"]})
+
+    assert table.rows[0][1].text == "timeout"
+    assert "Left out: poisson_cg: n = 128, persistent: 1 of 1 launch" in table.notes[-1]
+
+
+def test_a_launch_changed_into_a_worse_one_changes_the_table() -> None:
+    raws = launches(64, [1.0, 2.0, 3.0])
+
+    (before,) = build("walltime_grid", raws)
+    (after,) = build("walltime_grid", [*raws[:2], changed(raws[2], times_s=[1.5])])
+
+    assert (before.rows[0][1].value, after.rows[0][1].value) == (2.0, 1.5)
+
+
+def test_a_published_row_must_be_told_by_all_its_keys() -> None:
+    (case,) = cases(launches(2048, [1.0]))
+    library = Library([papers.load(STAMPEDE)])
+
+    assert library.find(case, "time_s", ("walltime_grid",), ("n",)) is None
+    found = library.find(case, "time_s", ("walltime_grid",))
+    assert found is not None
+    assert (found.text, found.low, found.high) == ("00:01:25", 84.5, 85.5)
+
+
+def test_one_process_takes_the_published_time_of_its_own_exchange_if_there_is_one() -> None:
+    blocking, persistent = cases(
+        [poisson(2048, exchange="blocking"), poisson(2048, exchange="persistent")]
+    )
+    library = Library([papers.load(TARA)])
+
+    own = library.find(blocking, "time_s", ("walltime_grid",))
+    any_exchange = library.find(persistent, "time_s", ("walltime_grid",))
+
+    assert own is not None and own.source == "tara (hpcf-2010-6, table 5.1)"
+    assert any_exchange is not None and any_exchange.source == "tara (hpcf-2010-6, table 4.1)"

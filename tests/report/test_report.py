@@ -1,0 +1,227 @@
+"""The written report: one HTML file that needs nothing else, LaTeX that compiles, CSV, Markdown."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shutil
+import subprocess
+from collections import Counter
+from html.parser import HTMLParser
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from recorded import bad, changed, poisson, quick, write_folder
+from rich.console import Console
+
+from haloscope.report import terminal_summary, write_report
+from haloscope.report.latex import escape
+from haloscope.report.palette import INK, SERIES, dark_style
+
+AWKWARD = 'A & B <script>alert("1")</script> 100 % of $x_1$ {tilde~} \\ "quoted" # 雪'
+
+
+class Page(HTMLParser):
+    """What a test wants to know of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: Counter[str] = Counter()
+        self.attributes: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        self.attributes.append((tag, dict(attrs)))
+
+    def all(self, tag: str, name: str) -> list[str | None]:
+        return [own.get(name) for one, own in self.attributes if one == tag]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    raws = [*quick(6), poisson(32, surface=9)]
+    path = write_folder(tmp_path_factory.mktemp("results"), raws, _study())
+    assert write_report(path) == path / "report.html"
+    return path
+
+
+def _study() -> str:
+    title = AWKWARD.replace("\\", "\\\\").replace('"', '\\"')
+    return f'title = "{title}"\npaper = "hpcf-2018-10"\n[[runs]]\nkernel = "poisson_cg"\n'
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path) -> Page:
+    return Page((folder / "report.html").read_text(encoding="utf-8"))
+
+
+def test_the_page_asks_for_nothing_beyond_itself(folder: Path, page: Page) -> None:
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    links = [
+        value
+        for _, own in page.attributes
+        for name, value in own.items()
+        if name in ("src", "href", "xlink:href", "srcset", "data", "action") and value
+    ]
+
+    assert links
+    assert all(link.startswith(("#", "data:")) for link in links), links
+    assert page.tags["script"] == 0
+    assert "@import" not in text
+    assert not re.search(r"url\((?!#)", text)
+
+
+def test_every_link_inside_the_page_has_its_target_and_ids_are_unique(page: Page) -> None:
+    ids = [own["id"] for _, own in page.attributes if own.get("id")]
+    targets = [
+        str(value)[1:]
+        for _, own in page.attributes
+        for name, value in own.items()
+        if name in ("href", "xlink:href", "aria-labelledby") and str(value).startswith("#")
+    ]
+
+    assert [id for id, number in Counter(ids).items() if number > 1] == []
+    assert set(targets) <= set(ids)
+    assert "summary" in targets
+
+
+def test_the_page_can_be_heard(page: Page) -> None:
+    assert set(page.all("th", "scope")) == {"col", "colgroup", "row"}
+    assert page.all("html", "lang") == ["en"]
+    labels = page.all("svg", "aria-label")
+    assert len(labels) == 10
+    assert all(label and len(label) > 40 for label in labels)
+    assert set(page.all("svg", "role")) == {"img"}
+    assert page.tags["h1"] == 1
+    boxes = [own for tag, own in page.attributes if tag == "div" and own.get("class") == "box"]
+    assert all(own.get("tabindex") == "0" and own.get("aria-labelledby") for own in boxes)
+    assert len(boxes) == page.tags["table"]
+
+
+def test_the_page_knows_phones_paper_and_the_dark(folder: Path) -> None:
+    text = (folder / "report.html").read_text(encoding="utf-8")
+
+    assert 'name="viewport"' in text
+    assert "prefers-color-scheme: dark" in text
+    assert "@media print" in text
+    assert "overflow-x: auto" in text
+
+
+def test_what_a_user_wrote_is_text_on_the_page(folder: Path) -> None:
+    text = (folder / "report.html").read_text(encoding="utf-8")
+
+    assert "<h1>A &amp; B &lt;script&gt;alert(" in text
+
+
+def test_what_was_left_out_is_on_the_page(folder: Path) -> None:
+    text = (folder / "report.html").read_text(encoding="utf-8")
+
+    assert "2 of 103 launches are in no table: 1 wrong and 1 timeout." in text
+    assert "1 of 6 launches timeout: not done after 600 s" in text
+
+
+def test_every_colour_of_a_figure_has_its_counterpart_in_the_dark(folder: Path) -> None:
+    style = dark_style()
+    for colour in (INK, *SERIES):
+        assert f'"stroke: {colour}"' in style
+    drawn = (folder / "figures" / "stream-bandwidth.svg").read_text(encoding="utf-8")
+    assert style in drawn
+    colours = set(re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", drawn.split("</style>")[-1]))
+    unknown = {colour for colour in colours if f": {colour}" not in style}
+    assert unknown == set()
+
+
+def test_figures_are_there_as_svg_and_pdf_and_come_out_the_same_again(
+    folder: Path, tmp_path: Path
+) -> None:
+    again = write_folder(tmp_path, [*quick(6), poisson(32, surface=9)], _study())
+    (again / "figures").mkdir()
+    (again / "figures" / "old.svg").write_text("from an earlier report")
+    write_report(again, ["csv"])
+
+    names = sorted(path.name for path in (folder / "figures").iterdir())
+    assert names == sorted(path.name for path in (again / "figures").iterdir())
+    assert "surfaces-error.pdf" in names
+    for name in names:
+        same = (folder / "figures" / name).read_bytes() == (again / "figures" / name).read_bytes()
+        assert same, name
+
+
+def test_csv_has_exact_values_their_spread_and_a_word_for_what_is_missing(tmp_path: Path) -> None:
+    raws = [poisson(1024, launch=k, time_s=2.0 + k / 3) for k in range(6)]
+    raws += [bad(poisson(2048), "timeout", "not done after 600 s")]
+    write_report(write_folder(tmp_path, raws, _study()), ["csv"])
+
+    with (tmp_path / "tables" / "convergence.csv").open(newline="") as file:
+        good, missing = csv.DictReader(file)
+
+    assert float(good["time_s"]) == pytest.approx(2.0 + 2.5 / 3, rel=1e-15)
+    assert (float(good["time_s_low"]), float(good["time_s_high"])) == (2.0, 2.0 + 5 / 3)
+    assert good["time_s_published"] == "6.65"
+    assert good["iterations"] == "1581"
+    assert (missing["time_s"], missing["time_s_note"]) == ("", "timeout")
+
+
+def test_markdown_has_every_table_between_pipes(folder: Path) -> None:
+    text = (folder / "report.md").read_text(encoding="utf-8")
+
+    tables = re.findall(r"^\|.*\|\n\|[:\-| ]+\|$", text, flags=re.M)
+    page_tables = (folder / "report.html").read_text(encoding="utf-8").count("<table ")
+    assert len([one for one in tables if "| | |" not in one]) == page_tables
+    for row in re.findall(r"^\|.*\|$", text, flags=re.M):
+        assert row.count("<br>") < 30
+    for link in re.findall(r"\]\((figures/[^)]+)\)", text):
+        assert (folder / link).exists()
+
+
+def test_markdown_rows_have_as_many_cells_as_their_head(folder: Path) -> None:
+    widths: set[int] = set()
+    for line in (folder / "report.md").read_text(encoding="utf-8").splitlines():
+        if not line.startswith("|"):
+            widths = set()
+            continue
+        widths.add(len(re.findall(r"(?<!\\)\|", line)))
+        assert len(widths) == 1, line
+
+
+@pytest.mark.latex
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex on this machine")
+def test_the_latex_report_compiles(folder: Path, tmp_path: Path) -> None:
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error"]
+    done = subprocess.run(
+        [*command, f"-output-directory={tmp_path}", "report.tex"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=120,
+    )
+
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert (tmp_path / "report.pdf").stat().st_size > 100_000
+
+
+def test_latex_has_a_spelling_for_every_sign() -> None:
+    assert escape("a_b & 5 % ≤ 3 µs … × † 雪") == (
+        r"a\_b \& 5 \% $\le$ 3 $\mu$s \ldots{} $\times$ $\dagger$ ?"
+    )
+
+
+def test_the_terminal_summary_says_what_was_found(folder: Path) -> None:
+    out = StringIO()
+    Console(width=100, file=out).print(terminal_summary(folder))
+    text = out.getvalue()
+
+    assert text.startswith("A & B <script>")
+    assert "2 cores give 1.9 times the memory bandwidth of one" in text
+    assert "Left out: poisson_cg: n = 1024" in text
+
+
+def test_a_report_of_failures_alone_is_still_a_report(tmp_path: Path) -> None:
+    nothing = changed(bad(poisson(64), "failed", AWKWARD), machine=None, timer=None)
+    write_report(write_folder(tmp_path, [nothing]))
+
+    assert "&lt;script&gt;" in (tmp_path / "report.html").read_text(encoding="utf-8")

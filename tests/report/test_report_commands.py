@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from recorded import Raw, poisson, quick, write_folder
+
+from haloscope.cli import main
+
+SLOW = [2.0, 2.1, 2.2, 2.3, 2.4, 2.5]
+FAST = [1.0, 1.05, 1.1, 1.15, 1.2, 1.25]
+
+
+def launches(times: list[float], **changes: object) -> list[Raw]:
+    return [
+        poisson(64, launch=k, time_s=time, **changes)  # type: ignore[arg-type]
+        for k, time in enumerate(times)
+    ]
+
+
+def test_report_writes_what_is_asked_for_and_says_where(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_folder(tmp_path, quick(1))
+
+    assert main(["report", str(folder), "--format", "md", "csv"]) == 0
+
+    assert capsys.readouterr().out.strip() == str(folder / "report.md")
+    assert not (folder / "report.html").exists()
+    assert (folder / "tables" / "summary.csv").exists()
+    assert main(["report", str(folder)]) == 0
+    assert capsys.readouterr().out.strip() == str(folder / "report.html")
+
+
+def test_report_refuses_what_is_no_result_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", str(tmp_path)]) == 2
+
+    assert "no records.jsonl is in it" in capsys.readouterr().err
+
+
+def test_show_has_findings_and_all_tables_or_those_that_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "140")
+    folder = str(write_folder(tmp_path, quick(2)))
+
+    assert main(["show", folder]) == 0
+    everything = capsys.readouterr().out
+    assert "2 cores give" in everything
+    assert "(summary)" in everything and "(exchange)" in everything
+
+    assert main(["show", folder, "pingpong", "scaling-time-1"]) == 0
+    chosen = capsys.readouterr().out
+    assert "half round trip" in chosen and "(scaling-time-1)" in chosen
+    assert "(summary)" not in chosen
+
+    assert main(["show", folder, "--list"]) == 0
+    assert "exchange: Exchanges compared\n" in capsys.readouterr().out
+
+
+def test_show_names_the_nearest_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", str(write_folder(tmp_path, quick(1))), "sumary"]) == 2
+
+    assert "did you mean 'summary'?" in capsys.readouterr().err
+
+
+def test_compare_says_what_became_faster_and_what_else_differs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "140")
+    before = write_folder(tmp_path / "before", launches(SLOW))
+    after = write_folder(tmp_path / "after", launches(FAST, toolchain={"compiler": "g++ 13"}))
+
+    assert main(["compare", str(before), str(after)]) == 0
+
+    out = capsys.readouterr().out
+    assert "faster" in out and "2.00" in out and "0.002" in out
+    assert "Differs: compiler: g++ 12.2.0 (first), g++ 13 (second)." in out
+    assert main(["compare", str(after), str(before)]) == 1
+    assert "slower" in capsys.readouterr().out
+
+
+def test_compare_refuses_folders_with_nothing_in_common(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = write_folder(tmp_path / "one", [poisson(64)])
+    other = write_folder(tmp_path / "other", [poisson(128)])
+
+    assert main(["compare", str(one), str(other)]) == 2
+
+    assert "no case of the one is in the other" in capsys.readouterr().err

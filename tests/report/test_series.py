@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import pytest
+from recorded import MACHINE, Raw, bad, cases, pingpong, poisson, quick, stream
+
+from haloscope import series
+from haloscope.series.model import Bars, Figure, Lines, Mark, Surface
+from haloscope.tables import Context
+
+
+def build(kind: str, raws: list[Raw]) -> list[Figure]:
+    return series.build(kind, cases(raws), Context(machine=MACHINE))
+
+
+def lines(figure: Figure, index: int = 0) -> Lines:
+    panel = figure.panels[index]
+    assert isinstance(panel, Lines)
+    return panel
+
+
+def test_speedup_and_efficiency_have_the_ideal_and_no_line_between_points() -> None:
+    times = [4.0, 4.1, 4.2, 4.0, 4.1, 4.2]
+    raws = [
+        poisson(64, ranks=p, launch=k, time_s=time / p**0.5)
+        for p in (1, 2, 4)
+        for k, time in enumerate(times)
+    ]
+
+    (figure,) = build("scaling", raws)
+
+    ideal, speedup = lines(figure, 0).curves
+    assert ideal.bound and ideal.marks == (Mark(1, 1.0), Mark(2, 2.0), Mark(4, 4.0))
+    assert [mark.y for mark in speedup.marks] == pytest.approx([1.0, 2**0.5, 2.0])
+    assert speedup.marks[0].low is None
+    assert speedup.marks[1].low is not None and not speedup.joined
+    flat, efficiency = lines(figure, 1).curves
+    assert [mark.y for mark in flat.marks] == [1.0, 1.0, 1.0]
+    assert [mark.y for mark in efficiency.marks] == pytest.approx([1.0, 0.5**0.5, 0.5])
+    assert figure.notes[0] == "Speedup refers to N = 64: 1 process, 4.10 s."
+    assert "2.00 on 4" in figure.alt
+
+
+def test_a_speedup_below_one_has_its_ticks() -> None:
+    raws = [poisson(64, ranks=p, time_s=p * 1.7) for p in (1, 2)]
+
+    (figure,) = build("scaling", raws)
+
+    assert [word for _, word in lines(figure).y.ticks] == ["0.5", "1", "2"]
+
+
+def test_one_number_of_processes_draws_nothing() -> None:
+    assert build("scaling", [poisson(64)]) == []
+
+
+def test_stream_has_a_curve_for_each_number_of_cores_and_the_cache_sizes() -> None:
+    (figure,) = build("stream", [stream(), stream(ranks=2)])
+
+    panel = lines(figure)
+    assert [curve.label for curve in panel.curves] == ["1 core", "2 cores"]
+    assert panel.guides == ((32768.0, "L1"), (2.0**21, "L2"), (2.0**24, "L3"))
+    assert panel.curves[0].marks[0].x == 32768
+    assert panel.curves[0].marks[-1].y == pytest.approx(13.0, rel=0.05), "GB/s"
+    assert panel.curves[0].marks[0].low is not None
+
+
+def test_pingpong_leaves_out_the_empty_message_on_log_axes() -> None:
+    (figure,) = build("pingpong", [pingpong()])
+
+    assert lines(figure).curves[0].marks[0].x == 1
+    assert lines(figure).curves[0].label == "measured"
+    assert (lines(figure).y.scale, lines(figure, 1).y.scale) == ("log", "log")
+    assert len(lines(figure).x.ticks) <= 6
+
+
+def test_phases_stack_to_one() -> None:
+    (figure,) = build("phases", [poisson(64), poisson(64, ranks=2)])
+
+    (panel,) = figure.panels
+    assert isinstance(panel, Bars)
+    assert panel.bars == ("1 process", "2 processes")
+    assert [name for name, _ in panel.parts] == ["sweep", "halo", "reduce", "outside phases"]
+    for bar in range(2):
+        assert sum(shares[bar] for _, shares in panel.parts) == pytest.approx(1.0)
+
+
+def test_surfaces_are_scaled_to_numbers_a_reader_can_compare() -> None:
+    (figure,) = build("surfaces", [poisson(32, surface=33)])
+
+    solution, error = figure.panels
+    assert isinstance(solution, Surface) and isinstance(error, Surface)
+    assert solution.title == "(a) solution"
+    assert error.title == "(b) error u − u_h, in 1e-3"
+    assert max(map(max, solution.heights)) == 1.0
+    assert min(map(min, error.heights)) == pytest.approx(-3.0127)
+    assert (len(solution.points), solution.points[16]) == (33, 0.5)
+
+
+def test_every_kind_bears_records_that_all_failed() -> None:
+    raws = [bad(raw, "failed", "no such file") for raw in quick()]
+
+    assert [build(kind, raws) for kind in series.KINDS] == [[]] * len(series.KINDS)

@@ -1,0 +1,156 @@
+import warnings
+from math import isclose, sqrt
+
+import numpy as np
+import pytest
+
+from haloscope.stats import (
+    Estimate,
+    bootstrap,
+    compare,
+    harmonic_mean,
+    holm,
+    mean_interval,
+    median_interval,
+    median_range,
+    ratio_of_medians,
+    typical,
+)
+
+
+def test_the_rank_interval_of_six_launches_is_their_range_and_says_its_confidence() -> None:
+    estimate = median_interval([6.0, 1.0, 5.0, 2.0, 4.0, 3.0])
+
+    assert estimate == Estimate(3.5, 1.0, 6.0, 6, "rank interval", 1 - 2 / 2**6)
+
+
+def test_the_rank_interval_of_twenty_launches_takes_the_6th_and_the_15th() -> None:
+    estimate = median_interval(list(range(1, 21)))
+
+    assert (estimate.value, estimate.low, estimate.high) == (10.5, 6.0, 15.0)
+    # 1 - 2 P(Binomial(20, 1/2) <= 5), from tables of the binomial distribution
+    assert estimate.confidence == pytest.approx(0.958611, abs=1e-6)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_below_six_launches_the_interval_is_refused(n: int) -> None:
+    assert median_interval([2.0] * n) == Estimate(2.0, None, None, n, "none", None)
+
+
+def test_more_confidence_needs_more_launches() -> None:
+    seven, eight = [float(k) for k in range(7)], [float(k) for k in range(8)]
+
+    assert median_interval(seven, 0.99).low is None
+    assert median_interval(eight, 0.99).confidence == 1 - 2 / 2**8
+
+
+def test_the_rank_interval_covers_the_median_as_often_as_it_says() -> None:
+    generator = np.random.default_rng(1)
+    draws = generator.lognormal(0.0, 1.0, size=(3000, 12))
+    estimates = [median_interval(list(draw)) for draw in draws]
+    covered = np.mean([e.low <= 1.0 <= e.high for e in estimates if e.low and e.high])
+
+    assert estimates[0].confidence == pytest.approx(1 - 2 * (1 + 12 + 66) / 2**12)
+    assert covered == pytest.approx(estimates[0].confidence, abs=0.01)
+
+
+def test_few_launches_have_a_range_and_one_has_none() -> None:
+    assert median_range([3.0, 1.0, 2.0]) == Estimate(2.0, 1.0, 3.0, 3, "range")
+    assert median_range([3.0]) == Estimate(3.0, None, None, 1, "none")
+    assert typical([3.0, 1.0]).method == "range"
+    assert typical([1.0] * 6).method == "rank interval"
+
+
+def test_the_mean_has_the_normal_interval_of_formula_9() -> None:
+    estimate = mean_interval([1.0, 2.0, 3.0])
+
+    assert estimate.value == 2.0
+    assert estimate.high == pytest.approx(2.0 + 1.959964 * 1.0 / sqrt(3), abs=1e-6)
+    assert estimate.low == pytest.approx(2.0 - 1.959964 * 1.0 / sqrt(3), abs=1e-6)
+    assert mean_interval([1.0]).low is None
+
+
+def test_rates_are_averaged_harmonically() -> None:
+    assert harmonic_mean([1.0, 2.0]) == pytest.approx(4 / 3)
+    with pytest.raises(ValueError, match="positive"):
+        harmonic_mean([1.0, 0.0])
+
+
+def test_samples_must_hold_finite_numbers() -> None:
+    for sample in ([], [1.0, float("nan")], [float("inf")]):
+        with pytest.raises(ValueError, match="sample"):
+            median_interval(sample)
+
+
+def test_a_bootstrap_interval_comes_out_the_same_for_the_same_seed() -> None:
+    sample = [1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 13.0]
+
+    first = bootstrap(sample, seed=7)
+    assert first == bootstrap(sample, seed=7)
+    assert first.value == 3.0
+    assert first.low is not None and first.high is not None
+    assert 1.0 <= first.low < 3.0 < first.high <= 13.0
+    assert bootstrap(sample[:5]).low is None
+
+
+def test_a_bootstrap_interval_covers_about_as_often_as_it_says() -> None:
+    generator = np.random.default_rng(2)
+    draws = generator.normal(10.0, 1.0, size=(400, 25))
+    estimates = [bootstrap(list(draw), np.mean, resamples=400) for draw in draws]
+    covered = np.mean([e.low <= 10.0 <= e.high for e in estimates if e.low and e.high])
+
+    assert 0.89 <= covered <= 0.98
+
+
+def test_a_ratio_of_medians_says_how_many_times_as_fast() -> None:
+    assert ratio_of_medians([2.0, 4.0, 6.0], [1.0, 2.0, 3.0]) == Estimate(
+        2.0, None, None, 3, "none"
+    )
+    six = ratio_of_medians([4.0] * 6, [2.0] * 7)
+    assert (six.value, six.low, six.high, six.n) == (2.0, 2.0, 2.0, 6)
+    with pytest.raises(ValueError, match="positive"):
+        ratio_of_medians([1.0], [0.0])
+
+
+def test_samples_apart_have_the_smallest_p_there_is() -> None:
+    apart = compare([4.0, 5.0, 6.0, 7.0, 8.0], [1.0, 1.5, 2.0, 2.5, 3.0])
+
+    assert apart.p_value == pytest.approx(2 / 252)
+    assert apart.attainable == pytest.approx(2 / 252)
+    assert apart.ratio.value == 3.0
+
+
+def test_three_launches_against_three_cannot_show_a_difference() -> None:
+    assert compare([4.0, 5.0, 6.0], [1.0, 2.0, 3.0]).attainable == pytest.approx(0.1)
+
+
+def test_ties_are_tested_over_all_divisions_of_the_pooled_launches() -> None:
+    # Ranks 1.5, 1.5, 3.5 against 3.5, 5.5, 5.5: of the 20 divisions 4 are as far apart.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tied = compare([1.0, 1.0, 2.0], [2.0, 3.0, 3.0])
+
+    assert tied.p_value == pytest.approx(4 / 20)
+
+
+def test_equal_samples_do_not_differ() -> None:
+    assert compare([1.0] * 6, [1.0] * 6).p_value == 1.0
+
+
+def test_holm_multiplies_by_what_is_left_and_never_falls() -> None:
+    adjusted = holm([0.01, None, 0.04, 0.03, 0.005])
+
+    assert adjusted == [pytest.approx(0.03), None, pytest.approx(0.06), pytest.approx(0.06), 0.02]
+    assert holm([0.6, 0.7]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+def test_an_estimate_in_another_unit_keeps_its_interval() -> None:
+    seconds = Estimate(2.0, 1.0, 4.0, 6, "rank interval", 0.97)
+
+    assert seconds.times(1e3) == Estimate(2000.0, 1000.0, 4000.0, 6, "rank interval", 0.97)
+    assert seconds.rate(8.0) == Estimate(4.0, 2.0, 8.0, 6, "rank interval", 0.97)
+    assert Estimate(2.0, None, None, 1, "none").rate(8.0).low is None
+    with pytest.raises(ValueError, match="positive"):
+        seconds.times(0)
+    assert isclose(seconds.rate(1.0).value, 0.5)

@@ -1,0 +1,186 @@
+"""Tables of what sweeps inside a launch, of phases, bandwidth and everything at a glance."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import Any
+
+import pytest
+from recorded import MACHINE, Raw, bad, cases, pingpong, poisson, quick, stream
+
+from haloscope import tables
+from haloscope.points import at_size, capacities, level_of, sweep
+from haloscope.tables import Context, Table
+
+
+def build(kind: str, raws: list[Raw], machine: Raw | None = MACHINE) -> list[Table]:
+    return tables.build(kind, cases(raws), Context(machine=machine))
+
+
+def point(size: int, times: list[float], bytes_: float, operation: str | None = None) -> Raw:
+    return {
+        "size_bytes": size,
+        "operation": operation,
+        "steps": 1,
+        "times_s": times,
+        "bytes": bytes_,
+        "result": {},
+    }
+
+
+def test_a_sweep_gives_one_number_a_launch_and_point() -> None:
+    raws = [
+        pingpong(launch=k, points=[point(8, [1e-6 * (k + 1), 9e-6, 1e-6 * (k + 1)], 16.0)])
+        for k in range(3)
+    ]
+
+    (swept,) = sweep(cases(raws)[0])
+
+    assert swept.sample == pytest.approx((1e-6, 2e-6, 3e-6))
+    assert swept.time.value == pytest.approx(2e-6)
+    assert swept.time.method == "range"
+
+
+def test_pingpong_halves_the_round_trip_and_counts_the_message_once() -> None:
+    raws = [
+        pingpong(launch=k, points=[point(0, [2e-6], 0.0), point(1024, [4e-6], 2048.0)])
+        for k in range(2)
+    ]
+
+    (table,) = build("pingpong", raws)
+
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["0 B", "1.00 µs", "–"],
+        ["1 KiB", "2.00 µs", "512 MB/s"],
+    ]
+
+
+def test_stream_names_the_level_that_holds_the_working_sets_of_all_cores() -> None:
+    sizes = (32768, 65536, 2**21, 2**24, 2**25)
+    points = [point(size, [1e-3], 1e7, "triad") for size in sizes]
+
+    (table,) = build("stream", [stream(ranks=2, points=points)])
+
+    assert [(row[1].text, row[2].text) for row in table.rows] == [
+        ("32 KiB", "L1"),
+        ("64 KiB", "L2"),
+        ("2 MiB", "L2"),
+        ("16 MiB", "L3"),
+        ("32 MiB", "memory"),
+    ]
+    assert {row[3].text for row in table.rows} == {"10.0 GB/s"}
+
+
+def test_levels_are_not_guessed_where_no_caches_are_known() -> None:
+    (table,) = build("stream", [stream(points=[point(8192, [1.0], 1.0, "dot")])], machine=None)
+
+    assert table.rows[0][2].text == ""
+    assert level_of(1.0, 1, {"caches": []}) == ""
+    assert capacities(4, MACHINE) == [("L1", 4 * 32768.0), ("L2", 4 * 2.0**21), ("L3", 2 * 2.0**25)]
+
+
+def test_a_failed_stream_stays_in_its_table() -> None:
+    (table,) = build("stream", [stream(), bad(stream(ranks=2), "failed", "killed")])
+
+    assert [cell.text for cell in table.rows[-1]] == ["2", "–", "–", "failed", "failed", "failed"]
+    assert any("failed: killed" in note for note in table.notes)
+
+
+def test_stream_stands_in_the_order_of_cores_and_sizes() -> None:
+    (table,) = build("stream", [stream(ranks=2), stream()])
+
+    order = [(row[0].value, row[1].value) for row in table.rows]
+    assert order == sorted(order, key=lambda pair: (int(str(pair[0])), int(str(pair[1]))))
+    assert len(order) == 28
+
+
+def test_bandwidth_sets_declared_traffic_against_triad_on_as_many_cores() -> None:
+    triad = [point(2**26, [1.0], 20e9, "triad"), point(2**15, [1.0], 90e9, "triad")]
+    one = [point(2**26, [1.0], 10e9, "triad")]
+    iterations, n, per_point = 1581, 1024, 56.0
+    time = per_point * n * n * iterations / 18e9
+
+    (table,) = build(
+        "bandwidth",
+        [poisson(n, ranks=2, time_s=time), stream(ranks=2, points=triad), stream(points=one)],
+    )
+
+    (row,) = table.rows
+    assert row[1].value == pytest.approx(time / iterations)
+    assert [cell.text for cell in row[2:]] == [
+        "56.0",
+        "24 MiB (L3)",
+        "18.0 GB/s",
+        "20.0 GB/s",
+        "90 %",
+    ]
+
+
+def test_bandwidth_without_a_stream_on_as_many_cores_has_no_share() -> None:
+    (table,) = build("bandwidth", [poisson(64, ranks=2), stream()])
+
+    assert [cell.text for cell in table.rows[0][5:]] == ["–", "–"]
+    assert "No triad: stream was not run on as many cores." in table.notes
+
+
+def test_triad_is_taken_at_the_working_set_nearest_by_ratio() -> None:
+    points = sweep(cases([stream(points=[point(2**k, [1.0], 1.0, "triad") for k in (10, 20)])])[0])
+
+    found = [at_size(points, "triad", size) for size in (2.0**14, 2.0**16)]
+
+    assert [one.size_bytes for one in found if one] == [2**10, 2**20]
+    assert at_size(points, "copy", 1.0) is None
+
+
+def phase(name: str, mean: float) -> Raw:
+    time: dict[str, Any] = {"min": mean, "mean": mean, "max": mean}
+    return {"name": name, "calls": 1, "time_s": time, "bytes": 0, "flops": 0, "model_s": None}
+
+
+def test_phases_are_shares_of_a_step_with_what_lies_outside() -> None:
+    raws = [
+        poisson(64, launch=k, time_s=10.0, phases=[phase("sweep", 8.0), phase("halo", 0.5 + k)])
+        for k in range(3)
+    ]
+
+    (table,) = build("phases", raws)
+
+    assert [column.title for column in table.columns][2:] == ["sweep", "halo", "outside phases"]
+    sweep_share, halo, rest = table.rows[0][2:]
+    assert (sweep_share.text, sweep_share.also) == ("80.0 %", "8.0 s")
+    assert (halo.text, halo.spread) == ("15.0 %", "5.00 … 25.0")
+    assert rest.value == pytest.approx(median([0.15, 0.05, 0.0]))
+
+
+def test_phases_that_overlap_leave_nothing_outside() -> None:
+    (table,) = build("phases", [poisson(64, time_s=10.0, phases=[phase("sweep", 11.0)])])
+
+    assert [cell.text for cell in table.rows[0][2:]] == ["110 %", "0 %"]
+
+
+def test_summary_has_every_case_also_those_without_a_good_launch() -> None:
+    raws = quick()
+    (table,) = build("summary", raws)
+
+    assert len(table.rows) == len(cases(raws))
+    good = [row for row in table.rows if row[0].text == "pingpong"]
+    assert good[0][1].text == "5 of 5"
+    short = [row for row in table.rows if row[1].text == "4 of 5"]
+    assert [row[1].tone for row in short] == ["warning", "warning"]
+
+
+def test_every_kind_of_a_study_has_a_builder() -> None:
+    from haloscope.series import KINDS as FIGURES
+    from haloscope.study import FIGURE_KINDS, TABLE_KINDS
+
+    assert sorted(tables.KINDS) == sorted(TABLE_KINDS)
+    assert sorted(FIGURES) == sorted(FIGURE_KINDS)
+
+
+def test_every_kind_bears_records_that_all_failed() -> None:
+    raws = [bad(raw, "failed", "no such file") for raw in quick()]
+
+    for kind in tables.KINDS:
+        for table in build(kind, raws):
+            values = [cell.value for row in table.rows for cell in row[table.stub :]]
+            assert all(value is None or isinstance(value, str | int) for value in values), kind

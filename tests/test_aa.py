@@ -1,0 +1,61 @@
+"""A/A studies: the same thing twice is called different no more often than promised."""
+
+from __future__ import annotations
+
+from simulated_launches import Machine, Outcome, Study, run
+
+from haloscope.stats import compare, holm
+
+
+def total(study: Study, machine: Machine, studies: int) -> Outcome:
+    """Several studies, added up."""
+    outcomes = [run(study, machine, seed) for seed in range(studies)]
+    return Outcome(
+        sum(one.comparisons for one in outcomes),
+        sum(one.raw for one in outcomes),
+        sum(one.called for one in outcomes),
+    )
+
+
+def test_the_same_thing_twice_is_hardly_ever_called_different() -> None:
+    """With drift, launches that follow one another alike, and slow ones, in random order."""
+    found = total(Study(), Machine(), 2)
+    assert found.comparisons == 400
+    assert found.called <= 0.05 * found.comparisons
+    assert found.raw <= 0.10 * found.comparisons
+
+
+def test_nor_on_a_machine_that_is_far_from_quiet() -> None:
+    loud = Machine(drift=0.3, wander=0.2, memory=0.95, launch=0.1, slow_share=0.3, slow=2.0)
+    found = total(Study(cases=10, points=20), loud, 1)
+    assert found.comparisons == 200
+    assert found.called <= 0.05 * found.comparisons
+
+
+def test_a_real_difference_is_seen() -> None:
+    found = total(Study(cases=4, effect=0.2), Machine(), 1)
+    assert found.called > 0.8 * found.comparisons
+
+
+def test_repetitions_taken_for_launches_would_call_much_different() -> None:
+    """Why the launch is the unit of replication."""
+    found = total(Study(cases=1, points=8, repetitions=10, unit="repetition"), Machine(), 3)
+    assert found.called > 0.2 * found.comparisons
+
+
+def test_a_session_run_in_blocks_would_call_drift_a_difference() -> None:
+    """Why launches run in random order."""
+    drifting = Machine(drift=0.6)
+    blocks = total(Study(cases=1, order="blocks"), drifting, 2)
+    mixed = total(Study(cases=1), drifting, 2)
+    assert blocks.called > 0.5 * blocks.comparisons
+    assert mixed.called <= 0.05 * mixed.comparisons
+
+
+def test_with_too_few_launches_nothing_can_be_called() -> None:
+    """5 and 5 launches give p = 2/252 at best: too large for 200 comparisons, however different."""
+    comparison = compare([1.0, 1.1, 1.2, 1.3, 1.4], [2.0, 2.1, 2.2, 2.3, 2.4])
+    assert comparison.p_value == comparison.attainable
+    adjusted = holm([comparison.p_value] + [1.0] * 199)[0]
+    assert adjusted is not None
+    assert adjusted > 0.05

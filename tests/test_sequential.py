@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from haloscope.sequential import Rule, decide, warmup
+
+Array = npt.NDArray[np.float64]
+
+
+def series(seed: int, launches: int, repetitions: int, noise: float = 0.02) -> Array:
+    """Steady launches of different speed, with some spikes of one repetition."""
+    generator = np.random.default_rng(seed)
+    logs = 0.05 * generator.standard_normal((launches, 1))
+    logs = logs + noise * generator.standard_normal((launches, repetitions))
+    spikes = np.where(generator.random((launches, repetitions)) < 0.02, 0.5, 0.0)
+    return np.asarray(np.exp(logs + spikes), dtype=np.float64)
+
+
+def rows(table: Array) -> list[list[float]]:
+    return [[float(value) for value in launch] for launch in table]
+
+
+@pytest.mark.parametrize("launches", [1, 10])
+def test_slow_first_repetitions_are_the_warmup(launches: int) -> None:
+    slow = np.where(np.arange(50) < 4, 1.4, 1.0)
+    found = [warmup(rows(series(seed, launches, 50) * slow)) for seed in range(60)]
+    assert all(one.repetitions >= 4 for one in found)
+    assert np.median([one.repetitions for one in found]) <= 6
+    assert sum(one.settled for one in found) >= 57
+
+
+@pytest.mark.parametrize("launches", [1, 10])
+def test_steady_launches_lose_little(launches: int) -> None:
+    found = [warmup(rows(series(seed, launches, 50))) for seed in range(60)]
+    assert np.mean([one.repetitions for one in found]) < 5
+    assert sum(one.settled for one in found) >= 57
+
+
+def test_a_decaying_warmup_leaves_less_than_one_percent() -> None:
+    decay = 1 + 0.3 * np.exp(-np.arange(100) / 6)
+    for seed in range(20):
+        found = warmup(rows(series(seed, 10, 100) * decay))
+        assert found.settled
+        assert decay[found.repetitions :].mean() < 1.01
+
+
+def test_series_that_drift_throughout_are_not_settled() -> None:
+    drift = np.exp(0.2 * np.arange(60) / 60)
+    for seed in range(20):
+        found = warmup(rows(series(seed, 8, 60) * drift))
+        assert not found.settled
+        assert found.drift.low is not None
+        assert found.drift.low > 1.01
+
+
+def test_a_short_drift_within_one_launch_is_not_settled() -> None:
+    still_falling = np.exp(-0.02 * np.arange(40))
+    found = warmup(rows(series(0, 1, 40, noise=0.005) * still_falling))
+    assert not found.settled
+    assert found.drift.low is None
+
+
+def test_the_spike_of_one_launch_is_no_warmup() -> None:
+    table = series(3, 5, 40)
+    table[2, 10] *= 50
+    assert warmup(rows(table)).repetitions < 10
+
+
+def test_a_coarse_clock_does_not_hide_the_warmup() -> None:
+    table = np.full((1, 40), 2e-7)
+    table[0, :3] = 4e-7
+    table[0, 20] = 3e-7
+    assert warmup(rows(table)).repetitions == 3
+
+
+@pytest.mark.parametrize(
+    ("launches", "said"),
+    [
+        ([[1.0] * 20, [1.0] * 21], "equally many"),
+        ([[1.0] * 19], "20 repetitions or more"),
+        ([[0.0] * 20], "positive"),
+        ([], "equally many"),
+    ],
+)
+def test_series_that_tell_nothing_are_refused(launches: list[list[float]], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        warmup(launches)
+
+
+STEADY = [1.0, 1.01, 0.99, 1.0, 1.01, 0.99, 1.0, 1.01, 0.99, 1.0, 1.0]
+WIDE = [1.0, 1.5, 0.7, 1.2, 0.9, 1.4, 0.8, 1.3, 1.1, 0.6, 1.0]
+
+
+def test_narrow_intervals_stop() -> None:
+    found = decide([STEADY], 1.0, Rule(half_width=0.02))
+    assert (found.stop, found.why) == (True, "narrow")
+    assert found.half_width is not None
+    assert found.half_width <= 0.02
+    assert found.estimate.value == 1.0
+
+
+def test_narrow_once_is_not_enough() -> None:
+    """Nine launches are the first whose interval leaves out the extremes; with eight it is wide."""
+    sample = [1.3, 0.7, *[1.0] * 8]
+    rule = Rule(fewest=7)
+    eight, nine, ten = (decide([sample[:n]], 0.0, rule) for n in (8, 9, 10))
+    assert (eight.why, nine.why, ten.why) == ("go on", "go on", "narrow")
+    assert eight.half_width == pytest.approx(0.3)
+    assert nine.half_width == 0.0
+
+
+def test_few_launches_go_on_however_alike() -> None:
+    assert decide([[1.0] * 9], 0.0, Rule(fewest=10)).why == "go on"
+    assert decide([[1.0] * 10], 0.0, Rule(fewest=10)).why == "narrow"
+    early = decide([[1.0] * 5], 0.0, Rule())
+    assert (early.why, early.half_width, early.estimate.low) == ("go on", None, None)
+
+
+def test_the_cap_on_launches_is_named() -> None:
+    found = decide([WIDE], 1.0, Rule(half_width=0.01, most=11))
+    assert (found.stop, found.why) == (True, "count")
+    assert found.half_width is not None
+    assert found.half_width > 0.01
+    assert decide([WIDE], 1.0, Rule(half_width=0.01, most=12)).why == "go on"
+
+
+def test_the_cap_on_time_is_named_before_it_breaks() -> None:
+    rule = Rule(half_width=0.01, most_s=120.0)
+    assert decide([WIDE], 111.0, rule).why == "time"  # eleven launches: the next would end at 121
+    assert decide([WIDE], 109.0, rule).why == "go on"
+    assert decide([[1.0]], 70.0, rule).why == "time"
+
+
+def test_every_point_must_be_narrow() -> None:
+    found = decide([STEADY, WIDE, STEADY], 1.0, Rule())
+    assert (found.why, found.widest) == ("go on", 1)
+    assert found.estimate.value == 1.0
+    assert decide([STEADY, STEADY], 1.0, Rule()).why == "narrow"
+
+
+def test_stopping_leaves_the_intervals_nearly_as_sure_as_they_say() -> None:
+    """Looking after every launch, over 150 settings; launches are skewed as real ones are."""
+    rule = Rule(half_width=0.02, fewest=7, most=40)
+    held = 0
+    reasons: dict[str, int] = {}
+    for seed in range(150):
+        sample = list(1 + 0.05 * np.random.default_rng(seed).exponential(size=rule.most))
+        launches = next(n for n in range(1, rule.most + 1) if decide([sample[:n]], 0.0, rule).stop)
+        found = decide([sample[:launches]], 0.0, rule)
+        reasons[found.why] = reasons.get(found.why, 0) + 1
+        assert found.estimate.low is not None
+        assert found.estimate.high is not None
+        held += found.estimate.low <= 1 + 0.05 * np.log(2) <= found.estimate.high
+    assert held >= 136
+    assert reasons["narrow"] > 100
+    assert set(reasons) <= {"narrow", "count"}
+
+
+@pytest.mark.parametrize(
+    "samples", [[], [[]], [[1.0, 2.0], [1.0]], [[0.0]]], ids=["none", "empty", "unlike", "zero"]
+)
+def test_samples_that_decide_nothing_are_refused(samples: list[list[float]]) -> None:
+    with pytest.raises(ValueError, match="equally many|positive"):
+        decide(samples, 0.0, Rule())
+
+
+@pytest.mark.parametrize(
+    "change", [{"half_width": 0.0}, {"half_width": 1.0}, {"fewest": 6}, {"fewest": 31}]
+)
+def test_rules_that_cannot_work_are_refused(change: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="half width|at least 7 launches"):
+        Rule(**change)  # type: ignore[arg-type]

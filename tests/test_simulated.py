@@ -1,0 +1,118 @@
+"""Every kernel on four simulated ranks takes exactly the simulated time that it took before.
+
+golden/times.json maps command lines to times. To add a case, or to accept new times after a change
+that is meant to change them, write the command line there with null and run
+
+    .venv/bin/python tests/test_simulated.py
+
+which simulates every case anew and rewrites the file: `git diff` shows what has changed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+
+ROOT = Path(__file__).resolve().parent.parent
+GOLDEN = ROOT / "tests" / "golden"
+TIMES = GOLDEN / "times.json"
+BINARY = ROOT / "build" / "smpi" / "halobench"
+
+Times = dict[str, list[Any]]
+
+
+def missing_program() -> str | None:
+    """What a simulation needs and this machine has not."""
+    programs = ("smpirun", "smpicxx", "cmake", "ninja")
+    return next((each for each in programs if shutil.which(each) is None), None)
+
+
+def build() -> None:
+    """Bring the simulated halobench up to date."""
+    BINARY.parent.parent.mkdir(exist_ok=True)
+    with FileLock(BINARY.parent.with_suffix(".lock")):
+        for command in (["cmake", "--preset", "smpi"], ["cmake", "--build", str(BINARY.parent)]):
+            done = subprocess.run(
+                command, cwd=ROOT / "halobench", capture_output=True, text=True, check=False
+            )
+            assert done.returncode == 0, done.stdout + done.stderr
+
+
+def simulate(command: str, execute: str) -> dict[str, Any]:
+    """The record of one case on two nodes with two ranks each."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "record.json"
+        done = subprocess.run(
+            [
+                *("smpirun", "-np", "4", "-platform", str(GOLDEN / "platform.xml")),
+                *("-hostfile", str(GOLDEN / "hosts"), "--cfg=smpi/simulate-computation:no"),
+                *(str(BINARY), "--out", str(out), "--machine", str(GOLDEN / "machine.txt")),
+                *("--execute", execute, *command.split()),
+            ],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        record: dict[str, Any] = json.loads(out.read_text())
+    return record
+
+
+def times(record: dict[str, Any]) -> Times:
+    return {
+        "times_s": record["times_s"],
+        "points_s": [point["times_s"] for point in record["points"]],
+    }
+
+
+def golden() -> dict[str, Times]:
+    cases: dict[str, Times] = json.loads(TIMES.read_text())
+    return cases
+
+
+@pytest.fixture(scope="session")
+def smpi() -> None:
+    missing = missing_program()
+    if missing is not None:
+        pytest.skip(f"{missing} is not there (Debian, Ubuntu: apt install simgrid libsimgrid-dev)")
+    build()
+
+
+@pytest.mark.parametrize("execute", ["yes", "no"])
+@pytest.mark.parametrize("command", golden())
+def test_simulated_times_are_the_golden_ones(smpi: None, command: str, execute: str) -> None:
+    record = simulate(command, execute)
+    assert record["clock"] == "simulated"
+    assert record["outcome"] == "ok"
+    found, wanted = times(record), golden()[command]
+    assert found["times_s"] == pytest.approx(wanted["times_s"], rel=1e-9)
+    assert len(found["points_s"]) == len(wanted["points_s"])
+    for found_point, wanted_point in zip(found["points_s"], wanted["points_s"], strict=True):
+        assert found_point == pytest.approx(wanted_point, rel=1e-9)
+
+
+def test_every_kernel_has_a_golden_time() -> None:
+    registered = re.findall(r"^KERNEL\((\w+)\)", (ROOT / "halobench/kernels.def").read_text(), re.M)
+    commands = " ".join(golden()).split()
+    assert registered and set(registered) <= set(commands)
+
+
+def update() -> None:
+    """Simulate every case anew; one line a case."""
+    build()
+    lines = (f"{json.dumps(case)}: {json.dumps(times(simulate(case, 'yes')))}" for case in golden())
+    TIMES.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+if __name__ == "__main__":
+    update()

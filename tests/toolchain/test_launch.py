@@ -1,0 +1,173 @@
+"""The launch command of every family, as arguments and environment; nothing is launched here."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from haloscope import toolchain
+from haloscope.errors import UserError
+from haloscope.toolchain import Family, Launch, Toolchain, launch_command
+
+BIND = str(Path(toolchain.__file__).with_name("bind_rank.sh"))
+FOUR = (0, 1, 2, 3)
+CPU = min(os.sched_getaffinity(0))
+
+
+def of(family: Family, prefix: Path | None = None) -> Toolchain:
+    return Toolchain("x", prefix, Path("/x/mpicxx"), Path("/x/mpirun"), family, "X MPI 1")
+
+
+def command(family: Family, launch: Launch) -> list[str]:
+    return launch_command(of(family), launch, ["prog", "n=4"], {})[0]
+
+
+def environment(family: Family, launch: Launch, **inherited: str) -> dict[str, str]:
+    return launch_command(of(family), launch, ["prog"], inherited)[1]
+
+
+def test_openmpi() -> None:
+    assert command("openmpi", Launch(2, cpus=FOUR)) == [
+        *("/x/mpirun", "-n", "2", "--host", "localhost:2", "--bind-to", "none"),
+        *("--mca", "btl", "^ofi", "sh", BIND, "0:1", "prog", "n=4"),
+    ]
+
+
+def test_mpich() -> None:
+    assert command("mpich", Launch(2, threads=2, cpus=FOUR)) == [
+        *("/x/mpirun", "-n", "2", "-launcher", "fork", "-bind-to", "none"),
+        *("sh", BIND, "0,1:2,3", "prog", "n=4"),
+    ]
+
+
+def test_impi() -> None:
+    assert command("impi", Launch(1, cpus=FOUR)) == [
+        *("/x/mpirun", "-n", "1", "sh", BIND, "0", "prog", "n=4"),
+    ]
+    env = environment("impi", Launch(1, cpus=FOUR))
+    assert env["I_MPI_PIN"] == "0"
+    assert env["I_MPI_FABRICS"] == "shm"
+    assert env["I_MPI_HYDRA_BOOTSTRAP"] == "fork"
+
+
+def test_intels_scripts_are_told_where_they_lie(tmp_path: Path) -> None:
+    env = launch_command(of("impi", tmp_path), Launch(1, cpus=FOUR), ["prog"], {})[1]
+    assert env["I_MPI_ROOT"] == str(tmp_path)
+    assert env["PATH"].split(os.pathsep)[0] == str(tmp_path / "bin")
+
+
+def test_openmpi_may_run_as_root() -> None:
+    env = environment("openmpi", Launch(1, cpus=FOUR))
+    assert env["OMPI_ALLOW_RUN_AS_ROOT"] == env["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("ranks", "threads", "bind", "cpus"),
+    [
+        (1, 1, "close", [(4,)]),
+        (2, 2, "close", [(4, 5), (6, 7)]),
+        (2, 1, "spread", [(4,), (8,)]),
+        (1, 2, "spread", [(4, 8)]),
+        (3, 1, "spread", [(4,), (6,), (9,)]),
+        (4, 2, "spread", [(4, 5), (6, 7), (8, 9), (10, 11)]),
+    ],
+)
+def test_close_fills_the_first_cores_and_spread_uses_all(
+    ranks: int, threads: int, bind: str, cpus: list[tuple[int, ...]]
+) -> None:
+    launch = Launch(ranks, threads, bind=bind, cpus=(4, 5, 6, 7, 8, 9, 10, 11))
+    assert launch.cpus_of_ranks() == cpus
+
+
+def test_openmp_is_told_how_many_threads_and_where() -> None:
+    env = environment("mpich", Launch(1, 2, places="sockets", bind="spread", cpus=FOUR))
+    words = {name: value for name, value in env.items() if name.startswith("OMP_")}
+    assert words == {
+        "OMP_NUM_THREADS": "2",
+        "OMP_DYNAMIC": "false",
+        "OMP_PLACES": "sockets",
+        "OMP_PROC_BIND": "spread",
+    }
+
+
+def test_oversubscribed_ranks_share_all_processors_unbound_and_yield() -> None:
+    launch = Launch(3, cpus=(0, 1), oversubscribe=True)
+    assert launch.oversubscribed
+    assert command("openmpi", launch)[-7:] == [
+        *("mpi_yield_when_idle", "1", "sh", BIND, "0,1:0,1:0,1", "prog", "n=4"),
+    ]
+    assert environment("openmpi", launch)["OMP_PROC_BIND"] == "false"
+    assert "OMP_PLACES" not in environment("openmpi", launch)
+    assert environment("impi", launch)["I_MPI_THREAD_YIELD"] == "3"
+
+
+def test_leave_to_oversubscribe_changes_nothing_where_there_is_room() -> None:
+    asked = Launch(2, cpus=(0, 1), oversubscribe=True)
+    assert command("openmpi", asked) == command("openmpi", Launch(2, cpus=(0, 1)))
+
+
+def test_a_transport_is_asked_for_in_the_librarys_own_words() -> None:
+    tcp = Launch(2, transport="tcp", cpus=FOUR)
+    assert command("openmpi", tcp)[7:13] == ["--mca", "pml", "ob1", "--mca", "btl", "self,tcp"]
+    assert environment("mpich", tcp)["FI_PROVIDER"] == "tcp"
+    assert environment("impi", tcp)["I_MPI_FABRICS"] == "ofi"
+    assert "FI_PROVIDER" not in environment("impi", Launch(2, cpus=FOUR))
+
+
+def test_what_an_outer_job_left_is_taken_out_and_a_users_tuning_stays() -> None:
+    env = environment(
+        "openmpi",
+        Launch(1, cpus=FOUR),
+        HOME="/home/x",
+        OMPI_COMM_WORLD_RANK="3",
+        OMPI_MCA_orte_hnp_uri="x",
+        OMPI_MCA_btl_tcp_if_include="lo",
+        PMIX_RANK="3",
+        PMI_RANK="3",
+        MPI_LOCALRANKID="3",
+        SLURM_JOB_ID="7",
+        OMP_NUM_THREADS="99",
+        KMP_AFFINITY="compact",
+        GOMP_CPU_AFFINITY="7",
+    )
+    ours = ("OMP_", "OMPI_ALLOW")
+    kept = {name: value for name, value in env.items() if not name.startswith(ours)}
+    assert kept == {"HOME": "/home/x", "OMPI_MCA_btl_tcp_if_include": "lo"}
+    assert env["OMP_NUM_THREADS"] == "1"
+
+
+def test_all_that_is_wrong_is_said_at_once() -> None:
+    launch = Launch(0, -1, places="core", bind="tight", transport="verbs", cpus=FOUR)
+    with pytest.raises(UserError) as caught:
+        command("openmpi", launch)
+    assert [problem.where for problem in caught.value.problems] == [
+        *("ranks", "threads", "places", "bind", "transport"),
+    ]
+    assert "did you mean 'cores'" in caught.value.problems[2].mend
+
+
+def test_more_than_there_are_cores_only_when_asked_for() -> None:
+    with pytest.raises(UserError, match=r"2 ranks x 3 threads on 4 processors\n.*--oversubscribe"):
+        command("openmpi", Launch(2, 3, cpus=FOUR))
+
+
+@pytest.mark.parametrize("name", ["OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"])
+def test_a_rank_binds_itself_to_its_own_list(name: str) -> None:
+    done = run_bind_rank(f"9999:{CPU}", {name: "1"})
+    assert f"Cpus_allowed_list:\t{CPU}\n" in done.stdout
+
+
+def test_a_rank_without_a_number_or_a_processor_does_not_run() -> None:
+    assert run_bind_rank(f"{CPU}", {}).returncode != 0
+    assert run_bind_rank("9999", {"MPI_LOCALRANKID": "0"}).returncode != 0
+
+
+def run_bind_rank(lists: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["sh", BIND, lists, "cat", "/proc/self/status"],
+        env={"PATH": os.environ["PATH"], **env},
+        capture_output=True,
+        text=True,
+        check=False,
+    )

@@ -1,0 +1,129 @@
+from pathlib import Path
+
+import pytest
+from fake_machine import FakeMachine, two_sockets
+
+from haloscope import machine
+
+EVERY = range(8)
+
+
+@pytest.fixture
+def fake(tmp_path: Path) -> FakeMachine:
+    return two_sockets(tmp_path)
+
+
+def test_the_kernels_list_format() -> None:
+    assert machine.parse_cpu_list("0-2,8,10-11\n") == [0, 1, 2, 8, 10, 11]
+    assert machine.parse_cpu_list("") == []
+
+
+def test_one_processor_a_core_socket_by_socket(fake: FakeMachine) -> None:
+    assert machine.physical_cores(fake.root, EVERY) == [0, 2, 1, 3]
+
+
+def test_places_threads_lists_all_threads_core_by_core(fake: FakeMachine) -> None:
+    assert machine.processors("threads", fake.root, EVERY) == [0, 4, 2, 6, 1, 5, 3, 7]
+
+
+def test_the_affinity_mask_decides_which_thread_stands_for_its_core(fake: FakeMachine) -> None:
+    assert machine.physical_cores(fake.root, [7, 4, 5, 1]) == [4, 1, 7]
+
+
+def test_without_topology_every_processor_is_a_core(tmp_path: Path) -> None:
+    assert machine.physical_cores(tmp_path, [3, 1]) == [1, 3]
+
+
+def test_describe_is_what_a_record_holds(fake: FakeMachine) -> None:
+    described = machine.describe(fake.root)
+    assert list(described) == [
+        *("host", "cpu", "sockets", "cores", "threads_per_core", "caches"),
+        *("memory_bytes", "governor", "os", "load_1min"),
+    ]
+    assert described["cpu"] == "Example CPU 9000"
+    assert (described["sockets"], described["cores"], described["threads_per_core"]) == (2, 4, 2)
+    assert described["memory_bytes"] == 1000 * 1024
+    assert described["governor"] == "performance"
+    assert described["os"].startswith("Example Linux 1, Linux ")
+    assert described["load_1min"] == 0.25
+    assert described["caches"] == [
+        {"level": 1, "size_bytes": 32768, "shared_by": 1},
+        {"level": 2, "size_bytes": 1048576, "shared_by": 1},
+        {"level": 3, "size_bytes": 8388608, "shared_by": 2},
+    ]
+
+
+def test_what_cannot_be_read_is_null(tmp_path: Path) -> None:
+    described = machine.describe(tmp_path)
+    assert described["governor"] is None
+    assert described["load_1min"] is None
+    assert described["memory_bytes"] is None
+    assert described["caches"] == []
+
+
+def test_several_governors_are_all_named(fake: FakeMachine) -> None:
+    fake.cpu(3, "cpufreq/scaling_governor", "powersave")
+    assert machine.governor(fake.root) == "performance, powersave"
+
+
+def test_no_cgroup_leaves_all_that_is_free(fake: FakeMachine) -> None:
+    assert machine.memory_available_bytes(fake.root) == 400 * 1024
+    assert machine.cpu_quota(fake.root) is None
+
+
+def test_cgroup_v2_limits_memory_and_the_tightest_level_counts(fake: FakeMachine) -> None:
+    fake.write("proc/self/cgroup", "0::/batch/job7")
+    job = "sys/fs/cgroup/batch/job7"
+    fake.write(f"{job}/memory.max", "max").write(f"{job}/memory.current", "50000")
+    fake.write("sys/fs/cgroup/batch/memory.max", "100000")
+    fake.write("sys/fs/cgroup/batch/memory.current", "70000")
+    fake.write("sys/fs/cgroup/batch/memory.stat", "anon 1\ninactive_file 5000")
+    assert machine.memory_available_bytes(fake.root) == 35000
+
+
+def test_cgroup_v1_limits_memory_also_where_only_the_containers_root_is_mounted(
+    fake: FakeMachine,
+) -> None:
+    fake.write("proc/self/cgroup", "5:memory:/docker/0123\n4:cpu,cpuacct:/docker/0123")
+    memory = "sys/fs/cgroup/memory"
+    fake.write(f"{memory}/memory.limit_in_bytes", "300000")
+    fake.write(f"{memory}/memory.usage_in_bytes", "290000")
+    fake.write(f"{memory}/memory.stat", "inactive_file 1\ntotal_inactive_file 2000")
+    assert machine.memory_available_bytes(fake.root) == 12000
+
+
+def test_memory_is_never_less_than_nothing(fake: FakeMachine) -> None:
+    fake.write("proc/self/cgroup", "0::/")
+    fake.write("sys/fs/cgroup/memory.max", "10").write("sys/fs/cgroup/memory.current", "20")
+    assert machine.memory_available_bytes(fake.root) == 0
+
+
+@pytest.mark.parametrize(
+    ("limit", "quota", "cores"),
+    [
+        ("max 100000", None, [0, 2, 1, 3]),
+        ("250000 100000", 2.5, [0, 2]),
+        ("50000 100000", 0.5, [0]),
+    ],
+)
+def test_cgroup_v2_quota_shortens_the_list_of_cores(
+    fake: FakeMachine, limit: str, quota: float | None, cores: list[int]
+) -> None:
+    fake.write("proc/self/cgroup", "0::/").write("sys/fs/cgroup/cpu.max", limit)
+    assert machine.cpu_quota(fake.root) == quota
+    assert machine.physical_cores(fake.root, EVERY) == cores
+
+
+def test_cgroup_v1_quota(fake: FakeMachine) -> None:
+    fake.write("proc/self/cgroup", "4:cpuacct,cpu:/a").write("sys/fs/cgroup/cpu/a/x", "")
+    fake.write("sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "150000")
+    fake.write("sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "100000")
+    fake.write("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1")
+    fake.write("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000")
+    assert machine.cpu_quota(fake.root) == 1.5
+
+
+def test_this_machine_can_be_described() -> None:
+    described = machine.describe()
+    assert 1 <= len(machine.physical_cores()) <= described["cores"]
+    assert 0 < machine.memory_available_bytes() <= described["memory_bytes"]

