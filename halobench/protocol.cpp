@@ -81,8 +81,7 @@ class Measuring {
     measured_.work.resize(instance_.points());
     measured_.rounds.late_s.resize(instance_.points());
     for (std::size_t point = 0; point < instance_.points(); ++point) {
-      instance_.select(point);
-      measured_.points[point].steps = choose_steps();
+      measured_.points[point].steps = choose_steps(point);
     }
     meter_.reset();
     for (std::int64_t repetition = 0; repetition < protocol_.repetitions; ++repetition) {
@@ -93,9 +92,10 @@ class Measuring {
   }
 
  private:
-  std::int64_t choose_steps() {
+  std::int64_t choose_steps(std::size_t point) {
     if (protocol_.steps > 0) return protocol_.steps;
-    if (simulated()) return 1;  // all alike, to the last digit
+    if (simulated()) return 1;  // all alike
+    instance_.select(point);
     if (instance_.usual_steps() > 0) return instance_.usual_steps();
     if (protocol_.synchronisation == Synchronisation::round_time) return 1;
     instance_.prepare();

@@ -101,17 +101,18 @@ class PingPong : public Instance {
   }
 
   /// New contents every time: a message that was left over from before is not taken for a new one.
+  /// Slots are written in the order of their use, so that rotation begins with those that have been
+  /// out of the caches for longest.
   void prepare() override {
     ++round_;
     sent_.restart();
     received_.restart();
     if (!executes_) return;
-    for (std::int64_t slot = 0; sends_ && slot < sent_.count(); ++slot) {
-      write_pattern(sent_[slot], seed(comm_.rank(), slot));
-    }
-    for (std::int64_t slot = 0; receives_ && slot < received_.count(); ++slot) {
+    sent_.for_each(
+        [&](std::int64_t slot) { write_pattern(sent_[slot], seed(comm_.rank(), slot)); });
+    received_.for_each([&](std::int64_t slot) {
       write_opposite(received_[slot], seed(partner_, slot % setting_.sent_slots(size_)));
-    }
+    });
   }
 
   void step() override {

@@ -3,90 +3,14 @@
 // Computing, 2021, section 1.B.
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <numeric>
 
 #include "kernel.hpp"
+#include "kernels/sum3d/layout.hpp"
 #include "mpi/pattern.hpp"
-#include "mpi/topology.hpp"
 
 namespace halobench {
 namespace {
-
-enum class Distribution { balanced, topology, subblock };
-
-/// Who adds what, known before the launch.
-struct Layout {
-  Extents size{1, 1, 1};
-  Extents topology{1, 1, 1};
-  Distribution distribution = Distribution::balanced;
-  std::int64_t elements = 0;
-
-  /// A rank's block of the array, by dimension.
-  std::array<Part, 3> block(std::int64_t rank) const {
-    const auto at = coordinates(topology, rank);
-    return {part(size[0], topology[0], at[0]), part(size[1], topology[1], at[1]),
-            part(size[2], topology[2], at[2])};
-  }
-
-  /// How many elements each rank adds.
-  std::vector<int> counts(int ranks) const {
-    std::vector<int> counts;
-    for (int rank = 0; rank < ranks; ++rank) {
-      const auto [x, y, z] = block(rank);
-      counts.push_back(message_count(distribution == Distribution::balanced
-                                         ? part(elements, ranks, rank).count
-                                         : x.count * y.count * z.count));
-    }
-    return counts;
-  }
-};
-
-void parse_size(const std::string& text, Layout& layout, std::vector<Problem>& problems) {
-  const auto size = parse_extents(text);
-  if (!size) {
-    problems.push_back({"size", text, "give elements along x, y and z, such as 2400x100x100"});
-    return;
-  }
-  layout.size = *size;
-  const auto elements = volume(*size);
-  if (elements && *elements <= std::numeric_limits<int>::max()) {
-    layout.elements = *elements;
-  } else {
-    problems.push_back({"size", text, "MPI counts end at 2^31 - 1 elements; give a smaller array"});
-  }
-}
-
-void parse_topology(const std::string& text, std::int64_t ranks, Layout& layout,
-                    std::vector<Problem>& problems) {
-  if (text == "1d" || text == "2d" || text == "3d") {
-    layout.topology = most_even(ranks, text[0] - '0');
-    return;
-  }
-  const auto topology = parse_extents(text);
-  if (!topology) {
-    problems.push_back({"topology", text, "give 1d, 2d, 3d, or ranks along x, y and z, as 4x3x2"});
-  } else if (volume(*topology) != ranks) {
-    const auto asked = volume(*topology);
-    problems.push_back({"topology", text,
-                        (asked ? std::to_string(*asked) : "more than 2^63") + " ranks are asked " +
-                            "for, there are " + std::to_string(ranks) +
-                            "; give numbers whose product is " + std::to_string(ranks) +
-                            ", or 1d, 2d, 3d"});
-  } else {
-    layout.topology = *topology;
-  }
-}
-
-Layout parse_layout(const Params& params, std::int64_t ranks, std::vector<Problem>& problems) {
-  Layout layout;
-  const auto& distribution = params.choice("distribution");
-  if (distribution == "topology") layout.distribution = Distribution::topology;
-  if (distribution == "subblock") layout.distribution = Distribution::subblock;
-  parse_size(params.text("size"), layout, problems);
-  parse_topology(params.text("topology"), ranks, layout, problems);
-  return layout;
-}
 
 /// Between the whole array on rank 0 and every rank's elements of it.
 class Distributor {
@@ -128,7 +52,7 @@ class Contiguous : public Distributor {
 /// every rank's type differ. Only rank 0 has anything to scatter, and only it gathers.
 class Blocks : public Distributor {
  public:
-  Blocks(const Communicator& comm, const Layout& layout)
+  Blocks(const Communicator& comm, const SumLayout& layout)
       : comm_(comm), places_(static_cast<std::size_t>(comm.size())) {
     const auto ranks = places_.size();
     whole_.counts.assign(ranks, 0);
@@ -138,7 +62,8 @@ class Blocks : public Distributor {
     if (comm.rank() != 0) return;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       const auto block = layout.block(static_cast<std::int64_t>(rank));
-      if (block[0].count * block[1].count * block[2].count == 0) continue;  // no type may be empty
+      if (block[0].size() * block[1].size() * block[2].size() == 0)
+        continue;  // no type may be empty
       whole_.counts[rank] = 1;
       whole_.types[rank] = block_type(layout.size, block);
     }
@@ -161,14 +86,14 @@ class Blocks : public Distributor {
     std::vector<MPI_Datatype> types;
   };
 
-  static MPI_Datatype block_type(const Extents& size, const std::array<Part, 3>& block) {
+  static MPI_Datatype block_type(const Extents& size, const std::array<Range, 3>& block) {
     std::array<int, 3> sizes{};
     std::array<int, 3> counts{};
     std::array<int, 3> firsts{};
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       sizes[i] = message_count(size[i]);
-      counts[i] = message_count(block[i].count);
-      firsts[i] = message_count(block[i].first);
+      counts[i] = message_count(block[i].size());
+      firsts[i] = message_count(block[i].begin);
     }
     MPI_Datatype type = MPI_DATATYPE_NULL;
     check(MPI_Type_create_subarray(3, sizes.data(), counts.data(), firsts.data(), MPI_ORDER_C,
@@ -198,7 +123,7 @@ double random_element(int which, std::int64_t i) {
 
 class Sum3D : public Instance {
  public:
-  Sum3D(const Context& context, const Layout& layout)
+  Sum3D(const Context& context, const SumLayout& layout)
       : comm_(context.comm, {layout.topology.begin(), layout.topology.end()}),
         meter_(context.meter),
         scatter_(context.meter.phase("scatter")),
@@ -274,7 +199,7 @@ class Sum3D : public Instance {
   Phase& scatter_;
   Phase& add_;
   Phase& gather_;
-  Layout layout_;
+  SumLayout layout_;
   std::vector<int> counts_;  ///< elements of each rank
   int count_;
   std::unique_ptr<Distributor> distributor_;
@@ -285,7 +210,7 @@ class Sum3D : public Instance {
 
 Plan plan_sum3d(const Params& params, const Shape& shape) {
   Plan plan;
-  const auto layout = parse_layout(params, shape.ranks, plan.problems);
+  const auto layout = parse_sum_layout(params, shape.ranks, plan.problems);
   plan.memory_bytes = 2.0 * 3.0 * sizeof(double) * static_cast<double>(layout.elements);
   return plan;
 }
@@ -326,7 +251,7 @@ Kernel sum3d() {
   kernel.setup = [](const Context& context) {
     std::vector<Problem> none;  // the plan has already refused bad layouts
     return std::make_unique<Sum3D>(context,
-                                   parse_layout(context.params, context.comm.size(), none));
+                                   parse_sum_layout(context.params, context.comm.size(), none));
   };
   return kernel;
 }

@@ -11,12 +11,14 @@ namespace halobench {
 /// before each use. Simulated ranks share one clock anyway.
 class SharedClock {
  public:
-  explicit SharedClock(const Communicator& comm) : comm_(comm) {}
+  /// `read_s` is this rank's own clock.
+  explicit SharedClock(const Communicator& comm, double (*read_s)() = MPI_Wtime)
+      : comm_(comm), read_s_(read_s) {}
 
   /// Finds the offsets anew. Collective.
   void synchronise();
 
-  double now_s() const { return MPI_Wtime() + offset_s_; }
+  double now_s() const { return read_s_() + offset_s_; }
   /// Returns when now_s() has reached `time_s`; at once if it has passed.
   void wait_until(double time_s) const;
   /// How wrong any rank's clock can be: half of the fastest round trips on the way from rank 0.
@@ -27,6 +29,7 @@ class SharedClock {
   void follow(int parent);
 
   const Communicator& comm_;
+  double (*read_s_)();
   double offset_s_ = 0;
   double error_s_ = 0;  ///< this rank's while synchronising, then the maximum over ranks
 };

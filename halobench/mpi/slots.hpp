@@ -1,6 +1,7 @@
 // A row of equal places in one buffer, that messages use one after another.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <span>
@@ -33,17 +34,25 @@ class Slots {
   /// Begins the order again; no slot counts as used.
   void restart() { at_ = used_ = 0; }
 
-  /// `body(slot)` once for every slot that was used since.
+  /// `body(slot)` for every slot, in the order of use from restart() on.
+  template <class Body>
+  void for_each(Body&& body) const {
+    first_used(count_, body);
+  }
+
+  /// The same for those that were used since restart().
   template <class Body>
   void for_each_used(Body&& body) const {
-    std::int64_t slot = 0;
-    for (std::int64_t i = 0; i < used_ && i < count_; ++i) {
-      slot = following(slot);
-      body(slot);
-    }
+    first_used(std::min(used_, count_), body);
   }
 
  private:
+  template <class Body>
+  void first_used(std::int64_t slots, Body&& body) const {
+    std::int64_t slot = 0;
+    for (std::int64_t i = 0; i < slots; ++i) body(slot = following(slot));
+  }
+
   /// About 0.618 of the way round, so that the order visits all slots, neighbours far apart in
   /// time.
   static std::int64_t coprime_leap(std::int64_t count) {

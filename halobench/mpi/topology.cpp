@@ -54,9 +54,4 @@ Extents coordinates(const Extents& ranks, std::int64_t rank) {
   return {rank / (ranks[1] * ranks[2]), rank / ranks[2] % ranks[1], rank % ranks[2]};
 }
 
-Part part(std::int64_t n, std::int64_t parts, std::int64_t index) {
-  const auto longer = n % parts;
-  return {index * (n / parts) + std::min(index, longer), n / parts + (index < longer ? 1 : 0)};
-}
-
 }  // namespace halobench

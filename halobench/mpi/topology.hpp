@@ -27,11 +27,4 @@ Extents most_even(std::int64_t ranks, int dimensions);
 /// Where `rank` is in a grid of ranks, numbered as MPI_Cart_create does: z fastest.
 Extents coordinates(const Extents& ranks, std::int64_t rank);
 
-/// A rank's part of one dimension: the first n % parts ranks have one element more.
-struct Part {
-  std::int64_t first;
-  std::int64_t count;
-};
-Part part(std::int64_t n, std::int64_t parts, std::int64_t index);
-
 }  // namespace halobench
