@@ -53,6 +53,23 @@ Meter make_meter(const Command& command, const Communicator& comm, int threads) 
   return Meter(std::move(setting));
 }
 
+Protocol chosen_protocol(const Kernel& kernel, const Params& params) {
+  const bool barrier = params.choice("synchronisation") == "barrier";
+  return {params.integer("repetitions"), params.integer("warmup"),
+          kernel.batched ? params.integer("steps") : 1,
+          barrier ? Synchronisation::barrier : Synchronisation::round_time};
+}
+
+/// What round_time has to say of its rounds; null where ranks start after a barrier. late_s is
+/// empty where all began on time.
+Json rounds_record(const Protocol& protocol, const Rounds& rounds) {
+  if (protocol.synchronisation == Synchronisation::barrier) return {};
+  return Json::object()
+      .set("clock_error_s", rounds.clock_error_s)
+      .set("repeated", rounds.repeated)
+      .set("late_s", rounds.any_late ? Json(rounds.late_s) : Json::array());
+}
+
 Json point_records(Instance& instance, const Communicator& comm, const Measurement& measured) {
   Json out = Json::array();
   for (std::size_t i = 0; i < measured.points.size(); ++i) {
@@ -134,8 +151,7 @@ int run_case(const Command& command, const Environment& environment, const Commu
   const Json layout = seen_layout(comm);
 
   const auto instance = kernel.setup({comm, params, meter, memory});
-  const Protocol protocol{params.integer("repetitions"), params.integer("warmup"),
-                          kernel.batched ? params.integer("steps") : 1};
+  const auto protocol = chosen_protocol(kernel, params);
   const auto measured = measure(comm, *instance, meter, protocol);
   const bool good = measured.reason.empty();
 
@@ -151,7 +167,8 @@ int run_case(const Command& command, const Environment& environment, const Commu
       .set("times_s", measured.times_s)
       .set("steps", kernel.sweeps ? Json() : Json(measured.points[0].steps))
       .set("warmup", protocol.warmup)
-      .set("synchronisation", "barrier")
+      .set("synchronisation", params.choice("synchronisation"))
+      .set("rounds", rounds_record(protocol, measured.rounds))
       .set("points", kernel.sweeps ? point_records(*instance, comm, measured) : Json::array())
       .set("phases", meter.summary(comm, measured.timed_steps))
       .set("result", instance->result(measured.points))

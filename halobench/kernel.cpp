@@ -24,9 +24,20 @@ std::vector<Parameter> Kernel::all_parameters() const {
   all.push_back({"warmup", integer, warmup, "steps run before each timed repetition", "", 0, 1e9});
   if (batched) {
     all.push_back({"steps", integer, "0",
-                   "steps timed together in a repetition; 0 chooses as many as last a millisecond",
+                   "steps timed together in a repetition; 0 takes as many as the benchmark does "
+                   "that the kernel follows, else as last a millisecond (one, with round_time)",
                    "", 0, 1e9});
   }
+  all.push_back({"synchronisation",
+                 choice,
+                 synchronisation,
+                 "how ranks start a repetition: as each leaves a barrier (time: the longest over "
+                 "ranks of their own times), or at one time of a shared clock, announced before "
+                 "each round, late rounds repeated (time: the last rank's end less the start)",
+                 "",
+                 {},
+                 {},
+                 {"barrier", "round_time"}});
   return all;
 }
 

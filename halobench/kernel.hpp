@@ -70,6 +70,9 @@ class Instance {
   virtual void prepare() {}
   /// What is timed: the algorithm, and nothing else.
   virtual void step() = 0;
+  /// Steps timed together at the selected point where a published benchmark fixes them; 0 leaves
+  /// that to the protocol.
+  virtual std::int64_t usual_steps() const { return 0; }
   /// Compares the result of the last step with the known answer. Collective, never timed.
   virtual Verdict verify() = 0;
   /// One step of the selected point, on this rank; called after it ran.
@@ -87,6 +90,7 @@ struct Kernel {
   std::vector<Parameter> parameters;
   std::string repetitions = "1";  ///< defaults of the protocol for this kernel
   std::string warmup = "0";
+  std::string synchronisation = "barrier";
   bool sweeps = false;   ///< over points inside one launch, each with its own entry in the record
   bool batched = false;  ///< steps are short and alike: many are timed together
   std::function<Plan(const Params&, const Shape&)> plan;

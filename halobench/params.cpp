@@ -103,6 +103,8 @@ std::optional<std::string> refuse(const Parameter& parameter, const std::string&
       }
       return "give sizes" + range(parameter) + " bytes, such as 8,64,1K or 8:4M (doubling)";
     }
+    case Parameter::Type::text:
+      return std::nullopt;
   }
   return std::nullopt;
 }
@@ -117,6 +119,8 @@ const char* type_name(Parameter::Type type) {
       return "choice";
     case Parameter::Type::sizes:
       return "sizes";
+    case Parameter::Type::text:
+      return "text";
   }
   return "";
 }
@@ -180,6 +184,10 @@ double Params::real(std::string_view name) const {
 
 const std::string& Params::choice(std::string_view name) const {
   return value(name, Parameter::Type::choice);
+}
+
+const std::string& Params::text(std::string_view name) const {
+  return value(name, Parameter::Type::text);
 }
 
 std::vector<std::int64_t> Params::sizes(std::string_view name) const {

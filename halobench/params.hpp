@@ -27,7 +27,7 @@ struct UsageError : std::runtime_error {
 
 /// A parameter that a kernel takes: its meaning, unit, default and what is allowed.
 struct Parameter {
-  enum class Type { integer, real, choice, sizes };
+  enum class Type { integer, real, choice, sizes, text };
 
   std::string name;
   Type type;
@@ -52,6 +52,8 @@ class Params {
   std::int64_t integer(std::string_view name) const;
   double real(std::string_view name) const;
   const std::string& choice(std::string_view name) const;
+  /// As it was typed; its kernel's plan says what is wrong with it.
+  const std::string& text(std::string_view name) const;
   /// Sizes in bytes, ascending as given: "8,64,1K" or "8:4M" (doubling), K, M, G = 2^10, 2^20,
   /// 2^30.
   std::vector<std::int64_t> sizes(std::string_view name) const;

@@ -3,71 +3,160 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
-#include <numeric>
+
+#include "mpi/shared_clock.hpp"
 
 namespace halobench {
 namespace {
 
 constexpr double shortest_repetition_s = 1e-3;
+constexpr double shortest_lead_s = 1e-5;
+constexpr double longest_lead_s = 1e-3;
+constexpr double timely_s = 1e-7;  ///< a start no later than this was on time
+constexpr int most_rounds = 10;    ///< of one repetition, before a late start is kept
 
-double run(const Communicator& comm, Instance& instance, std::int64_t steps) {
-  comm.barrier();
-  const double start = MPI_Wtime();
+void run(Instance& instance, std::int64_t steps) {
   for (std::int64_t i = 0; i < steps; ++i) instance.step();
-  return MPI_Wtime() - start;
+}
+
+double run_after_barrier(const Communicator& comm, Instance& instance, std::int64_t steps) {
+  comm.barrier();
+  const double start_s = MPI_Wtime();
+  run(instance, steps);
+  const double seconds = MPI_Wtime() - start_s;
+  return comm.max(seconds);
 }
 
 /// Doubles until a repetition is long against the clock; all ranks agree on the slowest one's view.
+/// The faster of two runs counts: one that was interrupted looks long.
 std::int64_t enough_steps(const Communicator& comm, Instance& instance) {
   for (std::int64_t steps = 1;; steps *= 2) {
-    const double seconds = comm.max(run(comm, instance, steps));
-    if (seconds >= shortest_repetition_s || simulated()) return steps;
+    const double first_s = run_after_barrier(comm, instance, steps);
+    const double second_s = run_after_barrier(comm, instance, steps);
+    if (std::min(first_s, second_s) >= shortest_repetition_s) return steps;
   }
 }
 
-void warm_up(Instance& instance, std::int64_t steps) {
-  for (std::int64_t i = 0; i < steps; ++i) instance.step();
-}
+struct Round {
+  double seconds;
+  double late_s;  ///< the last rank's start after the announced time; 0 if on time
+};
+
+/// Starts rounds at common times of a shared clock.
+class RoundTime {
+ public:
+  explicit RoundTime(const Communicator& comm) : comm_(comm), clock_(comm) {}
+
+  Round run_at_common_time(Instance& instance, std::int64_t steps) {
+    clock_.synchronise();
+    double start_s = clock_.now_s() + lead_s_ + 16 * clock_.error_s();
+    check(MPI_Bcast(&start_s, 1, MPI_DOUBLE, 0, comm_.handle()), "MPI_Bcast");
+    clock_.wait_until(start_s);
+    const double late_s = clock_.now_s() - start_s;
+    run(instance, steps);
+    std::array observed{clock_.now_s() - start_s, late_s};
+    comm_.max(observed);
+    const bool late = observed[1] > timely_s + clock_.error_s();
+    if (late) lead_s_ = std::min(2 * lead_s_, longest_lead_s);
+    return {observed[0], late ? observed[1] : 0.0};
+  }
+
+  double clock_error_s() const { return clock_.error_s(); }
+
+ private:
+  const Communicator& comm_;
+  SharedClock clock_;
+  double lead_s_ = shortest_lead_s;  ///< from announcing a start to the start
+};
+
+class Measuring {
+ public:
+  Measuring(const Communicator& comm, Instance& instance, Meter& meter, const Protocol& protocol)
+      : comm_(comm), instance_(instance), meter_(meter), protocol_(protocol), round_time_(comm) {}
+
+  Measurement measure() {
+    measured_.points.resize(instance_.points());
+    measured_.work.resize(instance_.points());
+    measured_.rounds.late_s.resize(instance_.points());
+    for (std::size_t point = 0; point < instance_.points(); ++point) {
+      measured_.points[point].steps = choose_steps(point);
+    }
+    meter_.reset();
+    for (std::int64_t repetition = 0; repetition < protocol_.repetitions; ++repetition) {
+      measured_.times_s.push_back(0);
+      for (std::size_t point = 0; point < instance_.points(); ++point) repeat(point);
+    }
+    return std::move(measured_);
+  }
+
+ private:
+  std::int64_t choose_steps(std::size_t point) {
+    if (protocol_.steps > 0) return protocol_.steps;
+    if (simulated()) return 1;  // all alike
+    instance_.select(point);
+    if (instance_.usual_steps() > 0) return instance_.usual_steps();
+    if (protocol_.synchronisation == Synchronisation::round_time) return 1;
+    instance_.prepare();
+    return enough_steps(comm_, instance_);
+  }
+
+  void repeat(std::size_t point) {
+    auto& times = measured_.points[point];
+    instance_.select(point);
+    warm_up();
+    const auto round = timely_round(times.steps);
+    measured_.rounds.late_s[point].push_back(round.late_s);
+    measured_.rounds.any_late |= round.late_s > 0;
+    times.seconds.push_back(round.seconds / static_cast<double>(times.steps));
+    measured_.times_s.back() += times.seconds.back();
+    measured_.work[point] = instance_.work();
+    const auto verdict = instance_.verify();
+    if (measured_.reason.empty()) measured_.reason = verdict.reason;
+  }
+
+  void warm_up() {
+    if (protocol_.warmup == 0) return;
+    meter_.count(false);
+    instance_.prepare();
+    run(instance_, protocol_.warmup);
+    meter_.count(true);
+  }
+
+  Round timely_round(std::int64_t steps) {
+    for (int tries = 1;; ++tries) {
+      instance_.prepare();
+      measured_.timed_steps += static_cast<double>(steps);
+      const auto round = one_round(steps);
+      if (round.late_s <= 0 || tries == most_rounds) return round;
+      ++measured_.rounds.repeated;
+    }
+  }
+
+  Round one_round(std::int64_t steps) {
+    if (protocol_.synchronisation == Synchronisation::barrier) {
+      return {run_after_barrier(comm_, instance_, steps), 0};
+    }
+    const auto round = round_time_.run_at_common_time(instance_, steps);
+    auto& error_s = measured_.rounds.clock_error_s;
+    error_s = std::max(error_s, round_time_.clock_error_s());
+    return round;
+  }
+
+  const Communicator& comm_;
+  Instance& instance_;
+  Meter& meter_;
+  Protocol protocol_;
+  RoundTime round_time_;
+  Measurement measured_;
+};
 
 }  // namespace
 
 Measurement measure(const Communicator& comm, Instance& instance, Meter& meter,
                     const Protocol& protocol) {
-  Measurement measured;
-  measured.points.resize(instance.points());
-  measured.work.resize(instance.points());
-  for (std::size_t point = 0; point < instance.points(); ++point) {
-    measured.points[point].steps = protocol.steps;
-    if (protocol.steps > 0) continue;
-    instance.select(point);
-    instance.prepare();
-    measured.points[point].steps = enough_steps(comm, instance);
-  }
-  meter.reset();
-  for (std::int64_t repetition = 0; repetition < protocol.repetitions; ++repetition) {
-    double total_s = 0;
-    for (std::size_t point = 0; point < instance.points(); ++point) {
-      auto& times = measured.points[point];
-      instance.select(point);
-      if (protocol.warmup > 0) {
-        meter.count(false);
-        instance.prepare();
-        warm_up(instance, protocol.warmup);
-        meter.count(true);
-      }
-      instance.prepare();
-      const double seconds = comm.max(run(comm, instance, times.steps));
-      times.seconds.push_back(seconds / static_cast<double>(times.steps));
-      total_s += times.seconds.back();
-      measured.timed_steps += static_cast<double>(times.steps);
-      measured.work[point] = instance.work();
-      const auto verdict = instance.verify();
-      if (measured.reason.empty()) measured.reason = verdict.reason;
-    }
-    measured.times_s.push_back(total_s);
-  }
-  return measured;
+  return Measuring(comm, instance, meter, protocol).measure();
 }
 
 Timer observe_timer() {

@@ -9,10 +9,31 @@
 
 namespace halobench {
 
+/// How ranks start a repetition together, and what its time then is.
+enum class Synchronisation {
+  /// Each rank starts as it leaves a barrier. Time: the longest of the ranks' own times.
+  barrier,
+  /// All start at a time of the shared clock that rank 0 announces just before; a round that some
+  /// rank began late is run again. Time: the last rank's end less the common start. (Round-Time of
+  /// Hunold and Carpen-Amarie, CLUSTER 2018.)
+  round_time,
+};
+
 struct Protocol {
   std::int64_t repetitions = 1;
   std::int64_t warmup = 0;
-  std::int64_t steps = 1;  ///< 0: found for each point, so that a repetition lasts a millisecond
+  std::int64_t steps = 1;  ///< 0: found for each point, see Instance::usual_steps
+  Synchronisation synchronisation = Synchronisation::barrier;
+};
+
+/// What round_time adds to the times.
+struct Rounds {
+  double clock_error_s = 0;   ///< the largest there was
+  std::int64_t repeated = 0;  ///< rounds run again because a rank began late
+  /// A point's repetitions: the last rank's start after the announced time, if the last try was
+  /// late too, else 0.
+  std::vector<std::vector<double>> late_s;
+  bool any_late = false;
 };
 
 struct Measurement {
@@ -21,11 +42,11 @@ struct Measurement {
   std::vector<Work> work;       ///< one a point: a step on this rank
   std::string reason;           ///< why the answer is wrong; empty if every one was good
   double timed_steps = 0;       ///< over all repetitions and points
+  Rounds rounds;
 };
 
 /// Runs every repetition of every point. A repetition passes over all points, so that a slow drift
-/// of the machine spreads over them. Each rank starts its clock after a barrier; a repetition's
-/// time is the maximum over ranks. The answer is checked after each, outside the timed part.
+/// of the machine spreads over them. The answer is checked after each, outside the timed part.
 Measurement measure(const Communicator& comm, Instance& instance, Meter& meter,
                     const Protocol& protocol);
 

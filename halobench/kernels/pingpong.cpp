@@ -1,139 +1,334 @@
-// Half the round trip of a message between ranks 0 and 1, by size: MPI_Send and MPI_Recv, as
-// PingPong of the Intel MPI Benchmarks. All other ranks wait.
+// Messages between pairs of ranks, by size: ping-pong as the Intel MPI Benchmarks and the OSU
+// Micro-Benchmarks time it, and streams of messages in one direction or both. Ranks without a
+// partner wait.
 #include <algorithm>
 #include <limits>
 
 #include "kernel.hpp"
+#include "machine/cache.hpp"
+#include "mpi/pairs.hpp"
+#include "mpi/pattern.hpp"
+#include "mpi/slots.hpp"
 
 namespace halobench {
 namespace {
 
 constexpr int tag = 1;
+constexpr std::int64_t window_bytes = std::int64_t{64} << 20;
+
+enum class Mode { imb, osu, stream, bistream };
+
+Mode parse_mode(const std::string& text) {
+  if (text == "imb") return Mode::imb;
+  if (text == "osu") return Mode::osu;
+  return text == "stream" ? Mode::stream : Mode::bistream;
+}
+
+/// What the parameters ask for.
+struct Setting {
+  Mode mode;
+  std::int64_t window;        ///< messages in flight, where they are streamed
+  std::int64_t rotate_bytes;  ///< messages pass through a buffer of this size; 0: stay in place
+
+  explicit Setting(const Params& params)
+      : mode(parse_mode(params.choice("mode"))),
+        window(params.integer("window")),
+        rotate_bytes(params.choice("cache") == "off" ? 2 * last_cache_bytes() : 0) {}
+
+  bool streams() const { return mode == Mode::stream || mode == Mode::bistream; }
+  bool both_ways() const { return mode != Mode::stream; }
+
+  /// Messages that one side sends in a step. Of large ones, two keep the way busy.
+  std::int64_t messages(std::int64_t size) const {
+    if (!streams()) return 1;
+    const auto fitting = std::max<std::int64_t>(2, window_bytes / std::max<std::int64_t>(1, size));
+    return std::min(window, fitting);
+  }
+  std::int64_t received_slots(std::int64_t size) const {
+    return std::max(messages(size), rotate_bytes / Slots::stride(size));
+  }
+  /// Sending many at once from one place is allowed; receiving is not.
+  std::int64_t sent_slots(std::int64_t size) const {
+    return rotate_bytes > 0 ? received_slots(size) : 1;
+  }
+};
+
+/// Bytes for the largest buffer that any of the sizes needs.
+std::int64_t buffer_bytes(const std::vector<std::int64_t>& sizes, const Setting& setting,
+                          std::int64_t (Setting::*slots)(std::int64_t) const) {
+  std::int64_t most = 0;
+  for (const auto size : sizes) most = std::max(most, (setting.*slots)(size)*Slots::stride(size));
+  return most;
+}
 
 class PingPong : public Instance {
  public:
-  explicit PingPong(const Context& context)
+  PingPong(const Context& context, const std::vector<Pair>& pairs)
       : comm_(context.comm),
         executes_(context.meter.executes()),
-        plays_(context.comm.rank() < 2),
-        sizes_(context.params.sizes("sizes")) {
-    const auto largest = plays_ ? std::ranges::max(sizes_) : 0;
-    sent_ = context.memory.allocate<unsigned char>(largest);
-    received_ = context.memory.allocate<unsigned char>(largest);
+        setting_(context.params),
+        sizes_(context.params.sizes("sizes")),
+        pairs_(std::ssize(pairs)) {
+    for (const auto& pair : pairs) {
+      if (pair.first == comm_.rank()) partner_ = pair.second;
+      if (pair.second == comm_.rank()) partner_ = pair.first;
+      leads_ |= pair.first == comm_.rank();
+    }
+    const bool plays = partner_ != MPI_PROC_NULL;
+    sends_ = plays && (setting_.both_ways() || leads_);
+    receives_ = plays && (setting_.both_ways() || !leads_);
+    const auto bytes = [&](bool needed, auto slots) {
+      return needed ? buffer_bytes(sizes_, setting_, slots) : 0;
+    };
+    // Messages of a program lie where malloc puts them. Huge pages, which only large buffers get,
+    // would make two of the same size differ.
+    sent_memory_ = context.memory.allocate<unsigned char>(bytes(sends_, &Setting::sent_slots),
+                                                          Pages::ordinary);
+    received_memory_ = context.memory.allocate<unsigned char>(
+        bytes(receives_, &Setting::received_slots), Pages::ordinary);
     select(0);
   }
 
   std::size_t points() const override { return sizes_.size(); }
 
-  void select(std::size_t point) override { size_ = message_count(sizes_[point]); }
+  void select(std::size_t point) override {
+    size_ = message_count(sizes_[point]);
+    messages_ = static_cast<std::size_t>(setting_.messages(size_));
+    if (sends_) sent_ = Slots(sent_memory_.data(), size_, setting_.sent_slots(size_));
+    if (receives_)
+      received_ = Slots(received_memory_.data(), size_, setting_.received_slots(size_));
+    requests_.assign(2 * messages_, MPI_REQUEST_NULL);
+  }
 
   /// New contents every time: a message that was left over from before is not taken for a new one.
+  /// Slots are written in the order of their use, so that rotation begins with those that have been
+  /// out of the caches for longest.
   void prepare() override {
     ++round_;
-    if (!plays_ || !executes_) return;
-    for (int i = 0; i < size_; ++i) {
-      sent_[static_cast<std::size_t>(i)] = pattern(comm_.rank(), i);
-      received_[static_cast<std::size_t>(i)] =
-          static_cast<unsigned char>(~pattern(1 - comm_.rank(), i));
-    }
+    sent_.restart();
+    received_.restart();
+    if (!executes_) return;
+    sent_.for_each(
+        [&](std::int64_t slot) { write_pattern(sent_[slot], seed(comm_.rank(), slot)); });
+    received_.for_each([&](std::int64_t slot) {
+      write_opposite(received_[slot], seed(partner_, slot % setting_.sent_slots(size_)));
+    });
   }
 
   void step() override {
-    if (comm_.rank() == 0) {
-      send(1);
-      receive(1);
-    } else if (comm_.rank() == 1) {
-      receive(0);
-      send(0);
+    if (partner_ == MPI_PROC_NULL) return;
+    if (setting_.streams()) {
+      stream();
+    } else if (leads_) {
+      send();
+      receive();
+    } else {
+      receive();
+      send();
     }
   }
 
+  std::int64_t usual_steps() const override {
+    if (setting_.mode == Mode::imb) {
+      return std::clamp<std::int64_t>((40 << 20) / std::max(1, size_), 1, 1000);
+    }
+    if (setting_.mode == Mode::osu) return size_ <= 8192 ? 10000 : 1000;
+    return 0;
+  }
+
+  /// The messages of a repetition are alike, but for their place; each place's last one is checked.
   Verdict verify() override {
     bool good = true;
-    for (int i = 0; plays_ && executes_ && i < size_; ++i) {
-      good &= received_[static_cast<std::size_t>(i)] == pattern(1 - comm_.rank(), i);
+    if (receives_ && executes_) {
+      received_.for_each_used([&](std::int64_t slot) {
+        good &= has_pattern(received_[slot], seed(partner_, slot % setting_.sent_slots(size_)));
+      });
     }
     if (comm_.all(good)) return {};
     return {"a message of " + std::to_string(size_) + " bytes arrived changed"};
   }
 
-  /// Each player sends one message a round trip.
-  Work work() const override { return plays_ ? Work{static_cast<double>(size_), 0, 1} : Work{}; }
+  Work work() const override {
+    if (!sends_) return {};
+    const auto messages = static_cast<double>(messages_);
+    return {messages * size_, 0, messages};
+  }
 
   Json point(std::size_t point, const Times& times) override {
-    const auto size = static_cast<double>(sizes_[point]);
-    const double latency_s = half_round_trip_s(times);
+    const auto rate = rates(point, times);
     return Json::object()
         .set("size_bytes", sizes_[point])
         .set("operation", Json())
+        .set("messages", setting_.messages(sizes_[point]))
         .set("result", Json::object()
-                           .set("latency_s", latency_s)
-                           .set("bandwidth_bytes_per_s", size / latency_s));
+                           .set("latency_s", latency_s(times))
+                           .set("bandwidth_bytes_per_s", rate.bytes_per_s)
+                           .set("messages_per_s", rate.messages_per_s));
   }
 
   Json result(std::span<const Times> times) override {
     const auto smallest = std::ranges::min_element(sizes_) - sizes_.begin();
-    double best = 0;
+    Rates best;
     for (std::size_t i = 0; i < sizes_.size(); ++i) {
-      best = std::max(best, static_cast<double>(sizes_[i]) / half_round_trip_s(times[i]));
+      const auto rate = rates(i, times[i]);
+      best.bytes_per_s = std::max(best.bytes_per_s, rate.bytes_per_s);
+      best.messages_per_s = std::max(best.messages_per_s, rate.messages_per_s);
     }
     return Json::object()
-        .set("latency_s", half_round_trip_s(times[static_cast<std::size_t>(smallest)]))
-        .set("bandwidth_bytes_per_s", best);
+        .set("latency_s", latency_s(times[static_cast<std::size_t>(smallest)]))
+        .set("bandwidth_bytes_per_s", best.bytes_per_s)
+        .set("messages_per_s", best.messages_per_s);
   }
 
  private:
-  static double half_round_trip_s(const Times& times) { return 0.5 * times.median(); }
+  struct Rates {
+    double bytes_per_s = 0;
+    double messages_per_s = 0;
+  };
 
-  /// Byte `i` of what `sender` sends this time.
-  unsigned char pattern(int sender, int i) const {
-    return static_cast<unsigned char>(i * 7 + (i >> 8) + size_ + 31 * sender + round_);
+  /// Half the round trip; streams have no latency.
+  Json latency_s(const Times& times) const {
+    return setting_.streams() ? Json() : Json(0.5 * times.median());
   }
 
-  void send(int to) const {
-    check(MPI_Send(sent_.data(), size_, MPI_BYTE, to, tag, comm_.handle()), "MPI_Send");
+  /// All that arrives, over all pairs, in both directions.
+  Rates rates(std::size_t point, const Times& times) const {
+    const auto messages = static_cast<double>(setting_.messages(sizes_[point]) * pairs_) *
+                          (setting_.both_ways() ? 2.0 : 1.0) / times.median();
+    return {messages * static_cast<double>(sizes_[point]), messages};
   }
 
-  void receive(int from) const {
-    check(MPI_Recv(received_.data(), size_, MPI_BYTE, from, tag, comm_.handle(), MPI_STATUS_IGNORE),
+  std::uint64_t seed(int sender, std::int64_t slot) const {
+    return pattern_seed({round_, size_, sender, slot});
+  }
+
+  void send() {
+    check(MPI_Send(sent_.next(), size_, MPI_BYTE, partner_, tag, comm_.handle()), "MPI_Send");
+  }
+
+  void receive() {
+    check(MPI_Recv(received_.next(), size_, MPI_BYTE, partner_, tag, comm_.handle(),
+                   MPI_STATUS_IGNORE),
           "MPI_Recv");
+  }
+
+  /// A window of messages; where they go one way, an empty one tells the sender that all arrived.
+  void stream() {
+    std::size_t started = 0;
+    for (std::size_t i = 0; receives_ && i < messages_; ++i) {
+      check(MPI_Irecv(received_.next(), size_, MPI_BYTE, partner_, tag, comm_.handle(),
+                      &requests_[started++]),
+            "MPI_Irecv");
+    }
+    for (std::size_t i = 0; sends_ && i < messages_; ++i) {
+      check(MPI_Isend(sent_.next(), size_, MPI_BYTE, partner_, tag, comm_.handle(),
+                      &requests_[started++]),
+            "MPI_Isend");
+    }
+    check(MPI_Waitall(static_cast<int>(started), requests_.data(), MPI_STATUSES_IGNORE),
+          "MPI_Waitall");
+    if (setting_.both_ways()) return;
+    if (leads_) {
+      check(MPI_Recv(nullptr, 0, MPI_BYTE, partner_, tag, comm_.handle(), MPI_STATUS_IGNORE),
+            "MPI_Recv");
+    } else {
+      check(MPI_Send(nullptr, 0, MPI_BYTE, partner_, tag, comm_.handle()), "MPI_Send");
+    }
   }
 
   const Communicator& comm_;
   bool executes_;
-  bool plays_;  ///< ranks 0 and 1
+  Setting setting_;
   std::vector<std::int64_t> sizes_;
-  Buffer<unsigned char> sent_;
-  Buffer<unsigned char> received_;
+  std::int64_t pairs_;
+  int partner_ = MPI_PROC_NULL;
+  bool leads_ = false;
+  bool sends_ = false;
+  bool receives_ = false;
+  Buffer<unsigned char> sent_memory_;
+  Buffer<unsigned char> received_memory_;
+  Slots sent_;
+  Slots received_;
+  std::vector<MPI_Request> requests_;
+  std::size_t messages_ = 1;
   int size_ = 0;
-  int round_ = 0;
+  std::int64_t round_ = 0;
 };
 
 Plan plan_pingpong(const Params& params, const Shape& shape) {
   Plan plan;
   if (shape.ranks < 2) {
     plan.problems.push_back({"ranks", std::to_string(shape.ranks), "needs at least 2 ranks"});
+    return plan;
   }
-  plan.memory_bytes = 4.0 * static_cast<double>(std::ranges::max(params.sizes("sizes")));
+  const auto pairs = parse_pairs(params.text("pairs"), shape.ranks, plan.problems);
+  if (params.choice("cache") == "off" && last_cache_bytes() == 0) {
+    plan.problems.push_back({"cache", "off",
+                             "this system does not say how large its last cache is, so nothing "
+                             "can be kept out of it; give warm"});
+    return plan;
+  }
+  const Setting setting(params);
+  const auto sizes = params.sizes("sizes");
+  const auto sent = buffer_bytes(sizes, setting, &Setting::sent_slots);
+  const auto received = buffer_bytes(sizes, setting, &Setting::received_slots);
+  plan.memory_bytes = static_cast<double>(pairs.size()) * (setting.both_ways() ? 2.0 : 1.0) *
+                      static_cast<double>(sent + received);
   return plan;
+}
+
+std::vector<Parameter> parameters() {
+  using enum Parameter::Type;
+  return {
+      {"mode",
+       choice,
+       "imb",
+       "imb: Send and Recv, half a round trip, as IMB-MPI1 PingPong (1000 round trips, or 40 MiB "
+       "of "
+       "messages); osu: the same as osu_latency counts (10000 up to 8 KiB, else 1000); stream: "
+       "bandwidth one way, a window of messages in flight; bistream: both ways at once",
+       "",
+       {},
+       {},
+       {"imb", "osu", "stream", "bistream"}},
+      {"sizes", sizes, "0:4M", "message sizes", "B", 0,
+       static_cast<double>(std::numeric_limits<int>::max())},
+      {"pairs", text, "0-1",
+       "which ranks talk, all pairs at once: 0-1,2-3 or halves (0 with ranks/2 ...) or neighbours "
+       "(0 with 1, 2 with 3 ...); bandwidth and message rate are summed over pairs"},
+      {"cache",
+       choice,
+       "warm",
+       "warm: a message lies where the last one lay; off: messages rotate through twice the last "
+       "cache, so that none is found in a cache",
+       "",
+       {},
+       {},
+       {"warm", "off"}},
+      {"window", integer, "64",
+       "messages in flight of stream and bistream; of large ones, as many as make 64 MiB", "", 1,
+       65536},
+  };
 }
 
 }  // namespace
 
 Kernel pingpong() {
-  using enum Parameter::Type;
   Kernel kernel;
   kernel.name = "pingpong";
-  kernel.summary = "Half round trip of a message between ranks 0 and 1, by size";
-  kernel.paper = "Intel MPI Benchmarks, PingPong";
-  kernel.parameters = {{"sizes", sizes, "0:4M", "message sizes", "B", 0,
-                        static_cast<double>(std::numeric_limits<int>::max())}};
+  kernel.summary = "Messages between pairs of ranks, by size: latency, bandwidth, message rate";
+  kernel.paper = "Intel MPI Benchmarks, PingPong; OSU Micro-Benchmarks, latency, bw, bibw, mbw_mr";
+  kernel.parameters = parameters();
   kernel.repetitions = "20";
   kernel.warmup = "2";
   kernel.sweeps = true;
   kernel.batched = true;
   kernel.plan = plan_pingpong;
-  kernel.setup = [](const Context& context) { return std::make_unique<PingPong>(context); };
+  kernel.setup = [](const Context& context) {
+    std::vector<Problem> none;  // the plan has already refused bad pairs
+    const auto pairs = parse_pairs(context.params.text("pairs"), context.comm.size(), none);
+    return std::make_unique<PingPong>(context, pairs);
+  };
   return kernel;
 }
 

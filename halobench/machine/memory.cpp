@@ -21,7 +21,7 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) {
 
 }  // namespace
 
-void* Memory::acquire(std::size_t bytes, void (*&release)(void*)) {
+void* Memory::acquire(std::size_t bytes, Pages pages, void (*&release)(void*)) {
   allocated_bytes_ += static_cast<std::int64_t>(bytes);
   if (bytes == 0) bytes = cache_line;
   if (folded_) {
@@ -29,7 +29,7 @@ void* Memory::acquire(std::size_t bytes, void (*&release)(void*)) {
     return allocate_folded(bytes);
   }
   release = std::free;
-  const bool large = bytes >= 2 * huge_page;
+  const bool large = pages == Pages::huge && bytes >= 2 * huge_page;
   const auto unit = large ? huge_page : cache_line;
   void* memory = std::aligned_alloc(unit, round_up(bytes, unit));
   if (memory == nullptr) throw std::bad_alloc();

@@ -9,6 +9,10 @@
 
 namespace halobench {
 
+/// Large arrays on huge pages, where the system has them to give, or all on the pages that malloc
+/// gives.
+enum class Pages { huge, ordinary };
+
 /// Uninitialised memory for `size()` values, aligned to 64 bytes and, where large, to huge pages.
 /// The first thread that writes a page places it.
 template <class Value>
@@ -37,17 +41,17 @@ class Memory {
   explicit Memory(bool folded) : folded_(folded) {}
 
   template <class Value>
-  Buffer<Value> allocate(std::int64_t count) {
+  Buffer<Value> allocate(std::int64_t count, Pages pages = Pages::huge) {
     const auto bytes = static_cast<std::size_t>(count) * sizeof(Value);
     void (*release)(void*) = nullptr;
-    void* memory = acquire(bytes, release);
+    void* memory = acquire(bytes, pages, release);
     return Buffer<Value>(memory, static_cast<std::size_t>(count), release);
   }
 
   std::int64_t allocated_bytes() const { return allocated_bytes_; }
 
  private:
-  void* acquire(std::size_t bytes, void (*&release)(void*));
+  void* acquire(std::size_t bytes, Pages pages, void (*&release)(void*));
 
   bool folded_;
   std::int64_t allocated_bytes_ = 0;

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #ifdef HALOBENCH_SMPI
+#include <simgrid/actor.h>
 #include <simgrid/host.h>
 #include <smpi/smpi.h>
 #endif
@@ -18,6 +19,8 @@ bool simulated() { return true; }
 // smpi_execute() is ignored with --cfg=smpi/simulate-computation:no; smpi_execute_flops() is not.
 void charge(double seconds) { smpi_execute_flops(seconds * sg_host_get_speed(sg_host_self())); }
 
+void pass_time(double seconds) { sg_actor_sleep_for(seconds); }
+
 void* allocate_folded(std::size_t bytes) { return SMPI_SHARED_MALLOC(bytes); }
 
 void free_folded(void* memory) { SMPI_SHARED_FREE(memory); }
@@ -27,6 +30,8 @@ void free_folded(void* memory) { SMPI_SHARED_FREE(memory); }
 bool simulated() { return false; }
 
 void charge(double) { throw std::logic_error("time is charged only under simulation"); }
+
+void pass_time(double) { throw std::logic_error("only simulated time can be passed"); }
 
 void* allocate_folded(std::size_t) {
   throw std::logic_error("memory is folded only under simulation");

@@ -11,6 +11,9 @@ bool simulated();
 /// Advances this rank's simulated clock. Only for simulated binaries.
 void charge(double seconds);
 
+/// Waits on the simulated clock without using a core. Only for simulated binaries.
+void pass_time(double seconds);
+
 /// Memory that all simulated ranks share, page over page: for runs that never look at the values.
 void* allocate_folded(std::size_t bytes);
 void free_folded(void* memory);

@@ -54,6 +54,14 @@ Communicator::Communicator(MPI_Comm parent) {
   check(MPI_Comm_size(handle_, &size_), "MPI_Comm_size");
 }
 
+Communicator::Communicator(const Communicator& parent, const std::vector<int>& extents)
+    : rank_(parent.rank_), size_(parent.size_) {
+  const std::vector<int> periods(extents.size(), 0);
+  check(MPI_Cart_create(parent.handle_, static_cast<int>(extents.size()), extents.data(),
+                        periods.data(), 0, &handle_),
+        "MPI_Cart_create");
+}
+
 Communicator::~Communicator() { MPI_Comm_free(&handle_); }
 
 void Communicator::barrier() const { check(MPI_Barrier(handle_), "MPI_Barrier"); }

@@ -40,6 +40,8 @@ std::string library_version();
 class Communicator {
  public:
   explicit Communicator(MPI_Comm parent);
+  /// The same ranks, in a grid of `extents` ranks, last fastest; not periodic, not reordered.
+  Communicator(const Communicator& parent, const std::vector<int>& extents);
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;

@@ -45,6 +45,17 @@ void the_record_is_one_line_on_rank_0(const Environment& environment, const Comm
   }
 }
 
+void rounds_are_reported(const Environment& environment, const Communicator& comm) {
+  const auto barrier = run(environment, comm, {"empty", "repetitions=2"});
+  const auto rounds =
+      run(environment, comm, {"empty", "repetitions=2", "synchronisation=round_time"});
+  if (comm.rank() != 0) return;
+  expect::contains(barrier.record, R"("synchronisation":"barrier","rounds":null,)");
+  expect::contains(rounds.record, R"("steps":1,)");
+  expect::contains(rounds.record, R"("synchronisation":"round_time","rounds":{"clock_error_s":)");
+  expect::contains(rounds.record, R"(,"late_s":[)");
+}
+
 void threads_are_placed(const Environment& environment, const Communicator& comm) {
   const auto ran = run(environment, comm, {"--threads", "2", "empty", "steps=1"});
   if (comm.rank() == 0) expect::contains(ran.record, R"(],"thread_cpus":[[)");
@@ -107,6 +118,7 @@ int main(int argc, char** argv) {
   const Environment environment(argc, argv);
   const Communicator comm(MPI_COMM_WORLD);
   the_record_is_one_line_on_rank_0(environment, comm);
+  rounds_are_reported(environment, comm);
   threads_are_placed(environment, comm);
   a_sweep_has_its_points(environment, comm);
   a_sweep_of_one_point_has_it_too(environment, comm);

@@ -49,5 +49,6 @@ int main(int argc, char** argv) {
   command.arguments.assign(arguments.begin() + 2, arguments.end());
   const auto kernel = halobench::find_kernel(command.kernel);
   for (const auto& choices : combinations(kernel)) run(command, choices, environment, comm);
+  run(command, {"synchronisation=round_time"}, environment, comm);
   return expect::exit_code();
 }

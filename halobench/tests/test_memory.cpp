@@ -25,6 +25,14 @@ void buffers_are_aligned() {
   expect::equal(misalignment(memory.allocate<double>(1 << 20), 2 << 20), 0U);
 }
 
+void ordinary_pages_are_aligned_to_lines() {
+  Memory memory(false);
+  for (const std::int64_t count : {0, 7, 1 << 20}) {
+    const auto buffer = memory.allocate<double>(count, halobench::Pages::ordinary);
+    expect::equal(misalignment(buffer, 64), 0U);
+  }
+}
+
 void all_of_a_buffer_is_there() {
   Memory memory(false);
   for (const std::int64_t count : {0, 1, 9, 1000003}) {
@@ -83,6 +91,7 @@ void resident_memory_grows_with_what_is_touched() {
 
 int main() {
   buffers_are_aligned();
+  ordinary_pages_are_aligned_to_lines();
   all_of_a_buffer_is_there();
   bytes_are_counted_as_asked_for();
   buffers_move();

@@ -1,4 +1,5 @@
 // The protocol, by the calls that an instance gets: their number and order, never their times.
+#include <algorithm>
 #include <bit>
 
 #include "expect.hpp"
@@ -7,6 +8,7 @@
 using halobench::Communicator;
 using halobench::Json;
 using halobench::Meter;
+using halobench::Synchronisation;
 using halobench::Times;
 using halobench::Verdict;
 using halobench::Work;
@@ -35,11 +37,13 @@ class Recorder : public halobench::Instance {
     calls += "v ";
     return verifications < verdicts.size() ? verdicts[verifications++] : Verdict{};
   }
+  std::int64_t usual_steps() const override { return usual; }
   Work work() const override { return {8.0 * (static_cast<double>(point_) + 1), 1, 2}; }
   Json result(std::span<const Times>) override { return Json::object(); }
 
   std::string calls;
   double step_s = 0;
+  std::int64_t usual = 0;
   std::vector<Verdict> verdicts;
   std::size_t verifications = 0;
 
@@ -88,11 +92,52 @@ void a_repetition_passes_over_all_points(const Communicator& comm) {
   }
 }
 
+void a_benchmarks_own_steps_are_taken(const Communicator& comm) {
+  Bench bench;
+  bench.recorder.usual = 3;
+  measure(comm, bench.recorder, bench.meter, {1, 0, 0});
+  expect::equal(bench.recorder.calls, "s0s0p...v ");
+  Bench told;
+  told.recorder.usual = 3;
+  measure(comm, told.recorder, told.meter, {1, 0, 2});
+  expect::equal(told.recorder.calls, "s0p..v ");
+}
+
+void a_late_round_is_run_again(const Communicator& comm) {
+  Bench bench;
+  const auto measured =
+      measure(comm, bench.recorder, bench.meter, {20, 0, 0, Synchronisation::round_time});
+  const auto& rounds = measured.rounds;
+  expect::equal(measured.points[0].steps, 1);
+  expect::equal(measured.points[0].seconds.size(), 20U);
+  expect::equal(rounds.late_s[0].size(), 20U);
+  expect::equal(measured.timed_steps, 20.0 + static_cast<double>(rounds.repeated));
+  std::string calls = bench.recorder.calls;
+  for (std::size_t at = 0; (at = calls.find("p.p.")) != std::string::npos;) calls.erase(at, 2);
+  std::string wanted = "s0";
+  for (int i = 0; i < 20; ++i) wanted += "s0p.v ";
+  expect::equal(calls, wanted);
+  expect::equal(std::ranges::count(bench.recorder.calls, '.'),
+                20 + static_cast<std::ptrdiff_t>(rounds.repeated));
+}
+
+void a_round_lasts_until_the_last_rank_has_ended(const Communicator& comm) {
+  Bench bench;
+  bench.recorder.step_s = 1e-3 * (comm.rank() + 1);
+  const auto measured =
+      measure(comm, bench.recorder, bench.meter, {3, 0, 2, Synchronisation::round_time});
+  for (const double seconds : measured.points[0].seconds) {
+    expect::equal(seconds, comm.max(seconds));
+    const double shortest = 1e-3 * comm.size() - measured.rounds.clock_error_s;
+    expect::is_true(seconds >= shortest, "no rank's time is left out");
+  }
+}
+
 void the_slowest_rank_decides_how_many_steps_are_enough(const Communicator& comm) {
   Bench bench;
   bench.recorder.step_s = comm.rank() == comm.size() - 1 ? 1e-3 : 0;
   const auto measured = measure(comm, bench.recorder, bench.meter, {2, 0, 0});
-  expect::equal(bench.recorder.calls, "s0p.s0p.v s0p.v ");
+  expect::equal(bench.recorder.calls, "s0p..s0p.v s0p.v ");  // the faster of two runs counts
   expect::equal(measured.points[0].steps, 1);
 }
 
@@ -161,6 +206,9 @@ int main(int argc, char** argv) {
   a_repetition_passes_over_all_points(comm);
   the_slowest_rank_decides_how_many_steps_are_enough(comm);
   short_steps_are_doubled(comm);
+  a_benchmarks_own_steps_are_taken(comm);
+  a_late_round_is_run_again(comm);
+  a_round_lasts_until_the_last_rank_has_ended(comm);
   a_time_is_the_slowest_ranks_and_a_steps(comm);
   only_timed_steps_enter_the_phases(comm);
   the_first_wrong_answer_is_kept(comm);

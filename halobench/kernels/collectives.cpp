@@ -1,0 +1,327 @@
+// Collective operations by message size, blocking or not, each result checked. How ranks start
+// together, and so what the times mean, is the protocol's `synchronisation`: round_time unless
+// another is asked for.
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "kernel.hpp"
+#include "mpi/pattern.hpp"
+#include "mpi/shared_clock.hpp"
+
+namespace halobench {
+namespace {
+
+constexpr std::int64_t item = sizeof(double);
+constexpr double lateness_s = 5e-5;  ///< of the last rank at a barrier that is checked
+
+struct Arguments {
+  const void* in;
+  void* out;
+  int bytes;  ///< of a block
+  MPI_Comm comm;
+
+  int items() const { return bytes / static_cast<int>(item); }
+};
+
+/// Blocks in a rank's buffer: none, one, one for each rank.
+enum class Blocks { none, one, each };
+
+/// Which ranks get what: the same bytes everywhere, bytes for each alone, sums on one or on all.
+enum class Result { nothing, shared_bytes, own_bytes, sum_on_root, sum_on_all };
+
+struct Operation {
+  const char* name;
+  Blocks in;
+  Blocks out;
+  Result result;
+  int (*call)(const Arguments&);
+  int (*start)(const Arguments&, MPI_Request*);
+};
+
+// The root, where there is one, is rank 0.
+const std::array<Operation, 6> operations{{
+    {"barrier", Blocks::none, Blocks::none, Result::nothing,
+     [](const Arguments& a) { return MPI_Barrier(a.comm); },
+     [](const Arguments& a, MPI_Request* r) { return MPI_Ibarrier(a.comm, r); }},
+    {"bcast", Blocks::none, Blocks::one, Result::shared_bytes,
+     [](const Arguments& a) { return MPI_Bcast(a.out, a.bytes, MPI_BYTE, 0, a.comm); },
+     [](const Arguments& a, MPI_Request* r) {
+       return MPI_Ibcast(a.out, a.bytes, MPI_BYTE, 0, a.comm, r);
+     }},
+    {"reduce", Blocks::one, Blocks::one, Result::sum_on_root,
+     [](const Arguments& a) {
+       return MPI_Reduce(a.in, a.out, a.items(), MPI_DOUBLE, MPI_SUM, 0, a.comm);
+     },
+     [](const Arguments& a, MPI_Request* r) {
+       return MPI_Ireduce(a.in, a.out, a.items(), MPI_DOUBLE, MPI_SUM, 0, a.comm, r);
+     }},
+    {"allreduce", Blocks::one, Blocks::one, Result::sum_on_all,
+     [](const Arguments& a) {
+       return MPI_Allreduce(a.in, a.out, a.items(), MPI_DOUBLE, MPI_SUM, a.comm);
+     },
+     [](const Arguments& a, MPI_Request* r) {
+       return MPI_Iallreduce(a.in, a.out, a.items(), MPI_DOUBLE, MPI_SUM, a.comm, r);
+     }},
+    {"alltoall", Blocks::each, Blocks::each, Result::own_bytes,
+     [](const Arguments& a) {
+       return MPI_Alltoall(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, a.comm);
+     },
+     [](const Arguments& a, MPI_Request* r) {
+       return MPI_Ialltoall(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, a.comm, r);
+     }},
+    {"allgather", Blocks::one, Blocks::each, Result::shared_bytes,
+     [](const Arguments& a) {
+       return MPI_Allgather(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, a.comm);
+     },
+     [](const Arguments& a, MPI_Request* r) {
+       return MPI_Iallgather(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, a.comm, r);
+     }},
+}};
+
+bool sums(const Operation& operation) {
+  return operation.result == Result::sum_on_root || operation.result == Result::sum_on_all;
+}
+
+std::int64_t count(Blocks blocks, std::int64_t ranks) {
+  if (blocks == Blocks::none) return 0;
+  return blocks == Blocks::one ? 1 : ranks;
+}
+
+/// An operation at a size.
+struct Point {
+  const Operation* operation;
+  std::int64_t size;
+};
+
+std::vector<Point> parse_points(const Params& params) {
+  const auto& wanted = params.choice("operation");
+  std::vector<Point> points;
+  for (const auto& operation : operations) {
+    if (wanted != "all" && wanted != operation.name) continue;
+    if (operation.result == Result::nothing) {
+      points.push_back({&operation, 0});
+    } else {
+      for (const auto size : params.sizes("sizes")) points.push_back({&operation, size});
+    }
+  }
+  return points;
+}
+
+/// Bytes of the largest buffer, in or out, that any point needs.
+std::int64_t largest(const std::vector<Point>& points, Blocks Operation::* side,
+                     std::int64_t ranks) {
+  std::int64_t most = 0;
+  for (const auto& point : points) {
+    most = std::max(most, count(point.operation->*side, ranks) * point.size);
+  }
+  return most;
+}
+
+class Collectives : public Instance {
+ public:
+  explicit Collectives(const Context& context)
+      : comm_(context.comm),
+        executes_(context.meter.executes()),
+        blocking_(context.params.choice("call") == "blocking"),
+        points_(parse_points(context.params)),
+        clock_(comm_) {
+    in_ = context.memory.allocate<unsigned char>(largest(points_, &Operation::in, comm_.size()),
+                                                 Pages::ordinary);
+    out_ = context.memory.allocate<unsigned char>(largest(points_, &Operation::out, comm_.size()),
+                                                  Pages::ordinary);
+    select(0);
+  }
+
+  std::size_t points() const override { return points_.size(); }
+
+  void select(std::size_t point) override {
+    operation_ = points_[point].operation;
+    arguments_ = {in_.data(), out_.data(), message_count(points_[point].size), comm_.handle()};
+  }
+
+  void prepare() override {
+    ++round_;
+    if (!executes_) return;
+    if (sums(*operation_)) {
+      fill_items(in_, [this](int i) { return summand(comm_.rank(), i); });
+      fill_items(out_, [](int) { return -1.0; });
+      return;
+    }
+    for (int i = 0; i < count(operation_->in, comm_.size()); ++i) {
+      write_pattern(block(in_, i), seed(comm_.rank(), i));
+    }
+    for (int i = 0; i < count(operation_->out, comm_.size()); ++i) {
+      write_opposite(block(out_, i), seed(i, comm_.rank()));
+    }
+    const bool hands_out = operation_->in == Blocks::none && operation_->out == Blocks::one;
+    if (hands_out && comm_.rank() == 0) write_pattern(block(out_, 0), seed(0, 0));
+  }
+
+  void step() override {
+    if (blocking_) {
+      check(operation_->call(arguments_), operation_->name);
+      return;
+    }
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(operation_->start(arguments_, &request), operation_->name);
+    check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+  }
+
+  Verdict verify() override {
+    const bool good = operation_->result == Result::nothing ? holds_back() : has_result();
+    if (comm_.all(good)) return {};
+    return {std::string(operation_->name) + ": wrong result at " +
+            std::to_string(arguments_.bytes) + " bytes"};
+  }
+
+  /// What has to travel, however clever the algorithm; how many messages that takes is the
+  /// library's choice.
+  Work work() const override {
+    const double ranks = comm_.size();
+    const double others_share = (ranks - 1) / ranks * arguments_.bytes;
+    if (operation_->result == Result::sum_on_all) {
+      return {2 * others_share, others_share / item, 0};
+    }
+    if (operation_->out == Blocks::each) return {ranks * others_share, 0, 0};
+    return {others_share, sums(*operation_) ? others_share / item : 0, 0};
+  }
+
+  Json point(std::size_t point, const Times& times) override {
+    return Json::object()
+        .set("size_bytes", points_[point].size)
+        .set("operation", points_[point].operation->name)
+        .set("result", Json::object().set("latency_s", times.median()));
+  }
+
+  /// Each operation's time at its first size.
+  Json result(std::span<const Times> times) override {
+    Json out = Json::object();
+    const Operation* last = nullptr;
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      const auto* operation = points_[i].operation;
+      if (operation != last) out.set(std::string(operation->name) + "_s", times[i].median());
+      last = operation;
+    }
+    return out;
+  }
+
+ private:
+  std::span<unsigned char> block(const Buffer<unsigned char>& buffer, int i) const {
+    const auto bytes = static_cast<std::size_t>(arguments_.bytes);
+    return buffer.span().subspan(static_cast<std::size_t>(i) * bytes, bytes);
+  }
+
+  /// The same for every receiver, unless each gets its own.
+  std::uint64_t seed(int source, int destination) const {
+    const bool own = operation_->result == Result::own_bytes;
+    return pattern_seed({round_, arguments_.bytes, source, own ? destination : -1});
+  }
+
+  // Whole numbers, so that their sum does not depend on the order of adding.
+  double summand(int rank, int i) const { return static_cast<double>((i + round_) % 1024 + rank); }
+  double sum(int i) const {
+    const double ranks = comm_.size();
+    return ranks * summand(0, i) + ranks * (ranks - 1) / 2;
+  }
+
+  template <class Value>
+  void fill_items(const Buffer<unsigned char>& buffer, Value&& value) const {
+    auto* items = reinterpret_cast<double*>(buffer.data());
+    for (int i = 0; i < arguments_.items(); ++i) items[i] = value(i);
+  }
+
+  bool has_result() const {
+    if (!executes_) return true;
+    if (operation_->result == Result::sum_on_root && comm_.rank() != 0) return true;
+    bool good = true;
+    if (sums(*operation_)) {
+      const auto* items = reinterpret_cast<const double*>(out_.data());
+      for (int i = 0; i < arguments_.items(); ++i) good &= items[i] == sum(i);
+      return good;
+    }
+    for (int i = 0; i < count(operation_->out, comm_.size()); ++i) {
+      good &= has_pattern(block(out_, i), seed(i, comm_.rank()));
+    }
+    return good;
+  }
+
+  /// Nobody leaves a barrier before the last has come, as far as the clocks can tell.
+  bool holds_back() {
+    clock_.synchronise();
+    const bool late = round_ % comm_.size() == comm_.rank();
+    if (late) clock_.wait_until(clock_.now_s() + lateness_s);
+    const double came_s = clock_.now_s();
+    step();
+    const double left_s = clock_.now_s();
+    return left_s + 2 * clock_.error_s() >= comm_.max(came_s);
+  }
+
+  const Communicator& comm_;
+  bool executes_;
+  bool blocking_;
+  std::vector<Point> points_;
+  SharedClock clock_;
+  Buffer<unsigned char> in_;
+  Buffer<unsigned char> out_;
+  const Operation* operation_ = nullptr;
+  Arguments arguments_{};
+  std::int64_t round_ = 0;
+};
+
+Plan plan_collectives(const Params& params, const Shape& shape) {
+  Plan plan;
+  const auto points = parse_points(params);
+  const auto odd = std::ranges::find_if(
+      points, [](const Point& point) { return sums(*point.operation) && point.size % item != 0; });
+  if (odd != points.end()) {
+    plan.problems.push_back({"sizes", std::to_string(odd->size),
+                             std::string(odd->operation->name) +
+                                 " adds doubles; give sizes that are multiples of 8 bytes"});
+  }
+  plan.memory_bytes = static_cast<double>(shape.ranks) *
+                      static_cast<double>(largest(points, &Operation::in, shape.ranks) +
+                                          largest(points, &Operation::out, shape.ranks));
+  return plan;
+}
+
+std::vector<Parameter> parameters() {
+  using enum Parameter::Type;
+  std::vector<std::string> names{"all"};
+  for (const auto& operation : operations) names.emplace_back(operation.name);
+  return {
+      {"operation", choice, "all", "which collective; all: one after another", "", {}, {}, names},
+      {"sizes", sizes, "8:1M",
+       "of bcast, reduce and allreduce: the message; of alltoall and allgather: what a rank has "
+       "for "
+       "each other rank",
+       "B", 1, static_cast<double>(std::numeric_limits<int>::max())},
+      {"call",
+       choice,
+       "blocking",
+       "blocking, or nonblocking: started and waited for at once",
+       "",
+       {},
+       {},
+       {"blocking", "nonblocking"}},
+  };
+}
+
+}  // namespace
+
+Kernel collectives() {
+  Kernel kernel;
+  kernel.name = "collectives";
+  kernel.summary = "Barrier, bcast, reduce, allreduce, alltoall, allgather, by size";
+  kernel.parameters = parameters();
+  kernel.repetitions = "100";
+  kernel.warmup = "2";
+  kernel.synchronisation = "round_time";
+  kernel.sweeps = true;
+  kernel.batched = true;
+  kernel.plan = plan_collectives;
+  kernel.setup = [](const Context& context) { return std::make_unique<Collectives>(context); };
+  return kernel;
+}
+
+}  // namespace halobench

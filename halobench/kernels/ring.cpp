@@ -1,0 +1,109 @@
+// Messages round a ring of ranks, both ways at once, until each is back where it began: M. Celoria,
+// Report for Assignment 1 of Foundations of High Performance Computing, 2021, section 1.A.
+#include "kernel.hpp"
+
+namespace halobench {
+namespace {
+
+constexpr int tag_of_a_rank = 10;  ///< times the rank a message began at
+
+struct Message {
+  std::int64_t value;
+  int tag;
+};
+
+class Ring : public Instance {
+ public:
+  explicit Ring(const Context& context)
+      : comm_(context.comm),
+        left_((comm_.rank() + comm_.size() - 1) % comm_.size()),
+        right_((comm_.rank() + 1) % comm_.size()) {
+    int* highest_tag = nullptr;
+    int known = 0;
+    check(MPI_Comm_get_attr(comm_.handle(), MPI_TAG_UB, &highest_tag, &known), "MPI_Comm_get_attr");
+    if (known != 0 && own_tag(comm_.size() - 1) > *highest_tag) {
+      throw UsageError("ranks=" + std::to_string(comm_.size()) +
+                       ": tags of this MPI library end at " + std::to_string(*highest_tag) +
+                       "; use at most " + std::to_string(*highest_tag / tag_of_a_rank + 1) +
+                       " ranks");
+    }
+  }
+
+  void prepare() override { leftward_ = rightward_ = {-1, -1}; }
+
+  /// Each message begins with its rank's number, negative to the left, and every rank that passes
+  /// it on takes its own away from those that came from the right, and adds it to those from the
+  /// left.
+  void step() override {
+    const int rank = comm_.rank();
+    leftward_ = {-rank, own_tag(rank)};
+    rightward_ = {rank, own_tag(rank)};
+    for (int hop = 1; hop < comm_.size(); ++hop) {
+      pass(leftward_, left_, right_);
+      pass(rightward_, right_, left_);
+      leftward_.value -= rank;
+      rightward_.value += rank;
+    }
+    pass(leftward_, left_, right_);
+    pass(rightward_, right_, left_);
+  }
+
+  /// Every message has met every rank once.
+  Verdict verify() override {
+    const std::int64_t sum = std::int64_t{comm_.size()} * (comm_.size() - 1) / 2;
+    const int tag = own_tag(comm_.rank());
+    const bool good = leftward_.value == -sum && rightward_.value == sum && leftward_.tag == tag &&
+                      rightward_.tag == tag;
+    if (comm_.all(good)) return {};
+    return {"a message came back that is not the rank's own, or not " + std::to_string(sum)};
+  }
+
+  Work work() const override {
+    const double messages = 2.0 * comm_.size();
+    return {messages * sizeof(std::int64_t), 0, messages};
+  }
+
+  Json result(std::span<const Times> times) override {
+    return Json::object()
+        .set("cycle_s", times[0].median())
+        .set("messages_received", 2 * comm_.size())
+        .set("values", std::vector<std::int64_t>{leftward_.value, rightward_.value});
+  }
+
+ private:
+  static int own_tag(int rank) { return tag_of_a_rank * rank; }
+
+  /// Sends a message on and receives the one behind it, whichever it is.
+  void pass(Message& message, int to, int from) {
+    MPI_Status status;
+    Message behind{};
+    check(MPI_Sendrecv(&message.value, 1, MPI_INT64_T, to, message.tag, &behind.value, 1,
+                       MPI_INT64_T, from, MPI_ANY_TAG, comm_.handle(), &status),
+          "MPI_Sendrecv");
+    behind.tag = status.MPI_TAG;
+    message = behind;
+  }
+
+  const Communicator& comm_;
+  int left_;
+  int right_;
+  Message leftward_{};
+  Message rightward_{};
+};
+
+}  // namespace
+
+Kernel ring() {
+  Kernel kernel;
+  kernel.name = "ring";
+  kernel.summary = "Messages round a ring of ranks, both ways, until each is back";
+  kernel.paper = "orfeo-mpi-report, section 1.A";
+  kernel.repetitions = "10";
+  kernel.warmup = "2";
+  kernel.batched = true;
+  kernel.plan = [](const Params&, const Shape&) { return Plan{}; };
+  kernel.setup = [](const Context& context) { return std::make_unique<Ring>(context); };
+  return kernel;
+}
+
+}  // namespace halobench

@@ -1,0 +1,33 @@
+// Who adds which elements in sum3d, known before the launch.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "mpi/topology.hpp"
+#include "numerics/grid.hpp"
+#include "params.hpp"
+
+namespace halobench {
+
+enum class Distribution { balanced, topology, subblock };
+
+struct SumLayout {
+  Extents size{1, 1, 1};
+  Extents topology{1, 1, 1};
+  Distribution distribution = Distribution::balanced;
+  std::int64_t elements = 0;
+
+  /// A rank's block of the array, by dimension.
+  std::array<Range, 3> block(std::int64_t rank) const;
+  /// How many elements each rank adds.
+  std::vector<int> counts(int ranks) const;
+};
+
+/// What `size`, `topology` and `distribution` ask of so many ranks; what is wrong is appended to
+/// `problems`.
+SumLayout parse_sum_layout(const Params& params, std::int64_t ranks,
+                           std::vector<Problem>& problems);
+
+}  // namespace halobench

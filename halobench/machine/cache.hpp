@@ -1,0 +1,12 @@
+// How large this machine's last cache is.
+#pragma once
+
+#include <cstdint>
+
+namespace halobench {
+
+/// Bytes of the largest cache that this system names (/sys); 0 where it names none, and under
+/// simulation, where there are no caches to be in or out of.
+std::int64_t last_cache_bytes();
+
+}  // namespace halobench

@@ -1,0 +1,77 @@
+// A row of equal places in one buffer, that messages use one after another.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <span>
+
+namespace halobench {
+
+/// Many slots are used in a scattered order, so that no prefetcher runs ahead of it.
+class Slots {
+ public:
+  Slots() = default;
+  /// `count` slots for messages of `size` bytes; `memory` has count * stride(size) bytes.
+  Slots(unsigned char* memory, std::int64_t size, std::int64_t count)
+      : memory_(memory), size_(size), count_(count), leap_(coprime_leap(count)) {}
+
+  /// From one slot to the next: whole cache lines, and one more to keep slots off the same sets.
+  static std::int64_t stride(std::int64_t size) { return (size + 63) / 64 * 64 + 64; }
+
+  std::int64_t count() const { return count_; }
+  std::span<unsigned char> operator[](std::int64_t slot) const {
+    return {memory_ + slot * stride(size_), static_cast<std::size_t>(size_)};
+  }
+
+  /// The next message's place.
+  unsigned char* next() {
+    ++used_;
+    at_ = following(at_);
+    return memory_ + at_ * stride(size_);
+  }
+
+  /// Begins the order again; no slot counts as used.
+  void restart() { at_ = used_ = 0; }
+
+  /// `body(slot)` for every slot, in the order of use from restart() on.
+  template <class Body>
+  void for_each(Body&& body) const {
+    first_used(count_, body);
+  }
+
+  /// The same for those that were used since restart().
+  template <class Body>
+  void for_each_used(Body&& body) const {
+    first_used(std::min(used_, count_), body);
+  }
+
+ private:
+  template <class Body>
+  void first_used(std::int64_t slots, Body&& body) const {
+    std::int64_t slot = 0;
+    for (std::int64_t i = 0; i < slots; ++i) body(slot = following(slot));
+  }
+
+  /// About 0.618 of the way round, so that the order visits all slots, neighbours far apart in
+  /// time.
+  static std::int64_t coprime_leap(std::int64_t count) {
+    auto leap = count * 618 / 1000 + 1;
+    while (std::gcd(leap, count) != 1) ++leap;
+    return leap % count;
+  }
+
+  std::int64_t following(std::int64_t slot) const {
+    slot += leap_;
+    return slot < count_ ? slot : slot - count_;
+  }
+
+  unsigned char* memory_ = nullptr;
+  std::int64_t size_ = 0;
+  std::int64_t count_ = 0;
+  std::int64_t leap_ = 0;
+  std::int64_t at_ = 0;
+  std::int64_t used_ = 0;
+};
+
+}  // namespace halobench

@@ -1,0 +1,57 @@
+#include "mpi/topology.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+namespace halobench {
+std::optional<Extents> parse_extents(std::string_view text) {
+  Extents extents{1, 1, 1};
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    const auto cross = text.find('x');
+    const auto number = text.substr(0, cross);
+    const auto [end, error] =
+        std::from_chars(number.data(), number.data() + number.size(), extents[i]);
+    if (error != std::errc{} || end != number.data() + number.size() || extents[i] < 1) {
+      return std::nullopt;
+    }
+    if (cross == std::string_view::npos) return extents;
+    text.remove_prefix(cross + 1);
+  }
+  return std::nullopt;
+}
+
+std::string to_string(const Extents& extents) {
+  return std::to_string(extents[0]) + "x" + std::to_string(extents[1]) + "x" +
+         std::to_string(extents[2]);
+}
+
+std::optional<std::int64_t> volume(const Extents& extents) {
+  std::int64_t product = 1;
+  for (const auto extent : extents) {
+    if (product > std::numeric_limits<std::int64_t>::max() / extent) return std::nullopt;
+    product *= extent;
+  }
+  return product;
+}
+
+Extents most_even(std::int64_t ranks, int dimensions) {
+  Extents best{ranks, 1, 1};
+  if (dimensions == 1) return best;
+  for (std::int64_t x = 1; x <= ranks; ++x) {
+    if (ranks % x != 0) continue;
+    const auto rest = ranks / x;
+    const auto thinnest = dimensions == 2 ? rest : 1;  // of y
+    for (std::int64_t y = thinnest; y <= std::min(x, rest); ++y) {
+      const auto z = rest / y;
+      if (rest % y == 0 && z <= y && x + y + z < best[0] + best[1] + best[2]) best = {x, y, z};
+    }
+  }
+  return best;
+}
+
+Extents coordinates(const Extents& ranks, std::int64_t rank) {
+  return {rank / (ranks[1] * ranks[2]), rank / ranks[2] % ranks[1], rank % ranks[2]};
+}
+
+}  // namespace halobench

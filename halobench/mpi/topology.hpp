@@ -1,0 +1,30 @@
+// Up to three dimensions shared out over a grid of ranks.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace halobench {
+
+/// Elements, or ranks, along x, y and z.
+using Extents = std::array<std::int64_t, 3>;
+
+/// "2400x100x100"; dimensions left out are 1. Nothing if it is not one to three numbers above 0.
+std::optional<Extents> parse_extents(std::string_view text);
+/// As parse_extents reads it, all three dimensions.
+std::string to_string(const Extents& extents);
+
+/// The product; nothing above 2^63 - 1.
+std::optional<std::int64_t> volume(const Extents& extents);
+
+/// The most even way to write `ranks` as a product of `dimensions` numbers, largest first: the one
+/// with the smallest sum.
+Extents most_even(std::int64_t ranks, int dimensions);
+
+/// Where `rank` is in a grid of ranks, numbered as MPI_Cart_create does: z fastest.
+Extents coordinates(const Extents& ranks, std::int64_t rank);
+
+}  // namespace halobench

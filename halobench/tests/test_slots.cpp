@@ -1,0 +1,82 @@
+// Places for messages: each used once a lap, none overlapping.
+#include <set>
+#include <vector>
+
+#include "expect.hpp"
+#include "mpi/slots.hpp"
+
+using halobench::Slots;
+
+namespace {
+
+void slots_do_not_overlap_and_are_aligned() {
+  for (const std::int64_t size : {0, 1, 64, 100}) {
+    const auto stride = Slots::stride(size);
+    expect::is_true(stride > size, "room for " + std::to_string(size) + " bytes");
+    expect::equal(stride % 64, 0);
+  }
+}
+
+void every_slot_is_used_once_a_lap() {
+  for (const std::int64_t count : {1, 2, 3, 7, 64, 1000, 1024}) {
+    std::vector<unsigned char> memory(static_cast<std::size_t>(count * Slots::stride(8)));
+    Slots slots(memory.data(), 8, count);
+    for (int lap = 0; lap < 2; ++lap) {
+      std::set<const unsigned char*> places;
+      for (std::int64_t i = 0; i < count; ++i) places.insert(slots.next());
+      expect::equal(std::ssize(places), count);
+      expect::is_true(*places.begin() == memory.data(), "the first slot is one of them");
+      expect::is_true(*places.rbegin() == slots[count - 1].data(), "the last one too");
+    }
+  }
+}
+
+void neighbours_are_far_apart_in_time() {
+  std::vector<unsigned char> memory(static_cast<std::size_t>(1000 * Slots::stride(8)));
+  Slots slots(memory.data(), 8, 1000);
+  const auto* before = slots.next();
+  for (int i = 0; i < 1000; ++i) {
+    const auto* now = slots.next();
+    expect::is_true(std::abs(now - before) > 100 * Slots::stride(8), "a leap, not a step");
+    before = now;
+  }
+}
+
+void the_order_of_use_is_known() {
+  std::vector<unsigned char> memory(static_cast<std::size_t>(5 * Slots::stride(8)));
+  Slots slots(memory.data(), 8, 5);
+  slots.next();
+  for (int round = 0; round < 2; ++round) {
+    slots.restart();
+    std::vector<const unsigned char*> used;
+    for (int i = 0; i < 3; ++i) used.push_back(slots.next());
+    std::vector<const unsigned char*> told;
+    slots.for_each_used([&](std::int64_t slot) { told.push_back(slots[slot].data()); });
+    expect::is_true(told == used, "those three, in order");
+    told.clear();
+    slots.for_each([&](std::int64_t slot) { told.push_back(slots[slot].data()); });
+    expect::equal(told.size(), 5U);
+    told.resize(3);
+    expect::is_true(told == used, "all five begin with them");
+  }
+}
+
+void more_uses_than_slots_are_each_slot_once() {
+  std::vector<unsigned char> memory(static_cast<std::size_t>(3 * Slots::stride(8)));
+  Slots slots(memory.data(), 8, 3);
+  for (int i = 0; i < 10; ++i) slots.next();
+  int told = 0;
+  slots.for_each_used([&](std::int64_t) { ++told; });
+  expect::equal(told, 3);
+}
+
+}  // namespace
+
+int main() {
+  slots_do_not_overlap_and_are_aligned();
+  every_slot_is_used_once_a_lap();
+  neighbours_are_far_apart_in_time();
+  the_order_of_use_is_known();
+  more_uses_than_slots_are_each_slot_once();
+  return expect::exit_code();
+}
