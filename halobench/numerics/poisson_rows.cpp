@@ -81,10 +81,11 @@ void turn(double* p, const double* r, double beta, std::int64_t count) {
 }
 
 void multiply(const Field& q, const Field& p, std::int64_t row, Range cols) {
-  double* result = q.row(row);
-  const double* above = p.row(row - 1);
-  const double* middle = p.row(row);
-  const double* below = p.row(row + 1);
+  multiply(q.row(row), p.row(row - 1), p.row(row), p.row(row + 1), cols);
+}
+
+void multiply(double* result, const double* above, const double* middle, const double* below,
+              Range cols) {
 #pragma omp simd
   for (std::int64_t j = cols.begin; j < cols.end; ++j) {
     result[j] = 4.0 * middle[j] - above[j] - below[j] - middle[j - 1] - middle[j + 1];
