@@ -14,7 +14,7 @@ namespace {
 using namespace cg;
 
 std::vector<Variant> variants(const SstepSetting& setting) {
-  return {fused(), textbook(), sstep(setting)};
+  return {fused(), textbook(), pipelined(), sstep(setting)};
 }
 
 std::vector<std::string> variant_names() {
@@ -149,8 +149,10 @@ std::vector<Parameter> parameters() {
       {.name = "variant",
        .type = choice,
        .fallback = "fused",
-       .help = "fused: one pass over memory an iteration; textbook: one for each vector operation; "
-               "sstep: one for s iterations",
+       .help =
+           "fused: one pass over memory an iteration; textbook: one for each vector operation; "
+           "pipelined: one reduction, behind the product; sstep: one pass and one reduction for s "
+           "iterations",
        .choices = variant_names()},
       {.name = "exchange",
        .type = choice,
@@ -168,7 +170,7 @@ std::vector<Parameter> parameters() {
        .help = "right-hand side: the papers', random numbers, or 1 at one point",
        .choices = right_side_names()},
       {"s", integer, "2", "sstep: iterations a sweep, an even number", "", 2, 8},
-      {"reorthogonalise", integer, "8",
+      {"reorthogonalise", integer, "16",
        "sstep: sweeps from one to the next that takes no orthogonality for granted", "", 1, 1e6},
       {"iterations", integer, "0", "a fixed count; 0 solves to the tolerance", "", 0, 1e9},
       {"tolerance", real, "1e-6", "of the residual's norm, relative to the first", "", 1e-16, 1e-2},

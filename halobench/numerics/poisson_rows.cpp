@@ -92,6 +92,30 @@ void multiply(double* result, const double* above, const double* middle, const d
   }
 }
 
+RenewSums renew(const Strip& strip, std::int64_t row, double alpha, double beta) {
+  const double* q = strip.q.row(row);
+  double* x = strip.x.row(row);
+  double* r = strip.r.row(row);
+  double* p = strip.p.row(row);
+  double* s = strip.s.row(row);
+  double* z = strip.z.row(row);
+  double* w = strip.w.row(row);
+  double residual = 0;
+  double coupling = 0;
+#pragma omp simd reduction(+ : residual, coupling)
+  for (std::int64_t j = 0; j < strip.cols(); ++j) {
+    z[j] = q[j] + beta * z[j];
+    s[j] = w[j] + beta * s[j];
+    p[j] = r[j] + beta * p[j];
+    x[j] += alpha * p[j];
+    r[j] -= alpha * s[j];
+    w[j] -= alpha * z[j];
+    residual += r[j] * r[j];
+    coupling += w[j] * r[j];
+  }
+  return {residual, coupling};
+}
+
 void advance_direction(const Strip& strip, std::int64_t i, const Step& step) {
   double* x = strip.x.row(i);
   double* p = strip.p.row(i);

@@ -42,6 +42,17 @@ void multiply(const Field& q, const Field& p, std::int64_t row, Range cols);
 void multiply(double* result, const double* above, const double* middle, const double* below,
               Range cols);
 
+// Pipelined: all vector updates of an iteration in one loop.
+
+/// What one row adds to the inner products of the new r and w.
+struct RenewSums {
+  double residual = 0;  ///< to (r, r)
+  double coupling = 0;  ///< to (w, r)
+};
+
+/// z = q + beta z, s = w + beta s, p = r + beta p; then x += alpha p, r -= alpha s, w -= alpha z.
+RenewSums renew(const Strip& strip, std::int64_t row, double alpha, double beta);
+
 // Fused: all vector operations of an iteration in one pass over the rows.
 
 /// The scalars of one sweep: p = r + beta p, then r -= alpha A p.

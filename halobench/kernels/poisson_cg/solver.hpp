@@ -73,13 +73,14 @@ struct Variant {
 
 /// What variant=sstep is asked for.
 struct SstepSetting {
-  std::int64_t s = 2;      ///< iterations a sweep; even
-  std::int64_t every = 8;  ///< sweeps from one reorthogonalisation to the next
+  std::int64_t s = 2;       ///< iterations a sweep; even
+  std::int64_t every = 16;  ///< sweeps from one reorthogonalisation to the next
   ExchangeMode exchange = ExchangeMode::nonblocking;
 };
 
 Variant textbook();
 Variant fused();
+Variant pipelined();
 Variant sstep(const SstepSetting& setting);
 
 /// The phases of fused, for a variant that may go on as fused.
