@@ -26,6 +26,9 @@ class Poisson {
  public:
   explicit Poisson(std::int64_t n, RightSide kind = RightSide::paper);
 
+  /// All eigenvalues of A are between 0 and this.
+  static constexpr double largest_eigenvalue = 8;
+
   std::int64_t n() const { return n_; }
   double h() const { return h_; }
 

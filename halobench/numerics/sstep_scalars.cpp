@@ -9,8 +9,6 @@ namespace {
 using Real = long double;
 using Vector = std::vector<Real>;
 
-bool positive(Real value) { return value > 0 && std::isfinite(value); }
-
 Real dot(const Vector& a, const Vector& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), Real{0});
 }
@@ -66,7 +64,8 @@ struct Combination {
 
 }  // namespace
 
-SstepScalars::SstepScalars(std::size_t s) : s_(s), now_(s) {}
+SstepScalars::SstepScalars(std::size_t s, double largest_eigenvalue)
+    : s_(s), largest_eigenvalue_(largest_eigenvalue), now_(s) {}
 
 SstepScalars::Iteration SstepScalars::past(std::size_t back) const {
   return back <= past_.size() ? past_[past_.size() - back] : Iteration{};
@@ -80,6 +79,12 @@ void SstepScalars::done(std::size_t count) {
   past_.insert(past_.end(), now_.begin(), now_.begin() + static_cast<std::ptrdiff_t>(count));
   if (past_.size() > s_ + 1)
     past_.erase(past_.begin(), past_.end() - static_cast<std::ptrdiff_t>(s_ + 1));
+}
+
+bool SstepScalars::plausible(const Iteration& now, const Iteration& last) const {
+  if (!(now.residual > 0 && now.alpha > 0 && std::isfinite(now.alpha))) return false;
+  const Real coupling = now.beta == 0 ? 0 : now.beta / last.alpha;
+  return coupling >= 0 && 1 / now.alpha + coupling < largest_eigenvalue_;
 }
 
 bool SstepScalars::find(const Moments& moments) {
@@ -119,7 +124,7 @@ bool SstepScalars::from_residual(const std::vector<double>& moments) {
     }
     j.diagonal[top] = (moments[2 * i + 1] / first - dot(y, j.times(y))) / (y[top] * y[top]);
     now.alpha = 1 / (j.diagonal[top] - (now.beta == 0 ? 0 : now.beta / last.alpha));
-    if (!positive(now.alpha) || !positive(now.residual)) return false;
+    if (!plausible(now, last)) return false;
     last = now;
   }
   return true;
@@ -137,7 +142,7 @@ bool SstepScalars::from_all(const Moments& moments) {
     now.beta = past_.empty() && &now == now_.data() ? 0 : now.residual / last.residual;
     p.add(now.beta, 1, r, 0);
     now.alpha = now.residual / p.square(moments, 1);
-    if (!positive(now.alpha) || !positive(now.residual)) return false;
+    if (!plausible(now, last)) return false;
     r.add(1, -now.alpha, p, 1);
     last = now;
   }

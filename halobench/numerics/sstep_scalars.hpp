@@ -10,7 +10,7 @@ namespace halobench {
 /// A^l, l = 0 ... 2 s - 1. Where only `residual` was measured, the other two are empty.
 struct Moments {
   std::vector<double> residual;   ///< (r, A^l r)
-  std::vector<double> mixed;      ///< (r, A^l p); index 0 is not used
+  std::vector<double> mixed;      ///< (r, A^l p)
   std::vector<double> direction;  ///< (p, A^l p); index 0 is not used
 };
 
@@ -18,10 +18,12 @@ struct Moments {
 /// powers of A are nearly parallel.
 class SstepScalars {
  public:
-  explicit SstepScalars(std::size_t s);
+  /// No eigenvalue of A is larger than `largest_eigenvalue`.
+  SstepScalars(std::size_t s, double largest_eigenvalue);
 
-  /// Finds the scalars of the next s iterations; false where rounding has spoilt the moments, which
-  /// a value that should be positive and isn't shows.
+  /// Finds the scalars of the next s iterations; false where rounding has spoilt the moments: a
+  /// value that must be positive isn't, or one of the diagonal of Lanczos' matrix is outside A's
+  /// spectrum.
   bool find(const Moments& moments);
   /// The iterations found, but only `count` of them, were done.
   void done(std::size_t count);
@@ -42,12 +44,14 @@ class SstepScalars {
     Real residual = 0;
   };
 
+  bool plausible(const Iteration& now, const Iteration& last) const;
   bool from_residual(const std::vector<double>& moments);
   bool from_all(const Moments& moments);
   /// The iteration `back` before the next one; all 0 where there was none.
   Iteration past(std::size_t back) const;
 
   std::size_t s_;
+  Real largest_eigenvalue_;
   std::vector<Iteration> past_;  // the last s + 1, the newest at the end
   std::vector<Iteration> now_;
 };

@@ -9,9 +9,10 @@
 // "Communication-avoiding Krylov subspace methods", 2015). Halos are 2 s points deep: s for the
 // iterations, s for the moments.
 //
-// x and r keep up with each other whatever the scalars are. So where these are no good, because a
-// value that must be positive isn't or the true residual has shot up, fused goes on from there.
-#include <algorithm>
+// x and r keep up with each other whatever the scalars are. So where these are no good, fused goes
+// on from there: where a value that must be positive isn't, where the true residual has shot up, or
+// where a measurement finds r no longer orthogonal to p, as it does some time before a breakdown.
+#include <cmath>
 
 #include "kernels/poisson_cg/deep_halo.hpp"
 #include "kernels/poisson_cg/solver.hpp"
@@ -28,6 +29,16 @@ constexpr double raise_flops = 14;
 constexpr double raise_both_flops = 22;
 /// (r, r) may grow from one sweep to the next, but not by as much as this.
 constexpr double too_much_growth = 1e4;
+
+/// (r, p) of the last p relative to (r, r), 0 in exact arithmetic. 1e-10 to 1e-5 was seen in runs
+/// that went well, above 1e-2 in those that broke down within the next iterations.
+constexpr double too_much_overlap = 1e-3;
+/// Above that, the last p is no use to go on with.
+constexpr double useless_overlap = 0.1;
+
+double overlap(const Moments& moments) {
+  return moments.mixed.empty() ? 0.0 : std::abs(moments.mixed[0] / moments.residual[0]);
+}
 
 class Sstep : public Solver {
  public:
@@ -49,14 +60,15 @@ class Sstep : public Solver {
   void solve(Progress& progress) override {
     counts_ = {};
     fallback_at_.reset();
-    SstepScalars scalars(static_cast<std::size_t>(setting_.s));
+    SstepScalars scalars(static_cast<std::size_t>(setting_.s), Poisson::largest_eigenvalue);
     double last_residual = 0;
     for (std::int64_t step = 0;; ++step) {
       exchange();
       const bool all = step % setting_.every == 0;
       const auto moments = all ? measure() : reduce(2 * setting_.s);
       const double residual = moments.residual[0];
-      const bool sane = step == 0 || residual < too_much_growth * last_residual;
+      const bool sane = step == 0 || (residual < too_much_growth * last_residual &&
+                                      overlap(moments) < too_much_overlap);
       if (!(scalars.find(moments) && sane) && context_.meter.executes()) {
         return fall_back(all ? moments : measure(), progress);
       }
@@ -165,12 +177,12 @@ class Sstep : public Solver {
     fall_back(measure(), progress);
   }
 
-  /// Goes on as fused, with a direction that is conjugate to the last one.
+  /// Goes on as fused, with a direction that is conjugate to the last one if that can be.
   void fall_back(const Moments& moments, Progress& progress) {
     const double residual = moments.residual[0];
-    const bool conjugate = moments.direction[1] > 0;
-    const double beta = conjugate ? -moments.mixed[1] / moments.direction[1] : 0.0;
-    const double curvature = moments.residual[1] + (conjugate ? beta * moments.mixed[1] : 0.0);
+    const bool useful = moments.direction[1] > 0 && overlap(moments) < useless_overlap;
+    const double beta = useful ? -moments.mixed[1] / moments.direction[1] : 0.0;
+    const double curvature = moments.residual[1] + (useful ? beta * moments.mixed[1] : 0.0);
     const auto before = progress.iterations();
     rescue_->go_on({residual / curvature, beta}, residual, progress);
     if (progress.iterations() > before) fallback_at_ = before;

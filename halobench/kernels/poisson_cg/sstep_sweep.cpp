@@ -137,7 +137,10 @@ void SstepSweep::raise_r_and_p(std::int64_t power, std::int64_t row, double* sum
   double* residual = sums + row * width;
   double* mixed = residual + 2 * s_;
   double* direction = mixed + 2 * s_;
-  if (power == 1) residual[0] = dot(from_r[1], from_r[1], strip_.cols());
+  if (power == 1) {
+    residual[0] = dot(from_r[1], from_r[1], strip_.cols());
+    mixed[0] = dot(from_r[1], from_p[1], strip_.cols());
+  }
   residual[2 * power - 1] = found.uu1;
   mixed[2 * power - 1] = found.uv1;
   direction[2 * power - 1] = found.vv1;
