@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from haloscope.bandwidth import uses
-from haloscope.evidence import MeasuredCase, facets
+from haloscope.comparison import Measure, contrasts
+from haloscope.evidence import LAYOUT, MeasuredCase, describe, facets, varying
 from haloscope.points import Swept, sweep
 from haloscope.published import Library
 from haloscope.quantities import count, listed, number, percent, rate, seconds, size
@@ -45,6 +46,7 @@ def findings(cases: Sequence[MeasuredCase], context: Context) -> list[Finding]:
         _published(cases, context),
         _convergence(cases, context),
         _exchange(cases, context),
+        _layouts(cases, context),
         _pingpong(cases),
     )
     return [finding for part in parts for finding in part]
@@ -214,8 +216,8 @@ def _convergence(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fi
 
 def _exchange(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     verdicts: dict[tuple[str, str], Counter[str]] = {}
-    for _, contrasts in groups(cases, context.seed):
-        for one in contrasts:
+    for _, compared in groups(cases, context.seed):
+        for one in compared:
             key = (
                 str(one.second.case.settings["exchange"]),
                 str(one.first.case.settings["exchange"]),
@@ -227,6 +229,36 @@ def _exchange(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findi
             f"Exchange {other} against {reference}, {count(found.total(), 'setting')}: "
             f"{listed(words)}."
         )
+
+
+def _layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """The largest mesh on the most cores that several layouts share: which of them to use."""
+    own = [case for case in cases if _is(case, "poisson_cg") and case.time]
+    layouts: dict[tuple[int, ...], list[MeasuredCase]] = {}
+    for index, part in enumerate(facets(own, LAYOUT)):
+        for case in part.cases:
+            key = (case.number("n"), case.cores, -case.number("nodes"), -index)
+            layouts.setdefault(key, []).append(case)
+    several = {key: group for key, group in layouts.items() if len(group) > 1}
+    if not several:
+        return
+    (n, cores, *_), group = max(several.items())
+    best, *others = (
+        Measure(case, "", tuple(case.times_s), case.time) for case in sorted(group, key=_seconds)
+    )
+    apart = varying([case.settings for case in group])
+    verdicts: dict[str, list[str]] = {}
+    for one in contrasts([(best, other) for other in others], context.seed):
+        name = describe(one.second.case.settings, apart)
+        verdicts.setdefault(one.verdict, []).append(name)
+    told = "; ".join(
+        f"{verdict}: {names[0] if len(names) == 1 else f'{len(names)} others'}"
+        for verdict, names in verdicts.items()
+    )
+    yield Finding(
+        f"N = {n} on {count(cores, 'core')} is fastest with {describe(best.case.settings, apart)} "
+        f"({seconds(_seconds(best.case))}). Against it, {told}."
+    )
 
 
 def _pingpong(cases: Sequence[MeasuredCase]) -> Iterator[Finding]:
