@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from haloscope import session
 from haloscope import study as studies
 from haloscope.case import Job
 from haloscope.errors import Problem, UserError
-from haloscope.plan import expand
+from haloscope.plan import expand, unknown_settings
 from haloscope.progress import Teller
 from haloscope.records import append, read
 from haloscope.results import ResultFolder, SavedPlan, changes
@@ -87,7 +87,11 @@ def start(request: Request, tell: Teller) -> Campaign:
     bench = session.workbench(wanted, tell)
     site = session.site(bench.names, oversubscribe=request.oversubscribe)
     plan = expand(study, site, bench.program, draft.where)
-    problems = [*draft.problems, *bench.problems, *plan.problems, *folder.problems()]
+    unknown = [
+        replace(problem, where=f"{draft.path}: {problem.where}")
+        for problem in unknown_settings(study, bench.program)
+    ]
+    problems = [*draft.problems, *bench.problems, *plan.problems, *unknown, *folder.problems()]
     if not plan.cases and not problems:
         problems.append(Problem(str(draft.path), "nothing can run here", "\n    ".join(plan.notes)))
     if problems:

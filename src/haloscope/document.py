@@ -12,6 +12,7 @@ from haloscope.errors import nearest
 from haloscope.evidence import MeasuredCase
 from haloscope.findings import Finding, findings
 from haloscope.method import Facts, machine_facts, method, provenance, toolchain_facts
+from haloscope.quantities import count
 from haloscope.series import Figure
 from haloscope.tables import Context, Table
 from haloscope.tables.model import Wish
@@ -141,7 +142,8 @@ def _summary(cases: Sequence[MeasuredCase]) -> str:
     launches = sum(len(case.launches) for case in cases)
     kernels = Counter(case.kernel for case in cases)
     counted = ", ".join(f"{kernel} {number}" for kernel, number in kernels.items())
-    return f"{len(cases)} cases ({counted}), {launches} good launches."
+    good = count(launches, "good launch", "good launches")
+    return f"{count(len(cases), 'case')} ({counted}), {good}."
 
 
 def _sections(

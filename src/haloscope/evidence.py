@@ -21,6 +21,8 @@ Setting = str | int | float | bool | None
 Settings = Mapping[str, Setting]
 
 LAYOUT = ("nodes", "ppn", "threads", "places", "bind")
+SETTINGS = ("kernel", *LAYOUT, "toolchain", "transport", "runner", "clock")
+"""What every case has, besides the parameters of its kernel."""
 PROTOCOL = ("repetitions", "warmup", "steps")
 OUTPUT = ("surface",)
 """Parameters that ask for more output, outside the timed part: no reason to tell cases apart."""

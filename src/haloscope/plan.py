@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from haloscope.case import Case, Job, Layout, Value
 from haloscope.errors import Problem, nearest
+from haloscope.evidence import SETTINGS
 from haloscope.quantities import count, listed, size
 from haloscope.study import LayoutAxes, Run, Study
 
@@ -110,6 +111,23 @@ def expand(
     for index, run in enumerate(study.runs):
         _RunExpansion(study, index, run, site, program, where or _in_file, findings).expand()
     return findings.plan()
+
+
+def unknown_settings(study: Study, program: Program) -> list[Problem]:
+    """Settings that a [[tables]] or [[figures]] table chooses by and that no case will have."""
+    kernels = [run.kernel for run in study.runs if run.kernel in program.kernels()]
+    known = {*SETTINGS, *(name for kernel in kernels for name in program.parameters(kernel))}
+    elements = [
+        (f"{kind}[{index}].where.{name}", name)
+        for kind, those in (("tables", study.tables), ("figures", study.figures))
+        for index, element in enumerate(those)
+        for name in element.where
+    ]
+    return [
+        Problem(where, f"no case has a setting '{name}'", nearest(name, sorted(known)))
+        for where, name in elements
+        if name not in known
+    ]
 
 
 def _in_file(run: int, key: str) -> str:

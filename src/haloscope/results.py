@@ -82,10 +82,16 @@ class ResultFolder:
 
     def problems(self) -> list[Problem]:
         """What stands in the way of starting a new folder here."""
-        if not self.records.exists() and not self.plan.exists():
-            return []
-        mend = f"go on with it: --resume {self.path}; or give another --out"
-        return [Problem(f"--out {self.path}", "there are results in it already", mend)]
+        where = f"--out {self.path}"
+        if self.records.exists() or self.plan.exists():
+            mend = f"go on with it: --resume {self.path}; or give another --out"
+            return [Problem(where, "there are results in it already", mend)]
+        there = next(
+            folder for folder in (self.path, *self.path.absolute().parents) if folder.exists()
+        )
+        if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+            return [Problem(where, f"nothing can be written to {there}", "give another --out")]
+        return []
 
     def create(self, source: str, plan: SavedPlan) -> None:
         """Start a new folder."""
@@ -106,10 +112,13 @@ class ResultFolder:
         """The plan of a folder that was started before. UserError if it is none."""
         try:
             return SavedPlan.from_dict(json.loads(self.plan.read_text(encoding="utf-8")))
-        except FileNotFoundError as error:
+        except (FileNotFoundError, NotADirectoryError) as error:
             mend = "give the folder that haloscope run wrote to"
             problem = Problem(f"--resume {self.path}", "no plan.json is in it", mend)
             raise UserError(problem) from error
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            mend = "start a new folder; without plan.json, this one is still good for report"
+            raise UserError(Problem(str(self.plan), f"damaged: {error!r}", mend)) from error
 
     def left(self, jobs: Sequence[Job]) -> tuple[list[Job], int]:
         """The jobs without a good record yet, and how many of them were tried before."""

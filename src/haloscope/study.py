@@ -208,9 +208,13 @@ def load(study: str | Path) -> Study:
 def read(study: str | Path) -> Draft:
     """As `load`, but problems inside the file are returned beside what is left without them."""
     path = _find(str(study))
-    source = path.read_text(encoding="utf-8")
     try:
+        source = path.read_text(encoding="utf-8")
         data = tomllib.loads(source)
+    except OSError as error:
+        raise UserError(Problem(str(path), f"{error.strerror}", "give a file to read")) from error
+    except UnicodeDecodeError as error:
+        raise UserError(Problem(str(path), f"not UTF-8: {error}", "save it as UTF-8")) from error
     except tomllib.TOMLDecodeError as error:
         raise UserError(Problem(str(path), f"not TOML: {error}", "mend the file there")) from error
     try:

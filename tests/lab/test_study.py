@@ -172,3 +172,10 @@ def test_every_table_and_figure_of_a_ready_study_chooses_settings_that_it_measur
         measured = layout.union(*(run.params for run in read.runs))
         for element in [*read.tables, *read.figures]:
             assert set(element.where) <= measured, f"{path.name}: {element.where}"
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(UserError, match="not UTF-8"):
+        study.load(path)

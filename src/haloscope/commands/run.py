@@ -134,19 +134,21 @@ def _measure(campaign: Campaign, tell: Teller) -> None:
 
 def _announce(campaign: Campaign, left: int, again: int, tell: Teller) -> None:
     from haloscope.doctor import Patient, check_load
+    from haloscope.quantities import count
 
     plan, load = campaign.plan, check_load(Patient())
     done = len(plan.jobs()) - left
     lines = [
         f"{plan.study}",
-        f"{len(plan.cases)} cases, {left} launches in random order (seed {plan.seed})"
+        f"{count(len(plan.cases), 'case')}, {count(left, 'launch', 'launches')} in random order"
+        f" (seed {plan.seed})"
         f" -> {campaign.folder.path}",
         *plan.notes,
     ]
     if done:
-        lines.append(f"{done} launches are there already and are skipped")
+        lines.append(f"there already and skipped: {count(done, 'launch', 'launches')}")
     if again:
-        lines.append(f"{again} launches did not end well before and are tried again")
+        lines.append(f"did not end well before, tried again: {count(again, 'launch', 'launches')}")
     if load.level == "warn":
         lines.append(f"this machine is busy, times will suffer: load {load.what}; {load.mend}")
     for line in lines:
@@ -158,7 +160,7 @@ def _show(campaign: Campaign, out: Console) -> None:
     from rich.table import Table
 
     from haloscope.progress import TimeLeft, duration
-    from haloscope.quantities import size
+    from haloscope.quantities import count, size
 
     table = Table("case", "setting", "launches", "memory", title=campaign.plan.study)
     for case in campaign.plan.cases:
@@ -171,12 +173,16 @@ def _show(campaign: Campaign, out: Console) -> None:
     time = (
         "not known before the first launches" if seconds is None else f"about {duration(seconds)}"
     )
-    for line in (f"{len(jobs)} launches to run; time: {time}", *campaign.plan.notes):
+    for line in (
+        f"{count(len(jobs), 'launch', 'launches')} to run; time: {time}",
+        *campaign.plan.notes,
+    ):
         out.print(line, markup=False, soft_wrap=True)
 
 
 def _conclude(campaign: Campaign, out: Console, *, report: bool) -> int:
     """Show the summary, write the report; the exit code."""
+    from haloscope.quantities import count
     from haloscope.report import terminal_summary, write_report
 
     folder = campaign.folder
@@ -185,6 +191,7 @@ def _conclude(campaign: Campaign, out: Console, *, report: bool) -> int:
         out.print(f"report: {write_report(folder.path)}", markup=False, soft_wrap=True)
     bad, _ = campaign.jobs_left()
     if bad:
-        line = f"{len(bad)} launches did not end well; to try again: run --resume {folder.path}"
+        what = count(len(bad), "launch", "launches")
+        line = f"{what} did not end well; to try again: run --resume {folder.path}"
         out.print(line, markup=False, soft_wrap=True)
     return 1 if bad else 0
