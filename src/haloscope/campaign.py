@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from haloscope import session
+from haloscope import session, toolchain
 from haloscope import study as studies
 from haloscope.case import Job
 from haloscope.errors import Problem, UserError
@@ -18,7 +18,7 @@ from haloscope.records import append, read
 from haloscope.results import ResultFolder, SavedPlan, changes
 from haloscope.runners.local import LocalRunner
 from haloscope.session import Workbench
-from haloscope.study import Study
+from haloscope.study import Run, Study
 
 RUNNERS = ("local",)
 
@@ -37,12 +37,16 @@ class Request:
 
 @dataclass(frozen=True)
 class Campaign:
-    """A plan with its place and its programs. source: the study's text, for a new folder."""
+    """A plan with its place and its programs.
+
+    source: the study's text, for a new folder. seen: for MPI library and transport, what it used.
+    """
 
     folder: ResultFolder
     plan: SavedPlan
     bench: Workbench
     source: str | None
+    seen: Mapping[tuple[str, str | None], str | None] = field(default_factory=dict)
 
     def jobs_left(self) -> tuple[list[Job], int]:
         """The jobs without a good record yet, and how many of them were tried before."""
@@ -58,6 +62,28 @@ class Campaign:
                     walls.setdefault(record.case, []).append(record.wall_s)
         return walls
 
+    def probed(self) -> Campaign:
+        """With what two ranks found out of each MPI library and transport, one launch of each.
+
+        Cases whose transport does not work here become absent, with the reason.
+        """
+        asked = {
+            (case.toolchain, case.transport)
+            for case in self.plan.cases
+            if case.absent is None and case.layout.ranks > 1
+        }
+        probes = {
+            key: session.probe(self.bench.built[key[0]], key[1]) for key in sorted(asked, key=str)
+        }
+        cases = tuple(
+            replace(case, absent=probes[key].problem, launches=1)
+            if (key := (case.toolchain, case.transport)) in probes and probes[key].problem
+            else case
+            for case in self.plan.cases
+        )
+        seen = {key: probe.seen for key, probe in probes.items()}
+        return replace(self, plan=replace(self.plan, cases=cases), seen=seen)
+
     def run(
         self, jobs: list[Job], watch: Callable[[Iterable[Job]], Iterator[Job]]
     ) -> Iterator[tuple[Job, dict[str, Any]]]:
@@ -66,7 +92,8 @@ class Campaign:
             self.folder.create(self.source, self.plan)
         else:
             self.folder.save(self.plan)
-        runner = LocalRunner(session.session(self.plan.name, self.plan.seed), self.bench.built)
+        shared = session.session(self.plan.name, self.plan.seed)
+        runner = LocalRunner(shared, self.bench.built, self.seen)
         for job, record in zip(jobs, runner.run(watch(jobs)), strict=True):
             append(self.folder.records, record)
             yield job, record
@@ -85,7 +112,7 @@ def start(request: Request, tell: Teller) -> Campaign:
     if request.toolchain is not None:
         wanted = {f"--toolchain {request.toolchain}": [request.toolchain]}
     bench = session.workbench(wanted, tell)
-    site = session.site(bench.names, oversubscribe=request.oversubscribe)
+    site = session.site(bench, oversubscribe=request.oversubscribe)
     plan = expand(study, site, bench.program, draft.where)
     unknown = [
         replace(problem, where=f"{draft.path}: {problem.where}")
@@ -109,12 +136,17 @@ def start(request: Request, tell: Teller) -> Campaign:
 
 
 def _as_requested(study: Study, request: Request) -> Study:
-    changed: dict[str, Any] = {}
-    if request.launches is not None:
-        changed["launches"] = request.launches
-    if request.toolchain is not None:
-        changed["toolchains"] = [request.toolchain]
-    return study.model_copy(update={"runs": [run.model_copy(update=changed) for run in study.runs]})
+    """The study with the request's launches and toolchain, and "all" toolchains by their names."""
+
+    def changed(run: Run) -> Run:
+        asked = [request.toolchain] if request.toolchain is not None else run.toolchains
+        every = asked is not None and studies.ALL in asked
+        changes: dict[str, Any] = {"toolchains": toolchain.names() if every else asked}
+        if request.launches is not None:
+            changes["launches"] = request.launches
+        return run.model_copy(update=changes)
+
+    return study.model_copy(update={"runs": [changed(run) for run in study.runs]})
 
 
 def _default_folder(name: str) -> Path:

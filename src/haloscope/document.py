@@ -23,7 +23,13 @@ if TYPE_CHECKING:
 
 TOPICS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "memory": ("Memory bandwidth", ("stream", "bandwidth")),
-    "pingpong": ("Messages between two processes", ("pingpong",)),
+    "pingpong": (
+        "Messages between two processes",
+        ("transports", "pingpong", "libraries", "pingpong_fits"),
+    ),
+    "ring": ("Messages round a ring", ("ring",)),
+    "sum3d": ("Scattered, added, gathered", ("sum3d",)),
+    "collectives": ("Collective operations", ("collectives",)),
     "convergence": ("Convergence", ("convergence", "surfaces")),
     "walltime": ("Wall time", ("walltime_grid", "hybrid_grid", "clusters")),
     "scaling": ("Speedup and efficiency", ("scaling",)),

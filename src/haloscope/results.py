@@ -121,9 +121,13 @@ class ResultFolder:
             raise UserError(Problem(str(self.plan), f"damaged: {error!r}", mend)) from error
 
     def left(self, jobs: Sequence[Job]) -> tuple[list[Job], int]:
-        """The jobs without a good record yet, and how many of them were tried before."""
+        """The jobs without a good record yet, and how many of them were tried before.
+
+        What can't run here (absent) is not tried again.
+        """
         outcomes = {record.key: record.outcome for record in latest(read(self.records))}
-        left = [job for job in jobs if outcomes.get((job.case.id, job.launch)) != "ok"]
+        done = ("ok", "absent")
+        left = [job for job in jobs if outcomes.get((job.case.id, job.launch)) not in done]
         return left, sum((job.case.id, job.launch) in outcomes for job in left)
 
 

@@ -18,23 +18,40 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from haloscope.case import Value
 from haloscope.errors import Problem, UserError, nearest
+from haloscope.machine import PLACEMENTS
 from haloscope.paths import share
+from haloscope.transport import known as known_transports
 
 TABLE_KINDS = (
     "bandwidth",
     "clusters",
+    "collectives",
     "convergence",
     "exchange",
     "hybrid_grid",
+    "libraries",
     "phases",
     "pingpong",
+    "pingpong_fits",
+    "ring",
     "scaling",
     "stream",
+    "sum3d",
     "summary",
     "walltime_grid",
 )
-FIGURE_KINDS = ("phases", "pingpong", "scaling", "stream", "surfaces")
-WORDS = ("cores", "powers", "divisors")
+FIGURE_KINDS = (
+    "collectives",
+    "phases",
+    "pingpong",
+    "pingpong_fits",
+    "ring",
+    "scaling",
+    "stream",
+    "surfaces",
+    "transports",
+)
+WORDS = ("cores", "powers", "every", "divisors")
 
 
 def _axis(value: object) -> object:
@@ -64,6 +81,18 @@ def _one_of(known: Callable[[], Sequence[str]]) -> BeforeValidator:
     return BeforeValidator(check)
 
 
+ALL = "all"
+DEFAULT = "default"
+
+
+def _placements() -> list[str]:
+    return [ALL, *PLACEMENTS]
+
+
+def _transports() -> list[str]:
+    return [ALL, DEFAULT, *known_transports()]
+
+
 def _papers() -> list[str]:
     return sorted(entry.parent.name for entry in share("papers").glob("*/paper.toml"))
 
@@ -79,6 +108,13 @@ Place = Literal["cores", "threads", "sockets"]
 Bind = Literal["close", "spread"]
 Places = Annotated[list[Place], BeforeValidator(_axis), Field(min_length=1)]
 Binds = Annotated[list[Bind], BeforeValidator(_axis), Field(min_length=1)]
+Placements = Annotated[
+    list[Annotated[str, _one_of(_placements)]], BeforeValidator(_axis), Field(min_length=1)
+]
+Transports = Annotated[
+    list[Annotated[str, _one_of(_transports)]], BeforeValidator(_axis), Field(min_length=1)
+]
+Toolchains = Annotated[list[str], BeforeValidator(_axis), Field(min_length=1)]
 
 
 class _Model(BaseModel):
@@ -90,10 +126,13 @@ class LayoutAxes(_Model):
 
     nodes: Positives = Field([1], description="nodes: whole numbers from 1")
     ppn: Counts | None = Field(
-        None, description="processes per node: whole numbers from 1, 'cores', 'powers', 'divisors'"
+        None,
+        description="processes per node: whole numbers from 1, 'cores', 'powers', 'every' (1 to "
+        "cores), 'divisors'",
     )
     threads: Counts | None = Field(
-        None, description="threads of each process: whole numbers from 1, 'cores' or 'powers'"
+        None,
+        description="threads of each process: whole numbers from 1, 'cores', 'powers', 'every'",
     )
     cores: Counts | None = Field(
         None,
@@ -102,6 +141,11 @@ class LayoutAxes(_Model):
     )
     places: Places = Field(["cores"], description="'cores', 'threads' or 'sockets' (OMP_PLACES)")
     bind: Binds = Field(["close"], description="'close' or 'spread' (OMP_PROC_BIND)")
+    placement: Placements | None = Field(
+        None,
+        description=f"how two ranks lie to each other: 'all', or {', '.join(PLACEMENTS)}; then "
+        "leave all else of the layout out",
+    )
 
 
 class Run(_Model):
@@ -114,10 +158,16 @@ class Run(_Model):
         description="key = value or [values], numbers or texts: see haloscope describe",
     )
     layout: LayoutAxes = Field(
-        default_factory=LayoutAxes, description="nodes, ppn, threads, cores, places, bind"
+        default_factory=LayoutAxes,
+        description="nodes, ppn, threads, cores, places, bind, placement",
     )
-    toolchains: list[str] | None = Field(
-        None, min_length=1, description='names, as in ["system"]: see haloscope toolchain list'
+    toolchains: Toolchains | None = Field(
+        None, description="'all', or names of MPI libraries: see haloscope toolchain list"
+    )
+    transports: Transports = Field(
+        [DEFAULT],
+        description="'default' (the library's choice), 'all' that each library has, or names: "
+        "see haloscope toolchain list",
     )
     launches: Positive | None = Field(
         None, description="a whole number from 1, in place of the study's launches"

@@ -134,7 +134,7 @@ def test_a_bad_case_is_named_and_the_exit_code_is_1(
     study = study.replace("ppn = [1, 2]", "ppn = 2")
     assert haloscope("run", study_file(study), "--launches", 1) == 1
     captured = capsys.readouterr()
-    assert f"{outcome}: fake fault={fault}, 2 ranks: " in captured.err
+    assert f"{outcome}: fake fault={fault}, 2 ranks, fake: " in captured.err
     assert "1 launch did not end well" in captured.out
 
 
@@ -397,3 +397,27 @@ def test_describe_names_the_nearest_kernel(haloscope: Run) -> None:
 
     with pytest.raises(UserError, match="did you mean 'fake'"):
         haloscope("describe", "fakee")
+
+
+def test_what_can_not_run_here_is_a_record_and_no_failure(
+    haloscope: Run, study_file: Write, laboratory: Laboratory, tmp_path: Path
+) -> None:
+    text = STUDY.replace("n = [8, 16]", "n = 8").replace("ppn = [1, 2], nodes = [1, 2]", "ppn = 2")
+    text += 'toolchains = ["fake", "gone"]\ntransports = "all"\n'
+    folder = tmp_path / "out"
+    assert haloscope("run", study_file(text), "--out", folder) == 0
+    found = {
+        (one.toolchain["name"], one.raw["transport"], one.outcome, one.raw["transport_seen"])
+        for one in read(folder / "records.jsonl")
+    }
+    assert found == {
+        ("fake", "shm", "ok", "vader"),
+        ("fake", "tcp", "ok", "vader"),
+        ("fake", "ucx", "absent", None),
+        ("gone", None, "absent", None),
+    }
+    reasons = {one.reason for one in read(folder / "records.jsonl") if one.outcome == "absent"}
+    assert reasons == {"no device", "'gone' can't be fetched"}
+    assert len(laboratory.launches) == 4
+    assert haloscope("run", "--resume", folder) == 0
+    assert len(laboratory.launches) == 4

@@ -149,12 +149,18 @@ def test_a_study_that_is_not_there(tmp_path: Path) -> None:
 
 def test_every_ready_study_is_valid() -> None:
     assert [path.stem for path in study.ready()] == [
+        "collectives",
+        "pingpong-libraries",
+        "pingpong-transports",
+        "pingpong",
         "poisson-affinity",
         "poisson-convergence",
         "poisson-exchange",
         "poisson-hybrid",
         "poisson-scaling",
         "quick",
+        "ring",
+        "sum3d",
     ]
     for path in study.ready():
         study.load(path)

@@ -62,5 +62,5 @@ def _study(path: Path, bench: Workbench) -> tuple[str, str, str]:
     from haloscope.study import load
 
     study = load(path)
-    plan = expand(study, session.site(bench.names, oversubscribe=False), bench.program)
+    plan = expand(study, session.site(bench, oversubscribe=False), bench.program)
     return path.stem, study.title, f"{len(plan.cases)} cases"

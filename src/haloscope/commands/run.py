@@ -74,6 +74,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.dry_run:
         _show(campaign, Console(highlight=False))
         return 0
+    campaign = campaign.probed()
     try:
         _measure(campaign, tell)
     except KeyboardInterrupt:
@@ -165,7 +166,7 @@ def _show(campaign: Campaign, out: Console) -> None:
     table = Table("case", "setting", "launches", "memory", title=campaign.plan.study)
     for case in campaign.plan.cases:
         marks = " (oversubscribed)" if case.oversubscribed else ""
-        setting = f"{case.label}, {case.toolchain}{marks}"
+        setting = f"{case.title}{marks}"
         table.add_row(case.id, setting, str(case.launches), size(case.memory_bytes))
     out.print(table)
     jobs, _ = campaign.jobs_left()
