@@ -25,7 +25,7 @@ TOPICS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "memory": ("Memory bandwidth", ("stream", "bandwidth")),
     "pingpong": (
         "Messages between two processes",
-        ("transports", "pingpong", "libraries", "pingpong_fits"),
+        ("transports", "pingpong", "libraries", "fits"),
     ),
     "ring": ("Messages round a ring", ("ring",)),
     "sum3d": ("Scattered, added, gathered", ("sum3d",)),

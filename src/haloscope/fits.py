@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 
+import numpy as np
+
 from haloscope.evidence import MeasuredCase
-from haloscope.models import curve, hockney, piecewise_hockney, ring
+from haloscope.models import curve, hockney, loggp, piecewise_hockney, ring
 from haloscope.models.hockney import Ends
 from haloscope.models.model import Model
 from haloscope.models.sweep import Sweep
@@ -16,6 +18,8 @@ from haloscope.points import sweep
 ROUND_TRIPS = ("imb", "osu")
 """Modes of pingpong whose step is a message there and one back."""
 FEWEST_SIZES = 4
+EAGER_BYTES = 2048
+"""Messages up to this go out at once in every library here; LogGP is fitted to these."""
 _FROM_REPORT = Ends()
 
 
@@ -43,7 +47,10 @@ def one_way(case: MeasuredCase) -> Sweep | None:
 
 @lru_cache(maxsize=256)
 def message_models(case: MeasuredCase) -> tuple[tuple[str, Model], ...]:
-    """Every model that a ping-pong's sizes allow, with its name for people."""
+    """Every model of a message's time that a case allows, with its name for people."""
+    if case.kernel == "loggp":
+        found = _if_possible(partial(loggp_model, case))
+        return (("LogGP", found),) if found else ()
     data = one_way(case)
     if data is None:
         return ()
@@ -62,6 +69,23 @@ def _if_possible(fit: Callable[[], Model]) -> Model | None:
         return fit()
     except ValueError:
         return None
+
+
+def loggp_model(case: MeasuredCase) -> loggp.LogGP:
+    """LogGP from the messages that travel eagerly. ValueError where the data lack what it needs."""
+    launches = [
+        [point for point in record.points if point["size_bytes"] <= EAGER_BYTES]
+        for record in case.launches
+    ]
+    if not launches:
+        raise ValueError("no launch")
+    names = ("round_trip_s", "burst_s", "delayed_s", "delay_s", "receive_s")
+    arrays = {
+        name: np.array([[point["result"][name] for point in points] for points in launches])
+        for name in names
+    }
+    sizes = np.array([point["size_bytes"] for point in launches[0]], dtype=np.float64)
+    return loggp.fit(loggp.Measurements(sizes, int(case.number("burst")), **arrays))
 
 
 def _ends(data: Sweep) -> Ends:

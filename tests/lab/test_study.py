@@ -172,7 +172,7 @@ def test_the_kinds_of_tables_and_figures_are_those_that_there_are() -> None:
 
 
 def test_every_table_and_figure_of_a_ready_study_chooses_settings_that_it_measures() -> None:
-    layout = set(study.LayoutAxes.model_fields)
+    layout = {"kernel", *study.LayoutAxes.model_fields}
     for path in study.ready():
         read = study.load(path)
         measured = layout.union(*(run.params for run in read.runs))

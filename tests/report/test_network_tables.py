@@ -50,7 +50,7 @@ def slower(raw: Raw, factor: float) -> Raw:
 
 
 def test_every_parameter_of_every_model_is_there_with_interval_and_source() -> None:
-    (table,) = build("pingpong_fits", [pingpong(launch=k) for k in range(8)])
+    (table,) = build("fits", [pingpong(launch=k) for k in range(8)])
 
     models = list(dict.fromkeys(cell.value for cell in column(table, "model")))
     assert models == [
@@ -84,15 +84,15 @@ def test_a_negative_latency_is_shown_with_its_reason() -> None:
         ]
         raws.append(changed(raw, points=steep))
 
-    (table,) = build("pingpong_fits", raws)
+    (table,) = build("fits", raws)
 
     assert column(table, "value")[0].value < 0
     assert any("least squares: " in note and "negative" in note for note in table.notes)
 
 
 def test_few_sizes_are_not_fitted() -> None:
-    assert build("pingpong_fits", [pingpong(sizes=[8, 64, 512])]) == []
-    assert draw("pingpong_fits", [pingpong(sizes=[8, 64, 512])]) == []
+    assert build("fits", [pingpong(sizes=[8, 64, 512])]) == []
+    assert draw("fits", [pingpong(sizes=[8, 64, 512])]) == []
 
 
 def test_streams_have_a_message_rate_and_no_latency() -> None:
@@ -101,7 +101,7 @@ def test_streams_have_a_message_rate_and_no_latency() -> None:
     assert [c.key for c in table.columns][1:] == ["bandwidth_bytes_per_s", "messages_per_s"]
     rate, messages = (cell.value for cell in table.rows[0][1:])
     assert isinstance(rate, float) and messages == pytest.approx(rate / 8)
-    assert build("pingpong_fits", [pingpong(mode="stream")]) == []
+    assert build("fits", [pingpong(mode="stream")]) == []
     assert build("libraries", [pingpong(mode="stream"), pingpong(mode="bistream")]) == []
 
 
@@ -134,12 +134,51 @@ def test_transports_have_a_panel_a_library_and_a_curve_each() -> None:
 
 
 def test_models_are_lines_and_residuals_stand_beside_them() -> None:
-    (figure,) = draw("pingpong_fits", [pingpong(launch=k) for k in range(6)])
+    (figure,) = draw("fits", [pingpong(launch=k) for k in range(6)])
 
     times, residuals = panels(figure)
     assert [curve.model for curve in times.curves] == [False, True, True, True, True]
     assert len(residuals.curves) == 4
     assert all(abs(mark.y) < 60 for mark in residuals.curves[1].marks)
+
+
+def overheads(launch: int) -> Raw:
+    """L = 1 µs, o_s = 0.2 µs, o_r = 0.3 µs, g = 0.5 µs, G = 0.1 ns a byte."""
+    points = []
+    for size in (1, 64, 1024, 65536):
+        beyond = 1e-10 * (size - 1)
+        trip = 2 * (1.5e-6 + beyond)
+        result = {
+            "round_trip_s": trip,
+            "burst_s": trip + 15 * (0.5e-6 + beyond),
+            "delayed_s": trip + 15 * (0.2e-6 + trip),
+            "delay_s": trip,
+            "receive_s": 0.3e-6,
+        }
+        times = [1e-4 * (1 + 0.01 * launch)]
+        points.append({"size_bytes": size, "times_s": times, "bytes": size, "result": result})
+    return record("loggp", {"burst": 16}, [1e-3], ranks=2, launch=launch, points=points)
+
+
+def test_overheads_and_gaps_are_loggps() -> None:
+    (table,) = build("fits", [overheads(k) for k in range(6)])
+
+    found = {
+        cell.value: value.value
+        for cell, value in zip(column(table, "parameter"), column(table, "value"), strict=True)
+    }
+    assert found == pytest.approx(
+        {
+            "latency_s": 1e-6,
+            "send_overhead_s": 0.2e-6,
+            "receive_overhead_s": 0.3e-6,
+            "gap_s": 0.5e-6,
+            "gap_s_per_byte": 1e-10,
+        },
+        rel=1e-6,
+    )
+    assert column(table, "piece")[0].text == "1 B to 1 KiB"
+    assert draw("fits", [overheads(0)]) == []
 
 
 def ring(ranks: int, launch: int, *, message_s: float = 0.4e-6) -> Raw:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from haloscope.evidence import MeasuredCase, select
 from haloscope.series import (
     collectives,
+    fits,
     phases,
     pingpong,
-    pingpong_fits,
     ring,
     scaling,
     stream,
@@ -30,7 +30,7 @@ KINDS: Mapping[str, Builder] = {
     "collectives": collectives.build,
     "phases": phases.build,
     "pingpong": pingpong.build,
-    "pingpong_fits": pingpong_fits.build,
+    "fits": fits.build,
     "ring": ring.build,
     "transports": transports.build,
     "scaling": scaling.build,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from haloscope.evidence import Facet, MeasuredCase, facets
-from haloscope.fits import message_models
+from haloscope.fits import exchanges, message_models
 from haloscope.models.model import Model
 from haloscope.series.model import Axis, Curve, Figure, Lines, Mark
 from haloscope.series.pingpong import BARS, curve, sizes_of
@@ -19,7 +19,7 @@ _PER_OCTAVE = 4
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     """A figure a case: measured times with every model's curve; relative residuals by size."""
-    own = [case for case in cases if message_models(case)]
+    own = [case for case in cases if exchanges(case) and message_models(case)]
     return [_figure(part, context) for part in facets(own, ())]
 
 
@@ -39,8 +39,8 @@ def _figure(part: Facet, context: Context) -> Figure:
         for name, model in models
     )
     return Figure(
-        id="pingpong_fits",
-        kind="pingpong_fits",
+        id="fits",
+        kind="fits",
         title=context.title("Models of a message's time", part.label),
         panels=(
             Lines(

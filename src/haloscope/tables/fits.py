@@ -1,4 +1,4 @@
-"""Models of a message's time fitted to ping-pongs: every parameter with its interval and source."""
+"""Models of a message's time: every parameter with its interval, range and source."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ from haloscope.tables.notebook import Notebook
 
 _WORDS = {
     "alpha_s": "latency α",
+    "latency_s": "latency L",
+    "send_overhead_s": "overhead of sending o_s",
+    "receive_overhead_s": "overhead of receiving o_r",
+    "gap_s": "gap between messages g",
+    "gap_s_per_byte": "gap between bytes G",
     "bandwidth_bytes_per_s": "bandwidth B",
     "peak_bytes_per_s": "peak bandwidth",
     "peak_bytes": "size of the peak",
@@ -23,7 +28,9 @@ _WORDS = {
     "hump_ratio": "in-cache hump, peak over asymptote",
     "hump_fall_bytes": "size where the hump falls",
 }
+PER_BYTE: Scale = ((1e-6, "µs/B"), (1e-9, "ns/B"), (1e-12, "ps/B"))
 _SCALES: tuple[tuple[str, Scale], ...] = (
+    ("_s_per_byte", PER_BYTE),
     ("_bytes_per_s", BYTES_PER_SECOND),
     ("_bytes", BYTES),
     ("_s", SECONDS),
@@ -31,7 +38,7 @@ _SCALES: tuple[tuple[str, Scale], ...] = (
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """One table a ping-pong that has sizes enough to be fitted."""
+    """One table a ping-pong that has sizes enough to be fitted, and a run of loggp."""
     own = [case for case in cases if message_models(case)]
     return [_table(part, context) for part in facets(own, ())]
 
@@ -40,8 +47,8 @@ def _table(part: Facet, context: Context) -> Table:
     (case,) = part.cases
     notebook = Notebook(part.cases, context.all_cases)
     return Table(
-        id="pingpong_fits",
-        kind="pingpong_fits",
+        id="fits",
+        kind="fits",
         title=context.title("Models of a message's time", part.label),
         columns=(
             Column("model", "model", align="left"),
