@@ -23,6 +23,7 @@ COMMANDS = (
     "compare",
     "list",
     "describe",
+    "calibrate",
     "doctor",
     "toolchain",
     "paper",

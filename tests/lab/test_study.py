@@ -149,6 +149,7 @@ def test_a_study_that_is_not_there(tmp_path: Path) -> None:
 
 def test_every_ready_study_is_valid() -> None:
     assert [path.stem for path in study.ready()] == [
+        "calibrate",
         "collectives",
         "pingpong-libraries",
         "pingpong-transports",

@@ -76,11 +76,11 @@ def execute(arguments: argparse.Namespace) -> int:
         return 0
     campaign = campaign.probed()
     try:
-        _measure(campaign, tell)
+        measure(campaign, tell)
     except KeyboardInterrupt:
         tell.say(f"\nTo go on: haloscope run --resume {campaign.folder.path}")
         raise
-    return _conclude(campaign, Console(highlight=False), report=not arguments.no_report)
+    return conclude(campaign, Console(highlight=False), report=not arguments.no_report)
 
 
 def _campaign(arguments: argparse.Namespace, tell: Teller) -> Campaign:
@@ -123,7 +123,8 @@ def _unusable(arguments: argparse.Namespace, runners: Sequence[str]) -> Iterator
                 yield Problem(f"--{option}", what, "leave it out, or start a new folder")
 
 
-def _measure(campaign: Campaign, tell: Teller) -> None:
+def measure(campaign: Campaign, tell: Teller) -> None:
+    """Run what is left of a campaign, saying what happens."""
     from haloscope.progress import RunView
 
     jobs, again = campaign.jobs_left()
@@ -181,7 +182,7 @@ def _show(campaign: Campaign, out: Console) -> None:
         out.print(line, markup=False, soft_wrap=True)
 
 
-def _conclude(campaign: Campaign, out: Console, *, report: bool) -> int:
+def conclude(campaign: Campaign, out: Console, *, report: bool) -> int:
     """Show the summary, write the report; the exit code."""
     from haloscope.quantities import count
     from haloscope.report import terminal_summary, write_report
