@@ -18,6 +18,7 @@ from haloscope.records import append, read
 from haloscope.results import ResultFolder, SavedPlan, changes
 from haloscope.runners.local import LocalRunner
 from haloscope.session import Workbench
+from haloscope.stopping import Stopping
 from haloscope.study import Run, Study
 
 RUNNERS = ("local",)
@@ -50,7 +51,9 @@ class Campaign:
 
     def jobs_left(self) -> tuple[list[Job], int]:
         """The jobs without a good record yet, and how many of them were tried before."""
-        return self.folder.left(self.plan.jobs())
+        follows = self.plan.rule is not None and self.folder.plan.exists()
+        plan = self.folder.load() if follows else self.plan  # which cases have stopped since
+        return self.folder.left(plan.jobs())
 
     def earlier_walls(self) -> dict[str, list[float]]:
         """Seconds that launches took on this machine before, by case; in folders beside too."""
@@ -94,9 +97,16 @@ class Campaign:
             self.folder.save(self.plan)
         shared = session.session(self.plan.name, self.plan.seed)
         runner = LocalRunner(shared, self.bench.built, self.seen)
-        for job, record in zip(jobs, runner.run(watch(jobs)), strict=True):
+        plan, rule = self.plan, self.plan.rule
+        stopping = rule and Stopping(rule, (record.raw for record in read(self.folder.records)))
+        by_key = {(job.case.id, job.launch): job for job in jobs}
+        for record in runner.run(watch(stopping.needed(jobs) if stopping else jobs)):
             append(self.folder.records, record)
-            yield job, record
+            case = record["case"]
+            if stopping and stopping.add(record):
+                plan = plan.stopped(case, stopping.launches(case), stopping.done[case])
+                self.folder.save(plan)
+            yield by_key[case, record["launch"]], record
 
 
 def start(request: Request, tell: Teller) -> Campaign:
@@ -131,6 +141,7 @@ def start(request: Request, tell: Teller) -> Campaign:
         notes=plan.notes,
         sources={name: built.source for name, built in bench.built.items()},
         machine=session.identity(),
+        rule=studies.stopping_rule(study),
     )
     return Campaign(folder, saved, bench, draft.source)
 
@@ -172,6 +183,8 @@ def resume(directory: Path, study: str | None, launches: int | None, tell: Telle
     for key, value in session.identity().items():
         if value != plan.machine[key]:
             differences.append(f"another machine: {key} {plan.machine[key]} -> {value}")
+    if launches is not None and plan.rule is not None:
+        differences.append("its study asks for a precision, not for a number of launches")
     mend = "start a new folder: haloscope run STUDY --out DIR"
     problems = [Problem(f"--resume {directory}", what, mend) for what in differences]
     if problems or bench.problems:

@@ -51,6 +51,8 @@ class Case:
     memory_bytes: predicted, summed over ranks. oversubscribed: more threads than cores there.
     transport: as a toolchain names it; None leaves it to the library.
     absent: why it can't run here, if it can't: it is then a record with that reason, no launch.
+    stopped: where a precision was asked for, why there are no more launches: "narrow" intervals,
+        or the cap on their "count".
     """
 
     kernel: str
@@ -65,6 +67,7 @@ class Case:
     oversubscribed: bool = False
     transport: str | None = None
     absent: str | None = None
+    stopped: str | None = None
 
     @cached_property
     def id(self) -> str:

@@ -110,7 +110,7 @@ def compose(dossier: Dossier) -> Document:
         ),
         machine=machine_facts(dossier.machine),
         toolchains=toolchain_facts(dossier.records),
-        method=method(dossier.records, dossier.cases),
+        method=method(dossier.records, dossier.cases, dossier.plan),
         provenance=provenance(dossier),
     )
 

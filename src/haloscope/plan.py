@@ -13,7 +13,7 @@ from haloscope.errors import Problem, nearest
 from haloscope.evidence import SETTINGS
 from haloscope.machine import PLACEMENTS
 from haloscope.quantities import count, listed, size
-from haloscope.study import ALL, DEFAULT, LayoutAxes, Run, Study
+from haloscope.study import ALL, DEFAULT, LayoutAxes, Run, Study, stopping_rule
 from haloscope.transport import missing
 
 _LEAVE_OUT = "with skip_too_large = true, a study leaves such cases out"
@@ -246,7 +246,7 @@ class _RunExpansion:
                 layout=layout,
                 toolchain=toolchain,
                 run=self.index,
-                launches=1 if absent else self.run.launches or self.study.launches,
+                launches=1 if absent else self._launches(),
                 timeout_s=self.study.timeout_s,
                 memory_bytes=forecast.memory_bytes,
                 oversubscribed=self._crowded(layout),
@@ -255,6 +255,11 @@ class _RunExpansion:
             )
             if absent or self._fits(case):
                 self.findings.add(case)
+
+    def _launches(self) -> int:
+        """Of a case: as many as the run or the study says, or the most that precision may take."""
+        rule = stopping_rule(self.study)
+        return self.run.launches or (rule.most if rule else self.study.launches)
 
     def _libraries(self) -> list[tuple[str, str | None]]:
         """MPI libraries, each with every transport that is asked of it; None is its own choice."""

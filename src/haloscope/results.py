@@ -14,6 +14,7 @@ from haloscope.case import Case, Job
 from haloscope.errors import Problem, UserError
 from haloscope.plan import schedule
 from haloscope.records import latest, read
+from haloscope.sequential import Rule
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class SavedPlan:
 
     name: of the study; sources: the hash of halobench's sources for each toolchain;
     machine: what must be the same for the records of one folder to be of one kind.
+    rule: when a case has been launched often enough, where the study asks for a precision.
     """
 
     name: str
@@ -31,6 +33,7 @@ class SavedPlan:
     notes: tuple[str, ...]
     sources: Mapping[str, str]
     machine: Mapping[str, Any]
+    rule: Rule | None = None
 
     def jobs(self) -> list[Job]:
         """All launches, in the order they are to run."""
@@ -41,6 +44,14 @@ class SavedPlan:
         if launches is None:
             return self
         cases = tuple(replace(case, launches=launches) for case in self.cases)
+        return replace(self, cases=cases)
+
+    def stopped(self, case: str, launches: int, why: str) -> SavedPlan:
+        """The same plan with a case that needs no more launches than it has."""
+        cases = tuple(
+            replace(one, launches=launches, stopped=why) if one.id == case else one
+            for one in self.cases
+        )
         return replace(self, cases=cases)
 
     def as_dict(self) -> dict[str, Any]:
@@ -56,7 +67,8 @@ class SavedPlan:
         """The reverse of `as_dict`."""
         fields = {key: value for key, value in saved.items() if key != "order"}
         cases = tuple(Case.from_dict(case) for case in saved["cases"])
-        return cls(**{**fields, "cases": cases, "notes": tuple(saved["notes"])})
+        rule = Rule(**saved["rule"]) if saved.get("rule") else None
+        return cls(**{**fields, "cases": cases, "notes": tuple(saved["notes"]), "rule": rule})
 
 
 @dataclass(frozen=True)

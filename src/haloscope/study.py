@@ -20,6 +20,8 @@ from haloscope.case import Value
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.machine import PLACEMENTS
 from haloscope.paths import share
+from haloscope.sequential import Rule
+from haloscope.stats import FEWEST_FOR_INTERVAL
 from haloscope.transport import known as known_transports
 
 TABLE_KINDS = (
@@ -215,10 +217,28 @@ class Study(_Model):
         None, description="the id of a paper whose tables stand beside ours: see haloscope list"
     )
     launches: Positive = Field(1, description="a whole number from 1: whole jobs of each case")
+    precision: float | None = Field(
+        None,
+        gt=0,
+        lt=1,
+        description="a share such as 0.02: launch each case (at least 'launches' times, and 7) "
+        "until the medians' intervals are as narrow, half width over median",
+    )
+    most_launches: Positive = Field(
+        30, description="a whole number from 7: launches of each case at most, where precision asks"
+    )
     timeout_s: float = Field(600.0, gt=0, description="seconds above 0: the time limit of a case")
     runs: list[Run] = Field(min_length=1, description="[[runs]] tables, at least one")
     tables: list[TableElement] = Field(default_factory=list, description="[[tables]] tables")
     figures: list[FigureElement] = Field(default_factory=list, description="[[figures]] tables")
+
+
+def stopping_rule(study: Study) -> Rule | None:
+    """When a study's cases have been launched often enough; None where it says how often."""
+    if study.precision is None:
+        return None
+    fewest = max(FEWEST_FOR_INTERVAL + 1, study.launches)
+    return Rule(study.precision, fewest, max(fewest, study.most_launches))
 
 
 @dataclass(frozen=True)
