@@ -111,6 +111,7 @@ class Campaign:
 
 def start(request: Request, tell: Teller) -> Campaign:
     """A new campaign. UserError with all that is wrong, in the study or for it on this machine."""
+    _check_launches(request.launches)
     draft = studies.read(request.study)
     if draft.study is None:
         raise UserError(draft.problems)
@@ -141,9 +142,14 @@ def start(request: Request, tell: Teller) -> Campaign:
         notes=plan.notes,
         sources={name: built.source for name, built in bench.built.items()},
         machine=session.identity(),
-        rule=studies.stopping_rule(study),
+        rule=studies.stopping_rule(study) if request.launches is None else None,
     )
     return Campaign(folder, saved, bench, draft.source)
+
+
+def _check_launches(launches: int | None) -> None:
+    if launches is not None and launches < 1:
+        raise UserError(Problem(f"--launches {launches}", "too few", "give a number from 1"))
 
 
 def _as_requested(study: Study, request: Request) -> Study:
@@ -169,6 +175,7 @@ def resume(directory: Path, study: str | None, launches: int | None, tell: Telle
 
     study: must be that of the folder, if it is named at all.
     """
+    _check_launches(launches)
     folder = ResultFolder(directory)
     plan = folder.load()
     bench = session.workbench({f"--resume {directory}": list(plan.sources)}, tell)

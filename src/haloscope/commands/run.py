@@ -114,8 +114,6 @@ def _unusable(arguments: argparse.Namespace, runners: Sequence[str]) -> Iterator
         yield Problem(f"--on {arguments.on}", "no such runner", nearest(arguments.on, runners))
     if arguments.study is None and arguments.resume is None:
         yield Problem("STUDY", "missing", "name a study (haloscope list) or a file")
-    if arguments.launches is not None and arguments.launches < 1:
-        yield Problem(f"--launches {arguments.launches}", "too few", "give a number from 1")
     if arguments.resume:
         for option in ("out", "toolchain", "seed", "oversubscribe"):
             if getattr(arguments, option) not in (None, False):
