@@ -15,6 +15,7 @@ std::uint64_t mix(std::uint64_t x) {
 }
 
 void write(std::span<unsigned char> message, std::uint64_t seed, std::uint64_t flip) {
+  if (message.empty()) return;  // and may have no address
   const auto words = message.size() / sizeof seed;
   for (std::size_t i = 0; i < words; ++i) {
     const std::uint64_t word = (seed + i * golden) ^ flip;
@@ -41,6 +42,7 @@ void write_opposite(std::span<unsigned char> message, std::uint64_t seed) {
 }
 
 bool has_pattern(std::span<const unsigned char> message, std::uint64_t seed) {
+  if (message.empty()) return true;
   const auto words = message.size() / sizeof seed;
   std::uint64_t wrong = 0;
   for (std::size_t i = 0; i < words; ++i) {

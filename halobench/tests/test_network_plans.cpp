@@ -37,6 +37,13 @@ void pingpong_needs_its_pairs() {
   refuses("pingpong", 2, "window=0", "give a whole number from 1 to 65536");
 }
 
+void loggp_needs_a_pair_and_a_burst() {
+  refuses("loggp", 1, "burst=16", "needs at least 2 ranks");
+  refuses("loggp", 2, "burst=1", "give a whole number from 2 to 4096");
+  refuses("loggp", 2, "sizes=0", "give sizes from 1");
+  expect::equal(plan("loggp", 2, {"sizes=8,64K"}).memory_bytes, 4.0 * 65536);
+}
+
 void pingpong_foresees_its_memory() {
   expect::equal(plan("pingpong", 4, {"sizes=0,1024"}).memory_bytes, 4 * (1024 + 64.0));
   expect::equal(plan("pingpong", 4, {"sizes=64", "pairs=halves"}).memory_bytes, 8 * (64 + 64.0));
@@ -87,6 +94,7 @@ void every_kernel_can_start_at_a_common_time() {
 
 int main() {
   pingpong_needs_its_pairs();
+  loggp_needs_a_pair_and_a_burst();
   pingpong_foresees_its_memory();
   sum3d_needs_a_topology_of_its_ranks();
   collectives_add_whole_doubles();

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from haloscope import session
+from haloscope import session, toolchain
 from haloscope import study as studies
 from haloscope.case import Job
 from haloscope.errors import Problem, UserError
-from haloscope.plan import expand
+from haloscope.plan import expand, unknown_settings
 from haloscope.progress import Teller
 from haloscope.records import append, read
 from haloscope.results import ResultFolder, SavedPlan, changes
 from haloscope.runners.local import LocalRunner
 from haloscope.session import Workbench
-from haloscope.study import Study
+from haloscope.stopping import Stopping
+from haloscope.study import Run, Study
 
 RUNNERS = ("local",)
 
@@ -37,16 +38,22 @@ class Request:
 
 @dataclass(frozen=True)
 class Campaign:
-    """A plan with its place and its programs. source: the study's text, for a new folder."""
+    """A plan with its place and its programs.
+
+    source: the study's text, for a new folder. seen: for MPI library and transport, what it used.
+    """
 
     folder: ResultFolder
     plan: SavedPlan
     bench: Workbench
     source: str | None
+    seen: Mapping[tuple[str, str | None], str | None] = field(default_factory=dict)
 
     def jobs_left(self) -> tuple[list[Job], int]:
         """The jobs without a good record yet, and how many of them were tried before."""
-        return self.folder.left(self.plan.jobs())
+        follows = self.plan.rule is not None and self.folder.plan.exists()
+        plan = self.folder.load() if follows else self.plan  # which cases have stopped since
+        return self.folder.left(plan.jobs())
 
     def earlier_walls(self) -> dict[str, list[float]]:
         """Seconds that launches took on this machine before, by case; in folders beside too."""
@@ -58,6 +65,28 @@ class Campaign:
                     walls.setdefault(record.case, []).append(record.wall_s)
         return walls
 
+    def probed(self) -> Campaign:
+        """With what two ranks found out of each MPI library and transport, one launch of each.
+
+        Cases whose transport does not work here become absent, with the reason.
+        """
+        asked = {
+            (case.toolchain, case.transport)
+            for case in self.plan.cases
+            if case.absent is None and case.layout.ranks > 1
+        }
+        probes = {
+            key: session.probe(self.bench.built[key[0]], key[1]) for key in sorted(asked, key=str)
+        }
+        cases = tuple(
+            replace(case, absent=probes[key].problem, launches=1)
+            if (key := (case.toolchain, case.transport)) in probes and probes[key].problem
+            else case
+            for case in self.plan.cases
+        )
+        seen = {key: probe.seen for key, probe in probes.items()}
+        return replace(self, plan=replace(self.plan, cases=cases), seen=seen)
+
     def run(
         self, jobs: list[Job], watch: Callable[[Iterable[Job]], Iterator[Job]]
     ) -> Iterator[tuple[Job, dict[str, Any]]]:
@@ -66,14 +95,23 @@ class Campaign:
             self.folder.create(self.source, self.plan)
         else:
             self.folder.save(self.plan)
-        runner = LocalRunner(session.session(self.plan.name, self.plan.seed), self.bench.built)
-        for job, record in zip(jobs, runner.run(watch(jobs)), strict=True):
+        shared = session.session(self.plan.name, self.plan.seed)
+        runner = LocalRunner(shared, self.bench.built, self.seen)
+        plan, rule = self.plan, self.plan.rule
+        stopping = rule and Stopping(rule, (record.raw for record in read(self.folder.records)))
+        by_key = {(job.case.id, job.launch): job for job in jobs}
+        for record in runner.run(watch(stopping.needed(jobs) if stopping else jobs)):
             append(self.folder.records, record)
-            yield job, record
+            case = record["case"]
+            if stopping and stopping.add(record):
+                plan = plan.stopped(case, stopping.launches(case), stopping.done[case])
+                self.folder.save(plan)
+            yield by_key[case, record["launch"]], record
 
 
 def start(request: Request, tell: Teller) -> Campaign:
     """A new campaign. UserError with all that is wrong, in the study or for it on this machine."""
+    _check_launches(request.launches)
     draft = studies.read(request.study)
     if draft.study is None:
         raise UserError(draft.problems)
@@ -85,9 +123,13 @@ def start(request: Request, tell: Teller) -> Campaign:
     if request.toolchain is not None:
         wanted = {f"--toolchain {request.toolchain}": [request.toolchain]}
     bench = session.workbench(wanted, tell)
-    site = session.site(bench.names, oversubscribe=request.oversubscribe)
+    site = session.site(bench, oversubscribe=request.oversubscribe)
     plan = expand(study, site, bench.program, draft.where)
-    problems = [*draft.problems, *bench.problems, *plan.problems, *folder.problems()]
+    unknown = [
+        replace(problem, where=f"{draft.path}: {problem.where}")
+        for problem in unknown_settings(study, bench.program)
+    ]
+    problems = [*draft.problems, *bench.problems, *plan.problems, *unknown, *folder.problems()]
     if not plan.cases and not problems:
         problems.append(Problem(str(draft.path), "nothing can run here", "\n    ".join(plan.notes)))
     if problems:
@@ -100,17 +142,28 @@ def start(request: Request, tell: Teller) -> Campaign:
         notes=plan.notes,
         sources={name: built.source for name, built in bench.built.items()},
         machine=session.identity(),
+        rule=studies.stopping_rule(study) if request.launches is None else None,
     )
     return Campaign(folder, saved, bench, draft.source)
 
 
+def _check_launches(launches: int | None) -> None:
+    if launches is not None and launches < 1:
+        raise UserError(Problem(f"--launches {launches}", "too few", "give a number from 1"))
+
+
 def _as_requested(study: Study, request: Request) -> Study:
-    changed: dict[str, Any] = {}
-    if request.launches is not None:
-        changed["launches"] = request.launches
-    if request.toolchain is not None:
-        changed["toolchains"] = [request.toolchain]
-    return study.model_copy(update={"runs": [run.model_copy(update=changed) for run in study.runs]})
+    """The study with the request's launches and toolchain, and "all" toolchains by their names."""
+
+    def changed(run: Run) -> Run:
+        asked = [request.toolchain] if request.toolchain is not None else run.toolchains
+        every = asked is not None and studies.ALL in asked
+        changes: dict[str, Any] = {"toolchains": toolchain.names() if every else asked}
+        if request.launches is not None:
+            changes["launches"] = request.launches
+        return run.model_copy(update=changes)
+
+    return study.model_copy(update={"runs": [changed(run) for run in study.runs]})
 
 
 def _default_folder(name: str) -> Path:
@@ -122,6 +175,7 @@ def resume(directory: Path, study: str | None, launches: int | None, tell: Telle
 
     study: must be that of the folder, if it is named at all.
     """
+    _check_launches(launches)
     folder = ResultFolder(directory)
     plan = folder.load()
     bench = session.workbench({f"--resume {directory}": list(plan.sources)}, tell)
@@ -136,6 +190,8 @@ def resume(directory: Path, study: str | None, launches: int | None, tell: Telle
     for key, value in session.identity().items():
         if value != plan.machine[key]:
             differences.append(f"another machine: {key} {plan.machine[key]} -> {value}")
+    if launches is not None and plan.rule is not None:
+        differences.append("its study asks for a precision, not for a number of launches")
     mend = "start a new folder: haloscope run STUDY --out DIR"
     problems = [Problem(f"--resume {directory}", what, mend) for what in differences]
     if problems or bench.problems:

@@ -16,13 +16,17 @@ Value = bool | int | float | str
 
 @dataclass(frozen=True)
 class Layout:
-    """Where one case's ranks and threads are asked to go."""
+    """Where one case's ranks and threads are asked to go.
+
+    placement: how two ranks lie to each other, one of machine.PLACEMENTS; None says nothing of it.
+    """
 
     nodes: int = 1
     ppn: int = 1
     threads: int = 1
     places: str = "cores"
     bind: str = "close"
+    placement: str | None = None
 
     @property
     def ranks(self) -> int:
@@ -33,9 +37,10 @@ class Layout:
         """For people: 4 ranks x 2 threads on 2 nodes."""
         threads = f" x {count(self.threads, 'thread')}" if self.threads > 1 else ""
         nodes = f" on {self.nodes} nodes" if self.nodes > 1 else ""
-        usual = self == Layout(self.nodes, self.ppn, self.threads)
+        usual = (self.places, self.bind) == (Layout.places, Layout.bind)
         binding = "" if usual else f", {self.places} {self.bind}"
-        return f"{count(self.ranks, 'rank')}{threads}{nodes}{binding}"
+        placement = f", {self.placement}" if self.placement else ""
+        return f"{count(self.ranks, 'rank')}{threads}{nodes}{binding}{placement}"
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,10 @@ class Case:
 
     given: the parameters that were asked for; params: all of them, resolved by halobench.
     memory_bytes: predicted, summed over ranks. oversubscribed: more threads than cores there.
+    transport: as a toolchain names it; None leaves it to the library.
+    absent: why it can't run here, if it can't: it is then a record with that reason, no launch.
+    stopped: where a precision was asked for, why there are no more launches: "narrow" intervals,
+        or the cap on their "count".
     """
 
     kernel: str
@@ -57,6 +66,8 @@ class Case:
     memory_bytes: int
     oversubscribed: bool = False
     transport: str | None = None
+    absent: str | None = None
+    stopped: str | None = None
 
     @cached_property
     def id(self) -> str:
@@ -75,6 +86,11 @@ class Case:
     def label(self) -> str:
         """A line for people: kernel, given parameters, layout."""
         return f"{' '.join([self.kernel, *self.arguments])}, {self.layout}"
+
+    @property
+    def title(self) -> str:
+        """Its label, with the MPI library and the transport."""
+        return ", ".join([self.label, " ".join(filter(None, (self.toolchain, self.transport)))])
 
     @property
     def arguments(self) -> list[str]:

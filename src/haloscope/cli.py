@@ -23,6 +23,7 @@ COMMANDS = (
     "compare",
     "list",
     "describe",
+    "calibrate",
     "doctor",
     "toolchain",
     "paper",
@@ -69,3 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+    except OSError as error:  # of the files and programs of this machine: a full disk, no rights
+        about = f"{error.filename}: " if error.filename else ""
+        errors.print(f"haloscope: {about}{error.strerror or error}", markup=False, soft_wrap=True)
+        return 1

@@ -12,6 +12,7 @@ from haloscope.errors import nearest
 from haloscope.evidence import MeasuredCase
 from haloscope.findings import Finding, findings
 from haloscope.method import Facts, machine_facts, method, provenance, toolchain_facts
+from haloscope.quantities import count
 from haloscope.series import Figure
 from haloscope.tables import Context, Table
 from haloscope.tables.model import Wish
@@ -22,7 +23,13 @@ if TYPE_CHECKING:
 
 TOPICS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "memory": ("Memory bandwidth", ("stream", "bandwidth")),
-    "pingpong": ("Messages between two processes", ("pingpong",)),
+    "pingpong": (
+        "Messages between two processes",
+        ("transports", "pingpong", "libraries", "fits"),
+    ),
+    "ring": ("Messages round a ring", ("ring",)),
+    "sum3d": ("Scattered, added, gathered", ("sum3d",)),
+    "collectives": ("Collective operations", ("collectives",)),
     "convergence": ("Convergence", ("convergence", "surfaces")),
     "walltime": ("Wall time", ("walltime_grid", "hybrid_grid", "clusters")),
     "scaling": ("Speedup and efficiency", ("scaling",)),
@@ -103,7 +110,7 @@ def compose(dossier: Dossier) -> Document:
         ),
         machine=machine_facts(dossier.machine),
         toolchains=toolchain_facts(dossier.records),
-        method=method(dossier.records, dossier.cases),
+        method=method(dossier.records, dossier.cases, dossier.plan),
         provenance=provenance(dossier),
     )
 
@@ -141,7 +148,8 @@ def _summary(cases: Sequence[MeasuredCase]) -> str:
     launches = sum(len(case.launches) for case in cases)
     kernels = Counter(case.kernel for case in cases)
     counted = ", ".join(f"{kernel} {number}" for kernel, number in kernels.items())
-    return f"{len(cases)} cases ({counted}), {launches} good launches."
+    good = count(launches, "good launch", "good launches")
+    return f"{count(len(cases), 'case')} ({counted}), {good}."
 
 
 def _sections(

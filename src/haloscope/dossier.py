@@ -88,7 +88,11 @@ _MEND = "give the folder that haloscope run wrote to"
 def _plan(folder: ResultFolder) -> Mapping[str, Any]:
     if not folder.plan.exists():
         return {}
-    saved: Mapping[str, Any] = json.loads(folder.plan.read_text(encoding="utf-8"))
+    try:
+        saved: Mapping[str, Any] = json.loads(folder.plan.read_text(encoding="utf-8"))
+    except ValueError as error:
+        mend = "take it away: the records are enough for a report"
+        raise UserError(Problem(str(folder.plan), f"damaged: {error}", mend)) from error
     return saved
 
 

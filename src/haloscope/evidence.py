@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 Setting = str | int | float | bool | None
 Settings = Mapping[str, Setting]
 
-LAYOUT = ("nodes", "ppn", "threads", "places", "bind")
+LAYOUT = ("nodes", "ppn", "threads", "places", "bind", "placement")
+SETTINGS = ("kernel", *LAYOUT, "toolchain", "transport", "runner", "clock")
+"""What every case has, besides the parameters of its kernel."""
 PROTOCOL = ("repetitions", "warmup", "steps")
 OUTPUT = ("surface",)
 """Parameters that ask for more output, outside the timed part: no reason to tell cases apart."""
@@ -224,6 +226,8 @@ def describe(settings: Settings, names: Sequence[str]) -> str:
     without saying where processes are named.
     """
     nodes, ppn = settings.get("nodes"), settings.get("ppn")
+    if "placement" in names:  # it says where both ranks are; without one, two ranks are meant
+        names = [name for name in names if name not in ("nodes", "ppn", "places")]
     words = []
     for name in names:
         if name == "ppn" and "nodes" not in names and isinstance(nodes, int):
@@ -249,14 +253,14 @@ def name_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
 
 def _in_words(name: str, value: Setting) -> str:
     if value is None:
-        return f"default {name}"
+        return "" if name == "placement" else f"default {name}"
     if name == "ppn" and isinstance(value, int):
         return f"{count(value, 'process', 'processes')} per node"
     if name == "nodes" and isinstance(value, int):
         return count(value, "node")
     if name == "threads" and isinstance(value, int):
         return count(value, "thread")
-    if name in ("variant", "exchange", "clock"):
+    if name in ("variant", "exchange", "clock", "placement", "toolchain", "transport", "mode"):
         return str(value)
     return f"{name} = {str(value).lower() if isinstance(value, bool) else value}"
 

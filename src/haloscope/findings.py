@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from haloscope.bandwidth import uses
-from haloscope.evidence import MeasuredCase, facets
+from haloscope.comparison import Measure, contrasts
+from haloscope.evidence import LAYOUT, MeasuredCase, describe, facets, varying
+from haloscope.fits import exchanges
 from haloscope.points import Swept, sweep
 from haloscope.published import Library
 from haloscope.quantities import count, listed, number, percent, rate, seconds, size
@@ -16,7 +18,7 @@ from haloscope.stats import Estimate
 from haloscope.tables.context import Context
 from haloscope.tables.exchange import groups
 from haloscope.tables.model import Tone
-from haloscope.tables.pingpong import half_round_trip, one_way_rate
+from haloscope.tables.pingpong import half_round_trip
 
 BUSY = 0.5
 """Load beforehand, in processors, above which it is worth a word."""
@@ -45,6 +47,7 @@ def findings(cases: Sequence[MeasuredCase], context: Context) -> list[Finding]:
         _published(cases, context),
         _convergence(cases, context),
         _exchange(cases, context),
+        _layouts(cases, context),
         _pingpong(cases),
     )
     return [finding for part in parts for finding in part]
@@ -214,8 +217,8 @@ def _convergence(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fi
 
 def _exchange(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     verdicts: dict[tuple[str, str], Counter[str]] = {}
-    for _, contrasts in groups(cases, context.seed):
-        for one in contrasts:
+    for _, compared in groups(cases, context.seed):
+        for one in compared:
             key = (
                 str(one.second.case.settings["exchange"]),
                 str(one.first.case.settings["exchange"]),
@@ -229,18 +232,59 @@ def _exchange(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findi
         )
 
 
+def _layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """The largest mesh on the most cores that several layouts share: which of them to use."""
+    own = [case for case in cases if _is(case, "poisson_cg") and case.time]
+    layouts: dict[tuple[int, ...], list[MeasuredCase]] = {}
+    for index, part in enumerate(facets(own, LAYOUT)):
+        for case in part.cases:
+            key = (case.number("n"), case.cores, -case.number("nodes"), -index)
+            layouts.setdefault(key, []).append(case)
+    several = {key: group for key, group in layouts.items() if len(group) > 1}
+    if not several:
+        return
+    (n, cores, *_), group = max(several.items())
+    best, *others = (
+        Measure(case, "", tuple(case.times_s), case.time) for case in sorted(group, key=_seconds)
+    )
+    apart = varying([case.settings for case in group])
+    verdicts: dict[str, list[str]] = {}
+    for one in contrasts([(best, other) for other in others], context.seed):
+        name = describe(one.second.case.settings, apart)
+        verdicts.setdefault(one.verdict, []).append(name)
+    told = "; ".join(
+        f"{verdict}: {names[0] if len(names) == 1 else f'{len(names)} others'}"
+        for verdict, names in verdicts.items()
+    )
+    yield Finding(
+        f"N = {n} on {count(cores, 'core')} is fastest with {describe(best.case.settings, apart)} "
+        f"({seconds(_seconds(best.case))}). Against it, {told}."
+    )
+
+
 def _pingpong(cases: Sequence[MeasuredCase]) -> Iterator[Finding]:
-    own = [case for case in cases if _is(case, "pingpong")]
-    for part in facets(own, ()):
-        points = [point for point in sweep(part.cases[0]) if point.size_bytes]
-        if points:
-            best = max(points, key=lambda point: one_way_rate(point).value)
-            where = f" ({part.label})" if part.label else ""
-            yield Finding(
-                f"Ping-pong{where}: {size(points[0].size_bytes)} take "
-                f"{seconds(half_round_trip(points[0]).value)} one way; the highest bandwidth is "
-                f"{rate(one_way_rate(best).value)}, at {size(best.size_bytes)}."
-            )
+    """The smallest messages' time and the best bandwidth; of several settings, the best of each."""
+    own = [case for case in cases if exchanges(case) and case.launches]
+    parts = {
+        part.label: [p for p in sweep(part.cases[0]) if p.size_bytes] for part in facets(own, ())
+    }
+    ends = {
+        label: (points[0], max(points, key=lambda point: point.rate.value))
+        for label, points in parts.items()
+        if points
+    }
+    if not ends:
+        return
+    quick = min(ends, key=lambda label: half_round_trip(ends[label][0]).value)
+    broad = max(ends, key=lambda label: ends[label][1].rate.value)
+    least, most = ends[quick][0], ends[broad][1]
+    yield Finding(
+        f"Ping-pong: {size(least.size_bytes)} take {seconds(half_round_trip(least).value)} one way"
+        f"{f' ({quick})' if quick else ''}; the highest bandwidth is "
+        f"{rate(most.rate.value)}, at {size(most.size_bytes)}"
+        f"{f' ({broad})' if broad else ''}"
+        f"{f', of {len(ends)} settings' if len(ends) > 1 else ''}."
+    )
 
 
 def _is(case: MeasuredCase, kernel: str) -> bool:

@@ -55,6 +55,47 @@ def processors(
     return cpus if quota is None else cpus[: max(1, int(quota))]
 
 
+PLACEMENTS = ("same-core", "same-cache", "same-socket", "other-socket", "other-node")
+
+
+def placements(
+    root: Path = ROOT, allowed: Iterable[int] | None = None
+) -> dict[str, tuple[int, int] | None]:
+    """For each placement of two ranks, two processors that have it; None where there are none.
+
+    same-core: two hardware threads of a core; same-cache: two cores that share their last cache;
+    same-socket: two cores of a socket that do not; other-socket: two cores of two sockets.
+    other-node is never on one machine.
+    """
+    mask = sorted(os.sched_getaffinity(0) if allowed is None else allowed)
+    cores = _cores(mask, root)
+    found: dict[str, tuple[int, int] | None] = dict.fromkeys(PLACEMENTS)
+    for core in cores:
+        if len(core) > 1 and found["same-core"] is None:
+            found["same-core"] = (core[0], core[1])
+    for index, core in enumerate(cores):
+        for other in cores[index + 1 :]:
+            name = _relation(core[0], other[0], root)
+            if found[name] is None:
+                found[name] = (core[0], other[0])
+    return found
+
+
+def _relation(cpu: int, other: int, root: Path) -> str:
+    """How two cores lie to each other: one of PLACEMENTS."""
+    if _package(cpu, root) != _package(other, root):
+        return "other-socket"
+    return "same-cache" if other in _last_cache(cpu, root) else "same-socket"
+
+
+def _last_cache(cpu: int, root: Path) -> list[int]:
+    """The processors that share a processor's last cache; itself alone where it has none."""
+    indices = (_cpu_path(cpu, root) / "cache").glob("index[0-9]*")
+    last = max(indices, key=lambda index: int(_read(index / "level") or 0), default=None)
+    text = _read(last / "shared_cpu_list") if last else None
+    return parse_cpu_list(text) if text else [cpu]
+
+
 def physical_cores(root: Path = ROOT, allowed: Iterable[int] | None = None) -> list[int]:
     """One processor of each core that this process may use."""
     return processors("cores", root, allowed)

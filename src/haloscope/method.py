@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from haloscope.evidence import MeasuredCase
-from haloscope.quantities import count, listed, seconds, size
+from haloscope.quantities import count, listed, percent, seconds, size
+from haloscope.sequential import FEWEST_REPETITIONS, warmup
 
 if TYPE_CHECKING:
     from haloscope.dossier import Dossier
@@ -58,7 +60,9 @@ def toolchain_facts(records: Iterable[Record]) -> Facts:
     return tuple(known.items())
 
 
-def method(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> tuple[str, ...]:
+def method(
+    records: Sequence[Record], cases: Sequence[MeasuredCase], plan: Mapping[str, Any]
+) -> tuple[str, ...]:
     """How times were taken and what was made of them."""
     good = [record for record in records if record.outcome == "ok"]
     return tuple(
@@ -68,6 +72,8 @@ def method(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> tuple[st
             "time is the median of its repetitions. What tables show is the median over launches.",
             _timer(good),
             _counts(good, cases),
+            _stopped(plan),
+            _warmed_up(cases),
             _layout(good),
             "The answer of every timed configuration is checked, outside the timed part. A launch "
             "that failed, gave a wrong answer or ran on other cores than asked is left out, by "
@@ -77,6 +83,44 @@ def method(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> tuple[st
             "Mann-Whitney tests over launches, with Holm's correction.",
         )
         if line
+    )
+
+
+def _stopped(plan: Mapping[str, Any]) -> str:
+    """Why cases were launched as often as they were, where the study asked for a precision."""
+    rule = plan.get("rule")
+    if not rule:
+        return ""
+    why = Counter(case.get("stopped") or "not yet" for case in plan["cases"])
+    words = {
+        "narrow": "{} narrow enough",
+        "count": f"{{}} at the cap of {count(rule['most'], 'launch', 'launches')}",
+        "time": "{} at the cap on time",
+        "not yet": "{} not done",
+    }
+    told = listed([words[key].format(count(why[key], "case")) for key in words if why[key]])
+    return (
+        f"Every case was launched until the intervals of its medians were within "
+        f"± {percent(rule['half_width'])}, with all launches and without the last: {told}."
+    )
+
+
+def _warmed_up(cases: Sequence[MeasuredCase]) -> str:
+    """The warm-up that the repetitions show; "" where no series is long enough to tell."""
+    found = []
+    for case in cases:
+        series = [record.times_s for record in case.launches]
+        shortest = min((len(times) for times in series), default=0)
+        if shortest >= FEWEST_REPETITIONS:
+            found.append((warmup([times[:shortest] for times in series]).repetitions, shortest))
+    if not found:
+        return ""
+    most, of = max(found)
+    return (
+        f"Warm-up found in the repetitions of a launch: at most {most} of {of}; their median, "
+        "which is the launch's time, does not follow so few."
+        if 2 * most < of
+        else f"Repetitions of a launch are not steady: warm-up takes {most} of {of}."
     )
 
 

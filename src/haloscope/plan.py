@@ -10,8 +10,11 @@ from typing import Any, Protocol
 
 from haloscope.case import Case, Job, Layout, Value
 from haloscope.errors import Problem, nearest
+from haloscope.evidence import SETTINGS
+from haloscope.machine import PLACEMENTS
 from haloscope.quantities import count, listed, size
-from haloscope.study import LayoutAxes, Run, Study
+from haloscope.study import ALL, DEFAULT, LayoutAxes, Run, Study, stopping_rule
+from haloscope.transport import missing
 
 _LEAVE_OUT = "with skip_too_large = true, a study leaves such cases out"
 
@@ -53,6 +56,9 @@ class Site:
 
     cores, hardware_threads: of a node, as far as a job here may use them;
     memory_bytes: what is free on a node; toolchains: those of a run that names none.
+    transports:   those that each MPI library that is there has.
+    missing:      MPI libraries that are not there, and why.
+    placements:   those that two ranks can have here.
     """
 
     nodes: int
@@ -61,6 +67,9 @@ class Site:
     memory_bytes: int
     oversubscribe: bool = False
     toolchains: tuple[str, ...] = ("system",)
+    transports: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+    placements: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -112,6 +121,23 @@ def expand(
     return findings.plan()
 
 
+def unknown_settings(study: Study, program: Program) -> list[Problem]:
+    """Settings that a [[tables]] or [[figures]] table chooses by and that no case will have."""
+    kernels = [run.kernel for run in study.runs if run.kernel in program.kernels()]
+    known = {*SETTINGS, *(name for kernel in kernels for name in program.parameters(kernel))}
+    elements = [
+        (f"{kind}[{index}].where.{name}", name)
+        for kind, those in (("tables", study.tables), ("figures", study.figures))
+        for index, element in enumerate(those)
+        for name in element.where
+    ]
+    return [
+        Problem(where, f"no case has a setting '{name}'", nearest(name, sorted(known)))
+        for where, name in elements
+        if name not in known
+    ]
+
+
 def _in_file(run: int, key: str) -> str:
     return f"runs[{run}].{key}".rstrip(".")
 
@@ -158,6 +184,12 @@ class _RunExpansion:
 
     def _layouts(self) -> list[Layout]:
         axes = self.run.layout
+        if axes.placement is not None:
+            if axes.model_fields_set != {"placement"}:
+                mend = "leave all else of the layout out: it is two ranks of one thread each"
+                self._problem("layout.placement", "stands beside other keys", mend)
+            names = PLACEMENTS if ALL in axes.placement else axes.placement
+            return [placed(name) for name in names]
         try:
             shapes = shared_cores(axes, self.site.cores) if axes.cores else free(axes, self.site)
         except ValueError as error:
@@ -183,7 +215,7 @@ class _RunExpansion:
         return self.run.name or self.run.kernel
 
     def _crowded(self, layout: Layout) -> bool:
-        return layout.ppn * layout.threads > self._slots(layout)[0]
+        return layout.placement is None and layout.ppn * layout.threads > self._slots(layout)[0]
 
     def _slots(self, layout: Layout) -> tuple[int, str]:
         """How many threads a node can run on places of their own, and these in words."""
@@ -205,7 +237,8 @@ class _RunExpansion:
             self._problem("", f"{problem.where}: {problem.what}", problem.mend)
         if forecast.problems:
             return
-        for toolchain in self.run.toolchains or self.site.toolchains:
+        for toolchain, transport in self._libraries():
+            absent = self._absent(layout, toolchain, transport)
             case = Case(
                 kernel=self.run.kernel,
                 given=given,
@@ -213,13 +246,48 @@ class _RunExpansion:
                 layout=layout,
                 toolchain=toolchain,
                 run=self.index,
-                launches=self.run.launches or self.study.launches,
+                launches=1 if absent else self._launches(),
                 timeout_s=self.study.timeout_s,
                 memory_bytes=forecast.memory_bytes,
                 oversubscribed=self._crowded(layout),
+                transport=transport,
+                absent=absent,
             )
-            if self._fits(case):
+            if absent or self._fits(case):
                 self.findings.add(case)
+
+    def _launches(self) -> int:
+        """Of a case: as many as the run or the study says, or the most that precision may take."""
+        rule = stopping_rule(self.study)
+        return self.run.launches or (rule.most if rule else self.study.launches)
+
+    def _libraries(self) -> list[tuple[str, str | None]]:
+        """MPI libraries, each with every transport that is asked of it; None is its own choice."""
+        names = list(self.run.toolchains or self.site.toolchains)
+        there = self.site.transports
+        for transport in self.run.transports:
+            named = transport not in (ALL, DEFAULT)
+            if named and there and not any(transport in there.get(name, ()) for name in names):
+                has = "; ".join(f"{name}: {', '.join(there.get(name, ()))}" for name in names)
+                what = f"none of the MPI libraries has a transport '{transport}'"
+                self._problem("transports", what, f"known: {has}")
+        return [
+            (name, None if one == DEFAULT else one)
+            for name in names
+            for asked in self.run.transports
+            for one in (there.get(name, [DEFAULT]) if asked == ALL else [asked])
+        ]
+
+    def _absent(self, layout: Layout, toolchain: str, transport: str | None) -> str | None:
+        """Why a case can't run here though nothing is wrong with it; None if it can."""
+        if toolchain in self.site.missing:
+            return self.site.missing[toolchain]
+        there = self.site.transports.get(toolchain, ())
+        if transport is not None and transport not in there:
+            return missing(transport, toolchain, there)
+        if layout.placement is not None and layout.placement not in self.site.placements:
+            return f"this machine has no two ranks to be placed {layout.placement}"
+        return None
 
     def _fits(self, case: Case) -> bool:
         need = (case.memory_bytes or 0) / case.layout.nodes
@@ -236,6 +304,14 @@ class _RunExpansion:
                 f"make it smaller, or spread it over more nodes; {_LEAVE_OUT}",
             )
         return False
+
+
+def placed(placement: str) -> Layout:
+    """Two ranks that lie to each other as the placement says."""
+    if placement == "other-node":
+        return Layout(nodes=2, ppn=1, placement=placement)
+    places = "threads" if placement == "same-core" else "cores"
+    return Layout(ppn=2, places=places, placement=placement)
 
 
 def _shape(layout: Layout) -> str:
@@ -280,6 +356,8 @@ def _numbers(
             found.append(asked)
         elif asked == "cores":
             found.append(cores)
+        elif asked == "every":
+            found += range(1, cores + 1)
         elif asked == "powers":
             found += [2**k for k in range(cores.bit_length()) if 2**k < cores] + [cores]
         else:

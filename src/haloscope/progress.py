@@ -128,7 +128,7 @@ class RunView:
         """The same jobs, each shown as the one that runs when it is taken."""
         for job in jobs:
             self._started = time.monotonic()
-            self._bar.update(self._task, description=job.case.label, left=self._time_left())
+            self._bar.update(self._task, description=job.case.title, left=self._time_left())
             yield job
 
     def ended(self, job: Job, record: Mapping[str, Any]) -> None:
@@ -137,9 +137,9 @@ class RunView:
         self._left.ended(job, record["wall_s"])
         self._bar.update(self._task, completed=self._done, left=self._time_left())
         if record["outcome"] != "ok":
-            self._print(f"{record['outcome']}: {job.case.label}: {record['reason']}")
+            self._print(f"{record['outcome']}: {job.case.title}: {record['reason']}")
         elif not self._console.is_terminal:
-            self._print(f"{job.case.label}: {record['wall_s']:.2f} s")
+            self._print(f"{job.case.title}: {record['wall_s']:.2f} s")
 
     def _print(self, line: str) -> None:
         count = f"[{self._done:>{len(str(len(self._jobs)))}}/{len(self._jobs)}]"

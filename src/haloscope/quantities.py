@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import floor, log10
+from math import floor, isinf, log10
 
 MISSING = "–"
 
@@ -11,6 +11,7 @@ Scale = Sequence[tuple[float, str]]
 SECONDS: Scale = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 BYTES: Scale = ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
 BYTES_PER_SECOND: Scale = ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s"))
+PER_SECOND: Scale = ((1e6, "M/s"), (1e3, "k/s"), (1.0, "/s"))
 PERCENT: Scale = ((0.01, "%"),)
 PLAIN: Scale = ((1.0, ""),)
 
@@ -19,6 +20,8 @@ def number(value: float, digits: int = 3) -> str:
     """A number to so many significant digits, thousands apart, without an exponent."""
     if value == 0:
         return "0"
+    if isinf(value):
+        return "∞" if value > 0 else "−∞"
     decimals = max(0, digits - 1 - floor(log10(abs(value))))
     rounded = round(value, decimals)
     decimals = max(0, digits - 1 - floor(log10(abs(rounded)))) if rounded else decimals

@@ -14,6 +14,7 @@ from haloscope.case import Case, Job
 from haloscope.errors import Problem, UserError
 from haloscope.plan import schedule
 from haloscope.records import latest, read
+from haloscope.sequential import Rule
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class SavedPlan:
 
     name: of the study; sources: the hash of halobench's sources for each toolchain;
     machine: what must be the same for the records of one folder to be of one kind.
+    rule: when a case has been launched often enough, where the study asks for a precision.
     """
 
     name: str
@@ -31,6 +33,7 @@ class SavedPlan:
     notes: tuple[str, ...]
     sources: Mapping[str, str]
     machine: Mapping[str, Any]
+    rule: Rule | None = None
 
     def jobs(self) -> list[Job]:
         """All launches, in the order they are to run."""
@@ -41,6 +44,14 @@ class SavedPlan:
         if launches is None:
             return self
         cases = tuple(replace(case, launches=launches) for case in self.cases)
+        return replace(self, cases=cases)
+
+    def stopped(self, case: str, launches: int, why: str) -> SavedPlan:
+        """The same plan with a case that needs no more launches than it has."""
+        cases = tuple(
+            replace(one, launches=launches, stopped=why) if one.id == case else one
+            for one in self.cases
+        )
         return replace(self, cases=cases)
 
     def as_dict(self) -> dict[str, Any]:
@@ -56,7 +67,8 @@ class SavedPlan:
         """The reverse of `as_dict`."""
         fields = {key: value for key, value in saved.items() if key != "order"}
         cases = tuple(Case.from_dict(case) for case in saved["cases"])
-        return cls(**{**fields, "cases": cases, "notes": tuple(saved["notes"])})
+        rule = Rule(**saved["rule"]) if saved.get("rule") else None
+        return cls(**{**fields, "cases": cases, "notes": tuple(saved["notes"]), "rule": rule})
 
 
 @dataclass(frozen=True)
@@ -82,10 +94,16 @@ class ResultFolder:
 
     def problems(self) -> list[Problem]:
         """What stands in the way of starting a new folder here."""
-        if not self.records.exists() and not self.plan.exists():
-            return []
-        mend = f"go on with it: --resume {self.path}; or give another --out"
-        return [Problem(f"--out {self.path}", "there are results in it already", mend)]
+        where = f"--out {self.path}"
+        if self.records.exists() or self.plan.exists():
+            mend = f"go on with it: --resume {self.path}; or give another --out"
+            return [Problem(where, "there are results in it already", mend)]
+        there = next(
+            folder for folder in (self.path, *self.path.absolute().parents) if folder.exists()
+        )
+        if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+            return [Problem(where, f"nothing can be written to {there}", "give another --out")]
+        return []
 
     def create(self, source: str, plan: SavedPlan) -> None:
         """Start a new folder."""
@@ -106,15 +124,22 @@ class ResultFolder:
         """The plan of a folder that was started before. UserError if it is none."""
         try:
             return SavedPlan.from_dict(json.loads(self.plan.read_text(encoding="utf-8")))
-        except FileNotFoundError as error:
+        except (FileNotFoundError, NotADirectoryError) as error:
             mend = "give the folder that haloscope run wrote to"
             problem = Problem(f"--resume {self.path}", "no plan.json is in it", mend)
             raise UserError(problem) from error
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            mend = "start a new folder; without plan.json, this one is still good for report"
+            raise UserError(Problem(str(self.plan), f"damaged: {error!r}", mend)) from error
 
     def left(self, jobs: Sequence[Job]) -> tuple[list[Job], int]:
-        """The jobs without a good record yet, and how many of them were tried before."""
+        """The jobs without a good record yet, and how many of them were tried before.
+
+        What can't run here (absent) is not tried again.
+        """
         outcomes = {record.key: record.outcome for record in latest(read(self.records))}
-        left = [job for job in jobs if outcomes.get((job.case.id, job.launch)) != "ok"]
+        done = ("ok", "absent")
+        left = [job for job in jobs if outcomes.get((job.case.id, job.launch)) not in done]
         return left, sum((job.case.id, job.launch) in outcomes for job in left)
 
 

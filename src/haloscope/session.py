@@ -5,18 +5,23 @@ from __future__ import annotations
 import random
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from haloscope import __version__, build, halobench, machine, toolchain
 from haloscope.case import Value, text
-from haloscope.errors import Problem, UserError
+from haloscope.errors import Problem, UserError, nearest
 from haloscope.plan import Forecast, Site
 from haloscope.progress import Teller
+from haloscope.runners import process
 from haloscope.runners.base import Session
 from haloscope.runners.local import Built
+from haloscope.toolchain import Launch, launch_command
+from haloscope.transport import complaint, told
+
+PROBE_TIMEOUT_S = 30
 
 
 @dataclass(frozen=True)
@@ -24,11 +29,13 @@ class Workbench:
     """halobench as every toolchain that is needed built it, and what stands in the way of others.
 
     built has at least one entry; names are those that a run without toolchains is measured with.
+    missing: libraries that are known but can't be had here, and why.
     """
 
     built: Mapping[str, Built]
     names: tuple[str, ...]
     problems: tuple[Problem, ...]
+    missing: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def program(self) -> Halobench:
@@ -39,28 +46,59 @@ class Workbench:
 def workbench(wanted: Mapping[str, Sequence[str] | None], tell: Teller) -> Workbench:
     """Build halobench with every toolchain that is wanted somewhere; None is the usual one.
 
-    wanted: names by the place that asks for them, as a user would look for it. The usual one is
-    installed if there is no MPI at all. UserError if there is nothing even to plan with.
+    wanted: names by the place that asks for them, as a user would look for it. What PyPI has is
+    installed, and so is the usual one if there is no MPI at all. UserError if there is nothing
+    even to plan with.
     """
     unnamed = [toolchain.ensure(None, say=tell.say)] if None in wanted.values() else []
     found = {one.name: one for one in unnamed}
     problems: list[Problem] = []
+    missing: dict[str, str] = {}
     for where, name in ((where, name) for where, names in wanted.items() for name in names or ()):
-        try:
-            found.setdefault(name, toolchain.find(name))
-        except UserError as error:
-            problems += [replace(problem, where=where) for problem in error.problems]
+        if name not in toolchain.names():
+            problem = Problem(where, f"there is no '{name}'", nearest(name, toolchain.names()))
+            problems.append(problem)
+        elif name not in found and name not in missing:
+            try:
+                found[name] = toolchain.ensure(name, say=tell.say)
+            except UserError as error:
+                missing[name] = error.problems[0].what
     if not found:  # any will do to plan with, so that all other problems are found too
         found = {one.name: one for one in toolchain.available()[:1]}
     if not found:
-        raise UserError(problems)
+        absent = [Problem(name, why, "add another") for name, why in missing.items()]
+        raise UserError([*problems, *absent])
     source = build.source_hash()
     built = {}
     for name, one in found.items():
         with tell.steps() as steps:
             program = build.build(one, say=tell.say, progress=steps)
         built[name] = Built(one, program, source)
-    return Workbench(built, tuple(one.name for one in unnamed), tuple(problems))
+    return Workbench(built, tuple(one.name for one in unnamed), tuple(problems), missing)
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Whether a library can use a transport here. seen: what it says it used; None: it can't tell.
+
+    problem: why two ranks could not exchange messages; None if they did.
+    """
+
+    seen: str | None
+    problem: str | None
+
+
+def probe(built: Built, transport: str | None) -> Probe:
+    """Let two ranks exchange a few messages while the library says what it does."""
+    launch = Launch(ranks=2, oversubscribe=True, transport=transport)
+    program = [str(built.program), "ring", "repetitions=1", "steps=1", "warmup=0"]
+    command, environment = launch_command(built.toolchain, launch, program, talkative=True)
+    ended = process.run(command, environment, PROBE_TIMEOUT_S, tail=1 << 20)
+    if ended.timed_out:
+        return Probe(None, f"no message arrived within {PROBE_TIMEOUT_S} s")
+    if ended.code != 0:
+        return Probe(None, complaint(ended.output))
+    return Probe(told(built.toolchain.family, transport, ended.output), None)
 
 
 def usual(tell: Teller) -> Workbench:
@@ -98,7 +136,7 @@ class Halobench:
         return halobench.plan(self.binary, kernel, given, ranks=ranks, threads=threads)
 
 
-def site(names: Sequence[str], *, oversubscribe: bool) -> Site:
+def site(bench: Workbench, *, oversubscribe: bool) -> Site:
     """This machine, as a place to run cases in."""
     return Site(
         nodes=1,
@@ -106,7 +144,12 @@ def site(names: Sequence[str], *, oversubscribe: bool) -> Site:
         hardware_threads=len(machine.processors("threads")),
         memory_bytes=machine.memory_available_bytes(),
         oversubscribe=oversubscribe,
-        toolchains=tuple(names),
+        toolchains=bench.names,
+        transports={
+            name: toolchain.transports(built.toolchain) for name, built in bench.built.items()
+        },
+        missing=bench.missing,
+        placements=[name for name, pair in machine.placements().items() if pair],
     )
 
 

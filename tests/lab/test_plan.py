@@ -47,6 +47,7 @@ def test_every_list_is_an_axis() -> None:
         (4, {"ppn": "powers"}, [(1, 1), (2, 1), (4, 1)]),
         (6, {"ppn": "powers"}, [(1, 1), (2, 1), (4, 1), (6, 1)]),
         (1, {"ppn": "powers"}, [(1, 1)]),
+        (3, {"ppn": "every"}, [(1, 1), (2, 1), (3, 1)]),
         (4, {"ppn": [1, "cores"]}, [(1, 1), (4, 1)]),
         (1, {"ppn": [1, "cores"]}, [(1, 1)]),
         (4, {"threads": "cores"}, [(1, 4)]),
@@ -143,7 +144,7 @@ def test_the_same_setting_is_one_case() -> None:
 
 def test_an_id_is_that_of_the_setting_alone() -> None:
     (case,) = planned({"params": {"n": 8}}).cases
-    assert case.id == planned({"launches": 5}, launches=2).cases[0].id == "6353591da65b"
+    assert case.id == planned({"launches": 5}, launches=2).cases[0].id == "da341349395f"
     for other in (
         replace(case, params={**case.params, "n": 9}),
         replace(case, layout=replace(case.layout, bind="spread")),
@@ -178,3 +179,73 @@ def test_more_launches_leave_the_first_rounds_as_they_were() -> None:
     more = [replace(case, launches=4) for case in cases]
     order = [(job.case.id, job.launch) for job in schedule(cases, seed=3)]
     assert [(job.case.id, job.launch) for job in schedule(more, seed=3)][:8] == order
+
+
+LIBRARIES = replace(
+    SITE,
+    toolchains=("one",),
+    transports={"one": ("shm", "tcp"), "two": ("tcp", "ucx")},
+    missing={"three": "'three' can't be fetched"},
+    placements=("same-cache",),
+)
+
+
+def libraries(plan: Plan) -> list[tuple[str, str | None, str | None]]:
+    return [(case.toolchain, case.transport, case.absent) for case in plan.cases]
+
+
+def test_libraries_and_transports_are_axes() -> None:
+    run = {"toolchains": ["one", "two"], "transports": ["default", "tcp"]}
+    assert libraries(planned(run, site=LIBRARIES)) == [
+        ("one", None, None),
+        ("one", "tcp", None),
+        ("two", None, None),
+        ("two", "tcp", None),
+    ]
+
+
+def test_all_transports_are_those_that_each_library_has() -> None:
+    found = planned({"toolchains": ["one", "two"], "transports": "all"}, site=LIBRARIES)
+    assert [one[:2] for one in libraries(found)] == [
+        ("one", "shm"),
+        ("one", "tcp"),
+        ("two", "tcp"),
+        ("two", "ucx"),
+    ]
+
+
+def test_what_can_not_run_here_is_a_case_of_one_launch_with_its_reason() -> None:
+    run = {"toolchains": ["one", "two", "three"], "transports": "ucx"}
+    plan = planned(run, site=LIBRARIES, launches=5)
+    assert plan.problems == ()
+    assert libraries(plan) == [
+        ("one", "ucx", "one has no transport 'ucx' (it has shm, tcp)"),
+        ("two", "ucx", None),
+        ("three", "ucx", "'three' can't be fetched"),
+    ]
+    assert [case.launches for case in plan.cases] == [1, 5, 1]
+
+
+def test_a_transport_that_none_of_the_libraries_has_is_refused_with_those_they_have() -> None:
+    (problem,) = problems(planned({"transports": "ucx"}, site=LIBRARIES))
+    assert "none of the MPI libraries has a transport 'ucx'" in problem
+    assert "known: one: shm, tcp" in problem
+
+
+def test_placements_are_two_ranks_and_those_not_here_are_said() -> None:
+    plan = planned({"layout": {"placement": "all"}}, site=LIBRARIES)
+    assert plan.problems == ()
+    assert {case.layout.placement: case.absent for case in plan.cases} == {
+        "same-cache": None,
+        **{
+            name: f"this machine has no two ranks to be placed {name}"
+            for name in ("same-core", "same-socket", "other-socket", "other-node")
+        },
+    }
+    assert {case.layout.ranks for case in plan.cases} == {2}
+
+
+def test_a_placement_stands_alone() -> None:
+    run = {"layout": {"placement": "same-cache", "ppn": 4}}
+    (problem,) = problems(planned(run, site=LIBRARIES))
+    assert problem.startswith("runs[0].layout.placement: stands beside other keys")

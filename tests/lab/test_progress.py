@@ -65,8 +65,8 @@ def test_plain_lines_where_there_is_no_terminal() -> None:
         for job, record in zip(view.watch(todo), outcomes, strict=True):
             view.ended(job, record)
     assert out.getvalue().splitlines() == [
-        "[1/2] fake n=8, 1 rank: 1.00 s  about 4 s left",
-        "[2/2] failed: fake n=16, 1 rank: exit code 3  about 0 s left",
+        "[1/2] fake n=8, 1 rank, system: 1.00 s  about 4 s left",
+        "[2/2] failed: fake n=16, 1 rank, system: exit code 3  about 0 s left",
     ]
 
 
@@ -78,5 +78,5 @@ def test_a_bar_in_a_terminal_shows_what_runs_and_leaves_only_problems() -> None:
         assert list(view.watch(todo)) == [job]
         view.ended(job, {"outcome": "wrong", "reason": "error 0.5", "wall_s": 1.0})
     shown = out.getvalue()
-    assert "[1/1] wrong: fake n=8, 1 rank: error 0.5" in shown
+    assert "[1/1] wrong: fake n=8, 1 rank, system: error 0.5" in shown
     assert "0/1" in shown and "fake n=8, 1 rank" in shown

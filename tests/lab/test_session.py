@@ -27,16 +27,17 @@ def test_halobench_is_asked_without_a_launch() -> None:
 
 
 def test_a_toolchain_that_is_missing_is_a_problem_beside_others(laboratory: Laboratory) -> None:
-    bench = session.workbench({"one": None, "other": ["fake", "gone"]}, QUIET)
+    bench = session.workbench({"one": None, "other": ["fake", "gone", "fak"]}, QUIET)
     assert (list(bench.built), bench.names) == (["fake"], ("fake",))
-    assert [(one.where, one.what) for one in bench.problems] == [("other", "there is no 'gone'")]
+    assert [(one.where, one.what) for one in bench.problems] == [("other", "there is no 'fak'")]
+    assert bench.missing == {"gone": "'gone' can't be fetched"}
 
 
 def test_without_any_toolchain_nothing_can_be_planned(
     laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(toolchain, "available", list)
-    with pytest.raises(UserError, match="there is no 'gone'"):
+    with pytest.raises(UserError, match="'gone' can't be fetched"):
         session.workbench({"one": ["gone"]}, QUIET)
 
 

@@ -149,12 +149,19 @@ def test_a_study_that_is_not_there(tmp_path: Path) -> None:
 
 def test_every_ready_study_is_valid() -> None:
     assert [path.stem for path in study.ready()] == [
+        "calibrate",
+        "collectives",
+        "pingpong-libraries",
+        "pingpong-transports",
+        "pingpong",
         "poisson-affinity",
         "poisson-convergence",
         "poisson-exchange",
         "poisson-hybrid",
         "poisson-scaling",
         "quick",
+        "ring",
+        "sum3d",
     ]
     for path in study.ready():
         study.load(path)
@@ -166,9 +173,16 @@ def test_the_kinds_of_tables_and_figures_are_those_that_there_are() -> None:
 
 
 def test_every_table_and_figure_of_a_ready_study_chooses_settings_that_it_measures() -> None:
-    layout = set(study.LayoutAxes.model_fields)
+    layout = {"kernel", *study.LayoutAxes.model_fields}
     for path in study.ready():
         read = study.load(path)
         measured = layout.union(*(run.params for run in read.runs))
         for element in [*read.tables, *read.figures]:
             assert set(element.where) <= measured, f"{path.name}: {element.where}"
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(UserError, match="not UTF-8"):
+        study.load(path)

@@ -261,7 +261,9 @@ def stream(*, ranks: int = 1, launch: int = 0, **changes: Any) -> Raw:
     )
 
 
-def pingpong(*, launch: int = 0, sizes: Iterable[int] | None = None, **changes: Any) -> Raw:
+def pingpong(
+    *, launch: int = 0, sizes: Iterable[int] | None = None, mode: str = "imb", **changes: Any
+) -> Raw:
     """One launch of the ping-pong: latency 0.45 µs, 10 GB/s."""
     noise = random.Random(f"pingpong {launch}")
     chosen = [0, *(2**k for k in range(23))] if sizes is None else list(sizes)
@@ -286,7 +288,7 @@ def pingpong(*, launch: int = 0, sizes: Iterable[int] | None = None, **changes: 
     }
     return record(
         "pingpong",
-        {"sizes": chosen},
+        {"mode": mode, "sizes": chosen},
         [sum(point["times_s"][k] for point in points) for k in range(5)],
         ranks=2,
         launch=launch,

@@ -105,3 +105,26 @@ def test_errors_that_differ_from_the_published_are_not_passed_over() -> None:
 
 def test_only_serial_times_stand_beside_published_serial_times() -> None:
     assert not any("published: " in text for text in texts([poisson(1024, ranks=2)]))
+
+
+def layouts(*seconds: float, launches: int = 6) -> list[Raw]:
+    """N = 256 on two cores: two processes and one process of two threads, seconds of each."""
+    shapes = ((2, 1), (1, 2))
+    return [
+        poisson(256, ranks=ranks, threads=threads, launch=k, time_s=time * (1 + 0.01 * k))
+        for (ranks, threads), time in zip(shapes, seconds, strict=True)
+        for k in range(launches)
+    ]
+
+
+def test_the_fastest_layout_is_named_and_what_the_others_are_against_it() -> None:
+    assert texts(layouts(2.0, 3.0))[-1] == (
+        "N = 256 on 2 cores is fastest with 2 processes (2.05 s). "
+        "Against it, slower: 1 process, 2 threads."
+    )
+
+
+def test_a_layout_is_not_called_slower_without_launches_enough_to_tell() -> None:
+    assert texts(layouts(2.0, 3.0, launches=2))[-1].endswith(
+        "Against it, too few launches to tell: 1 process, 2 threads."
+    )

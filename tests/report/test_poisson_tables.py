@@ -12,13 +12,15 @@ STAMPEDE, TARA = "hpcf-2018-10", "hpcf-2010-6"
 
 
 def build(kind: str, raws: list[Raw], paper: str | None = None, **options: object) -> list[Table]:
+    measured = cases(raws)
     context = Context(
         options=Options(**options),  # type: ignore[arg-type]
         paper=papers.load(paper) if paper else None,
         shelf=papers.list_papers(),
         machine=MACHINE,
+        all_cases=measured,
     )
-    return tables.build(kind, cases(raws), context)
+    return tables.build(kind, measured, context)
 
 
 def texts(table: Table) -> list[list[str]]:
@@ -397,6 +399,14 @@ def test_where_keeps_some_cases_and_their_names_still_tell_them_from_the_others(
 
     assert table.rows[0][1].text == "timeout"
     assert "Left out: poisson_cg: n = 128, persistent: 1 of 1 launch" in table.notes[-1]
+
+
+def test_a_title_says_what_where_chose_if_other_cases_have_it_otherwise() -> None:
+    raws = [poisson(64, exchange=e) for e in ("blocking", "persistent")]
+
+    (table,) = build("walltime_grid", raws, where={"exchange": ["persistent"], "n": [64]})
+
+    assert table.title.endswith("system dimension 4,096, persistent")
 
 
 def test_a_launch_changed_into_a_worse_one_changes_the_table() -> None:

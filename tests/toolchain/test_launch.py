@@ -8,7 +8,8 @@ import pytest
 
 from haloscope import toolchain
 from haloscope.errors import UserError
-from haloscope.toolchain import Family, Launch, Toolchain, launch_command
+from haloscope.toolchain import Launch, Toolchain, launch_command
+from haloscope.transport import Family
 
 BIND = str(Path(toolchain.__file__).with_name("bind_rank.sh"))
 FOUR = (0, 1, 2, 3)

@@ -34,6 +34,21 @@ def test_without_topology_every_processor_is_a_core(tmp_path: Path) -> None:
     assert machine.physical_cores(tmp_path, [3, 1]) == [1, 3]
 
 
+def test_placements_of_two_ranks(fake: FakeMachine) -> None:
+    for cpu in EVERY:
+        fake.cpu(cpu, "cache/index0/level", "3")
+        fake.cpu(cpu, "cache/index0/shared_cpu_list", "0,2,4,6" if cpu % 2 == 0 else "1,5")
+    assert machine.placements(fake.root, EVERY) == {
+        "same-core": (0, 4),
+        "same-cache": (0, 2),
+        "same-socket": (1, 3),
+        "other-socket": (0, 1),
+        "other-node": None,
+    }
+    assert machine.placements(fake.root, [0, 2])["same-core"] is None
+    assert machine.placements(fake.root, [3]) == dict.fromkeys(machine.PLACEMENTS)
+
+
 def test_describe_is_what_a_record_holds(fake: FakeMachine) -> None:
     described = machine.describe(fake.root)
     assert list(described) == [

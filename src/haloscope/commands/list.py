@@ -52,8 +52,20 @@ def execute(arguments: argparse.Namespace) -> int:
     kernels = halobench.kernels(bench.program.binary)
     show("kernels", ((kernel.name, kernel.summary) for kernel in kernels))
     show("papers", ((paper.id, paper.title) for paper in papers.list_papers()))
+    show("clusters", _clusters())
     show("toolchains", ((one.name, one.version) for one in toolchain.available()))
     return 0
+
+
+def _clusters() -> list[tuple[str, str]]:
+    """The cluster files here, by name, with where their numbers are from."""
+    from pathlib import Path
+
+    from haloscope import cluster
+
+    found = [cluster.load(path) for path in sorted(Path("clusters").glob("*.toml"))]
+    none = ("none here", "haloscope calibrate writes one for this machine")
+    return [(one.name, one.source) for one in found] or [none]
 
 
 def _study(path: Path, bench: Workbench) -> tuple[str, str, str]:
@@ -62,5 +74,5 @@ def _study(path: Path, bench: Workbench) -> tuple[str, str, str]:
     from haloscope.study import load
 
     study = load(path)
-    plan = expand(study, session.site(bench.names, oversubscribe=False), bench.program)
+    plan = expand(study, session.site(bench, oversubscribe=False), bench.program)
     return path.stem, study.title, f"{len(plan.cases)} cases"

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from haloscope.case import Case
     from haloscope.session import Workbench
+    from haloscope.study import LayoutAxes
 
 _DESCRIPTION = """\
 Run one case right now and show its record: result, times, phases, memory, placement. Nothing is
@@ -40,6 +41,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add("--ranks", metavar="N", type=int, default=1, help="processes (default: 1)")
     add("--threads", metavar="T", type=int, default=1, help="threads of each process (default: 1)")
     add("--toolchain", metavar="NAME", help="an MPI: see haloscope toolchain list")
+    add("--transport", metavar="NAME", help="how messages travel: see haloscope toolchain list")
+    add("--placement", metavar="NAME", help="of two ranks, as in a study (same-socket ...)")
     add("--oversubscribe", action="store_true", help="let ranks and threads share cores (marked)")
     add("--timeout", metavar="S", type=float, default=600.0, help="seconds (default: 600)")
     add(
@@ -92,10 +95,10 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _case(arguments: argparse.Namespace, bench: Workbench) -> Case:
     """The case that was asked for. UserError with all that is wrong with it."""
-    from haloscope import session
-    from haloscope.errors import Problem, UserError
+    from haloscope import machine, session, transport
+    from haloscope.errors import Problem, UserError, nearest
     from haloscope.plan import expand
-    from haloscope.study import LayoutAxes, Run, Study
+    from haloscope.study import DEFAULT, Run, Study
 
     pairs = [argument.partition("=") for argument in arguments.params]
     keys = [key for key, _, _ in pairs]
@@ -110,17 +113,31 @@ def _case(arguments: argparse.Namespace, bench: Workbench) -> Case:
         value = getattr(arguments, option)
         if value <= 0:
             problems.append(Problem(f"--{option} {value}", "too small", "give more than 0"))
+    for option, known in (("transport", transport.known()), ("placement", machine.PLACEMENTS)):
+        value = getattr(arguments, option)
+        if value not in (None, *known):
+            what = f"there is no such {option}"
+            problems.append(Problem(f"--{option} {value}", what, nearest(value, known)))
     if problems:
         raise UserError(problems)
     run = Run(
         kernel=arguments.kernel,
         params={key: [value] for key, _, value in pairs},
-        layout=LayoutAxes(ppn=[arguments.ranks], threads=[arguments.threads]),
+        layout=_layout(arguments),
         toolchains=[arguments.toolchain] if arguments.toolchain else None,
+        transports=[arguments.transport or DEFAULT],
     )
     study = Study(title="once", timeout_s=arguments.timeout, runs=[run])
-    site = session.site(bench.names, oversubscribe=arguments.oversubscribe)
+    site = session.site(bench, oversubscribe=arguments.oversubscribe)
     plan = expand(study, site, bench.program, lambda _, key: key or "once")
     if bench.problems or plan.problems:
         raise UserError([*bench.problems, *plan.problems])
     return plan.cases[0]
+
+
+def _layout(arguments: argparse.Namespace) -> LayoutAxes:
+    from haloscope.study import LayoutAxes
+
+    if arguments.placement:
+        return LayoutAxes(placement=[arguments.placement])
+    return LayoutAxes(ppn=[arguments.ranks], threads=[arguments.threads])

@@ -74,12 +74,13 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.dry_run:
         _show(campaign, Console(highlight=False))
         return 0
+    campaign = campaign.probed()
     try:
-        _measure(campaign, tell)
+        measure(campaign, tell)
     except KeyboardInterrupt:
         tell.say(f"\nTo go on: haloscope run --resume {campaign.folder.path}")
         raise
-    return _conclude(campaign, Console(highlight=False), report=not arguments.no_report)
+    return conclude(campaign, Console(highlight=False), report=not arguments.no_report)
 
 
 def _campaign(arguments: argparse.Namespace, tell: Teller) -> Campaign:
@@ -113,8 +114,6 @@ def _unusable(arguments: argparse.Namespace, runners: Sequence[str]) -> Iterator
         yield Problem(f"--on {arguments.on}", "no such runner", nearest(arguments.on, runners))
     if arguments.study is None and arguments.resume is None:
         yield Problem("STUDY", "missing", "name a study (haloscope list) or a file")
-    if arguments.launches is not None and arguments.launches < 1:
-        yield Problem(f"--launches {arguments.launches}", "too few", "give a number from 1")
     if arguments.resume:
         for option in ("out", "toolchain", "seed", "oversubscribe"):
             if getattr(arguments, option) not in (None, False):
@@ -122,7 +121,8 @@ def _unusable(arguments: argparse.Namespace, runners: Sequence[str]) -> Iterator
                 yield Problem(f"--{option}", what, "leave it out, or start a new folder")
 
 
-def _measure(campaign: Campaign, tell: Teller) -> None:
+def measure(campaign: Campaign, tell: Teller) -> None:
+    """Run what is left of a campaign, saying what happens."""
     from haloscope.progress import RunView
 
     jobs, again = campaign.jobs_left()
@@ -134,19 +134,21 @@ def _measure(campaign: Campaign, tell: Teller) -> None:
 
 def _announce(campaign: Campaign, left: int, again: int, tell: Teller) -> None:
     from haloscope.doctor import Patient, check_load
+    from haloscope.quantities import count
 
     plan, load = campaign.plan, check_load(Patient())
     done = len(plan.jobs()) - left
     lines = [
         f"{plan.study}",
-        f"{len(plan.cases)} cases, {left} launches in random order (seed {plan.seed})"
+        f"{count(len(plan.cases), 'case')}, {count(left, 'launch', 'launches')} in random order"
+        f" (seed {plan.seed})"
         f" -> {campaign.folder.path}",
         *plan.notes,
     ]
     if done:
-        lines.append(f"{done} launches are there already and are skipped")
+        lines.append(f"there already and skipped: {count(done, 'launch', 'launches')}")
     if again:
-        lines.append(f"{again} launches did not end well before and are tried again")
+        lines.append(f"did not end well before, tried again: {count(again, 'launch', 'launches')}")
     if load.level == "warn":
         lines.append(f"this machine is busy, times will suffer: load {load.what}; {load.mend}")
     for line in lines:
@@ -158,12 +160,12 @@ def _show(campaign: Campaign, out: Console) -> None:
     from rich.table import Table
 
     from haloscope.progress import TimeLeft, duration
-    from haloscope.quantities import size
+    from haloscope.quantities import count, size
 
     table = Table("case", "setting", "launches", "memory", title=campaign.plan.study)
     for case in campaign.plan.cases:
         marks = " (oversubscribed)" if case.oversubscribed else ""
-        setting = f"{case.label}, {case.toolchain}{marks}"
+        setting = f"{case.title}{marks}"
         table.add_row(case.id, setting, str(case.launches), size(case.memory_bytes))
     out.print(table)
     jobs, _ = campaign.jobs_left()
@@ -171,12 +173,16 @@ def _show(campaign: Campaign, out: Console) -> None:
     time = (
         "not known before the first launches" if seconds is None else f"about {duration(seconds)}"
     )
-    for line in (f"{len(jobs)} launches to run; time: {time}", *campaign.plan.notes):
+    for line in (
+        f"{count(len(jobs), 'launch', 'launches')} to run; time: {time}",
+        *campaign.plan.notes,
+    ):
         out.print(line, markup=False, soft_wrap=True)
 
 
-def _conclude(campaign: Campaign, out: Console, *, report: bool) -> int:
+def conclude(campaign: Campaign, out: Console, *, report: bool) -> int:
     """Show the summary, write the report; the exit code."""
+    from haloscope.quantities import count
     from haloscope.report import terminal_summary, write_report
 
     folder = campaign.folder
@@ -185,6 +191,7 @@ def _conclude(campaign: Campaign, out: Console, *, report: bool) -> int:
         out.print(f"report: {write_report(folder.path)}", markup=False, soft_wrap=True)
     bad, _ = campaign.jobs_left()
     if bad:
-        line = f"{len(bad)} launches did not end well; to try again: run --resume {folder.path}"
+        what = count(len(bad), "launch", "launches")
+        line = f"{what} did not end well; to try again: run --resume {folder.path}"
         out.print(line, markup=False, soft_wrap=True)
     return 1 if bad else 0

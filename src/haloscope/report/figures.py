@@ -23,6 +23,7 @@ _FITTING = 60
 """Characters of small text that fit its width."""
 
 _MARKERS = "osD^vPX*"
+_DASHES = ("-", "--", "-.", ":")
 _STYLE: Any = {
     "axes.edgecolor": INK,
     "axes.grid": True,
@@ -88,7 +89,10 @@ def _drawing(name: str, panel: Panel) -> Drawing:
 
 
 def _lines(panel: Lines) -> Canvas:
-    canvas = Canvas(figsize=(WIDTH_IN, 3.5), layout="constrained")
+    columns = 2 if all(len(curve.label) < 24 for curve in panel.curves) else 1
+    lines_below = -(-len(panel.curves) // columns)
+    height = 3.5 + 0.22 * max(0, lines_below - 2)
+    canvas = Canvas(figsize=(WIDTH_IN, height), layout="constrained")
     axes = canvas.add_subplot()
     axes.set_title(panel.title, loc="left")
     _scale(axes, "x", panel.x)
@@ -105,21 +109,36 @@ def _lines(panel: Lines) -> Canvas:
             ha="left",
             va="top",
         )
-    measured = [curve for curve in panel.curves if not curve.bound]
-    for index, curve in enumerate(measured):
-        _curve(axes, curve, index, len(measured))
+    own = [curve for curve in panel.curves if not curve.bound]
+    for index, curve in enumerate(own):
+        if curve.model:
+            _model(axes, curve, index)
+        else:
+            _curve(axes, curve, index, len(own))
     for curve in panel.curves:
         if curve.bound:
             ideal = [m.x for m in curve.marks], [m.y for m in curve.marks]
             axes.plot(
                 *ideal, color=MUTED, linestyle="--", linewidth=1, label=curve.label, zorder=1.8
             )
-    if panel.y.scale == "linear":
+    if panel.y.scale == "linear" and axes.dataLim.ymin >= 0:
         axes.set_ylim(0, 1.06 * axes.dataLim.ymax)
     if len(panel.curves) > 1:
-        columns = 2 if max(len(curve.label) for curve in panel.curves) < 28 else 1
         canvas.legend(loc="outside lower left", ncols=columns)
     return canvas
+
+
+def _model(axes: Axes, curve: Curve, index: int) -> None:
+    """A line without points, over the points it explains."""
+    axes.plot(
+        [m.x for m in curve.marks],
+        [m.y for m in curve.marks],
+        label=curve.label,
+        color=SERIES[index % len(SERIES)],
+        linestyle=_DASHES[index % len(_DASHES)],
+        linewidth=1.3,
+        zorder=2.5,
+    )
 
 
 def _curve(axes: Axes, curve: Curve, index: int, of: int) -> None:
@@ -151,6 +170,9 @@ def _scale(axes: Axes, which: str, axis: Axis) -> None:
         set_scale("log", base=2)
     elif axis.scale == "log":
         set_scale("log")
+        one.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    elif axis.scale == "symlog":
+        set_scale("symlog", linthresh=10)
         one.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     if axis.ticks:
         one.set_major_locator(FixedLocator([value for value, _ in axis.ticks]))

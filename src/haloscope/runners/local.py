@@ -6,7 +6,7 @@ import json
 import signal
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,16 +30,54 @@ class Built:
 
 @dataclass(frozen=True)
 class LocalRunner:
-    """Runs every job as a whole launch of its own; `built` has a program for each toolchain."""
+    """Runs every job as a whole launch of its own; `built` has a program for each toolchain.
+
+    seen: what each MPI library says that it uses for a transport.
+    """
 
     session: Session
     built: Mapping[str, Built]
+    seen: Mapping[tuple[str, str | None], str | None] = field(default_factory=dict)
     name: str = "local"
 
     def run(self, jobs: Iterable[Job]) -> Iterator[dict[str, Any]]:
         """The records of the jobs, in their order, each as soon as its job has ended."""
         for job in jobs:
-            yield self._launch(job)
+            yield self._absent(job) if job.case.absent else self._launch(job)
+
+    def _absent(self, job: Job) -> dict[str, Any]:
+        """The record of what can't run here."""
+        return {
+            **self._asked(job),
+            "transport_seen": None,
+            "outcome": "absent",
+            "reason": job.case.absent,
+            "command": None,
+            "wall_s": 0.0,
+            "started": _now(),
+            "ended": _now(),
+        }
+
+    def _asked(self, job: Job) -> dict[str, Any]:
+        """What a record says of a job before anything is launched."""
+        case = job.case
+        return {
+            **_unmeasured(case),
+            "case": case.id,
+            "launch": job.launch,
+            "layout": {
+                **asdict(case.layout),
+                "ranks": case.layout.ranks,
+                "oversubscribed": case.oversubscribed,
+                "seen": [],
+            },
+            "toolchain": {"name": case.toolchain},
+            "transport": case.transport,
+            "transport_seen": self.seen.get((case.toolchain, case.transport)),
+            "runner": self.name,
+            "run": case.run,
+            **asdict(self.session),
+        }
 
     def _launch(self, job: Job) -> dict[str, Any]:
         built = self.built[job.case.toolchain]
@@ -52,33 +90,23 @@ class LocalRunner:
             ended = process.run(command, environment, job.case.timeout_s)
             measured = _measured(out)
         outcome, reason = self._judged(job.case, launch.cpus_of_ranks(), ended, measured)
-        case = job.case
+        asked = self._asked(job)
+        found = measured or {}
         record = {
-            **_unmeasured(case),
-            **(measured or {}),
-            "case": case.id,
-            "launch": job.launch,
-            "layout": {
-                **asdict(case.layout),
-                "ranks": case.layout.ranks,
-                "oversubscribed": case.oversubscribed,
-                "seen": (measured or {}).get("layout", {}).get("seen", []),
-            },
+            **asked,
+            **found,
+            "layout": {**asked["layout"], "seen": found.get("layout", {}).get("seen", [])},
             "toolchain": {
-                "name": case.toolchain,
-                **(measured or {}).get("toolchain", {}),
+                **asked["toolchain"],
+                **found.get("toolchain", {}),
                 "source": built.source,
             },
-            "transport": case.transport,
-            "runner": self.name,
             "outcome": outcome,
             "reason": reason,
             "command": command,
             "started": started,
             "ended": _now(),
             "wall_s": round(ended.wall_s, 6),
-            "run": case.run,
-            **asdict(self.session),
         }
         return record if outcome == "ok" else {**record, "stderr": ended.output}
 
@@ -112,6 +140,7 @@ def _launch_of(case: Case) -> Launch:
         bind=case.layout.bind,
         oversubscribe=case.oversubscribed,
         transport=case.transport,
+        placement=case.layout.placement,
     )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 _SUPERVISE = Path(__file__).with_name("supervise.py")
-_TAIL = 4000
+TAIL = 4000
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,10 @@ class Ended:
     output: str
 
 
-def run(command: Sequence[str], environment: Mapping[str, str], timeout_s: float) -> Ended:
-    """Run a command to its end, or to its time limit.
+def run(
+    command: Sequence[str], environment: Mapping[str, str], timeout_s: float, tail: int = TAIL
+) -> Ended:
+    """Run a command to its end, or to its time limit; keep `tail` characters of what it prints.
 
     Whichever way this is left (an exception, Ctrl-C, even kill -9 of this process), the command and
     all that it started are ended too: see supervise.py.
@@ -54,10 +56,10 @@ def run(command: Sequence[str], environment: Mapping[str, str], timeout_s: float
                 supervisor.stdin.close()  # ends whatever is still there
             wall_s = time.perf_counter() - begin
             code = int(supervisor.stdout.read() or 128)
-        return Ended(code, not ended, wall_s, _tail(output))
+        return Ended(code, not ended, wall_s, _end_of(output, tail))
 
 
-def _tail(file: BinaryIO) -> str:
+def _end_of(file: BinaryIO, characters: int) -> str:
     size = file.seek(0, os.SEEK_END)
-    file.seek(max(0, size - 4 * _TAIL))
-    return file.read().decode(errors="replace")[-_TAIL:]
+    file.seek(max(0, size - 4 * characters))
+    return file.read().decode(errors="replace")[-characters:]

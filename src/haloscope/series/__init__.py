@@ -8,7 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from haloscope.evidence import MeasuredCase, select
-from haloscope.series import phases, pingpong, scaling, stream, surfaces
+from haloscope.series import (
+    collectives,
+    fits,
+    phases,
+    pingpong,
+    ring,
+    scaling,
+    stream,
+    surfaces,
+    transports,
+)
 from haloscope.series.model import Figure
 from haloscope.tables.context import Context
 
@@ -17,8 +27,12 @@ __all__ = ["KINDS", "Figure", "build"]
 Builder = Callable[[Sequence[MeasuredCase], Context], list[Figure]]
 
 KINDS: Mapping[str, Builder] = {
+    "collectives": collectives.build,
     "phases": phases.build,
     "pingpong": pingpong.build,
+    "fits": fits.build,
+    "ring": ring.build,
+    "transports": transports.build,
     "scaling": scaling.build,
     "stream": stream.build,
     "surfaces": surfaces.build,

@@ -9,7 +9,7 @@ from typing import Literal
 from haloscope.quantities import size
 from haloscope.stats import Estimate
 
-Scale = Literal["linear", "log", "log2"]
+Scale = Literal["linear", "log", "log2", "symlog"]
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,14 @@ class Curve:
     """Points under one name.
 
     bound:  a limit (ideal speedup) rather than a measurement: a line without points.
+    model:  what a model says: a line without points.
     joined: may a reader interpolate? Sizes can lie between two others, numbers of processes not.
     """
 
     label: str
     marks: tuple[Mark, ...]
     bound: bool = False
+    model: bool = False
     joined: bool = True
 
 

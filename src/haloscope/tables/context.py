@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from haloscope.evidence import MeasuredCase
+from haloscope.evidence import MeasuredCase, describe, varying
 from haloscope.published import Library
 from haloscope.tables.model import Options
 
@@ -39,5 +39,16 @@ class Context:
         return Library([self.paper] if self.paper else [], self.options.published)
 
     def title(self, given: str, *parts: str) -> str:
-        """The study's own title or the kind's, then what sets this table apart."""
-        return ", ".join([self.options.title or given, *(part for part in parts if part)])
+        """The study's own title, or the kind's and what `where` chose; then what sets it apart."""
+        words = [self.options.title] if self.options.title else [given, self._chosen()]
+        return ", ".join(part for part in [*words, *parts] if part)
+
+    def _chosen(self) -> str:
+        """The settings that `where` holds fixed and that other cases have otherwise."""
+        differ = varying([case.settings for case in self.all_cases])
+        wanted = {
+            name: value if isinstance(value, list | tuple) else [value]
+            for name, value in self.options.where.items()
+        }
+        fixed = {name: wanted[name][0] for name in differ if len(wanted.get(name, ())) == 1}
+        return describe(fixed, list(fixed))

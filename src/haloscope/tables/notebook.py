@@ -108,6 +108,8 @@ class Notebook:
         texts = {
             "rank interval": "[a, b]: rank-based interval of the median over {launches}, "
             "confidence {confidence} or more.",
+            "normal interval": "[a, b]: mean over {launches} and its normal interval "
+            "(ORFEO report, formula 9), {confidence}.",
             "bootstrap interval": "[a, b]: bootstrap interval over {launches}, {confidence}.",
             "range": "a … b: smallest and largest of {launches}: too few for an interval.",
             "repetitions": "(a … b): smallest and largest repetition inside the only launch: "

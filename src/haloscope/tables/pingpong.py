@@ -1,21 +1,22 @@
-"""Half round trip and bandwidth by message size."""
+"""Messages by size: half round trip and bandwidth, or for streams bandwidth and message rate."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from haloscope.evidence import Facet, MeasuredCase, facets
+from haloscope.fits import exchanges
 from haloscope.points import Swept, sweep
-from haloscope.quantities import BYTES_PER_SECOND, SECONDS, size
+from haloscope.quantities import BYTES_PER_SECOND, PER_SECOND, SECONDS, size
 from haloscope.stats import Estimate
 from haloscope.tables.context import Context
-from haloscope.tables.model import Column, Table, label
+from haloscope.tables.model import Cell, Column, Table, label, missing
 from haloscope.tables.notebook import Notebook
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """One table a case: toolchains, transports and placements stand apart."""
-    own = [case for case in cases if case.kernel == "pingpong"]
+    """One table a case: modes, toolchains, transports and placements stand apart."""
+    own = [case for case in cases if case.kernel == "pingpong" and case.launches]
     return [_table(part, context) for part in facets(own, ())]
 
 
@@ -24,33 +25,36 @@ def half_round_trip(point: Swept) -> Estimate:
     return point.time.times(0.5)
 
 
-def one_way_rate(point: Swept) -> Estimate:
-    """Bytes a second one way: the message over half a round trip."""
-    return half_round_trip(point).rate(point.size_bytes)
-
-
 def _table(part: Facet, context: Context) -> Table:
+    (case,) = part.cases
     notebook = Notebook(part.cases, context.all_cases)
-    rows = tuple(
-        (
-            label(size(point.size_bytes), point.size_bytes),
-            notebook.estimate(half_round_trip(point), case, SECONDS),
-            notebook.estimate(one_way_rate(point), case, BYTES_PER_SECOND)
-            if point.size_bytes
-            else label("–"),
-        )
-        for case in part.cases
-        for point in sweep(case)
+    timed = exchanges(case)
+    rows = []
+    for point in sweep(case):
+        name = label(size(point.size_bytes), point.size_bytes)
+        speed = _bandwidth(point, case, notebook)
+        if timed:
+            time = notebook.estimate(half_round_trip(point), case, SECONDS)
+            rows.append((name, time, speed))
+        else:
+            messages = point.time.rate(point.bytes / max(1, point.size_bytes))
+            rows.append((name, speed, notebook.estimate(messages, case, PER_SECOND)))
+    speed_column = Column("bandwidth_bytes_per_s", "bandwidth")
+    columns = (
+        (Column("half_round_trip_s", "half round trip"), speed_column)
+        if timed
+        else (speed_column, Column("messages_per_s", "messages"))
     )
     return Table(
         id="pingpong",
         kind="pingpong",
-        title=context.title("Ping-pong between two processes", part.label),
-        columns=(
-            Column("size_bytes", "message", align="left"),
-            Column("half_round_trip_s", "half round trip"),
-            Column("bandwidth_bytes_per_s", "bandwidth"),
-        ),
-        rows=rows,
+        title=context.title("Messages between two processes", part.label),
+        columns=(Column("size_bytes", "message", align="left"), *columns),
+        rows=tuple(rows),
         notes=notebook.notes(),
     )
+
+
+def _bandwidth(point: Swept, case: MeasuredCase, notebook: Notebook) -> Cell:
+    """Bytes a second, over both directions where messages go both ways at once."""
+    return notebook.estimate(point.rate, case, BYTES_PER_SECOND) if point.size_bytes else missing()

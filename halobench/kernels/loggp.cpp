@@ -1,0 +1,229 @@
+// The five measurements that LogGP's parameters follow from, by message size, between rank 0 (the
+// client) and rank 1 (the server); others wait. Hoefler, Lichei and Rehm, Low-Overhead LogGP
+// Parameter Assessment (IPDPS 2007); the receiver's overhead as in Kielmann, Bal and Verstoep
+// (IPDPS 2000 workshops). A message of s bytes takes o_s + L + (s - 1) G + o_r, and the next may
+// follow after g + (s - 1) G.
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "kernel.hpp"
+#include "machine/simulation.hpp"
+#include "mpi/pattern.hpp"
+
+namespace halobench {
+namespace {
+
+constexpr int client = 0;
+constexpr int server = 1;
+constexpr int tag = 3;
+
+/// Lets `seconds` pass with no MPI call; how many did.
+double pause(double seconds) {
+  const double start = MPI_Wtime();
+  if (simulated()) {
+    pass_time(seconds);
+  } else {
+    while (MPI_Wtime() - start < seconds) {
+    }
+  }
+  return MPI_Wtime() - start;
+}
+
+/// What one step measures, each a name in the record's points, in seconds.
+struct Sample {
+  double round_trip_s = 0;  ///< a message there, one back
+  double burst_s = 0;       ///< many there, one back
+  double delayed_s = 0;     ///< the same with a pause before each but the first
+  double delay_s = 0;       ///< the mean of these pauses
+  double receive_s = 0;     ///< receiving a message that is there already
+};
+
+constexpr std::array<std::pair<const char*, double Sample::*>, 5> measured{{
+    {"round_trip_s", &Sample::round_trip_s},
+    {"burst_s", &Sample::burst_s},
+    {"delayed_s", &Sample::delayed_s},
+    {"delay_s", &Sample::delay_s},
+    {"receive_s", &Sample::receive_s},
+}};
+
+class LogGP : public Instance {
+ public:
+  explicit LogGP(const Context& context)
+      : comm_(context.comm),
+        executes_(context.meter.executes()),
+        burst_(context.params.integer("burst")),
+        sizes_(context.params.sizes("sizes")),
+        samples_(sizes_.size()) {
+    const auto largest = plays() ? *std::ranges::max_element(sizes_) : 0;
+    sent_ = context.memory.allocate<unsigned char>(largest, Pages::ordinary);
+    received_ = context.memory.allocate<unsigned char>(largest, Pages::ordinary);
+    select(0);
+  }
+
+  std::size_t points() const override { return sizes_.size(); }
+
+  void select(std::size_t point) override {
+    point_ = point;
+    size_ = message_count(sizes_[point]);
+  }
+
+  void prepare() override {
+    ++round_;
+    if (!executes_ || !plays()) return;
+    write_pattern(own(sent_), seed(comm_.rank()));
+    write_opposite(own(received_), seed(1 - comm_.rank()));
+  }
+
+  void step() override {
+    if (comm_.rank() == client) ask();
+    if (comm_.rank() == server) serve();
+  }
+
+  /// The last message of either side is checked, and the step's times are kept: the protocol asks
+  /// once a repetition, after its last step.
+  Verdict verify() override {
+    samples_[point_].push_back(sample_);
+    const bool good = !executes_ || !plays() || has_pattern(own(received_), seed(1 - comm_.rank()));
+    if (comm_.all(good)) return {};
+    return {"a message of " + std::to_string(size_) + " bytes arrived changed"};
+  }
+
+  Work work() const override {
+    if (!plays()) return {};
+    const double messages = comm_.rank() == client ? 2.0 + 2.0 * static_cast<double>(burst_) : 3.0;
+    return {messages * size_, 0, messages};
+  }
+
+  Json point(std::size_t point, const Times&) override {
+    Json result = Json::object();
+    for (const auto& [name, member] : measured) result.set(name, median(point, member));
+    return Json::object()
+        .set("size_bytes", sizes_[point])
+        .set("operation", Json())
+        .set("result", std::move(result));
+  }
+
+  Json result(std::span<const Times>) override {
+    return Json::object()
+        .set("burst", burst_)
+        .set("round_trip_s", median(0, &Sample::round_trip_s));
+  }
+
+ private:
+  bool plays() const { return comm_.rank() <= server; }
+
+  std::span<unsigned char> own(const Buffer<unsigned char>& buffer) const {
+    return buffer.span().first(static_cast<std::size_t>(size_));
+  }
+
+  std::uint64_t seed(int sender) const { return pattern_seed({round_, size_, sender}); }
+
+  void send() {
+    check(MPI_Send(sent_.data(), size_, MPI_BYTE, 1 - comm_.rank(), tag, comm_.handle()),
+          "MPI_Send");
+  }
+
+  void receive() {
+    check(MPI_Recv(received_.data(), size_, MPI_BYTE, 1 - comm_.rank(), tag, comm_.handle(),
+                   MPI_STATUS_IGNORE),
+          "MPI_Recv");
+  }
+
+  void ask() {
+    double start = MPI_Wtime();
+    send();
+    receive();
+    sample_.round_trip_s = MPI_Wtime() - start;
+
+    start = MPI_Wtime();
+    for (std::int64_t i = 0; i < burst_; ++i) send();
+    receive();
+    sample_.burst_s = MPI_Wtime() - start;
+
+    double paused = 0;
+    start = MPI_Wtime();
+    send();
+    for (std::int64_t i = 1; i < burst_; ++i) {
+      paused += pause(sample_.round_trip_s);
+      send();
+    }
+    receive();
+    sample_.delayed_s = MPI_Wtime() - start;
+    sample_.delay_s = paused / static_cast<double>(burst_ - 1);
+
+    send();
+  }
+
+  void serve() {
+    receive();
+    send();
+    for (std::int64_t i = 0; i < burst_; ++i) receive();
+    send();
+    receive();
+    const double start = MPI_Wtime();
+    for (std::int64_t i = 1; i < burst_; ++i) receive();
+    send();
+    pause(MPI_Wtime() - start);  // as long as burst - 1 round trips: the last message is there
+    const double arrived = MPI_Wtime();
+    receive();
+    sample_.receive_s = MPI_Wtime() - arrived;
+  }
+
+  /// Over the launch's repetitions. Collective: the server alone knows what receiving took.
+  double median(std::size_t point, double Sample::* member) const {
+    Times times;
+    for (const auto& sample : samples_[point]) times.seconds.push_back(sample.*member);
+    const bool here = comm_.rank() == (member == &Sample::receive_s ? server : client);
+    return comm_.sum(here ? times.median() : 0.0);
+  }
+
+  const Communicator& comm_;
+  bool executes_;
+  std::int64_t burst_;
+  std::vector<std::int64_t> sizes_;
+  std::vector<std::vector<Sample>> samples_;  ///< of every point, one a repetition
+  Sample sample_;
+  Buffer<unsigned char> sent_;
+  Buffer<unsigned char> received_;
+  std::size_t point_ = 0;
+  int size_ = 0;
+  std::int64_t round_ = 0;
+};
+
+Plan plan_loggp(const Params& params, const Shape& shape) {
+  Plan plan;
+  if (shape.ranks < 2) {
+    plan.problems.push_back({"ranks", std::to_string(shape.ranks), "needs at least 2 ranks"});
+  }
+  const auto sizes = params.sizes("sizes");
+  plan.memory_bytes = 4.0 * static_cast<double>(*std::ranges::max_element(sizes));
+  return plan;
+}
+
+std::vector<Parameter> parameters() {
+  using enum Parameter::Type;
+  return {
+      {"sizes", sizes, "1:64K", "message sizes", "B", 1,
+       static_cast<double>(std::numeric_limits<int>::max())},
+      {"burst", integer, "16", "messages sent one after another", "", 2, 4096},
+  };
+}
+
+}  // namespace
+
+Kernel loggp() {
+  Kernel kernel;
+  kernel.name = "loggp";
+  kernel.summary = "What LogGP's parameters follow from: overheads, gaps, latency, by size";
+  kernel.paper = "Hoefler, Lichei and Rehm, IPDPS 2007";
+  kernel.parameters = parameters();
+  kernel.repetitions = "100";
+  kernel.warmup = "1";
+  kernel.sweeps = true;
+  kernel.plan = plan_loggp;
+  kernel.setup = [](const Context& context) { return std::make_unique<LogGP>(context); };
+  return kernel;
+}
+
+}  // namespace halobench

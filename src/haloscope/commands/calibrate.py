@@ -1,0 +1,74 @@
+"""haloscope calibrate: measure this machine and write its numbers to a cluster file."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_DESCRIPTION = """\
+Measure this machine (memory bandwidth by cores and cache level, latency and bandwidth of messages
+by placement and protocol, overheads) with the study `calibrate`, fit the models, and write
+clusters/NAME.toml: every number with its interval and source. Takes a few minutes.
+"""
+_EPILOG = """\
+examples:
+  haloscope calibrate                             measure, and write clusters/HOST.toml
+  haloscope calibrate --name laptop
+  haloscope calibrate --from results/calibrate-20261121-010203     fit again, measure nothing
+
+exit codes: 0 written, 1 some case failed, 2 usage, 130 interrupted
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `calibrate` to the command line."""
+    parser = subparsers.add_parser(
+        "calibrate",
+        help="measure this machine for the models",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--name", metavar="NAME", help="of the cluster file (default: this host's)")
+    add("--from", metavar="DIR", dest="folder", help="take the records of this calibration")
+    add("--launches", metavar="N", type=int, help="whole jobs of each case (default: the study's)")
+    parser.set_defaults(execute=execute)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Measure unless records are given, fit, write; the exit code."""
+    import platform
+    from pathlib import Path
+
+    from haloscope import cluster
+    from haloscope.calibration import calibrate
+    from haloscope.dossier import open_folder
+
+    name = arguments.name or platform.node() or "machine"
+    folder, code = Path(arguments.folder or ""), 0
+    if arguments.folder is None:
+        folder, code = _measure(arguments.launches)
+    dossier = open_folder(folder)
+    when = max(record.ended or "" for record in dossier.records)[:10]
+    path = Path("clusters") / f"{name}.toml"
+    cluster.write(calibrate(name, dossier.cases, dossier.machine or {}, when), path)
+    print(f"cluster file: {path}")
+    return code
+
+
+def _measure(launches: int | None) -> tuple[Path, int]:
+    from rich.console import Console
+
+    from haloscope import campaign
+    from haloscope.commands import run
+    from haloscope.progress import Teller
+
+    tell = Teller(Console(stderr=True))
+    started = campaign.start(campaign.Request("calibrate", launches=launches), tell).probed()
+    run.measure(started, tell)
+    code = run.conclude(started, Console(highlight=False), report=True)
+    return started.folder.path, code

@@ -1,0 +1,54 @@
+"""When a study that asks for a precision has launched a case often enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from statistics import median
+from typing import Any
+
+from haloscope.case import Job
+from haloscope.sequential import Rule, Why, decide
+
+
+class Stopping:
+    """Follows the records of a campaign and says which cases need no more launches.
+
+    A case is done when every one of its times (of each size, for a kernel that sweeps) is known as
+    narrowly as the rule asks. Launches that did not end well tell nothing.
+    """
+
+    def __init__(self, rule: Rule, records: Iterable[Mapping[str, Any]]) -> None:
+        """`records`: those that are there already, of a campaign that goes on."""
+        self._rule = rule
+        self._samples: dict[str, list[list[float]]] = {}
+        self._spent_s: dict[str, float] = {}
+        self.done: dict[str, Why] = {}
+        for record in records:
+            self.add(record)
+
+    def add(self, record: Mapping[str, Any]) -> bool:
+        """Take a record in; True if its case is done now."""
+        case = str(record["case"])
+        if record["outcome"] != "ok" or case in self.done:
+            return False
+        self._samples.setdefault(case, []).append(_times(record))
+        self._spent_s[case] = self._spent_s.get(case, 0.0) + float(record["wall_s"] or 0.0)
+        by_size = [list(sample) for sample in zip(*self._samples[case], strict=True)]
+        decision = decide(by_size, self._spent_s[case], self._rule)
+        if decision.stop:
+            self.done[case] = decision.why
+        return decision.stop
+
+    def launches(self, case: str) -> int:
+        """Good launches of a case so far."""
+        return len(self._samples.get(case, ()))
+
+    def needed(self, jobs: Iterable[Job]) -> Iterator[Job]:
+        """The jobs in their order, without those of cases that are done when their turn comes."""
+        return (job for job in jobs if job.case.id not in self.done)
+
+
+def _times(record: Mapping[str, Any]) -> list[float]:
+    """The median of each point's repetitions, or of the step's."""
+    series = [point["times_s"] for point in record["points"]] or [record["times_s"]]
+    return [median(times) for times in series]

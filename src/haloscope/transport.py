@@ -1,0 +1,120 @@
+"""Transports: how messages travel between ranks. How each is asked for, and what was really used.
+
+A transport has the same name in every MPI library that has it; each library asks for it in words of
+its own. Open MPI's words are MCA parameters, the others' are environment variables.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+Family = Literal["openmpi", "mpich", "impi"]
+Settings = Mapping[str, str]
+
+TRANSPORTS: Mapping[Family, Mapping[str, Settings]] = {
+    "openmpi": {
+        "shm": {"pml": "ob1", "btl": "^tcp,ofi,uct,openib,usnic"},
+        "tcp": {"pml": "ob1", "btl": "self,tcp"},
+        "ucx": {
+            "pml": "ucx",
+            "btl": "^ofi",
+            "opal_common_ucx_tls": "any",  # else refused where there is no InfiniBand
+            "opal_common_ucx_devices": "any",
+        },
+    },
+    "mpich": {
+        "shm": {"MPIR_CVAR_NOLOCAL": "0"},
+        "tcp": {
+            "MPIR_CVAR_NOLOCAL": "1",
+            "MPIR_CVAR_CH4_NETMOD": "ofi",
+            "FI_PROVIDER": "tcp",
+        },
+        "ucx": {"MPIR_CVAR_NOLOCAL": "1", "MPIR_CVAR_CH4_NETMOD": "ucx"},
+    },
+    "impi": {
+        "shm": {"I_MPI_FABRICS": "shm"},
+        **{
+            provider: {"I_MPI_FABRICS": "ofi", "FI_PROVIDER": provider}
+            for provider in ("tcp", "verbs", "mlx", "psm3")
+        },
+    },
+}
+"""The transports that each library has, by name."""
+
+# Open MPI 5 sleeps a second in MPI_Init to close its ofi byte transfer layer, one-sided only.
+# Intel MPI looks for a network first, and fails where there is none.
+USUAL: Mapping[Family, Settings] = {
+    "openmpi": {"btl": "^ofi"},
+    "mpich": {},
+    "impi": {"I_MPI_FABRICS": "shm"},
+}
+"""What a launch is given that asks for no transport."""
+
+TALKATIVE: Mapping[Family, Settings] = {
+    "openmpi": {
+        "hook_comm_method_display": "mpi_init",
+        "pml_base_verbose": "10",
+        "btl_base_verbose": "20",
+    },
+    "mpich": {"MPIR_CVAR_DEBUG_SUMMARY": "1"},
+    "impi": {"I_MPI_DEBUG": "5"},
+}
+"""What makes a library say, on its output, which transport it uses."""
+
+
+def known() -> list[str]:
+    """The name of every transport that some library has."""
+    return list(dict.fromkeys(name for own in TRANSPORTS.values() for name in own))
+
+
+def told(family: Family, transport: str | None, said: str) -> str | None:
+    """What a talkative library used between two ranks of one host, in its own words.
+
+    None where it does not tell: MPICH names its network, which ranks of one host use only when
+    they are told to.
+    """
+    if family == "openmpi":
+        return _openmpi(said)
+    if (
+        family == "mpich"
+        and TRANSPORTS[family].get(transport or "", {}).get("MPIR_CVAR_NOLOCAL") != "1"
+    ):
+        return None
+    if family == "mpich":
+        provider = _first(r"^provider: ([^\s,]+)", said)
+        return f"ofi {provider}" if provider else _first(r"==== (\w+) netmod Capability", said)
+    provider = _first(r"libfabric provider: (\S+)", said)
+    return f"ofi {provider}" if provider else _first(r"tuning_\w*?(shm)\.dat", said)
+
+
+def _openmpi(said: str) -> str | None:
+    """Version 5 sums up; version 4 names the messaging layer and, below ob1, its modules."""
+    if summary := _first(r"on-host:\s+all connections are (.+)", said):
+        return summary.strip()
+    modules = sorted({*re.findall(r"Using (\w+) btl for send to", said)} - {"self"})
+    layer = _first(r"select: component (\w+) selected", said)
+    return " ".join([*([layer] if layer else []), *modules]) or None
+
+
+def _first(pattern: str, said: str) -> str | None:
+    found = re.search(pattern, said, re.MULTILINE)
+    return found[1] if found else None
+
+
+def complaint(said: str) -> str:
+    """Of what a launch printed that failed, the line that most likely says why."""
+    lines = [line.strip() for line in said.splitlines() if any(c.isalnum() for c in line)]
+    telling = [line for line in lines if re.search(_TELLING, line, re.IGNORECASE)]
+    innermost = -1 if "error stack" in said else 0  # MPICH's and Intel's end with the cause
+    line = (telling or lines or ["it said nothing"])[innermost]
+    return re.sub(r"^\w+\(\d+\)\.*: ", "", line)[:200]
+
+
+_TELLING = r"error|fail|unable|no .*(available|found)|not (found|available|supported)|cannot|can't"
+
+
+def missing(transport: str, library: str, there: Sequence[str]) -> str:
+    """Why a library can't use a transport it does not have."""
+    return f"{library} has no transport '{transport}' (it has {', '.join(there)})"

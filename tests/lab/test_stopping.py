@@ -1,0 +1,85 @@
+"""A study that asks for a precision: cases stop when they are known well enough."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from haloscope.errors import UserError
+from haloscope.records import read
+from haloscope.sequential import Rule
+from haloscope.stopping import Stopping
+from haloscope.study import Study, stopping_rule
+from lab.fakes import Laboratory
+from lab.test_commands import STUDY, haloscope
+
+__all__ = ["haloscope"]
+RULE = Rule(half_width=0.02, fewest=7, most=12)
+
+
+def record(case: str, time: float, outcome: str = "ok") -> dict[str, Any]:
+    return {"case": case, "outcome": outcome, "points": [], "times_s": [time], "wall_s": 1.0}
+
+
+def fed(times: list[float]) -> Stopping:
+    return Stopping(RULE, (record("a", time) for time in times))
+
+
+def test_a_case_is_done_when_its_interval_is_narrow_twice() -> None:
+    assert fed([1.0] * 6).done == {}
+    assert fed([1.0] * 7).done == {"a": "narrow"}
+    assert fed([2.0, *[1.0] * 6]).done == {}
+
+
+def test_a_case_that_scatters_goes_on_to_the_cap() -> None:
+    wide = [1.0, 2.0] * 6
+    assert fed(wide[:11]).done == {}
+    assert fed(wide).done == {"a": "count"}
+
+
+def test_a_launch_that_failed_tells_nothing() -> None:
+    stopping = fed([1.0] * 6)
+    assert not stopping.add(record("a", 1.0, "failed"))
+    assert stopping.launches("a") == 6
+    assert stopping.add(record("a", 1.0))
+
+
+def test_every_size_of_a_sweep_has_to_be_narrow() -> None:
+    def sweep(k: int) -> dict[str, Any]:
+        points = [{"times_s": [1.0]}, {"times_s": [1.0 + k % 2]}]
+        return {**record("a", 1.0), "points": points}
+
+    assert Stopping(RULE, (sweep(k) for k in range(9))).done == {}
+
+
+def test_the_rule_is_the_studys() -> None:
+    def rule(**keys: Any) -> Rule | None:
+        table = {"title": "t", "runs": [{"kernel": "fake"}], **keys}
+        return stopping_rule(Study.model_validate(table))
+
+    assert rule(launches=9) is None
+    assert rule(precision=0.05) == Rule(0.05, 7, 30)
+    assert rule(precision=0.05, launches=9, most_launches=8) == Rule(0.05, 9, 9)
+
+
+def test_a_study_stops_case_by_case_and_has_nothing_left(
+    haloscope: Callable[..., int],
+    study_file: Callable[[str], Path],
+    laboratory: Laboratory,
+    tmp_path: Path,
+) -> None:
+    text = "precision = 0.5\nmost_launches = 20\n" + STUDY
+    folder = tmp_path / "out"
+    assert haloscope("run", study_file(text), "--out", folder) == 0
+    records = list(read(folder / "records.jsonl"))
+    plan = json.loads((folder / "plan.json").read_text())
+    assert len(records) == sum(case["launches"] for case in plan["cases"]) == 4 * 7
+    assert {case["stopped"] for case in plan["cases"]} == {"narrow"}
+    assert haloscope("run", "--resume", folder) == 0
+    assert len(list(read(folder / "records.jsonl"))) == 4 * 7
+    with pytest.raises(UserError, match="asks for a precision"):
+        haloscope("run", "--resume", folder, "--launches", 9)

@@ -1,0 +1,247 @@
+"""Tables and figures of messages: fits, libraries and transports, ring, sums, collectives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from recorded import MACHINE, Raw, cases, changed, pingpong, record
+
+from haloscope import papers, series, tables
+from haloscope.series.model import Figure, Lines
+from haloscope.tables import Context, Options, Table
+
+REPORT = "orfeo-mpi-report"
+WITH = {"name": "mpich"}
+
+
+def build(kind: str, raws: list[Raw], paper: str | None = None, **where: Any) -> list[Table]:
+    measured = cases(raws)
+    context = Context(
+        options=Options(where=where),
+        paper=papers.load(paper) if paper else None,
+        machine=MACHINE,
+        all_cases=measured,
+    )
+    return tables.build(kind, measured, context)
+
+
+def draw(kind: str, raws: list[Raw]) -> list[Figure]:
+    return series.build(kind, cases(raws), Context(machine=MACHINE))
+
+
+def column(table: Table, key: str) -> list[Any]:
+    index = [column.key for column in table.columns].index(key)
+    return [row[index] for row in table.rows]
+
+
+def panels(figure: Figure) -> list[Lines]:
+    assert all(isinstance(panel, Lines) for panel in figure.panels)
+    return [panel for panel in figure.panels if isinstance(panel, Lines)]
+
+
+def slower(raw: Raw, factor: float) -> Raw:
+    """The same launch with all its times multiplied."""
+    points = [
+        {**point, "times_s": [factor * time for time in point["times_s"]]}
+        for point in raw["points"]
+    ]
+    return changed(raw, points=points)
+
+
+def test_every_parameter_of_every_model_is_there_with_interval_and_source() -> None:
+    (table,) = build("fits", [pingpong(launch=k) for k in range(8)])
+
+    models = list(dict.fromkeys(cell.value for cell in column(table, "model")))
+    assert models == [
+        "Hockney, least squares",
+        "Hockney, relative",
+        "Hockney, extrapolated",
+        "piecewise Hockney",
+        "bandwidth curve",
+    ]
+    relative = {
+        cell.value: value
+        for name, cell, value in zip(
+            column(table, "model"), column(table, "parameter"), column(table, "value"), strict=True
+        )
+        if name.value == "Hockney, relative"
+    }
+    latency = relative["alpha_s"]
+    assert latency.low < latency.value < latency.high
+    assert latency.value == pytest.approx(0.45e-6, rel=0.05)
+    assert any("ORFEO report, equation (10)" in note for note in table.notes)
+    assert any("misfit" in note for note in table.notes)
+
+
+def test_a_negative_latency_is_shown_with_its_reason() -> None:
+    raws = []
+    for k in range(6):
+        raw = pingpong(launch=k)
+        steep = [
+            {**p, "times_s": [t * (3 if p["size_bytes"] > 2**20 else 1) for t in p["times_s"]]}
+            for p in raw["points"]
+        ]
+        raws.append(changed(raw, points=steep))
+
+    (table,) = build("fits", raws)
+
+    assert column(table, "value")[0].value < 0
+    assert any("least squares: " in note and "negative" in note for note in table.notes)
+
+
+def test_few_sizes_are_not_fitted() -> None:
+    assert build("fits", [pingpong(sizes=[8, 64, 512])]) == []
+    assert draw("fits", [pingpong(sizes=[8, 64, 512])]) == []
+
+
+def test_streams_have_a_message_rate_and_no_latency() -> None:
+    (table,) = build("pingpong", [pingpong(mode="stream", sizes=[8, 1024])])
+
+    assert [c.key for c in table.columns][1:] == ["bandwidth_bytes_per_s", "messages_per_s"]
+    rate, messages = (cell.value for cell in table.rows[0][1:])
+    assert isinstance(rate, float) and messages == pytest.approx(rate / 8)
+    assert build("fits", [pingpong(mode="stream")]) == []
+    assert build("libraries", [pingpong(mode="stream"), pingpong(mode="bistream")]) == []
+
+
+def test_libraries_are_tested_against_the_first_size_by_size() -> None:
+    ours = [pingpong(launch=k) for k in range(8)]
+    theirs = [slower(pingpong(launch=k, toolchain=WITH), 2.0) for k in range(8)]
+
+    (table,) = build("libraries", [*ours, *theirs])
+
+    assert [cell.text for cell in column(table, "size")] == ["8 B", "1 KiB", "64 KiB", "1 MiB"]
+    named = {cell.text for cell in column(table, "setting")}
+    verdicts = {cell.text for cell in column(table, "verdict")}
+    assert (named, verdicts) in (({"mpich"}, {"slower"}), ({"system"}, {"faster"}))
+    assert any("Holm's correction for 4 comparisons" in note for note in table.notes)
+
+
+def test_transports_have_a_panel_a_library_and_a_curve_each() -> None:
+    raws = [
+        slower(pingpong(toolchain={"name": name}, transport=transport), factor)
+        for name, transport, factor in (("a", "shm", 1), ("a", "tcp", 9), ("b", "shm", 2))
+    ]
+
+    (figure,) = draw("transports", raws)
+
+    assert [[c.label for c in panel.curves] for panel in panels(figure)] == [
+        ["shm", "tcp"],
+        ["shm"],
+    ]
+    assert draw("transports", raws[:1]) == []
+
+
+def test_models_are_lines_and_residuals_stand_beside_them() -> None:
+    (figure,) = draw("fits", [pingpong(launch=k) for k in range(6)])
+
+    times, residuals = panels(figure)
+    assert [curve.model for curve in times.curves] == [False, True, True, True, True]
+    assert len(residuals.curves) == 4
+    assert all(abs(mark.y) < 60 for mark in residuals.curves[1].marks)
+
+
+def overheads(launch: int) -> Raw:
+    """L = 1 µs, o_s = 0.2 µs, o_r = 0.3 µs, g = 0.5 µs, G = 0.1 ns a byte."""
+    points = []
+    for size in (1, 64, 1024, 65536):
+        beyond = 1e-10 * (size - 1)
+        trip = 2 * (1.5e-6 + beyond)
+        result = {
+            "round_trip_s": trip,
+            "burst_s": trip + 15 * (0.5e-6 + beyond),
+            "delayed_s": trip + 15 * (0.2e-6 + trip),
+            "delay_s": trip,
+            "receive_s": 0.3e-6,
+        }
+        times = [1e-4 * (1 + 0.01 * launch)]
+        points.append({"size_bytes": size, "times_s": times, "bytes": size, "result": result})
+    return record("loggp", {"burst": 16}, [1e-3], ranks=2, launch=launch, points=points)
+
+
+def test_overheads_and_gaps_are_loggps() -> None:
+    (table,) = build("fits", [overheads(k) for k in range(6)])
+
+    found = {
+        cell.value: value.value
+        for cell, value in zip(column(table, "parameter"), column(table, "value"), strict=True)
+    }
+    assert found == pytest.approx(
+        {
+            "latency_s": 1e-6,
+            "send_overhead_s": 0.2e-6,
+            "receive_overhead_s": 0.3e-6,
+            "gap_s": 0.5e-6,
+            "gap_s_per_byte": 1e-10,
+        },
+        rel=1e-6,
+    )
+    assert column(table, "piece")[0].text == "1 B to 1 KiB"
+    assert draw("fits", [overheads(0)]) == []
+
+
+def ring(ranks: int, launch: int, *, message_s: float = 0.4e-6) -> Raw:
+    cycle = 2 * ranks * message_s * (1 + 0.01 * (launch % 3))
+    return record("ring", {}, [cycle], ranks=ranks, launch=launch, result={"cycle_s": cycle})
+
+
+def test_the_ring_gives_half_its_slope_as_the_latency_of_each_level() -> None:
+    raws = [ring(ranks, k) for ranks in (1, 2) for k in range(6)]
+
+    cycles, latencies = build("ring", raws, REPORT)
+
+    assert [cell.value for cell in column(cycles, "ranks")] == [1, 2]
+    assert column(cycles, "message_s")[1].value == pytest.approx(0.404e-6)
+    assert [cell.value for cell in column(latencies, "level")] == ["intra_socket"]
+    assert column(latencies, "latency_s")[0].value == pytest.approx(0.4e-6, rel=0.05)
+    assert any("inter node 1.16 µs (THIN)" in note for note in latencies.notes)
+    (figure,) = draw("ring", raws)
+    assert [curve.model for curve in panels(figure)[0].curves] == [False, True]
+
+
+def test_one_number_of_ranks_gives_no_latency() -> None:
+    assert [table.id for table in build("ring", [ring(2, 0)])] == ["ring"]
+
+
+def sum3d(topology: str, distribution: str, counts: list[int], launch: int = 0) -> Raw:
+    return record(
+        "sum3d",
+        {"size": "2400x100x100", "topology": topology, "distribution": distribution},
+        [0.6 + 0.01 * launch],
+        ranks=24,
+        launch=launch,
+        result={"cycle_s": 0.6, "topology": "24x1x1", "elements_per_rank": counts},
+    )
+
+
+def test_sums_stand_beside_the_reports_interval_with_elements_a_process() -> None:
+    raws = [sum3d("1d", "balanced", [1000000] * 24, k) for k in range(4)]
+    raws.append(sum3d("1d", "subblock", [5, 7]))
+
+    (table,) = build("sum3d", raws, REPORT)
+
+    first, second = table.rows
+    assert [cell.text for cell in first[:4]] == ["1d: 24x1x1", "balanced", "1,000,000", "1,000,000"]
+    assert first[4].value == pytest.approx(0.615)
+    assert first[4].published == "[0.623, 0.631] s"
+    assert [cell.text for cell in second[2:4]] == ["7", "5"]
+    assert second[4].published == ""
+
+
+def test_collectives_have_a_column_an_operation_and_a_panel() -> None:
+    points = [
+        {"size_bytes": size, "operation": name, "times_s": [1e-6], "bytes": size, "result": {}}
+        for name, sizes in (("barrier", [0]), ("bcast", [8, 64]))
+        for size in sizes
+    ]
+    raw = record("collectives", {"call": "blocking", "synchronisation": "round_time"}, [3e-6],
+                 ranks=2, points=points)  # fmt: skip
+
+    (table,) = build("collectives", [raw])
+    (figure,) = draw("collectives", [raw])
+
+    assert [c.title for c in table.columns] == ["message", "barrier", "bcast"]
+    assert [row[0].text for row in table.rows] == ["no data", "8 B", "64 B"]
+    assert "Processes start together by round time." in table.notes
+    assert [panel.title for panel in panels(figure)] == ["bcast"]

@@ -1,0 +1,73 @@
+"""What MPI libraries say of the transport they use, as they said it once."""
+
+import pytest
+
+from haloscope.transport import TRANSPORTS, Family, complaint, known, told
+
+OPENMPI_4 = """\
+[vm:17408] select: component ob1 selected
+[vm:17408] mca: bml: Using self btl for send to [[12039,1],0] on node vm
+[vm:17408] mca: bml: Using {} btl for send to [[12039,1],1] on node vm
+[vm:17409] mca: base: close: component tcp closed
+"""
+OPENMPI_4_UCX = """\
+[vm:17436] selected ucx best priority 51
+[vm:17436] select: component ucx selected
+[vm:17436] mca: base: close: component vader closed
+"""
+OPENMPI_5 = """\
+Connection summary: (pml)
+  on-host:  all connections are {}
+  off-host: all connections are n/a
+"""
+MPICH_UCX = "==== UCX netmod Capability ====\ntag_bits: 30\n"
+MPICH_TCP = "==== Capability set configuration ====\nprovider: tcp;ofi_rxm, score = 5, pref = 0\n"
+IMPI_SHM = '[0] MPI startup(): Load tuning file: "/x/opt/mpi/etc/tuning_generic_shm.dat"\n'
+IMPI_TCP = """\
+[0] MPI startup(): libfabric provider: tcp;ofi_rxm
+[0] MPI startup(): Load tuning file: "/x/opt/mpi/etc/tuning_generic_ofi.dat"
+"""
+
+
+@pytest.mark.parametrize(
+    ("family", "said", "used"),
+    [
+        ("openmpi", OPENMPI_4.format("vader"), "ob1 vader"),
+        ("openmpi", OPENMPI_4.format("tcp"), "ob1 tcp"),
+        ("openmpi", OPENMPI_4_UCX, "ucx"),
+        ("openmpi", OPENMPI_5.format("sm"), "sm"),
+        ("openmpi", OPENMPI_5.format("ucx=sysv;memory,cma;memory"), "ucx=sysv;memory,cma;memory"),
+        ("mpich", MPICH_UCX, "UCX"),
+        ("mpich", MPICH_TCP, "ofi tcp;ofi_rxm"),
+        ("impi", IMPI_SHM, "shm"),
+        ("impi", IMPI_TCP, "ofi tcp;ofi_rxm"),
+        ("openmpi", "", None),
+        ("mpich", "", None),
+        ("impi", "", None),
+    ],
+)
+def test_what_was_used_is_told_in_the_librarys_words(
+    family: Family, said: str, used: str | None
+) -> None:
+    assert told(family, "tcp", said) == used
+
+
+def test_mpichs_network_is_not_what_ranks_of_one_host_use() -> None:
+    assert told("mpich", "shm", MPICH_UCX) is None
+    assert told("mpich", None, MPICH_UCX) is None
+
+
+def test_every_library_has_shared_memory_and_tcp() -> None:
+    assert all({"shm", "tcp"} <= own.keys() for own in TRANSPORTS.values())
+    assert known()[:3] == ["shm", "tcp", "ucx"]
+
+
+def test_of_a_failed_launch_the_line_that_says_why_is_taken() -> None:
+    said = "-----\nhello\nNo OpenFabrics connection schemes were found\nmore\n"
+    assert complaint(said) == "No OpenFabrics connection schemes were found"
+    stack = (
+        "Abort(1): Fatal error, error stack:\nMPID_Init(1778)...: \nfind_provider(3064)..: failed\n"
+    )
+    assert complaint(stack) == "failed"
+    assert complaint("hello\n") == "hello"
+    assert complaint("") == "it said nothing"
