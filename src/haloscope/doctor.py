@@ -150,12 +150,12 @@ def check_turbo(patient: Patient) -> Finding:
 
 def check_load(patient: Patient) -> Finding:
     """Whether something else is running."""
-    load = machine.load_1min(patient.root)
-    if load is None:
+    busy = machine.busy_processors(patient.root)
+    if busy is None:
         return Finding("load", "note", "not visible")
     cores = len(machine.physical_cores(patient.root))
-    what = f"{load:.2f} on {_count(cores, 'core')} over the last minute"
-    if load > 0.25 * cores:
+    what = f"others keep {busy:.2f} of {_count(cores, 'core')} busy"
+    if busy > 0.25 * cores:
         return Finding("load", "warn", what, "wait, or stop what else is running (top shows it)")
     return Finding("load", "ok", what)
 

@@ -82,11 +82,11 @@ def _marked(cases: Sequence[MeasuredCase]) -> Iterator[Finding]:
 
 
 def _disturbed(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Was something else running? By the load beforehand, and by launches that differ a lot."""
-    load = (context.machine or {}).get("load_1min") or 0.0
-    if load > BUSY:
+    """Was something else running? By what ran beforehand, and by launches that differ a lot."""
+    busy = (context.machine or {}).get("busy_processors") or 0.0
+    if busy > BUSY:
         yield Finding(
-            f"Other programs kept {number(load, 2)} processors busy when the run began: times may "
+            f"Other programs kept {number(busy, 2)} processors busy when the run began: times may "
             "be too long.",
             "warning",
         )

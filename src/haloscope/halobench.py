@@ -29,7 +29,7 @@ class Parameter:
     """One key=value of a kernel. minimum, maximum and unit are None where there are none."""
 
     name: str
-    type: Literal["integer", "real", "choice", "sizes"]
+    type: Literal["integer", "real", "choice", "sizes", "text"]
     default: Any
     minimum: float | None
     maximum: float | None

@@ -7,13 +7,18 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import psutil
 
 ROOT = Path("/")
+
+
+def _a_moment() -> None:
+    time.sleep(0.2)  # twenty ticks of each processor's clock
 
 
 def describe(root: Path = ROOT) -> dict[str, Any]:
@@ -34,7 +39,6 @@ def describe(root: Path = ROOT) -> dict[str, Any]:
         "memory_bytes": _meminfo("MemTotal", root),
         "governor": governor(root),
         "os": operating_system(root),
-        "load_1min": load_1min(root),
     }
 
 
@@ -173,10 +177,27 @@ def operating_system(root: Path = ROOT) -> str:
     return kernel
 
 
-def load_1min(root: Path = ROOT) -> float | None:
-    """How many processes ran or waited to, on the average of the last minute."""
-    text = _read(root / "proc/loadavg")
-    return float(text.split()[0]) if text else None
+def busy_processors(root: Path = ROOT, wait: Callable[[], None] = _a_moment) -> float | None:
+    """How many processors were busy while `wait` lasted, with a hypervisor's other guests too.
+
+    The load average would not do: a minute later it still counts what haloscope itself compiled.
+    """
+    before = _processor_ticks(root)
+    wait()
+    after = _processor_ticks(root)
+    if before is None or after is None:
+        return None
+    busy, idle = after[0] - before[0], after[1] - before[1]
+    return (os.cpu_count() or 1) * busy / (busy + idle) if busy + idle > 0 else 0.0
+
+
+def _processor_ticks(root: Path) -> tuple[int, int] | None:
+    """Ticks that all processors together were busy and idle since they started (proc(5), stat)."""
+    words = (_read(root / "proc/stat") or "").partition("\n")[0].split()
+    if words[:1] != ["cpu"]:
+        return None
+    user, nice, system, idle, iowait, irq, softirq, steal = (int(word) for word in words[1:9])
+    return user + nice + system + irq + softirq + steal, idle + iowait
 
 
 def siblings(cpu: int, root: Path = ROOT) -> list[int]:

@@ -29,7 +29,7 @@ def machine_facts(machine: Mapping[str, Any] | None) -> Facts:
     ]
     cores = machine.get("cores")
     threads = machine.get("threads_per_core")
-    load = machine.get("load_1min")
+    busy = machine.get("busy_processors")
     found = (
         ("host", machine.get("host")),
         ("processor", machine.get("cpu")),
@@ -39,7 +39,7 @@ def machine_facts(machine: Mapping[str, Any] | None) -> Facts:
         ("memory", size(machine["memory_bytes"]) if machine.get("memory_bytes") else None),
         ("frequency governor", machine.get("governor") or "not known"),
         ("operating system", machine.get("os")),
-        ("load before the first launch", None if load is None else f"{load:.2f}"),
+        ("processors kept busy by others", None if busy is None else f"{busy:.2f}"),
     )
     return tuple((name, str(value)) for name, value in found if value not in (None, ""))
 

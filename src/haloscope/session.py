@@ -155,9 +155,8 @@ def site(bench: Workbench, *, oversubscribe: bool) -> Site:
 
 def session(study: str, seed: int) -> Session:
     """What the records of one invocation have in common."""
-    return Session(
-        study, seed, machine.describe(), __version__, checkout(Path(__file__).parents[2])
-    )
+    described = {**machine.describe(), "busy_processors": machine.busy_processors()}
+    return Session(study, seed, described, __version__, checkout(Path(__file__).parents[2]))
 
 
 def identity() -> dict[str, Any]:

@@ -10,7 +10,7 @@ Statistics.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import comb, sqrt
@@ -36,6 +36,7 @@ class Estimate:
     method:     what low and high are: "rank interval", "bootstrap interval", "normal interval",
                 "range" (minimum and maximum: no confidence is claimed) or "none".
     confidence: the confidence attained, 0..1; None for "range" and "none".
+    outliers:   launches far outside (Tukey's fences), to be shown: they count in all of the above.
     """
 
     value: float
@@ -44,6 +45,7 @@ class Estimate:
     n: int
     method: str
     confidence: float | None = None
+    outliers: tuple[float, ...] = ()
 
     def times(self, factor: float) -> Estimate:
         """The same estimate in another unit: value and ends multiplied by factor > 0."""
@@ -51,13 +53,15 @@ class Estimate:
             raise ValueError(f"a factor must be positive, not {factor}")
         low = None if self.low is None else self.low * factor
         high = None if self.high is None else self.high * factor
-        return replace(self, value=self.value * factor, low=low, high=high)
+        outliers = tuple(one * factor for one in self.outliers)
+        return replace(self, value=self.value * factor, low=low, high=high, outliers=outliers)
 
     def rate(self, work: float) -> Estimate:
         """Work per unit of this estimate (bytes, seconds: bytes a second): ends change places."""
         low = None if self.high is None else work / self.high
         high = None if self.low is None else work / self.low
-        return replace(self, value=work / self.value, low=low, high=high)
+        outliers = tuple(work / one for one in self.outliers)
+        return replace(self, value=work / self.value, low=low, high=high, outliers=outliers)
 
 
 @dataclass(frozen=True)
@@ -98,9 +102,16 @@ def median_interval(samples: Sequence[float], confidence: float = 0.95) -> Estim
     k, attained = _rank(n, confidence)
     if k == 0:
         return Estimate(value, None, None, n, "none")
-    return Estimate(
-        value, float(ordered[k - 1]), float(ordered[n - k]), n, "rank interval", attained
-    )
+    low, high = float(ordered[k - 1]), float(ordered[n - k])
+    return Estimate(value, low, high, n, "rank interval", attained, outliers(samples))
+
+
+def outliers(samples: Sequence[float]) -> tuple[float, ...]:
+    """What lies more than 1.5 interquartile ranges outside the quartiles (Tukey's fences)."""
+    array = _sample(samples)
+    first, third = np.percentile(array, [25, 75])
+    fence = 1.5 * (third - first)
+    return tuple(map(float, array[(array < first - fence) | (array > third + fence)]))
 
 
 @cache
@@ -141,37 +152,8 @@ def mean_interval(samples: Sequence[float], confidence: float = 0.95) -> Estimat
         return Estimate(mean, None, None, n, "none")
     c = NormalDist().inv_cdf(0.5 + confidence / 2)
     half = c * float(array.std(ddof=1)) / sqrt(n)
-    return Estimate(mean, mean - half, mean + half, n, "normal interval", confidence)
-
-
-def harmonic_mean(rates: Sequence[float]) -> float:
-    """The mean of rates: equal amounts of work over the total time. ValueError unless all > 0."""
-    array = _sample(rates)
-    if np.any(array <= 0):
-        raise ValueError("rates must be positive")
-    return float(array.size / np.sum(1.0 / array))
-
-
-def bootstrap(
-    samples: Sequence[float],
-    statistic: Callable[..., npt.NDArray[np.float64]] = np.median,
-    *,
-    confidence: float = 0.95,
-    resamples: int = 4000,
-    seed: int = 0,
-) -> Estimate:
-    """A statistic with its percentile bootstrap interval; the same seed gives the same interval.
-
-    `statistic(array, axis=...)` reduces one axis, as numpy's do. Below 6 launches the interval is
-    refused: the bootstrap cannot be wider than [minimum, maximum], which covers too little.
-    """
-    array = _sample(samples)
-    n, value = int(array.size), float(statistic(array, axis=-1))
-    if n < FEWEST_FOR_INTERVAL:
-        return Estimate(value, None, None, n, "none")
-    drawn = _resample(array, resamples, np.random.default_rng(seed))
-    low, high = _percentiles(statistic(drawn, axis=-1), confidence)
-    return Estimate(value, low, high, n, "bootstrap interval", confidence)
+    low, high = mean - half, mean + half
+    return Estimate(mean, low, high, n, "normal interval", confidence, outliers(samples))
 
 
 def ratio_of_medians(

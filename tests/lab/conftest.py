@@ -44,6 +44,7 @@ def laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Laboratory:
     monkeypatch.setattr(build, "build", always(FAKE_HALOBENCH))
     monkeypatch.setattr(build, "source_hash", lambda: lab.source)
     monkeypatch.setattr(machine, "describe", lambda: dict(MACHINE))
+    monkeypatch.setattr(machine, "busy_processors", always(0.0))
     monkeypatch.setattr(machine, "processors", always([0, 1, 2, 3]))
     placements = {"same-core": None, "same-cache": (0, 1), "other-socket": (0, 2)}
     monkeypatch.setattr(machine, "placements", always(placements))

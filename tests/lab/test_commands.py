@@ -392,6 +392,24 @@ def test_describe_shows_every_parameter(haloscope: Run, capsys: pytest.CaptureFi
     assert described["parameters"][0]["name"] == "n"
 
 
+@pytest.mark.parametrize(
+    ("parameter", "words"),
+    [
+        ({"type": "integer", "minimum": 1, "maximum": 2147483647}, "from 1 to 2,147,483,647"),
+        ({"type": "real", "minimum": 1e-16, "maximum": 0.01}, "number from 1e-16 to 0.01"),
+        ({"type": "choice", "choices": ("rows", "blocks")}, "rows | blocks"),
+        ({"type": "sizes", "minimum": 0, "maximum": 8}, "8:4M, each from 0 to 8"),
+        ({"type": "text"}, ""),
+    ],
+)
+def test_what_a_parameter_may_be(parameter: dict[str, Any], words: str) -> None:
+    from haloscope.commands.describe import allowed
+    from haloscope.halobench import Parameter
+
+    given: dict[str, Any] = {"name": "x", "default": "1", "help": "a help", **parameter}
+    assert allowed(Parameter(**given)).endswith(words)
+
+
 def test_describe_names_the_nearest_kernel(haloscope: Run) -> None:
     from haloscope.errors import UserError
 

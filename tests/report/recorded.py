@@ -33,7 +33,7 @@ MACHINE: Raw = {
     "memory_bytes": 16 * 2**30,
     "governor": None,
     "os": "Debian GNU/Linux 12 (bookworm)",
-    "load_1min": 0.08,
+    "busy_processors": 0.08,
 }
 TOOLCHAIN: Raw = {
     "name": "system",

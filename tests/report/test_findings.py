@@ -75,7 +75,7 @@ def test_shared_cores_and_simulation_are_said() -> None:
 
 def test_a_busy_machine_is_said_first() -> None:
     own = cases([poisson(64, launch=k, time_s=time) for k, time in enumerate((1.0, 1.2, 1.4))])
-    context = Context(machine={**MACHINE, "load_1min": 1.23}, all_cases=own)
+    context = Context(machine={**MACHINE, "busy_processors": 1.23}, all_cases=own)
 
     busy, uneven = findings(own, context)
 

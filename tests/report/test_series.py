@@ -72,6 +72,19 @@ def test_pingpong_leaves_out_the_empty_message_on_log_axes() -> None:
     assert len(lines(figure).x.ticks) <= 6
 
 
+def test_a_launch_far_outside_is_a_dot_of_its_own() -> None:
+    raws = [pingpong(launch=launch, sizes=[8, 64]) for launch in range(8)]
+    slow = raws[7]["points"][0]
+    slow["times_s"] = [100 * time for time in slow["times_s"]]
+
+    (figure,) = build("pingpong", raws)
+
+    first, second = lines(figure).curves[0].marks
+    (far,) = first.outliers
+    assert far > 90 * first.y
+    assert all(one < 2 * second.y for one in second.outliers)
+
+
 def test_phases_stack_to_one() -> None:
     (figure,) = build("phases", [poisson(64), poisson(64, ranks=2)])
 

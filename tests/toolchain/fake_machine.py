@@ -32,7 +32,7 @@ def two_sockets(root: Path, governor: str = "performance") -> FakeMachine:
     fake.write("sys/devices/system/cpu/online", "0-7")
     fake.write("proc/cpuinfo", "processor\t: 0\nmodel name\t: Example  CPU 9000\nflags\t: fpu")
     fake.write("proc/meminfo", "MemTotal: 1000 kB\nMemFree: 1 kB\nMemAvailable: 400 kB")
-    fake.write("proc/loadavg", "0.25 0.5 0.75 1/100 4242")
+    fake.write("proc/stat", "cpu  10 20 30 40 50 60 70 80 0 0")
     fake.write("etc/os-release", 'NAME="x"\nPRETTY_NAME="Example Linux 1"')
     for cpu in range(8):
         core = cpu % 4

@@ -38,8 +38,6 @@ CPU = "sys/devices/system/cpu"
         (doctor.check_turbo, f"{CPU}/cpufreq/boost", "0", "ok"),
         (doctor.check_turbo, f"{CPU}/intel_pstate/no_turbo", "0", "note"),
         (doctor.check_turbo, f"{CPU}/intel_pstate/no_turbo", "1", "ok"),
-        (doctor.check_load, "proc/loadavg", "0.01 0 0 1/1 1", "ok"),
-        (doctor.check_load, "proc/loadavg", "9.5 0 0 1/1 1", "warn"),
         (doctor.check_memory, "proc/meminfo", "MemAvailable: 8000000 kB", "ok"),
         (doctor.check_memory, "proc/meminfo", "MemAvailable: 800000 kB", "warn"),
         (doctor.check_memory, "proc/meminfo", "MemAvailable: 80000 kB", "fail"),
@@ -70,6 +68,16 @@ def test_what_proc_and_sys_say(
     finding = check(Patient(fake.root))
     assert finding.level == level
     assert finding.level in ("ok", "note") or finding.mend
+
+
+@pytest.mark.parametrize(("busy", "level"), [(None, "note"), (0.9, "ok"), (1.1, "warn")])
+def test_others_at_work(
+    busy: float | None, level: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {*range(8)})
+    monkeypatch.setattr(machine, "busy_processors", lambda _: busy)
+    finding = doctor.check_load(Patient(two_sockets(tmp_path).root))
+    assert finding.level == level
 
 
 def test_one_core_and_a_part_of_the_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

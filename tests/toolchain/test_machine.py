@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -53,14 +54,13 @@ def test_describe_is_what_a_record_holds(fake: FakeMachine) -> None:
     described = machine.describe(fake.root)
     assert list(described) == [
         *("host", "cpu", "sockets", "cores", "threads_per_core", "caches"),
-        *("memory_bytes", "governor", "os", "load_1min"),
+        *("memory_bytes", "governor", "os"),
     ]
     assert described["cpu"] == "Example CPU 9000"
     assert (described["sockets"], described["cores"], described["threads_per_core"]) == (2, 4, 2)
     assert described["memory_bytes"] == 1000 * 1024
     assert described["governor"] == "performance"
     assert described["os"].startswith("Example Linux 1, Linux ")
-    assert described["load_1min"] == 0.25
     assert described["caches"] == [
         {"level": 1, "size_bytes": 32768, "shared_by": 1},
         {"level": 2, "size_bytes": 1048576, "shared_by": 1},
@@ -71,9 +71,28 @@ def test_describe_is_what_a_record_holds(fake: FakeMachine) -> None:
 def test_what_cannot_be_read_is_null(tmp_path: Path) -> None:
     described = machine.describe(tmp_path)
     assert described["governor"] is None
-    assert described["load_1min"] is None
     assert described["memory_bytes"] is None
     assert described["caches"] == []
+
+
+def test_busy_processors_are_those_of_a_moment(
+    fake: FakeMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    fake.write("proc/stat", "cpu  100 0 50 1000 10 0 0 5 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0")
+
+    def later(text: str) -> float | None:
+        fake.write("proc/stat", "cpu  100 0 50 1000 10 0 0 5 0 0")
+
+        def wait() -> None:
+            fake.write("proc/stat", text)
+
+        return machine.busy_processors(fake.root, wait)
+
+    assert later("cpu  110 0 60 1055 15 0 0 25 0 0") == pytest.approx(8 * 40 / 100)
+    assert later("cpu  100 0 50 1020 10 0 0 5 0 0") == 0.0
+    assert later("cpu  100 0 50 1000 10 0 0 5 0 0") == 0.0
+    assert later("nonsense") is None
 
 
 def test_several_governors_are_all_named(fake: FakeMachine) -> None:

@@ -61,22 +61,28 @@ def _show(kernel: Kernel, out: Console) -> None:
     out.print(Text(kernel.name, style="bold"), Text(kernel.summary))
     if kernel.paper:
         out.print(Text(f"from {kernel.paper}"))
-    table = Table("parameter", "default", "allowed", "unit", "meaning")
+    table = Table.grid(padding=(0, 2), pad_edge=True)
     for one in kernel.parameters:
-        cells = (one.name, str(one.default), allowed(one), one.unit or "", one.help)
-        table.add_row(*map(Text, cells))
+        may_be = " ".join(part for part in (allowed(one), one.unit and f"({one.unit})") if part)
+        name = Text.assemble((one.name, "bold"), f" = {one.default}")
+        table.add_row(name, Text.assemble(one.help, (may_be and f"\n{may_be}", "dim")))
     out.print(table)
 
 
 def allowed(parameter: Parameter) -> str:
-    """What a parameter may be, in words: a whole number from 1 to 65; one | other; a number."""
+    """What a parameter may be, in words: whole number from 1 to 65; one | other; empty for text."""
     if parameter.choices:
         return " | ".join(parameter.choices)
-    kinds = {"integer": "whole number", "real": "number", "sizes": "sizes: 8,64,1K or 8:4M"}
+    kinds = {
+        "integer": "whole number",
+        "real": "number",
+        "sizes": "such as 8,64,1K or 8:4M, each",
+        "text": "",  # its help says what it may be
+    }
     limits = (("from", parameter.minimum), ("to", parameter.maximum))
     words = [f"{word} {_limit(value)}" for word, value in limits if value is not None]
-    return " ".join([kinds[parameter.type], *words])
+    return " ".join([kinds[parameter.type], *words]).strip()
 
 
 def _limit(value: float) -> str:
-    return f"{value:,.0f}" if value == int(value) and abs(value) < 1e9 else f"{value:g}"
+    return f"{value:,.0f}" if value == int(value) and abs(value) < 1e12 else f"{value:g}"

@@ -150,7 +150,7 @@ def _announce(campaign: Campaign, left: int, again: int, tell: Teller) -> None:
     if again:
         lines.append(f"did not end well before, tried again: {count(again, 'launch', 'launches')}")
     if load.level == "warn":
-        lines.append(f"this machine is busy, times will suffer: load {load.what}; {load.mend}")
+        lines.append(f"times will suffer: {load.what}; {load.mend}")
     for line in lines:
         tell.say(line)
 

@@ -148,12 +148,15 @@ def _curve(axes: Axes, curve: Curve, index: int, of: int) -> None:
         (m.y - m.low, m.high - m.y) if m.low is not None and m.high is not None else (0.0, 0.0)
         for m in curve.marks
     ]
+    colour = SERIES[index % len(SERIES)]
+    far = [(m.x * apart, y) for m in curve.marks for y in m.outliers]
+    axes.scatter([x for x, _ in far], [y for _, y in far], s=5, color=colour, linewidths=0)
     axes.errorbar(
         [m.x * apart for m in curve.marks],
         [m.y for m in curve.marks],
         yerr=[[low for low, _ in ends], [high for _, high in ends]],
         label=curve.label,
-        color=SERIES[index % len(SERIES)],
+        color=colour,
         marker=_MARKERS[index % len(_MARKERS)],
         linestyle="-" if curve.joined else "none",
         linewidth=1.3,

@@ -14,12 +14,13 @@ Scale = Literal["linear", "log", "log2", "symlog"]
 
 @dataclass(frozen=True)
 class Mark:
-    """One point: y over x, and the ends of its interval or range where there is one."""
+    """One point: y over x, the ends of its interval or range where there is one, and outliers."""
 
     x: float
     y: float
     low: float | None = None
     high: float | None = None
+    outliers: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,8 +97,8 @@ class Figure:
 
 
 def mark(x: float, estimate: Estimate) -> Mark:
-    """An estimate at x, with its ends."""
-    return Mark(x, estimate.value, estimate.low, estimate.high)
+    """An estimate at x, with its ends and outliers."""
+    return Mark(x, estimate.value, estimate.low, estimate.high, estimate.outliers)
 
 
 def counts(numbers: Sequence[int]) -> tuple[tuple[float, str], ...]:

@@ -13,7 +13,10 @@ from haloscope.stats import Estimate
 from haloscope.tables.context import Context
 from haloscope.tables.pingpong import half_round_trip
 
-BARS = "Bars: interval or range over launches."
+BARS = (
+    "Bars: interval or range over launches. Dots: launches 1.5 interquartile ranges outside the "
+    "quartiles; they count in all numbers."
+)
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
