@@ -26,6 +26,8 @@ SETTINGS = ("kernel", *LAYOUT, "toolchain", "transport", "runner", "clock")
 PROTOCOL = ("repetitions", "warmup", "steps")
 OUTPUT = ("surface",)
 """Parameters that ask for more output, outside the timed part: no reason to tell cases apart."""
+SIZES = "sizes"
+"""The points of a kernel that sweeps them inside one launch."""
 _FIRST = ("kernel", "n", "variant", "exchange", "decomposition", "toolchain", "transport", *LAYOUT)
 
 
@@ -208,10 +210,21 @@ def facets(cases: Sequence[MeasuredCase], axes: Iterable[str]) -> list[Facet]:
 
 
 def varying(settings: Sequence[Settings]) -> list[str]:
-    """The names of settings that do not have one and the same value everywhere."""
+    """The names of settings that do not have one and the same value everywhere.
+
+    Lists of sizes are among them only where nothing else tells settings apart: every point of a
+    sweep names its size.
+    """
     names = {name for one in settings for name in one if name not in OUTPUT}
-    differ = [name for name in names if len({one.get(name) for one in settings}) > 1]
+    differ = {name for name in names if len({one.get(name) for one in settings}) > 1}
+    if len(_distinct(settings, differ)) == len(_distinct(settings, differ - {SIZES})):
+        differ -= {SIZES}
     return sorted(differ, key=_rank)
+
+
+def _distinct(settings: Sequence[Settings], names: Iterable[str]) -> set[tuple[Setting, ...]]:
+    order = sorted(names)
+    return {tuple(one.get(name) for name in order) for one in settings}
 
 
 def values(cases: Iterable[MeasuredCase], name: str) -> list[int]:

@@ -70,7 +70,7 @@ class Teller:
         def show(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total, visible=True)
 
-        with bar if self.console.is_terminal else nullcontext():
+        with bar if self.console.is_interactive else nullcontext():
             yield show
 
 
@@ -110,7 +110,7 @@ class RunView:
 
     def __enter__(self) -> Self:
         """Start to show."""
-        if self._console.is_terminal:
+        if self._console.is_interactive:
             self._bar.start()
         return self
 
@@ -121,7 +121,7 @@ class RunView:
         trace: TracebackType | None,
     ) -> None:
         """Leave the terminal as it was."""
-        if self._console.is_terminal:
+        if self._console.is_interactive:
             self._bar.stop()
 
     def watch(self, jobs: Iterable[Job]) -> Iterator[Job]:
@@ -138,12 +138,12 @@ class RunView:
         self._bar.update(self._task, completed=self._done, left=self._time_left())
         if record["outcome"] != "ok":
             self._print(f"{record['outcome']}: {job.case.title}: {record['reason']}")
-        elif not self._console.is_terminal:
+        elif not self._console.is_interactive:
             self._print(f"{job.case.title}: {record['wall_s']:.2f} s")
 
     def _print(self, line: str) -> None:
         count = f"[{self._done:>{len(str(len(self._jobs)))}}/{len(self._jobs)}]"
-        left = "" if self._console.is_terminal else f"  {self._time_left()}"
+        left = "" if self._console.is_interactive else f"  {self._time_left()}"
         self._console.print(f"{count} {line}{left}", markup=False, highlight=False, soft_wrap=True)
 
     def _time_left(self) -> str:

@@ -54,14 +54,19 @@ def test_durations(seconds: float, shown: str) -> None:
     assert duration(seconds) == shown
 
 
-def test_plain_lines_where_there_is_no_terminal() -> None:
+@pytest.mark.parametrize("terminal", ["none", "dumb"])
+def test_plain_lines_where_nothing_can_be_drawn(
+    terminal: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "dumb")
     out = io.StringIO()
+    console = Console(file=out, width=40, force_terminal=terminal == "dumb", color_system=None)
     todo = jobs(8, 16)
     outcomes: list[dict[str, Any]] = [
         {"outcome": "ok", "reason": None, "wall_s": 1.0},
         {"outcome": "failed", "reason": "exit code 3", "wall_s": 0.5},
     ]
-    with RunView(Console(file=out, width=40), todo, {}) as view:
+    with RunView(console, todo, {}) as view:
         for job, record in zip(view.watch(todo), outcomes, strict=True):
             view.ended(job, record)
     assert out.getvalue().splitlines() == [
@@ -73,7 +78,9 @@ def test_plain_lines_where_there_is_no_terminal() -> None:
 def test_a_bar_in_a_terminal_shows_what_runs_and_leaves_only_problems() -> None:
     out = io.StringIO()
     (job,) = todo = jobs(8)
-    console = Console(file=out, width=100, force_terminal=True, color_system=None)
+    console = Console(
+        file=out, width=100, force_terminal=True, force_interactive=True, color_system=None
+    )
     with RunView(console, todo, {}) as view:
         assert list(view.watch(todo)) == [job]
         view.ended(job, {"outcome": "wrong", "reason": "error 0.5", "wall_s": 1.0})

@@ -10,6 +10,7 @@ from haloscope.evidence import (
     select,
     settings_of,
     values,
+    varying,
 )
 from haloscope.stats import Estimate
 
@@ -86,6 +87,14 @@ def test_asking_for_a_surface_does_not_make_another_setting() -> None:
     own = cases([poisson(64), poisson(128, surface=9)])
 
     assert [part.label for part in facets(own, ("n",))] == [""]
+
+
+def test_lists_of_sizes_tell_settings_apart_only_where_nothing_else_does() -> None:
+    imb, osu = {"mode": "imb", "sizes": "0:4M"}, {"mode": "osu", "sizes": "0:1M"}
+
+    assert varying([imb, osu]) == ["mode"]
+    assert varying([imb, {**imb, "sizes": "8"}]) == ["sizes"]
+    assert varying([imb, osu, {**osu, "sizes": "8"}]) == ["mode", "sizes"]
 
 
 def test_names_tell_a_case_from_others_of_its_kernel() -> None:
