@@ -1,6 +1,7 @@
 // Poisson's equation on the unit square by the conjugate gradient method: the classical test
 // problem of the HPCF reports.
 #include <algorithm>
+#include <optional>
 
 #include "kernel.hpp"
 #include "kernels/poisson_cg/answer.hpp"
@@ -12,16 +13,19 @@ namespace {
 
 using namespace cg;
 
-std::vector<Variant> variants() { return {fused(), textbook()}; }
+std::vector<Variant> variants(const SstepSetting& setting) {
+  return {fused(), textbook(), pipelined(), sstep(setting)};
+}
 
 std::vector<std::string> variant_names() {
   std::vector<std::string> names;
-  for (const auto& variant : variants()) names.push_back(variant.name);
+  for (const auto& variant : variants({})) names.push_back(variant.name);
   return names;
 }
 
 Variant chosen_variant(const Params& params) {
-  const auto all = variants();
+  const auto all = variants({params.integer("s"), params.integer("reorthogonalise"),
+                             exchange_mode(params.choice("exchange"))});
   return *std::ranges::find(all, params.choice("variant"), &Variant::name);
 }
 
@@ -29,7 +33,7 @@ Cut chosen_cut(const Params& params, const Shape& shape) {
   const auto ranks = static_cast<int>(shape.ranks);
   const bool rows = params.choice("decomposition") == "rows";
   return {params.integer("n"), rows ? GridShape{ranks, 1} : even_shape(ranks),
-          simulated() ? 1 : shape.threads};
+          simulated() ? 1 : shape.threads, chosen_variant(params).halo};
 }
 
 Limits chosen_limits(const Params& params, bool observing) {
@@ -44,6 +48,25 @@ Limits chosen_limits(const Params& params, bool observing) {
   return limits;
 }
 
+/// A halo can't be deeper than the neighbour's own part; and iterations come in pairs.
+std::optional<Problem> problem_of_depth(const Params& params, const Cut& cut) {
+  if (params.choice("variant") != "sstep") return {};
+  const std::int64_t s = params.integer("s");
+  if (s % 2 != 0) return Problem{"s", std::to_string(s), "an even number is needed"};
+  const auto smallest = cut.place(cut.ranks.rows * cut.ranks.cols - 1);
+  std::int64_t least = cut.n;
+  if (cut.ranks.rows > 1) least = std::min(least, smallest.rows.size());
+  if (cut.ranks.cols > 1) least = std::min(least, smallest.cols.size());
+  if (cut.halo <= least || cut.ranks.rows * cut.ranks.cols == 1) return {};
+  const std::int64_t largest = least / 4 * 2;
+  return Problem{"s", std::to_string(s),
+                 "the halo of 2 s = " + std::to_string(cut.halo) +
+                     " points is deeper than a rank's part, " + std::to_string(least) +
+                     " points: " +
+                     (largest == 0 ? "use variant=fused or fewer ranks"
+                                   : "use s=" + std::to_string(largest) + " or fewer ranks")};
+}
+
 Plan plan(const Params& params, const Shape& shape) {
   Plan planned;
   const auto cut = chosen_cut(params, shape);
@@ -54,6 +77,7 @@ Plan plan(const Params& params, const Shape& shape) {
                                     "): use fewer ranks or a larger n"});
     return planned;
   }
+  if (const auto problem = problem_of_depth(params, cut)) planned.problems.push_back(*problem);
   planned.memory_bytes = chosen_variant(params).memory_bytes(cut);
   return planned;
 }
@@ -62,7 +86,7 @@ class PoissonCg : public Instance {
  public:
   explicit PoissonCg(const Context& context)
       : context_(context),
-        problem_(context.params.integer("n")),
+        problem_(context.params.integer("n"), right_side_named(context.params.choice("rhs"))),
         variant_(chosen_variant(context.params)),
         limits_(chosen_limits(context.params, context.meter.executes())),
         domain_(context, chosen_cut(context.params, {context.comm.size(), context.meter.threads()}),
@@ -95,10 +119,11 @@ class PoissonCg : public Instance {
     const bool known = limits_.observing;
     Json out = Json::object();
     out.set("iterations", progress_.iterations())
-        .set("error_max", known ? Json(answer_.error_max) : Json())
+        .set("error_max", known && problem_.has_exact() ? Json(answer_.error_max) : Json())
         .set("residual_relative", known ? Json(answer_.residual_relative) : Json())
         .set("bytes_per_point_iteration", variant_.bytes_per_point_iteration)
-        .set("points", problem_.n() * problem_.n());
+        .set("points", problem_.n() * problem_.n())
+        .set("fallback_at", solver_->fallback_at() ? Json(*solver_->fallback_at()) : Json());
     const std::int64_t samples = context_.params.integer("surface");
     if (known && samples > 0) {
       out.set("surface", surface(context_.comm, domain_, problem_, samples));
@@ -124,7 +149,10 @@ std::vector<Parameter> parameters() {
       {.name = "variant",
        .type = choice,
        .fallback = "fused",
-       .help = "fused: one pass over memory an iteration; textbook: one for each vector operation",
+       .help =
+           "fused: one pass over memory an iteration; textbook: one for each vector operation; "
+           "pipelined: one reduction, behind the product; sstep: one pass and one reduction for s "
+           "iterations",
        .choices = variant_names()},
       {.name = "exchange",
        .type = choice,
@@ -136,6 +164,14 @@ std::vector<Parameter> parameters() {
        .fallback = "rows",
        .help = "what a rank holds: whole rows of the mesh, or a two-dimensional block",
        .choices = {"rows", "blocks"}},
+      {.name = "rhs",
+       .type = choice,
+       .fallback = "paper",
+       .help = "right-hand side: the papers', random numbers, or 1 at one point",
+       .choices = right_side_names()},
+      {"s", integer, "2", "sstep: iterations a sweep, an even number", "", 2, 8},
+      {"reorthogonalise", integer, "16",
+       "sstep: sweeps from one to the next that takes no orthogonality for granted", "", 1, 1e6},
       {"iterations", integer, "0", "a fixed count; 0 solves to the tolerance", "", 0, 1e9},
       {"tolerance", real, "1e-6", "of the residual's norm, relative to the first", "", 1e-16, 1e-2},
       {"max_iterations", integer, "0", "more are taken for failure; 0 allows 10 n + 100", "", 0,

@@ -33,7 +33,7 @@ struct Rectangle {
   }
 };
 
-/// A grid function on a rectangle. Row i begins at row(i); index -1 and the one past the end, of
+/// A grid function on a rectangle. Row i begins at row(i); indices below 0 and from the end on, of
 /// rows and columns, are the halo.
 struct Field {
   double* first = nullptr;  ///< row 0, column 0
@@ -42,28 +42,36 @@ struct Field {
   double* row(std::int64_t i) const { return first + i * stride; }
 };
 
-/// Where grid functions on a rectangle lie: rows begin at cache lines, with the halo around them.
+/// Where grid functions on a rectangle lie: rows begin at cache lines, with the halo around them,
+/// and around that a rim of one point that sweeps over the halo may read.
 class Layout {
  public:
-  explicit Layout(const Rectangle& place)
-      : stride_(row_stride(place.cols.size())), rows_(place.rows.size() + 3) {}
+  explicit Layout(const Rectangle& place, std::int64_t halo = 1)
+      : margin_(halo + 1),
+        before_((margin_ + line - 1) / line * line),
+        stride_(row_stride(before_ + place.cols.size() + margin_)),
+        rows_(place.rows.size() + 2 * margin_) {}
 
-  /// Doubles taken by one grid function: its rows, one above and two below.
+  /// Doubles taken by one grid function.
   std::int64_t size() const { return rows_ * stride_; }
   /// The grid function that occupies `memory`, `size()` doubles aligned to a cache line.
-  Field field(double* memory) const { return {memory + stride_ + line, stride_}; }
+  Field field(double* memory) const { return {memory + margin_ * stride_ + before_, stride_}; }
   /// Sets all of it to 0, halo and padding included.
-  void clear(const Field& field) const { std::fill_n(field.first - stride_ - line, size(), 0.0); }
+  void clear(const Field& field) const {
+    std::fill_n(field.first - margin_ * stride_ - before_, size(), 0.0);
+  }
 
  private:
   static constexpr std::int64_t line = 8;    // doubles in a cache line
   static constexpr std::int64_t page = 512;  // rows a multiple of it apart would share cache sets
 
-  static constexpr std::int64_t row_stride(std::int64_t cols) {
-    const std::int64_t stride = (line + cols + 1 + line - 1) / line * line;
+  static constexpr std::int64_t row_stride(std::int64_t least) {
+    const std::int64_t stride = (least + line - 1) / line * line;
     return stride % page == 0 ? stride + line : stride;
   }
 
+  std::int64_t margin_;
+  std::int64_t before_;  // doubles from a row's start in memory to its column 0
   std::int64_t stride_;
   std::int64_t rows_;
 };

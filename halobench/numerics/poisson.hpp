@@ -1,28 +1,43 @@
-// The test problem of the HPCF reports: -Laplace u = f on the unit square, u = 0 on its boundary.
+// The test problem of the HPCF reports: -Laplace u = f on the unit square, u = 0 on its boundary;
+// and two rougher right-hand sides.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace halobench {
+
+/// What the system is solved for.
+enum class RightSide {
+  paper,   ///< h^2 f of the papers: smooth, its solution known
+  random,  ///< evenly distributed in [-1, 1), the same numbers however the grid is cut
+  point,   ///< 1 at one point off the centre, 0 elsewhere
+};
+
+/// Their names, in their order.
+std::vector<std::string> right_side_names();
+RightSide right_side_named(const std::string& name);
 
 /// n x n interior points, mesh width h = 1/(n+1), five-point differences: A u = h^2 f with 4 on the
 /// diagonal of A and -1 for each neighbour. Source: hpcf-2018-10, section 2 and equation (3.1).
 class Poisson {
  public:
-  explicit Poisson(std::int64_t n);
+  explicit Poisson(std::int64_t n, RightSide kind = RightSide::paper);
+
+  /// All eigenvalues of A are between 0 and this.
+  static constexpr double largest_eigenvalue = 8;
 
   std::int64_t n() const { return n_; }
   double h() const { return h_; }
 
-  /// h^2 f at an interior point; rows and columns count from 0.
-  double right_side(std::int64_t row, std::int64_t col) const {
-    return scale_ *
-           (cos_2pi_[index(col)] * sin2_[index(row)] + sin2_[index(col)] * cos_2pi_[index(row)]);
-  }
+  /// The right-hand side at an interior point; rows and columns count from 0.
+  double right_side(std::int64_t row, std::int64_t col) const;
 
-  /// u = sin^2(pi x) sin^2(pi y), the solution of the differential equation.
+  /// Whether the differential equation's solution is known.
+  bool has_exact() const { return kind_ == RightSide::paper; }
+  /// u = sin^2(pi x) sin^2(pi y), the solution for the papers' right-hand side.
   double exact(std::int64_t row, std::int64_t col) const {
     return sin2_[index(col)] * sin2_[index(row)];
   }
@@ -31,6 +46,7 @@ class Poisson {
   static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
   std::int64_t n_;
+  RightSide kind_;
   double h_;
   double scale_;                 // -2 pi^2 h^2
   std::vector<double> sin2_;     // sin^2(pi x_i)

@@ -81,14 +81,39 @@ void turn(double* p, const double* r, double beta, std::int64_t count) {
 }
 
 void multiply(const Field& q, const Field& p, std::int64_t row, Range cols) {
-  double* result = q.row(row);
-  const double* above = p.row(row - 1);
-  const double* middle = p.row(row);
-  const double* below = p.row(row + 1);
+  multiply(q.row(row), p.row(row - 1), p.row(row), p.row(row + 1), cols);
+}
+
+void multiply(double* result, const double* above, const double* middle, const double* below,
+              Range cols) {
 #pragma omp simd
   for (std::int64_t j = cols.begin; j < cols.end; ++j) {
     result[j] = 4.0 * middle[j] - above[j] - below[j] - middle[j - 1] - middle[j + 1];
   }
+}
+
+RenewSums renew(const Strip& strip, std::int64_t row, double alpha, double beta) {
+  const double* q = strip.q.row(row);
+  double* x = strip.x.row(row);
+  double* r = strip.r.row(row);
+  double* p = strip.p.row(row);
+  double* s = strip.s.row(row);
+  double* z = strip.z.row(row);
+  double* w = strip.w.row(row);
+  double residual = 0;
+  double coupling = 0;
+#pragma omp simd reduction(+ : residual, coupling)
+  for (std::int64_t j = 0; j < strip.cols(); ++j) {
+    z[j] = q[j] + beta * z[j];
+    s[j] = w[j] + beta * s[j];
+    p[j] = r[j] + beta * p[j];
+    x[j] += alpha * p[j];
+    r[j] -= alpha * s[j];
+    w[j] -= alpha * z[j];
+    residual += r[j] * r[j];
+    coupling += w[j] * r[j];
+  }
+  return {residual, coupling};
 }
 
 void advance_direction(const Strip& strip, std::int64_t i, const Step& step) {

@@ -16,7 +16,10 @@ struct Strip {
   Field x = {};      ///< solution
   Field r = {};      ///< residual
   Field p = {};      ///< search direction
-  Field q = {};      ///< A p
+  Field q = {};      ///< A p; pipelined: A w
+  Field s = {};      ///< pipelined: A p
+  Field z = {};      ///< pipelined: A s
+  Field w = {};      ///< pipelined: A r
 
   std::int64_t rows() const { return place.rows.size(); }
   std::int64_t cols() const { return place.cols.size(); }
@@ -35,6 +38,20 @@ void add(double* y, double factor, const double* x, std::int64_t count);
 void turn(double* p, const double* r, double beta, std::int64_t count);
 /// q = A p on the columns `cols` of one row.
 void multiply(const Field& q, const Field& p, std::int64_t row, Range cols);
+/// The same with the row and its neighbours given one by one.
+void multiply(double* result, const double* above, const double* middle, const double* below,
+              Range cols);
+
+// Pipelined: all vector updates of an iteration in one loop.
+
+/// What one row adds to the inner products of the new r and w.
+struct RenewSums {
+  double residual = 0;  ///< to (r, r)
+  double coupling = 0;  ///< to (w, r)
+};
+
+/// z = q + beta z, s = w + beta s, p = r + beta p; then x += alpha p, r -= alpha s, w -= alpha z.
+RenewSums renew(const Strip& strip, std::int64_t row, double alpha, double beta);
 
 // Fused: all vector operations of an iteration in one pass over the rows.
 

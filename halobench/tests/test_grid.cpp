@@ -2,6 +2,7 @@
 #include <mpi.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "expect.hpp"
@@ -28,13 +29,14 @@ void shares_are_even_and_complete() {
 }
 
 void a_field_has_room_for_its_halo() {
-  for (const std::int64_t cols : {1, 7, 8, 500, 503, 504}) {
-    const Layout layout({{3, 5}, {0, cols}});
+  for (const auto& [cols, halo] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {1, 1}, {7, 1}, {8, 1}, {500, 1}, {503, 1}, {504, 1}, {5, 4}, {496, 8}, {504, 7}}) {
+    const Layout layout({{3, 5}, {0, cols}}, halo);
     std::vector<double> memory(static_cast<std::size_t>(layout.size()));
     const auto field = layout.field(memory.data());
-    expect::equal(field.row(0) - memory.data() >= field.stride + 1, true);
-    expect::equal(field.row(3) + cols < memory.data() + layout.size(), true);
-    expect::is_true(field.stride > cols + 1, "the halo columns of two rows are apart");
+    expect::is_true(field.row(-halo - 1) - halo - 1 >= memory.data(), "a halo and its rim above");
+    expect::is_true(field.row(2 + halo) + cols + halo < memory.data() + layout.size(), "and below");
+    expect::is_true(field.stride > cols + 2 * halo + 1, "the halo columns of two rows are apart");
     expect::is_true(field.stride % 512 != 0, "rows do not share cache sets");
     for (auto& value : memory) value = 1;
     layout.clear(field);

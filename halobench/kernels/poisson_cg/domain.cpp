@@ -1,9 +1,13 @@
 #include "kernels/poisson_cg/domain.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace halobench::cg {
 namespace {
+
+constexpr std::array all_vectors{&Strip::x, &Strip::r, &Strip::p, &Strip::q,
+                                 &Strip::s, &Strip::z, &Strip::w};
 
 /// What is left of a strip without the points at the rank's edges that have a neighbour.
 Rectangle inside(const Rectangle& strip, const Rectangle& rank, const ProcessGrid& grid) {
@@ -25,7 +29,7 @@ Rectangle Cut::place(int rank) const {
 
 std::vector<Rectangle> Cut::strips(int rank) const {
   const auto whole = place(rank);
-  const auto count = std::min(threads, whole.rows.size());
+  const auto count = std::clamp(whole.rows.size() / halo, std::int64_t{1}, threads);
   std::vector<Rectangle> strips;
   for (std::int64_t i = 0; i < count; ++i) {
     strips.push_back({share(whole.rows, count, i), whole.cols});
@@ -37,7 +41,7 @@ double Cut::memory_bytes(int vectors) const {
   double doubles = 0;
   for (int rank = 0; rank < ranks.rows * ranks.cols; ++rank) {
     for (const auto& strip : strips(rank)) {
-      doubles += static_cast<double>(vectors * Layout(strip).size());
+      doubles += static_cast<double>(vectors * Layout(strip, halo).size());
     }
     const ProcessGrid grid(ranks, rank);
     const auto here = place(rank);
@@ -51,15 +55,15 @@ double Cut::memory_bytes(int vectors) const {
 }
 
 Domain::Domain(const Context& context, const Cut& cut, int vectors, ExchangeMode mode)
-    : memory_(context.memory), place_(cut.place(context.comm.rank())) {
+    : memory_(context.memory), cut_(cut), place_(cut.place(context.comm.rank())) {
   const ProcessGrid grid(cut.ranks, context.comm.rank());
   for (const auto& place : cut.strips(context.comm.rank())) {
-    const Layout layout(place);
+    const Layout layout(place, cut.halo);
     double* memory =
         buffers_.emplace_back(memory_.allocate<double>(vectors * layout.size())).data();
     Strip strip{place, inside(place, place_, grid)};
     int used = 0;
-    for (const Vector vector : {&Strip::x, &Strip::r, &Strip::p, &Strip::q}) {
+    for (const Vector vector : all_vectors) {
       if (used < vectors) strip.*vector = layout.field(memory + used++ * layout.size());
     }
     strips_.push_back(strip);
@@ -108,9 +112,9 @@ double Domain::edge_points() const {
 
 void Domain::start_from_zero(const Poisson& problem) {
   each_strip([&](const Strip& strip) {
-    for (const Vector vector : {&Strip::x, &Strip::r, &Strip::p, &Strip::q}) {
+    for (const Vector vector : all_vectors) {
       const Field& field = strip.*vector;
-      if (field.first != nullptr) Layout(strip.place).clear(field);
+      if (field.first != nullptr) Layout(strip.place, cut_.halo).clear(field);
     }
     for (std::int64_t i = 0; i < strip.rows(); ++i) {
       double* r = strip.r.row(i);

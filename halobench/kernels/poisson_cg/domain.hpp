@@ -22,11 +22,12 @@ struct Cut {
   std::int64_t n = 0;
   GridShape ranks;
   std::int64_t threads = 1;
+  std::int64_t halo = 1;  ///< points beyond an edge that a neighbour's values are kept of
 
   Rectangle place(int rank) const;
-  /// One for each thread, but no more than there are rows.
+  /// One for each thread, but none with fewer rows than the halo.
   std::vector<Rectangle> strips(int rank) const;
-  /// Memory for `vectors` vectors and the message buffers, over all ranks.
+  /// Memory for `vectors` vectors and the buffers for messages of one layer, over all ranks.
   double memory_bytes(int vectors) const;
 };
 
@@ -44,11 +45,12 @@ struct Segment {
 
 class Domain {
  public:
-  /// Strips with `vectors` vectors each: x, r, p and, where there are four, q.
+  /// Strips with the first `vectors` of the vectors x, r, p, q, s, z, w.
   Domain(const Context& context, const Cut& cut, int vectors, ExchangeMode mode);
 
   const std::vector<Strip>& strips() const { return strips_; }
   const Rectangle& place() const { return place_; }
+  const Cut& cut() const { return cut_; }
   /// A strip's first row, counted in this rank's part.
   std::int64_t first_row(const Strip& strip) const {
     return strip.place.rows.begin - place_.rows.begin;
@@ -58,7 +60,7 @@ class Domain {
   template <class Body>
   void each_strip(const Body& body) const {
     const auto count = std::ssize(strips_);
-#pragma omp parallel for schedule(static, 1) num_threads(static_cast<int>(count))
+#pragma omp parallel for schedule(static, 1) num_threads(static_cast <int>(count))
     for (std::int64_t i = 0; i < count; ++i) body(strips_[static_cast<std::size_t>(i)]);
   }
 
@@ -86,6 +88,7 @@ class Domain {
   void unpack(const std::vector<Segment>& segments, Vector vector) const;
 
   Memory& memory_;
+  Cut cut_;
   Rectangle place_;
   std::vector<Buffer<double>> buffers_;
   std::vector<Strip> strips_;

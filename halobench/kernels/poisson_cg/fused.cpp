@@ -37,20 +37,21 @@ Step follow(const Step& step, const Products& old, const Products& now) {
   return {now.residual / curvature, beta, !step.solution, step.alpha};
 }
 
-class Fused : public Solver {
+class Fused : public Rescue {
  public:
-  Fused(const Context& context, Domain& domain)
+  Fused(const Context& context, Domain& domain, const FusedPhases& phases)
       : context_(context),
         domain_(domain),
-        sweep_(context.meter.phase("sweep")),
-        edges_(context.meter.phase("edges")),
-        halo_(context.meter.phase("halo")),
-        reduce_(context.meter.phase("reduce")),
+        phases_(phases),
         row_sums_(static_cast<std::size_t>(domain.place().rows.size()) + 1) {}
 
   void solve(Progress& progress) override {
-    Products now = sweep({});  // a step of zero: the inner products of the start
-    Step step{now.residual / now.energy};
+    const Products now = sweep({});  // a step of zero: the inner products of the start
+    go_on({now.residual / now.energy}, now.residual, progress);
+  }
+
+  void go_on(Step step, double residual, Progress& progress) override {
+    Products now{residual};
     while (progress.wants_more(now.residual)) {
       const Products old = now;
       now = sweep(step);
@@ -75,16 +76,17 @@ class Fused : public Solver {
   Products sweep(const Step& step) {
     auto& exchange = domain_.exchange();
     if (exchange.overlaps()) {
-      context_.meter.compute(edges_, edge_traffic(), [&] { foresee_edges(step); });
-      context_.meter.communicate(halo_, [&] { exchange.start(); });
+      context_.meter.compute(phases_.edges, edge_traffic(), [&] { foresee_edges(step); });
+      context_.meter.communicate(phases_.halo, [&] { exchange.start(); });
     }
     const double bytes = sweep_bytes + (step.solution ? solution_bytes : 0);
-    context_.meter.compute(sweep_, traffic(bytes, flops_per_iteration), [&] { advance_all(step); });
+    context_.meter.compute(phases_.sweep, traffic(bytes, flops_per_iteration),
+                           [&] { advance_all(step); });
     if (!exchange.overlaps()) {
-      context_.meter.compute(edges_, edge_traffic(), [&] { domain_.pack(&Strip::r); });
+      context_.meter.compute(phases_.edges, edge_traffic(), [&] { domain_.pack(&Strip::r); });
     }
-    context_.meter.communicate(halo_, [&] { exchange.finish(); });
-    context_.meter.compute(edges_, edge_traffic(), [&] { close_edges(); });
+    context_.meter.communicate(phases_.halo, [&] { exchange.finish(); });
+    context_.meter.compute(phases_.edges, edge_traffic(), [&] { close_edges(); });
     return reduce();
   }
 
@@ -137,7 +139,7 @@ class Fused : public Solver {
       products.coupling += sums.coupling;
       products.energy += sums.edges;
     }
-    context_.meter.communicate(reduce_, [&] {
+    context_.meter.communicate(phases_.reduce, [&] {
       std::array values{products.residual, products.coupling, products.energy};
       context_.comm.sum(values);
       products = {values[0], values[1], values[2]};
@@ -147,7 +149,7 @@ class Fused : public Solver {
 
   /// The last direction is not in x yet.
   void catch_up(double alpha) {
-    context_.meter.compute(sweep_, traffic(catch_up_bytes, 0), [&] {
+    context_.meter.compute(phases_.sweep, traffic(catch_up_bytes, 0), [&] {
       domain_.each_strip([&](const Strip& strip) {
         for (std::int64_t i = 0; i < strip.rows(); ++i) {
           add(strip.x.row(i), alpha, strip.p.row(i), strip.cols());
@@ -174,14 +176,16 @@ class Fused : public Solver {
 
   const Context context_;
   Domain& domain_;
-  Phase& sweep_;
-  Phase& edges_;
-  Phase& halo_;
-  Phase& reduce_;
+  FusedPhases phases_;
   std::vector<RowSums> row_sums_;  // added up in order: the same for any number of threads
 };
 
 }  // namespace
+
+std::unique_ptr<Rescue> make_rescue(const Context& context, Domain& domain,
+                                    const FusedPhases& phases) {
+  return std::make_unique<Fused>(context, domain, phases);
+}
 
 Variant fused() {
   Variant variant;
@@ -190,7 +194,7 @@ Variant fused() {
   variant.bytes_per_point_iteration = bytes_per_iteration;
   variant.memory_bytes = [](const Cut& cut) { return cut.memory_bytes(3); };
   variant.make = [](const Context& context, Domain& domain) -> std::unique_ptr<Solver> {
-    return std::make_unique<Fused>(context, domain);
+    return std::make_unique<Fused>(context, domain, FusedPhases(context.meter));
   };
   return variant;
 }

@@ -3,26 +3,25 @@
 #include <algorithm>
 #include <numeric>
 
+#include "kernels/poisson_cg/product.hpp"
 #include "kernels/poisson_cg/solver.hpp"
 
 namespace halobench::cg {
 namespace {
 
 // Bytes a point, as the memory sees them: a vector written without being read is fetched first.
-constexpr double product_bytes = 24;  // read p, write q
-constexpr double dot_bytes = 16;      // read both; 8 where they are the same
-constexpr double update_bytes = 24;   // read both, write one
-constexpr double bytes_per_iteration = product_bytes + dot_bytes + dot_bytes / 2 + 3 * update_bytes;
-constexpr double flops_per_iteration = 5 + 2 * 2 + 3 * 2;
+constexpr double dot_bytes = 16;     // read both; 8 where they are the same
+constexpr double update_bytes = 24;  // read both, write one
+constexpr double bytes_per_iteration =
+    Product::bytes + dot_bytes + dot_bytes / 2 + 3 * update_bytes;
+constexpr double flops_per_iteration = Product::flops + 2 * 2 + 3 * 2;
 
 class Textbook : public Solver {
  public:
   Textbook(const Context& context, Domain& domain)
       : context_(context),
         domain_(domain),
-        matvec_(context.meter.phase("matvec")),
-        edges_(context.meter.phase("edges")),
-        halo_(context.meter.phase("halo")),
+        product_(context, domain),
         dots_(context.meter.phase("dots")),
         updates_(context.meter.phase("updates")),
         reduce_(context.meter.phase("reduce")),
@@ -33,7 +32,7 @@ class Textbook : public Solver {
     double beta = 0;
     while (progress.wants_more(rho)) {
       turn_direction(beta);
-      multiply_direction();
+      product_.apply(&Strip::q, &Strip::p);
       const double alpha = rho / inner_product(&Strip::p, &Strip::q);
       update(&Strip::x, alpha, &Strip::p);
       update(&Strip::r, -alpha, &Strip::q);
@@ -92,66 +91,9 @@ class Textbook : public Solver {
     });
   }
 
-  /// q = A p. Where messages travel by themselves, the points that need none are done meanwhile.
-  void multiply_direction() {
-    auto& exchange = domain_.exchange();
-    context_.meter.compute(edges_, edge_traffic(), [&] {
-      domain_.join(&Strip::p);
-      domain_.pack(&Strip::p);
-    });
-    context_.meter.communicate(halo_, [&] { exchange.start(); });
-    if (exchange.overlaps()) {
-      context_.meter.compute(matvec_, traffic(product_bytes, 5), [&] { multiply_inside(); });
-    }
-    context_.meter.communicate(halo_, [&] { exchange.finish(); });
-    context_.meter.compute(edges_, edge_traffic(), [&] {
-      domain_.unpack_rows(&Strip::p);
-      domain_.unpack_columns(&Strip::p);
-      if (exchange.overlaps()) multiply_edges();
-    });
-    if (!exchange.overlaps()) {
-      context_.meter.compute(matvec_, traffic(product_bytes, 5), [&] { multiply_all(); });
-    }
-  }
-
-  Traffic edge_traffic() const {
-    return {2 * sizeof(double) * domain_.edge_points(), 0,
-            2 * sizeof(double) * domain_.edge_points()};
-  }
-
-  void multiply_all() {
-    domain_.each_strip([](const Strip& strip) {
-      for (std::int64_t i = 0; i < strip.rows(); ++i) {
-        multiply(strip.q, strip.p, i, {0, strip.cols()});
-      }
-    });
-  }
-
-  void multiply_inside() {
-    domain_.each_strip([](const Strip& strip) {
-      for (std::int64_t i = strip.inside.rows.begin; i < strip.inside.rows.end; ++i) {
-        multiply(strip.q, strip.p, i, strip.inside.cols);
-      }
-    });
-  }
-
-  void multiply_edges() {
-    for (const auto& segment : domain_.row_segments()) {
-      multiply(segment.strip->q, segment.strip->p, segment.row, {0, segment.count});
-    }
-    for (const auto& segment : domain_.column_segments()) {
-      for (std::int64_t k = 0; k < segment.count; ++k) {
-        multiply(segment.strip->q, segment.strip->p, segment.row + k,
-                 {segment.col, segment.col + 1});
-      }
-    }
-  }
-
   const Context context_;
   Domain& domain_;
-  Phase& matvec_;
-  Phase& edges_;
-  Phase& halo_;
+  Product product_;
   Phase& dots_;
   Phase& updates_;
   Phase& reduce_;

@@ -1,0 +1,133 @@
+#include "kernels/poisson_cg/deep_halo.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace halobench::cg {
+namespace {
+
+constexpr std::array vectors{&Strip::r, &Strip::p};
+
+std::int64_t doubles_of(const Rectangle& part) { return std::ssize(vectors) * part.points(); }
+
+/// Copies between `part` of both vectors and a buffer.
+template <class Copy>
+void each_row(const Strip& strip, const Rectangle& part, double* buffer, const Copy& copy) {
+  for (const Vector vector : vectors) {
+    for (std::int64_t i = part.rows.begin; i < part.rows.end; ++i) {
+      copy((strip.*vector).row(i) + part.cols.begin, buffer, part.cols.size());
+      buffer += part.cols.size();
+    }
+  }
+}
+
+bool there(const ProcessGrid& grid, int down, int right) {
+  return grid.neighbour(down, right) != MPI_PROC_NULL;
+}
+
+}  // namespace
+
+DeepHalo::DeepHalo(const Context& context, const Domain& domain, ExchangeMode mode)
+    : domain_(domain) {
+  const ProcessGrid grid(domain.cut().ranks, context.comm.rank());
+  const std::int64_t depth = domain.cut().halo;
+  const auto& top = domain.strips().front();
+  const auto& bottom = domain.strips().back();
+  const Range all{0, top.cols()};
+  const std::int64_t end = bottom.rows();
+  const Piece above{&top, {{0, depth}, all}, {{-depth, 0}, all}};
+  const Piece below{&bottom, {{end - depth, end}, all}, {{end, end + depth}, all}};
+  auto& rows = passes_[0];
+  auto& cols = passes_[1];
+  const Axis vertical{grid.row(), meet(context.memory, grid.neighbour(-1, 0), {above}, rows),
+                      meet(context.memory, grid.neighbour(1, 0), {below}, rows)};
+  const auto left = columns(grid, {0, depth}, {-depth, 0});
+  const auto right = columns(grid, {all.end - depth, all.end}, {all.end, all.end + depth});
+  const Axis horizontal{grid.col(), meet(context.memory, grid.neighbour(0, -1), left, cols),
+                        meet(context.memory, grid.neighbour(0, 1), right, cols)};
+  rows.exchange = std::make_unique<HaloExchange>(context.comm, mode, std::vector{vertical});
+  cols.exchange = std::make_unique<HaloExchange>(context.comm, mode, std::vector{horizontal});
+}
+
+/// Columns of all strips; of the first and last one with the halo rows that came from other ranks.
+std::vector<DeepHalo::Piece> DeepHalo::columns(const ProcessGrid& grid, Range out, Range in) const {
+  const std::int64_t depth = domain_.cut().halo;
+  std::vector<Piece> side;
+  for (const auto& strip : domain_.strips()) {
+    Range rows{0, strip.rows()};
+    if (&strip == &domain_.strips().front() && there(grid, -1, 0)) rows.begin -= depth;
+    if (&strip == &domain_.strips().back() && there(grid, 1, 0)) rows.end += depth;
+    side.push_back({&strip, {rows, out}, {rows, in}});
+  }
+  return side;
+}
+
+Neighbour DeepHalo::meet(Memory& memory, int rank, std::vector<Piece> side, Pass& pass) {
+  if (rank == MPI_PROC_NULL) return {};
+  std::int64_t count = 0;
+  for (const auto& piece : side) count += doubles_of(piece.out);
+  const auto send = buffers_.emplace_back(memory.allocate<double>(count)).span();
+  const auto receive = buffers_.emplace_back(memory.allocate<double>(count)).span();
+  std::int64_t begin = 0;
+  for (auto& piece : side) {
+    piece.send = send.data() + begin;
+    piece.receive = receive.data() + begin;
+    begin += doubles_of(piece.out);
+  }
+  doubles_ += 2 * static_cast<double>(count);
+  pass.pieces.insert(pass.pieces.end(), side.begin(), side.end());
+  return {rank, send, receive};
+}
+
+void DeepHalo::pack(std::size_t pass) const {
+  for (const auto& piece : passes_[pass].pieces) {
+    each_row(
+        *piece.strip, piece.out, piece.send,
+        [](const double* row, double* to, std::int64_t count) { std::copy_n(row, count, to); });
+  }
+}
+
+void DeepHalo::unpack(std::size_t pass) const {
+  for (const auto& piece : passes_[pass].pieces) {
+    each_row(
+        *piece.strip, piece.in, piece.receive,
+        [](double* row, const double* from, std::int64_t count) { std::copy_n(from, count, row); });
+  }
+}
+
+void DeepHalo::join() const {
+  const std::int64_t depth = domain_.cut().halo;
+  const std::span strips = domain_.strips();
+  domain_.each_strip([&](const Strip& strip) {
+    const auto copy = [&](const Strip& from, std::int64_t row, std::int64_t to) {
+      for (const Vector vector : vectors) {
+        for (std::int64_t i = 0; i < depth; ++i) {
+          std::copy_n((from.*vector).row(row + i) - depth, strip.cols() + 2 * depth,
+                      (strip.*vector).row(to + i) - depth);
+        }
+      }
+    };
+    const Strip* here = &strip;
+    if (here != &strips.front()) copy(here[-1], here[-1].rows() - depth, -depth);
+    if (here != &strips.back()) copy(here[1], 0, strip.rows());
+  });
+}
+
+std::int64_t DeepHalo::messages() const {
+  return passes_[0].exchange->messages() + passes_[1].exchange->messages();
+}
+
+double DeepHalo::memory_bytes(const Cut& cut) {
+  double points = 0;
+  for (int rank = 0; rank < cut.ranks.rows * cut.ranks.cols; ++rank) {
+    const ProcessGrid grid(cut.ranks, rank);
+    const auto here = cut.place(rank);
+    const auto beyond_rows = cut.halo * (there(grid, -1, 0) + there(grid, 1, 0));
+    const auto beyond_cols = cut.halo * (there(grid, 0, -1) + there(grid, 0, 1));
+    points += static_cast<double>(beyond_rows * here.cols.size() +
+                                  beyond_cols * (here.rows.size() + beyond_rows));
+  }
+  return 2 * sizeof(double) * std::ssize(vectors) * points;
+}
+
+}  // namespace halobench::cg
