@@ -20,12 +20,28 @@ struct CacheLevel {
   double bandwidth_bytes_per_s;  ///< of one core
 };
 
-/// time = max(flops / core rate, bytes / bandwidth). The bandwidth is that of the smallest cache
-/// level whose share holds the working set; for memory min(core's, node's / cores in use).
+/// What the memory of a node gives to so many cores together.
+struct MemoryPoint {
+  double cores;
+  double bandwidth_bytes_per_s;
+};
+
+/// time = max(flops / core rate, sum over levels of bytes from there / bandwidth there).
+///
+/// A sweep over a working set of w bytes that has a share of s bytes in a cache finds s / w of them
+/// there: replacement that is not strictly by age keeps a part of what is swept over. So a case
+/// speeds up smoothly, and more than in proportion, as more ranks share it out. Cores in use are
+/// spread over the instances of a cache evenly. The memory's bandwidth is interpolated between the
+/// numbers of cores it is given for.
 class NodeModel {
  public:
-  /// Reads "key value" lines (core_flops_per_s, core_bandwidth_bytes_per_s,
-  /// node_bandwidth_bytes_per_s, and any number of "cache SIZE SHARED_BY BANDWIDTH").
+  /// Reads lines of
+  ///   core_flops_per_s RATE
+  ///   cores COUNT SOCKETS            of a node
+  ///   memory CORES BYTES_PER_S       any number of them
+  ///   cache SIZE SHARED_BY BYTES_PER_S      of each level
+  ///   spanning FRACTION              what a rank whose threads span sockets gets of the memory's
+  ///                                  bandwidth (its pages lie on one of them); else all of it
   /// Throws UsageError naming file, line and key.
   static NodeModel read(const std::string& path);
 
@@ -33,11 +49,14 @@ class NodeModel {
   double seconds(const Traffic& traffic, int ranks_on_node, int threads) const;
 
  private:
-  double bandwidth(double working_set_bytes, int ranks_on_node, int threads) const;
+  double seconds_per_byte(double working_set_bytes, int ranks_on_node, int threads) const;
+  double memory_bandwidth(double cores) const;
 
   double core_flops_per_s_ = 0;
-  double core_bandwidth_ = 0;
-  double node_bandwidth_ = 0;
+  double cores_ = 0;
+  double sockets_ = 0;
+  double spanning_ = 1;
+  std::vector<MemoryPoint> memory_;
   std::vector<CacheLevel> caches_;
 };
 
