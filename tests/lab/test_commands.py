@@ -406,7 +406,8 @@ def test_what_a_parameter_may_be(parameter: dict[str, Any], words: str) -> None:
     from haloscope.commands.describe import allowed
     from haloscope.halobench import Parameter
 
-    given: dict[str, Any] = {"name": "x", "default": "1", "help": "a help", **parameter}
+    none: dict[str, Any] = {"minimum": None, "maximum": None, "choices": (), "unit": None}
+    given = {"name": "x", "default": "1", "help": "a help", **none, **parameter}
     assert allowed(Parameter(**given)).endswith(words)
 
 
