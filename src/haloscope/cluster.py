@@ -16,6 +16,7 @@ import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError
 
 from haloscope.errors import Problem, UserError, nearest
+from haloscope.paths import share
 
 SAME_NODE = "same-node"
 OTHER_NODE = "other-node"
@@ -182,6 +183,22 @@ def load(path: Path) -> Cluster:
         return Cluster.model_validate(data)
     except ValidationError as error:
         raise UserError([_problem(path, detail) for detail in error.errors()]) from error
+
+
+def ready() -> dict[str, Path]:
+    """The cluster files by name: those in ./clusters, and those that came with haloscope."""
+    folders = (share("clusters"), Path("clusters"))
+    return {path.stem: path for folder in folders for path in sorted(folder.glob("*.toml"))}
+
+
+def find(name: str) -> Cluster:
+    """The cluster of that name. UserError, with the nearest, where there is none."""
+    known = ready()
+    if name not in known:
+        raise UserError(
+            Problem(f"cluster {name}", "there is no such file", nearest(name, [*known]))
+        )
+    return load(known[name])
 
 
 def missing_for_simulation(cluster: Cluster) -> list[Problem]:
