@@ -41,11 +41,14 @@ NodeModel NodeModel::read(const std::string& path) {
       const double size = next();
       const double shared_by = next();
       model.caches_.push_back({size, shared_by, next()});
+    } else if (key == "sharpness") {
+      model.sharpness_ = next();
     } else if (key == "spanning") {
       model.spanning_ = next();
     } else {
       throw UsageError(where +
-                       ": no such key; known: core_flops_per_s, cores, memory, cache, spanning");
+                       ": no such key; known: core_flops_per_s, cores, memory, cache, sharpness, "
+                       "spanning");
     }
     if (std::string rest; line >> rest) throw UsageError(where + ": '" + rest + "' is too much");
   }
@@ -77,7 +80,8 @@ double NodeModel::seconds_per_byte(double working_set_bytes, int ranks_on_node, 
   double seconds = 0;
   for (const auto& cache : caches_) {
     const double sharing = std::max(1.0, std::ceil(in_use * cache.shared_by / cores_));
-    const double held = std::min(1.0, cache.size_bytes / sharing / std::max(set, 1.0));
+    const double share = std::min(1.0, cache.size_bytes / sharing / std::max(set, 1.0));
+    const double held = std::pow(share, sharpness_);
     if (held <= found) continue;
     seconds += (held - found) / (threads * cache.bandwidth_bytes_per_s);
     found = held;

@@ -28,9 +28,10 @@ struct MemoryPoint {
 
 /// time = max(flops / core rate, sum over levels of bytes from there / bandwidth there).
 ///
-/// A sweep over a working set of w bytes that has a share of s bytes in a cache finds s / w of them
-/// there: replacement that is not strictly by age keeps a part of what is swept over. So a case
-/// speeds up smoothly, and more than in proportion, as more ranks share it out. Cores in use are
+/// A sweep over a working set of w bytes that has a share of s < w bytes in a cache finds
+/// (s / w)^sharpness of them there: replacement that is not strictly by age keeps a part of what is
+/// swept over. So a case speeds up smoothly, and more than in proportion, as more ranks share it
+/// out. Cores in use are
 /// spread over the instances of a cache evenly. The memory's bandwidth is interpolated between the
 /// numbers of cores it is given for.
 class NodeModel {
@@ -40,6 +41,7 @@ class NodeModel {
   ///   cores COUNT SOCKETS            of a node
   ///   memory CORES BYTES_PER_S       any number of them
   ///   cache SIZE SHARED_BY BYTES_PER_S      of each level
+  ///   sharpness EXPONENT             of the caches; else 1
   ///   spanning FRACTION              what a rank whose threads span sockets gets of the memory's
   ///                                  bandwidth (its pages lie on one of them); else all of it
   /// Throws UsageError naming file, line and key.
@@ -55,6 +57,7 @@ class NodeModel {
   double core_flops_per_s_ = 0;
   double cores_ = 0;
   double sockets_ = 0;
+  double sharpness_ = 1;
   double spanning_ = 1;
   std::vector<MemoryPoint> memory_;
   std::vector<CacheLevel> caches_;

@@ -63,6 +63,12 @@ void caches_serve_what_they_hold_of_the_working_set() {
   near(bandwidth(16e6, 1, 1), 1 / (0.0625 / 5e10 + 0.4375 / 2e10 + 0.5 / 1e10));
 }
 
+void the_sharpness_says_how_soon_a_cache_is_too_small() {
+  const auto sharp = read(std::string(machine) + "sharpness 2\n");
+  near(1e12 / sharp.seconds({1e12, 0, 2e6}, 1, 1), mixed(0.25, 5e10, 2e10));
+  near(1e12 / sharp.seconds({1e12, 0, 1e6}, 1, 1), 5e10);
+}
+
 void a_cache_is_shared_by_the_cores_in_use_on_its_socket() {
   near(bandwidth(8e6, 2, 1), mixed(0.125, 5e10, 2e10));  // one on each socket
   near(bandwidth(4e6, 4, 1), mixed(0.25, 5e10, 2e10));
@@ -99,6 +105,7 @@ int main() {
   memory_is_shared_by_the_cores_in_use();
   a_rank_on_two_sockets_has_its_memory_on_one();
   caches_serve_what_they_hold_of_the_working_set();
+  the_sharpness_says_how_soon_a_cache_is_too_small();
   a_cache_is_shared_by_the_cores_in_use_on_its_socket();
   threads_split_the_working_set();
   a_bad_file_is_refused();

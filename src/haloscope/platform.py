@@ -88,8 +88,9 @@ def machine_file(cluster: Cluster) -> str:
             if cache.bandwidth_bytes_per_s is not None
         ),
     ]
-    if node.spanning is not None:
-        lines.append(f"spanning {node.spanning.value!r}")
+    for name, quantity in (("sharpness", node.sharpness), ("spanning", node.spanning)):
+        if quantity is not None:
+            lines.append(f"{name} {quantity.value!r}")
     return "".join(f"{line}\n" for line in lines)
 
 
