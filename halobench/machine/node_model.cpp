@@ -64,8 +64,8 @@ double NodeModel::memory_bandwidth(double cores) const {
   MemoryPoint below{0, 0};
   for (const auto& point : memory_) {
     if (cores <= point.cores) {
-      const double slope = (point.bandwidth_bytes_per_s - below.bandwidth_bytes_per_s) /
-                           (point.cores - below.cores);
+      const double slope =
+          (point.bandwidth_bytes_per_s - below.bandwidth_bytes_per_s) / (point.cores - below.cores);
       return below.bandwidth_bytes_per_s + slope * (cores - below.cores);
     }
     below = point;

@@ -104,8 +104,10 @@ def settings(cluster: Cluster) -> list[str]:
     bandwidths, latencies = _factors(cluster)
     found = {
         "smpi/simulate-computation": "no",
-        "smpi/os": f"0:{send.value if send else 0.0!r}:0",
-        "smpi/or": f"0:{receive.value if receive else 0.0!r}:0",
+        "smpi/privatization": "no",  # halobench has no variables that ranks would have to share
+        "smpi/wtime": "0",
+        **({"smpi/os": f"0:{send.value!r}:0"} if send else {}),
+        **({"smpi/or": f"0:{receive.value!r}:0"} if receive else {}),
         "smpi/async-small-thresh": str(limit),
         "smpi/send-is-detached-thresh": str(limit),
         "smpi/bw-factor": bandwidths,
