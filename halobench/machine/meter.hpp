@@ -54,7 +54,7 @@ class Meter {
       return;
     }
     const double start = MPI_Wtime();
-    body();
+    if (setting_.execute) body();
     add(phase, MPI_Wtime() - start, traffic, model_s);
   }
 

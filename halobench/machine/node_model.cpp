@@ -43,12 +43,9 @@ NodeModel NodeModel::read(const std::string& path) {
       model.caches_.push_back({size, shared_by, next()});
     } else if (key == "sharpness") {
       model.sharpness_ = next();
-    } else if (key == "spanning") {
-      model.spanning_ = next();
     } else {
       throw UsageError(where +
-                       ": no such key; known: core_flops_per_s, cores, memory, cache, sharpness, "
-                       "spanning");
+                       ": no such key; known: core_flops_per_s, cores, memory, cache, sharpness");
     }
     if (std::string rest; line >> rest) throw UsageError(where + ": '" + rest + "' is too much");
   }
@@ -86,8 +83,8 @@ double NodeModel::seconds_per_byte(double working_set_bytes, int ranks_on_node, 
     seconds += (held - found) / (threads * cache.bandwidth_bytes_per_s);
     found = held;
   }
-  const double share = threads > cores_ / sockets_ ? spanning_ : 1.0;
-  return seconds + (1 - found) * ranks_on_node / (share * memory_bandwidth(in_use));
+  const double evenness = threads > cores_ / sockets_ ? std::min(1.0, threads / cores_) : 1.0;
+  return seconds + (1 - found) * ranks_on_node / (evenness * memory_bandwidth(in_use));
 }
 
 double NodeModel::seconds(const Traffic& traffic, int ranks_on_node, int threads) const {

@@ -33,7 +33,8 @@ struct MemoryPoint {
 /// swept over. So a case speeds up smoothly, and more than in proportion, as more ranks share it
 /// out. Cores in use are
 /// spread over the instances of a cache evenly. The memory's bandwidth is interpolated between the
-/// numbers of cores it is given for.
+/// numbers of cores it is given for. A rank with more threads than a socket has cores fills the
+/// first socket, whose memory then works longest.
 class NodeModel {
  public:
   /// Reads lines of
@@ -42,8 +43,6 @@ class NodeModel {
   ///   memory CORES BYTES_PER_S       any number of them
   ///   cache SIZE SHARED_BY BYTES_PER_S      of each level
   ///   sharpness EXPONENT             of the caches; else 1
-  ///   spanning FRACTION              what a rank whose threads span sockets gets of the memory's
-  ///                                  bandwidth (its pages lie on one of them); else all of it
   /// Throws UsageError naming file, line and key.
   static NodeModel read(const std::string& path);
 
@@ -58,7 +57,6 @@ class NodeModel {
   double cores_ = 0;
   double sockets_ = 0;
   double sharpness_ = 1;
-  double spanning_ = 1;
   std::vector<MemoryPoint> memory_;
   std::vector<CacheLevel> caches_;
 };

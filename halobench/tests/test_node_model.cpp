@@ -17,8 +17,7 @@ constexpr const char* machine =
     "cores 8 2\n"
     "memory 8 4e10\n"
     "memory 1 1e10\n"
-    "memory 4 3.4e10\n"
-    "spanning 0.5\n";
+    "memory 4 3.4e10\n";
 
 constexpr double huge = 1e30;  // next to nothing of it is in a cache
 
@@ -54,7 +53,10 @@ void memory_is_shared_by_the_cores_in_use() {
   near(bandwidth(huge, 16, 1), 4e10 / 16);  // no more cores, no more bandwidth
 }
 
-void a_rank_on_two_sockets_has_its_memory_on_one() { near(bandwidth(huge, 1, 8), 0.5 * 4e10); }
+void a_rank_fills_one_socket_before_the_next() {
+  near(bandwidth(huge, 1, 6), 0.75 * 3.7e10);  // four of six threads on the first: 6 / 8
+  near(bandwidth(huge, 1, 8), 4e10);
+}
 
 void caches_serve_what_they_hold_of_the_working_set() {
   near(bandwidth(1e6, 1, 1), 5e10);
@@ -103,7 +105,7 @@ void a_bad_file_is_refused() {
 int main() {
   flops_bound_what_has_few_bytes();
   memory_is_shared_by_the_cores_in_use();
-  a_rank_on_two_sockets_has_its_memory_on_one();
+  a_rank_fills_one_socket_before_the_next();
   caches_serve_what_they_hold_of_the_working_set();
   the_sharpness_says_how_soon_a_cache_is_too_small();
   a_cache_is_shared_by_the_cores_in_use_on_its_socket();

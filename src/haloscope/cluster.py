@@ -55,8 +55,7 @@ class Node(_Part):
     """A node. cores: of all sockets, each with threads_per_core hardware threads.
 
     core_flops_per_s: of one core. sharpness: how soon a working set is too large for a cache (1 if
-    not given, see halobench/machine/node_model.hpp). spanning: the share of the memory's bandwidth that is left to a
-    rank whose threads span sockets, as its pages lie on one of them; all of it if not given.
+    not given, see halobench/machine/node_model.hpp).
     """
 
     cpu: str
@@ -66,7 +65,6 @@ class Node(_Part):
     memory_bytes: PositiveInt
     core_flops_per_s: Quantity | None = None
     sharpness: Quantity | None = None
-    spanning: Quantity | None = None
     memory: tuple[Memory, ...] = Field(min_length=1)
     caches: tuple[Cache, ...] = ()
 

@@ -88,9 +88,8 @@ def machine_file(cluster: Cluster) -> str:
             if cache.bandwidth_bytes_per_s is not None
         ),
     ]
-    for name, quantity in (("sharpness", node.sharpness), ("spanning", node.spanning)):
-        if quantity is not None:
-            lines.append(f"{name} {quantity.value!r}")
+    if node.sharpness is not None:
+        lines.append(f"sharpness {node.sharpness.value!r}")
     return "".join(f"{line}\n" for line in lines)
 
 
