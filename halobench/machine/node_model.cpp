@@ -40,7 +40,8 @@ NodeModel NodeModel::read(const std::string& path) {
     } else if (key == "cache") {
       const double size = next();
       const double shared_by = next();
-      model.caches_.push_back({size, shared_by, next()});
+      const double alone = next();
+      model.caches_.push_back({size, shared_by, alone, next()});
     } else if (key == "sharpness") {
       model.sharpness_ = next();
     } else {
@@ -73,17 +74,22 @@ double NodeModel::memory_bandwidth(double cores) const {
 double NodeModel::seconds_per_byte(double working_set_bytes, int ranks_on_node, int threads) const {
   const double in_use = static_cast<double>(ranks_on_node) * threads;
   const double set = working_set_bytes / threads;
+  const bool spans = threads > cores_ / sockets_;  // fills one socket before the next
+  const double crowd = cores_ > 1 ? std::min(1.0, (in_use - 1) / (cores_ - 1)) : 0.0;
   double found = 0;  // of the working set, in the levels so far
   double seconds = 0;
   for (const auto& cache : caches_) {
-    const double sharing = std::max(1.0, std::ceil(in_use * cache.shared_by / cores_));
+    const double sharing =
+        spans ? cache.shared_by : std::max(1.0, std::ceil(in_use * cache.shared_by / cores_));
     const double share = std::min(1.0, cache.size_bytes / sharing / std::max(set, 1.0));
     const double held = std::pow(share, sharpness_);
     if (held <= found) continue;
-    seconds += (held - found) / (threads * cache.bandwidth_bytes_per_s);
+    const double bandwidth =
+        std::lerp(cache.bandwidth_bytes_per_s, cache.crowded_bytes_per_s, crowd);
+    seconds += (held - found) / (threads * bandwidth);
     found = held;
   }
-  const double evenness = threads > cores_ / sockets_ ? std::min(1.0, threads / cores_) : 1.0;
+  const double evenness = spans ? std::min(1.0, threads / cores_) : 1.0;
   return seconds + (1 - found) * ranks_on_node / (evenness * memory_bandwidth(in_use));
 }
 

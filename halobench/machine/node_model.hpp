@@ -17,7 +17,8 @@ struct Traffic {
 struct CacheLevel {
   double size_bytes;             ///< of one instance
   double shared_by;              ///< cores that share an instance
-  double bandwidth_bytes_per_s;  ///< of one core
+  double bandwidth_bytes_per_s;  ///< of one core, alone
+  double crowded_bytes_per_s;    ///< of one core, when all work: their clock is lower then
 };
 
 /// What the memory of a node gives to so many cores together.
@@ -41,7 +42,7 @@ class NodeModel {
   ///   core_flops_per_s RATE
   ///   cores COUNT SOCKETS            of a node
   ///   memory CORES BYTES_PER_S       any number of them
-  ///   cache SIZE SHARED_BY BYTES_PER_S      of each level
+  ///   cache SIZE SHARED_BY ALONE CROWDED    of each level; bytes a second of a core
   ///   sharpness EXPONENT             of the caches; else 1
   /// Throws UsageError naming file, line and key.
   static NodeModel read(const std::string& path);

@@ -11,8 +11,8 @@ namespace {
 constexpr const char* machine =
     "# two sockets of four cores\n"
     "\n"
-    "cache 8e6 4 2e10\n"
-    "cache 1e6 1 5e10\n"
+    "cache 8e6 4 2e10 2e10\n"
+    "cache 1e6 1 5e10 5e10\n"
     "core_flops_per_s 1e9\n"
     "cores 8 2\n"
     "memory 8 4e10\n"
@@ -78,6 +78,14 @@ void a_cache_is_shared_by_the_cores_in_use_on_its_socket() {
   near(bandwidth(1e6, 8, 1), 5e10);  // this level is each core's own
 }
 
+void a_core_among_many_has_a_lower_clock() {
+  const auto model =
+      read("core_flops_per_s 1e9\ncores 5 1\nmemory 1 1e10\ncache 1e9 5 4e10 2e10\n");
+  near(1e12 / model.seconds({1e12, 0, 1e6}, 1, 1), 4e10);
+  near(1e12 / model.seconds({1e12, 0, 1e6}, 3, 1), 3e10);
+  near(1e12 / model.seconds({1e12, 0, 1e6}, 5, 1), 2e10);
+}
+
 void threads_split_the_working_set() {
   near(bandwidth(2e6, 1, 2), 2 * 5e10);
   near(bandwidth(8e6, 1, 4), 4 * mixed(0.5, 5e10, 2e10));
@@ -109,6 +117,7 @@ int main() {
   caches_serve_what_they_hold_of_the_working_set();
   the_sharpness_says_how_soon_a_cache_is_too_small();
   a_cache_is_shared_by_the_cores_in_use_on_its_socket();
+  a_core_among_many_has_a_lower_clock();
   threads_split_the_working_set();
   a_bad_file_is_refused();
   return expect::exit_code();

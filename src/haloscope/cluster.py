@@ -36,12 +36,17 @@ class Quantity(_Part):
 
 
 class Cache(_Part):
-    """A cache level: size of one cache, cores that share it, the triad of one core in it."""
+    """A cache level: size of one cache, cores that share it, the triad of one core in it.
+
+    crowded_bytes_per_s: the same when all cores of the node work and their clock is lower; as for
+    one alone if not given.
+    """
 
     level: PositiveInt
     size_bytes: PositiveInt
     shared_by: PositiveInt
     bandwidth_bytes_per_s: Quantity | None = None
+    crowded_bytes_per_s: Quantity | None = None
 
 
 class Memory(_Part):

@@ -83,9 +83,10 @@ def machine_file(cluster: Cluster) -> str:
         f"cores {node.cores} {node.sockets}",
         *(f"memory {one.cores} {one.bandwidth_bytes_per_s.value!r}" for one in node.memory),
         *(
-            f"cache {cache.size_bytes} {cache.shared_by} {cache.bandwidth_bytes_per_s.value!r}"
+            f"cache {cache.size_bytes} {cache.shared_by} {alone.value!r} {crowded.value!r}"
             for cache in node.caches
-            if cache.bandwidth_bytes_per_s is not None
+            if (alone := cache.bandwidth_bytes_per_s)
+            and (crowded := cache.crowded_bytes_per_s or alone)
         ),
     ]
     if node.sharpness is not None:
