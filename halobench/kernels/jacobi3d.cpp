@@ -293,8 +293,9 @@ std::vector<Parameter> parameters() {
                "the caches; temporal: depth sweeps a pass, in blocks that stay in the cache",
        .choices = variant_names()},
       {"depth", integer, "0",
-       "ghost layers, and sweeps from one exchange to the next; 0: four for temporal, else one", "",
-       0, 64},
+       "ghost layers, and sweeps from one exchange to the next; 0: 8 for temporal, or as many as "
+       "fit, else 1",
+       "", 0, 64},
       {.name = "boundary",
        .type = choice,
        .fallback = "dirichlet",

@@ -1,6 +1,6 @@
 #include "machine/cache.hpp"
 
-#include <algorithm>
+#include <bit>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -11,44 +11,51 @@ namespace halobench {
 namespace {
 
 struct Cache {
-  int level = 0;
   std::int64_t bytes = 0;
+  std::int64_t processors = 1;  ///< that share it
 };
 
-/// The `index`th cache of the first processor that holds data; a size of 0 where it holds none.
+/// How many bits are set in a mask as /sys writes it: "00000000,0000000f".
+std::int64_t processors_in(const std::string& mask) {
+  std::int64_t count = 0;
+  for (const char digit : mask) {
+    if (digit != ',') count += std::popcount(std::stoul(std::string(1, digit), nullptr, 16));
+  }
+  return count;
+}
+
+/// The `index`th cache of the first processor.
 std::optional<Cache> read_cache(int index) {
   const auto folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index);
-  std::ifstream level(folder + "/level");
-  std::ifstream type(folder + "/type");
   std::ifstream size(folder + "/size");
+  std::ifstream shared(folder + "/shared_cpu_map");
   Cache cache;
-  std::string held;
   char unit = 'K';  // "32768K"
-  if (!(level >> cache.level) || !(type >> held) || !(size >> cache.bytes >> unit)) return {};
-  cache.bytes = held == "Instruction" ? 0 : cache.bytes << (unit == 'M' ? 20 : 10);
+  if (!(size >> cache.bytes >> unit)) return {};
+  cache.bytes <<= unit == 'M' ? 20 : 10;
+  std::string mask;
+  if (shared >> mask) cache.processors = processors_in(mask);
   return cache;
 }
 
-/// The largest of the caches that `wanted(level)` picks.
-template <class Wanted>
-std::int64_t largest(const Wanted& wanted) {
-  std::int64_t bytes = 0;
+/// The largest of them.
+Cache last_cache() {
+  Cache last;
   for (int index = 0; !simulated(); ++index) {
     const auto cache = read_cache(index);
     if (!cache) break;
-    if (wanted(cache->level)) bytes = std::max(bytes, cache->bytes);
+    if (cache->bytes > last.bytes) last = *cache;
   }
-  return bytes;
+  return last;
 }
 
 }  // namespace
 
-std::int64_t last_cache_bytes() {
-  return largest([](int) { return true; });
-}
+std::int64_t last_cache_bytes() { return last_cache().bytes; }
 
-std::int64_t cache_bytes(int level) {
-  return largest([level](int each) { return each == level; });
+std::int64_t last_cache_share_bytes() {
+  const auto [bytes, processors] = last_cache();
+  return bytes / processors;
 }
 
 }  // namespace halobench

@@ -9,7 +9,7 @@ namespace halobench {
 /// simulation, where there are no caches to be in or out of.
 std::int64_t last_cache_bytes();
 
-/// Bytes of a core's data cache of that level (1, 2 ...); 0 as above.
-std::int64_t cache_bytes(int level);
+/// The same divided by the processors that share it: one core's share.
+std::int64_t last_cache_share_bytes();
 
 }  // namespace halobench

@@ -52,7 +52,7 @@ void the_grid_of_ranks_exchanges_least() {
   const auto grid = [](std::int64_t ranks, const std::string& size) {
     return to_string(ask(ranks, {"size=" + size}).cut.topology);
   };
-  expect::equal(grid(8, "cubes"), "8x1x1");  // every cut axis costs as much
+  expect::equal(grid(8, "cubes"), "8x1x1");        // every cut axis costs as much
   expect::equal(grid(8, "400x400x400"), "4x2x1");  // as 2x2x2 does, in fewer messages
   expect::equal(grid(27, "400x400x400"), "3x3x3");
   expect::equal(grid(64, "400x400x400"), "4x4x4");
@@ -121,7 +121,8 @@ void bad_cuts_are_refused() {
 
 void depth_follows_the_variant() {
   expect::equal(ask(1, {"variant=plain"}).cut.depth, 1);
-  expect::equal(ask(1, {"variant=temporal"}).cut.depth, 4);
+  expect::equal(ask(1, {"variant=temporal"}).cut.depth, 8);
+  expect::equal(ask(3, {"variant=temporal", "size=20x30x30", "topology=3x1x1"}).cut.depth, 6);
   expect::equal(ask(1, {"variant=plain", "depth=3"}).cut.depth, 3);
 }
 

@@ -3,12 +3,15 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 namespace halobench::jacobi {
 namespace {
 
-constexpr std::int64_t usual_temporal_depth = 4;
+/// Deeper ones were no faster on the machine of docs/bench/jacobi3d.md: what is computed twice
+/// outgrows what memory saves.
+constexpr std::int64_t usual_temporal_depth = 8;
 constexpr std::array names{"x", "y", "z"};
 
 bool empty(const Box& box) {
@@ -89,19 +92,30 @@ void check_size(const Cut& cut, const std::string& key, const std::string& value
   }
 }
 
-/// A rank can't send more layers than it has.
-void check_depth(const Cut& cut, std::vector<Problem>& problems) {
+/// A rank can't send more layers than the smallest has points along an axis with ghosts.
+std::int64_t most_layers(const Cut& cut) {
   const auto smallest = cut.part(cut.ranks() - 1);
-  std::optional<std::int64_t> most;
+  auto most = std::numeric_limits<std::int64_t>::max();
   for (std::size_t axis = 0; axis < axes; ++axis) {
-    if (!cut.periodic && cut.topology[axis] == 1) continue;
-    most = std::min(most.value_or(smallest.extents[axis]), smallest.extents[axis]);
+    const bool ghosts = cut.periodic || cut.topology[axis] > 1;
+    if (ghosts) most = std::min(most, smallest.extents[axis]);
   }
-  if (!most || cut.depth <= *most) return;
-  problems.push_back({"depth", std::to_string(cut.depth),
-                      "more ghost layers than the smallest rank's box has points along an axis; "
-                      "the largest that works is " +
-                          std::to_string(*most)});
+  return most;
+}
+
+std::int64_t chosen_depth(const Params& params, const Cut& cut, std::vector<Problem>& problems) {
+  const auto asked = params.integer("depth");
+  const auto most = most_layers(cut);
+  if (asked == 0) {
+    return params.choice("variant") == "temporal" ? std::min(usual_temporal_depth, most) : 1;
+  }
+  if (asked > most) {
+    problems.push_back({"depth", std::to_string(asked),
+                        "more ghost layers than the smallest rank's box has points along an axis; "
+                        "the largest that works is " +
+                            std::to_string(most)});
+  }
+  return asked;
 }
 
 }  // namespace
@@ -187,10 +201,6 @@ Exchanged exchanged(const Extents& box, const Extents& topology, double value_by
 Cut parse_cut(const Params& params, std::int64_t ranks, std::vector<Problem>& problems) {
   Cut cut;
   cut.periodic = params.choice("boundary") == "periodic";
-  cut.depth = params.integer("depth");
-  if (cut.depth == 0) {
-    cut.depth = params.choice("variant") == "temporal" ? usual_temporal_depth : 1;
-  }
   const bool cubes = params.text("size") == "cubes";
   const bool chosen = params.text("topology") == "auto";
   const std::int64_t side = params.integer("L");
@@ -211,7 +221,7 @@ Cut parse_cut(const Params& params, std::int64_t ranks, std::vector<Problem>& pr
     cut.size[axis] = cubes ? side * cut.topology[axis] : (*size)[axis];
   }
   check_size(cut, key, value, problems);
-  if (problems.empty()) check_depth(cut, problems);
+  if (problems.empty()) cut.depth = chosen_depth(params, cut, problems);
   return cut;
 }
 

@@ -9,11 +9,13 @@
 
 #include "kernels/jacobi3d/sweeper.hpp"
 #include "machine/cache.hpp"
+#include "machine/streaming.hpp"
 
 namespace halobench::jacobi {
 namespace {
 
 constexpr std::int64_t ring = 3;  ///< planes: those that the next sweep's stencil spans
+constexpr std::int64_t smallest_share = 1 << 20;  ///< bytes, where the system names no cache
 
 /// The buffers of one thread, and how many rows of the mesh it works on at a time.
 struct Block {
@@ -27,14 +29,15 @@ struct Block {
     const std::int64_t per_line = line_bytes / setting.value_bytes;
     before = (depth + per_line - 1) / per_line * per_line;
     row = row_stride(before + setting.part.extents[2] + depth, per_line);
-    // Half a cache for the rings and for the planes that the first and the last sweep pass by. Of
-    // the caches the last one, shared out over as many threads: rows that are computed twice and
-    // rows too short for memory to be read ahead cost more than the second cache saves.
-    const std::int64_t cache = last_cache_bytes() / 2 / setting.threads;
-    const std::int64_t planes = ring * (depth + 1);
-    const std::int64_t fitting = cache / (planes * row * setting.value_bytes) - 2 * depth;
-    rows = std::clamp<std::int64_t>(fitting, std::min<std::int64_t>(8 * depth, 32), 64);
-    rows = std::min(rows, setting.part.extents[1] + 2 * depth);
+    // The rings take half of a core's share of the last cache; the rest is for what passes by. To
+    // fit them into the second cache, blocks would have so few rows that most were computed twice.
+    const std::int64_t cache = std::max(last_cache_share_bytes(), smallest_share) / 2;
+    const std::int64_t row_bytes = ring * (depth - 1) * row * setting.value_bytes;
+    const std::int64_t fitting = cache / std::max(row_bytes, line_bytes) - 2 * depth;
+    const auto most = std::max(fitting, depth);
+    const auto all = setting.part.extents[1];
+    const auto blocks = (all + most - 1) / most;
+    rows = (all + blocks - 1) / blocks;
     plane = (rows + 2 * depth) * row + per_line;
   }
 
@@ -59,6 +62,7 @@ class Wavefront : public Sweeper<Value> {
         pass.block[1] = {y, std::min(y + block_.rows, box[1].end)};
         run(pass);
       }
+      end_streaming();
     });
   }
 
@@ -90,8 +94,11 @@ class Wavefront : public Sweeper<Value> {
     for (std::int64_t y = needed[1].begin; y < needed[1].end; ++y) {
       const auto z = needed[2];
       const auto from = sweep == 1 ? pass.from.planes(x, y) : ring_planes(pass, sweep - 1, x, y);
-      Value* out = last ? pass.to.at(x, y, 0) : ring_plane(pass, sweep, x) + in_ring(pass, y);
-      relax(out + z.begin, from, z.begin, z.size());
+      if (last) {
+        relax_streaming(pass.to.at(x, y, z.begin), from, z.begin, z.size());
+      } else {
+        relax(ring_plane(pass, sweep, x) + in_ring(pass, y) + z.begin, from, z.begin, z.size());
+      }
     }
   }
 
@@ -131,6 +138,6 @@ std::unique_ptr<Sweeper<Value>> make(const Setting& setting, Memory& memory) {
 
 }  // namespace
 
-Variant temporal() { return {"temporal", true, 3, memory, make<double>, make<float>}; }
+Variant temporal() { return {"temporal", true, 2, memory, make<double>, make<float>}; }
 
 }  // namespace halobench::jacobi
