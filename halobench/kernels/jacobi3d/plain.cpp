@@ -1,9 +1,14 @@
-// One sweep a pass, with ordinary stores or with streaming ones.
+// One sweep a pass, with ordinary stores or with streaming ones: in blocks of rows, so that a plane
+// is read from memory once and not for each of the three planes that need it.
+#include <algorithm>
+
 #include "kernels/jacobi3d/sweeper.hpp"
 #include "machine/streaming.hpp"
 
 namespace halobench::jacobi {
 namespace {
+
+constexpr std::int64_t planes_at_a_time = 4;  ///< three are read, one is written
 
 template <class Value, bool streams>
 class OneSweep : public Sweeper<Value> {
@@ -12,19 +17,29 @@ class OneSweep : public Sweeper<Value> {
 
   void advance(const Mesh<Value>& from, const Mesh<Value>& to, const Box& target,
                std::int64_t /*one*/) override {
-    constexpr auto row = streams ? relax_streaming<Value> : relax<Value>;
+    const auto row_bytes = from.storage.row() * static_cast<std::int64_t>(sizeof(Value));
+    const auto rows = rows_in_cache(planes_at_a_time, row_bytes);
     in_threads(target, threads_, [&](const Box& box, std::int64_t) {
-      const auto z = box[2];
-      for (std::int64_t x = box[0].begin; x < box[0].end; ++x) {
-        for (std::int64_t y = box[1].begin; y < box[1].end; ++y) {
-          row(to.at(x, y, z.begin), from.planes(x, y), z.begin, z.size());
-        }
+      Box block = box;
+      for (std::int64_t y = box[1].begin; y < box[1].end; y += rows) {
+        block[1] = {y, std::min(y + rows, box[1].end)};
+        sweep(from, to, block);
       }
       if (streams) end_streaming();
     });
   }
 
  private:
+  static void sweep(const Mesh<Value>& from, const Mesh<Value>& to, const Box& block) {
+    constexpr auto row = streams ? relax_streaming<Value> : relax<Value>;
+    const auto z = block[2];
+    for (std::int64_t x = block[0].begin; x < block[0].end; ++x) {
+      for (std::int64_t y = block[1].begin; y < block[1].end; ++y) {
+        row(to.at(x, y, z.begin), from.planes(x, y), z.begin, z.size());
+      }
+    }
+  }
+
   std::int64_t threads_;
 };
 

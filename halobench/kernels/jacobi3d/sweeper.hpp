@@ -17,6 +17,14 @@ struct Setting {
   std::int64_t value_bytes = sizeof(double);
 };
 
+/// Rows of a block so that as many planes of it take half of a core's share of the last cache: the
+/// other half is for what only passes by. At least one; 1 MiB where the system names no cache.
+///
+/// Not the second cache: what would fit there is so few rows that most of a block's neighbours
+/// would be read, or computed, twice; and blocks of shorter rows are slower still, because memory
+/// is read ahead along rows.
+std::int64_t rows_in_cache(std::int64_t planes, std::int64_t row_bytes);
+
 template <class Value>
 class Sweeper {
  public:

@@ -8,14 +8,12 @@
 #include <algorithm>
 
 #include "kernels/jacobi3d/sweeper.hpp"
-#include "machine/cache.hpp"
 #include "machine/streaming.hpp"
 
 namespace halobench::jacobi {
 namespace {
 
 constexpr std::int64_t ring = 3;  ///< planes: those that the next sweep's stencil spans
-constexpr std::int64_t smallest_share = 1 << 20;  ///< bytes, where the system names no cache
 
 /// The buffers of one thread, and how many rows of the mesh it works on at a time.
 struct Block {
@@ -29,11 +27,8 @@ struct Block {
     const std::int64_t per_line = line_bytes / setting.value_bytes;
     before = (depth + per_line - 1) / per_line * per_line;
     row = row_stride(before + setting.part.extents[2] + depth, per_line);
-    // The rings take half of a core's share of the last cache; the rest is for what passes by. To
-    // fit them into the second cache, blocks would have so few rows that most were computed twice.
-    const std::int64_t cache = std::max(last_cache_share_bytes(), smallest_share) / 2;
-    const std::int64_t row_bytes = ring * (depth - 1) * row * setting.value_bytes;
-    const std::int64_t fitting = cache / std::max(row_bytes, line_bytes) - 2 * depth;
+    const auto planes = ring * std::max<std::int64_t>(depth - 1, 1);
+    const auto fitting = rows_in_cache(planes, row * setting.value_bytes) - 2 * depth;
     const auto most = std::max(fitting, depth);
     const auto all = setting.part.extents[1];
     const auto blocks = (all + most - 1) / most;
