@@ -22,8 +22,9 @@ def sweeps(variant: str, ranks: int, **params: object) -> Callable[[], float]:
 
     def run() -> float:
         record = once(
-            "jacobi3d", ranks=ranks, variant=variant, L=L, sweeps=SWEEPS, repetitions=3, **params
-        )
+            "jacobi3d", ranks=ranks, variant=variant, L=L, sweeps=SWEEPS, repetitions=2, warmup=0,
+            **params,
+        )  # fmt: skip
         return 1e6 * float(record["result"]["mlups"])
 
     return run
@@ -69,7 +70,9 @@ def main() -> None:
     weak = of("plain, 2 ranks", "plain, 1 rank", 0.5)
     targets = [
         *(
-            Target(f"plain x 24 bytes against triad, {n}", of(f"plain, {n}", f"triad, {n}", 24), 0.95)
+            Target(
+                f"plain x 24 bytes against triad, {n}", of(f"plain, {n}", f"triad, {n}", 24), 0.95
+            )
             for n in ("1 rank", "2 ranks")
         ),
         Target(
