@@ -6,6 +6,7 @@ usage: .venv/bin/python bench/jacobi3d.py [--rounds 7]
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 from statistics import median
@@ -48,6 +49,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=7)
     rounds = parser.parse_args().rounds
+    before = os.getloadavg()[0]
     figures = in_turn(
         {
             "triad, 1 rank": triad(1, "plain"),
@@ -99,6 +101,9 @@ def main() -> None:
         if "triad" in name
     ]
     body = [
+        f"{before:.1f} processes wanted one of the {os.cpu_count()} processors when this began, "
+        f"{os.getloadavg()[0]:.1f} when it ended. It wants one or two itself: with more than that, "
+        "figures of two ranks say little.", "",
         f"## {L}^3 points a rank, double precision, {SWEEPS} sweeps", "",
         *HEADER, *(target.row() for target in targets), "",
         f"{'; '.join(rates)}.", "", f"{'; '.join(triads)}.", "",
