@@ -9,8 +9,7 @@
 namespace halobench::jacobi {
 namespace {
 
-/// Deeper ones were no faster on the machine of docs/bench/jacobi3d.md: what is computed twice
-/// outgrows what memory saves.
+/// With ten sweeps a pass, what is computed twice had outgrown what memory saves.
 constexpr std::int64_t usual_temporal_depth = 8;
 constexpr std::array names{"x", "y", "z"};
 
