@@ -1,11 +1,13 @@
 #include "mpi/sparse_exchange.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace halobench {
 namespace {
 
 constexpr int tag = 0;
+constexpr int signal_tag = 1;
 
 /// Receives one parcel, if one is there.
 void receive(const Communicator& comm, std::vector<Parcel>& received) {
@@ -23,11 +25,22 @@ void receive(const Communicator& comm, std::vector<Parcel>& received) {
         "MPI_Recv");
 }
 
-bool completed(std::vector<MPI_Request>& requests) {
+bool completed(MPI_Request& request) {
   int done = 0;
-  check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
-        "MPI_Testall");
+  check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
   return done != 0;
+}
+
+/// One round of a dissemination barrier: a signal from one rank, and one to another. (Not
+/// MPI_Ibarrier: that of SMPI 3.32 lets ranks leave before all have come.)
+std::array<MPI_Request, 2> pass_signal(const Communicator& comm, int distance) {
+  const int to = (comm.rank() + distance) % comm.size();
+  const int from = (comm.rank() - distance + comm.size()) % comm.size();
+  std::array requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  check(MPI_Irecv(nullptr, 0, MPI_BYTE, from, signal_tag, comm.handle(), &requests[0]),
+        "MPI_Irecv");
+  check(MPI_Isend(nullptr, 0, MPI_BYTE, to, signal_tag, comm.handle(), &requests[1]), "MPI_Isend");
+  return requests;
 }
 
 }  // namespace
@@ -40,10 +53,16 @@ std::vector<Parcel> sparse_exchange(const Communicator& comm, const std::vector<
           "MPI_Issend");
   }
   std::vector<Parcel> received;
-  while (!completed(pending)) receive(comm, received);
-  pending.resize(1);
-  check(MPI_Ibarrier(comm.handle(), pending.data()), "MPI_Ibarrier");
-  while (!completed(pending)) receive(comm, received);
+  const auto receive_until_completed = [&](auto& requests) {
+    for (auto& request : requests) {
+      while (!completed(request)) receive(comm, received);
+    }
+  };
+  receive_until_completed(pending);
+  for (int distance = 1; distance < comm.size(); distance *= 2) {
+    auto signals = pass_signal(comm, distance);
+    receive_until_completed(signals);
+  }
   std::ranges::sort(received, {}, &Parcel::rank);
   return received;
 }

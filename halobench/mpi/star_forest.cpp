@@ -15,7 +15,7 @@
 namespace halobench {
 namespace {
 
-constexpr int tag = 1;
+constexpr int tag = 2;
 constexpr std::size_t most_idle_links = 32;
 
 std::size_t place(std::int64_t i) { return static_cast<std::size_t>(i); }
