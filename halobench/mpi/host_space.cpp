@@ -7,6 +7,12 @@
 namespace halobench {
 namespace {
 
+/// A route in the direction it is taken.
+struct Ends {
+  const IndexSet& from;
+  const IndexSet& to;
+};
+
 /// Of a width that the compiler knows, so that a loop over units of one value is as short as it
 /// looks, or of any.
 template <std::int64_t known>
@@ -77,68 +83,67 @@ void move_list(std::int64_t count, Source source, Target target, const Value* fr
 }
 
 template <Operation operation, class Width, class Value>
-void move_lists(const Route& route, const Value* from, Value* to, Width width) {
-  const auto count = route.from.count;
-  const Listed source{route.from.list.data()};
-  const Listed target{route.to.list.data()};
-  if (route.from.list.empty()) {
-    move_list<operation>(count, Counted{route.from.first()}, target, from, to, width);
-  } else if (route.to.list.empty()) {
-    move_list<operation>(count, source, Counted{route.to.first()}, from, to, width);
+void move_lists(const Ends& ends, const Value* from, Value* to, Width width) {
+  const auto count = ends.from.count;
+  const Listed source{ends.from.list.data()};
+  const Listed target{ends.to.list.data()};
+  if (ends.from.list.empty()) {
+    move_list<operation>(count, Counted{ends.from.first()}, target, from, to, width);
+  } else if (ends.to.list.empty()) {
+    move_list<operation>(count, source, Counted{ends.to.first()}, from, to, width);
   } else {
     move_list<operation>(count, source, target, from, to, width);
   }
 }
 
 template <Operation operation, class Value>
-void move_values(const Route& route, const Value* from, Value* to, std::int64_t width) {
-  if (route.from.boxes.empty() || route.to.boxes.empty()) {
+void move_values(const Ends& ends, const Value* from, Value* to, std::int64_t width) {
+  if (ends.from.boxes.empty() || ends.to.boxes.empty()) {
     if (width == 1) {
-      move_lists<operation>(route, from, to, Width<1>(width));
+      move_lists<operation>(ends, from, to, Width<1>(width));
     } else {
-      move_lists<operation>(route, from, to, Width<0>(width));
+      move_lists<operation>(ends, from, to, Width<0>(width));
     }
     return;
   }
-  for (std::size_t i = 0; i < route.from.boxes.size(); ++i) {
-    move_box<operation>(route.from.boxes[i], route.to.boxes[i], from, to, width);
+  for (std::size_t i = 0; i < ends.from.boxes.size(); ++i) {
+    move_box<operation>(ends.from.boxes[i], ends.to.boxes[i], from, to, width);
   }
 }
 
 template <class Value>
-void move_typed(const Route& route, const void* from, void* to, std::int64_t width,
+void move_typed(const Ends& ends, const void* from, void* to, std::int64_t width,
                 Operation operation) {
   const auto* in = static_cast<const Value*>(from);
   auto* out = static_cast<Value*>(to);
   switch (operation) {
     case Operation::replace:
-      return move_values<Operation::replace>(route, in, out, width);
+      return move_values<Operation::replace>(ends, in, out, width);
     case Operation::sum:
-      return move_values<Operation::sum>(route, in, out, width);
+      return move_values<Operation::sum>(ends, in, out, width);
     case Operation::min:
-      return move_values<Operation::min>(route, in, out, width);
+      return move_values<Operation::min>(ends, in, out, width);
     case Operation::max:
-      return move_values<Operation::max>(route, in, out, width);
+      return move_values<Operation::max>(ends, in, out, width);
   }
 }
 
-void move_any(const Route& route, const void* from, void* to, const Unit& unit,
-              Operation operation) {
+void move_any(const Ends& ends, const void* from, void* to, const Unit& unit, Operation operation) {
   switch (unit.type()) {
     case Unit::Type::real64:
-      return move_typed<double>(route, from, to, unit.width(), operation);
+      return move_typed<double>(ends, from, to, unit.width(), operation);
     case Unit::Type::real32:
-      return move_typed<float>(route, from, to, unit.width(), operation);
+      return move_typed<float>(ends, from, to, unit.width(), operation);
     case Unit::Type::int32:
-      return move_typed<std::int32_t>(route, from, to, unit.width(), operation);
+      return move_typed<std::int32_t>(ends, from, to, unit.width(), operation);
   }
 }
 
-Traffic traffic(const Route& route, const Unit& unit, Operation operation) {
-  const auto count = static_cast<double>(route.from.count);
+Traffic traffic(const Ends& ends, const Unit& unit, Operation operation) {
+  const auto count = static_cast<double>(ends.from.count);
   const bool joins = operation != Operation::replace;
   const double indices =
-      sizeof(std::int64_t) * static_cast<double>(route.from.list.size() + route.to.list.size());
+      sizeof(std::int64_t) * static_cast<double>(ends.from.list.size() + ends.to.list.size());
   const double bytes = (joins ? 3.0 : 2.0) * count * static_cast<double>(unit.bytes()) + indices;
   return {bytes, joins ? count * static_cast<double>(unit.width()) : 0.0, bytes};
 }
@@ -153,14 +158,16 @@ MPI_Datatype Unit::mpi_type() const {
 HostSpace::HostSpace(Meter& meter, Memory& memory)
     : meter_(&meter), memory_(&memory), phase_(simulated() ? &meter.phase("move") : nullptr) {}
 
-void HostSpace::move(const Route& route, const void* from, void* to, const Unit& unit,
-                     Operation operation) {
+void HostSpace::move(const Route& route, Direction direction, const void* from, void* to,
+                     const Unit& unit, Operation operation) {
   if (route.from.count == 0) return;
+  const bool forth = direction == Direction::forth;
+  const Ends ends{forth ? route.from : route.to, forth ? route.to : route.from};
   if (phase_ == nullptr) {
-    move_any(route, from, to, unit, operation);
+    move_any(ends, from, to, unit, operation);
   } else {
-    meter_->compute(*phase_, traffic(route, unit, operation),
-                    [&] { move_any(route, from, to, unit, operation); });
+    meter_->compute(*phase_, traffic(ends, unit, operation),
+                    [&] { move_any(ends, from, to, unit, operation); });
   }
 }
 

@@ -50,10 +50,13 @@ class HostSpace {
 
   Buffer<std::byte> allocate(std::int64_t bytes) { return memory_->allocate<std::byte>(bytes); }
 
-  /// Packing, unpacking and local scattering in one: the value of every index of route.from goes to
-  /// that of route.to, in order, so that sums are the same every time. `from` and `to` may be the
-  /// same array where no value is both read and written.
-  void move(const Route& route, const void* from, void* to, const Unit& unit, Operation operation);
+  enum class Direction { forth, back };
+
+  /// Packing, unpacking and local scattering in one: the unit at every index of route.from goes to
+  /// that of route.to, or back, in order, so that sums are the same every time. `from` and `to` may
+  /// be the same array where no unit is both read and written.
+  void move(const Route& route, Direction direction, const void* from, void* to, const Unit& unit,
+            Operation operation);
 
   /// Returns when what was moved may be sent or read. Here, all moves are done when they return.
   void synchronise() {}

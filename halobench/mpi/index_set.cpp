@@ -13,8 +13,8 @@ std::size_t place(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// One index sequence seen from a position of it.
 struct Listed {
-  std::span<const std::int64_t> indices;
-  std::int64_t operator[](std::int64_t i) const { return indices[place(i)]; }
+  const std::int64_t* indices;
+  std::int64_t operator[](std::int64_t i) const { return indices[i]; }
 };
 
 struct Consecutive {
@@ -90,13 +90,12 @@ class Finder {
 };
 
 /// What serves where there are no common boxes.
-IndexSet run_or_list(std::span<const std::int64_t> indices) {
-  for (std::size_t i = 1; i < indices.size(); ++i) {
-    if (indices[i] != indices[i - 1] + 1) {
-      return {std::ssize(indices), {}, {indices.begin(), indices.end()}};
-    }
-  }
-  return IndexSet::run(indices.front(), std::ssize(indices));
+IndexSet run_or_list(std::vector<std::int64_t> indices) {
+  const auto count = std::ssize(indices);
+  const auto gap = std::ranges::adjacent_find(
+      indices, [](std::int64_t one, std::int64_t next) { return next != one + 1; });
+  if (gap == indices.end()) return IndexSet::run(indices.front(), count);
+  return {count, {}, std::move(indices)};
 }
 
 }  // namespace
@@ -130,60 +129,53 @@ std::pair<std::int64_t, std::int64_t> IndexSet::bounds() const {
   return {low, high};
 }
 
-std::vector<std::int64_t> IndexSet::enumerate() const {
-  std::vector<std::int64_t> indices(list);
-  indices.reserve(place(count));
-  for (const auto& box : boxes) {
-    for (std::int64_t k = 0; k < box.extents[2]; ++k) {
-      for (std::int64_t j = 0; j < box.extents[1]; ++j) {
-        const auto start = box.start + j * box.strides[0] + k * box.strides[1];
-        for (std::int64_t i = 0; i < box.extents[0]; ++i) indices.push_back(start + i);
-      }
-    }
-  }
-  return indices;
-}
-
-std::vector<std::int64_t> IndexSet::serialise() const {
-  std::vector<std::int64_t> numbers{std::ssize(boxes)};
-  for (const auto& box : boxes) {
+std::vector<std::int64_t> IndexSet::serialise(IndexSet set) {
+  auto numbers = std::move(set.list);
+  for (const auto& box : set.boxes) {
     numbers.push_back(box.start);
     numbers.insert(numbers.end(), box.extents.begin(), box.extents.end());
     numbers.insert(numbers.end(), box.strides.begin(), box.strides.end());
   }
-  numbers.insert(numbers.end(), list.begin(), list.end());
+  numbers.push_back(std::ssize(set.boxes));
   return numbers;
 }
 
-IndexSet IndexSet::deserialise(std::span<const std::int64_t> numbers) {
+IndexSet IndexSet::deserialise(std::vector<std::int64_t> numbers) {
   IndexSet set;
-  const auto boxes = numbers.front();
-  numbers = numbers.subspan(1);
-  for (std::int64_t i = 0; i < boxes; ++i, numbers = numbers.subspan(numbers_of_a_box)) {
-    set.boxes.push_back(
-        {numbers[0], {numbers[1], numbers[2], numbers[3]}, {numbers[4], numbers[5]}});
+  const auto boxes = place(numbers.back());
+  numbers.pop_back();
+  for (std::size_t i = 0; i < boxes; ++i) {
+    const auto* n = numbers.data() + i * numbers_of_a_box;
+    set.boxes.push_back({n[0], {n[1], n[2], n[3]}, {n[4], n[5]}});
     set.count += set.boxes.back().count();
   }
-  set.list.assign(numbers.begin(), numbers.end());
-  set.count += std::ssize(set.list);
+  if (boxes == 0) {
+    set.count = std::ssize(numbers);
+    set.list = std::move(numbers);
+  }
   return set;
 }
 
-Route route(std::span<const std::int64_t> from, std::span<const std::int64_t> to) {
+Route route(std::vector<std::int64_t> from, std::vector<std::int64_t> to) {
   if (from.empty()) return {};
-  if (auto found = Finder(Listed{from}, Listed{to}, std::ssize(from)).find()) return *found;
-  return {run_or_list(from), run_or_list(to)};
+  auto found = Finder(Listed{from.data()}, Listed{to.data()}, std::ssize(from)).find();
+  if (found) return *std::move(found);
+  return {run_or_list(std::move(from)), run_or_list(std::move(to))};
 }
 
-Route packing(std::span<const std::int64_t> from) {
+Route packing(std::vector<std::int64_t> from) {
   if (from.empty()) return {};
+  auto found = Finder(Listed{from.data()}, Consecutive{}, std::ssize(from)).find();
+  if (found) return *std::move(found);
   const auto count = std::ssize(from);
-  if (auto found = Finder(Listed{from}, Consecutive{}, count).find()) return *found;
-  return {{count, {}, {from.begin(), from.end()}}, IndexSet::run(0, count)};
+  return {{count, {}, std::move(from)}, IndexSet::run(0, count)};
 }
 
 Route packing(IndexSet from) {
-  if (from.boxes.empty()) return {from, IndexSet::run(0, from.count)};
+  if (from.boxes.empty()) {
+    const auto count = from.count;
+    return {std::move(from), IndexSet::run(0, count)};
+  }
   IndexSet to{from.count, {}, {}};
   std::int64_t start = 0;
   for (const auto& box : from.boxes) {

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -34,11 +33,22 @@ struct IndexSet {
   std::int64_t first() const { return boxes.empty() ? list.front() : boxes.front().start; }
   /// The smallest and the largest; of a set that is not empty.
   std::pair<std::int64_t, std::int64_t> bounds() const;
-  /// In their order, one by one.
-  std::vector<std::int64_t> enumerate() const;
-  /// As numbers that deserialise() reads.
-  std::vector<std::int64_t> serialise() const;
-  static IndexSet deserialise(std::span<const std::int64_t> numbers);
+  /// `body(index)` in their order.
+  template <class Body>
+  void for_each(Body&& body) const {
+    for (const auto index : list) body(index);
+    for (const auto& box : boxes) {
+      for (std::int64_t k = 0; k < box.extents[2]; ++k) {
+        for (std::int64_t j = 0; j < box.extents[1]; ++j) {
+          const auto row = box.start + j * box.strides[0] + k * box.strides[1];
+          for (std::int64_t i = 0; i < box.extents[0]; ++i) body(row + i);
+        }
+      }
+    }
+  }
+  /// As numbers that deserialise() reads: a list is itself, not a copy, with its kind at the end.
+  static std::vector<std::int64_t> serialise(IndexSet set);
+  static IndexSet deserialise(std::vector<std::int64_t> numbers);
 
   bool operator==(const IndexSet&) const = default;
 };
@@ -48,16 +58,14 @@ struct IndexSet {
 struct Route {
   IndexSet from;
   IndexSet to;
-
-  Route reversed() const { return {to, from}; }
 };
 
 /// The route that takes from[i] to to[i]; both of the same length. One pass, and boxes only where
 /// there are at least 8 indices in one on average: a list costs less than short rows.
-Route route(std::span<const std::int64_t> from, std::span<const std::int64_t> to);
+Route route(std::vector<std::int64_t> from, std::vector<std::int64_t> to);
 
 /// The route from these indices to a buffer where they lie one after another.
-Route packing(std::span<const std::int64_t> from);
+Route packing(std::vector<std::int64_t> from);
 Route packing(IndexSet from);
 
 }  // namespace halobench

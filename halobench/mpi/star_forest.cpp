@@ -1,9 +1,6 @@
 #include "mpi/star_forest.hpp"
 
 #include <algorithm>
-#include <array>
-#include <map>
-#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -14,6 +11,8 @@
 
 namespace halobench {
 namespace {
+
+using Direction = HostSpace::Direction;
 
 constexpr int tag = 2;
 constexpr std::size_t most_idle_links = 32;
@@ -94,32 +93,38 @@ bool within(const IndexSet& set, std::int64_t end) {
 
 /// Edges to one rank, in their order.
 struct Bundle {
+  int rank = 0;
+  std::size_t count = 0;
   std::vector<std::int64_t> leaves;
   std::vector<std::int64_t> roots;
 };
 
-/// Edges by the rank of their root.
-std::map<int, Bundle> by_rank(std::span<const Root> edges, std::span<const std::int64_t> leaves) {
-  std::unordered_map<int, std::size_t> counts;
-  for (std::size_t i = 0; i < edges.size();) {  // neighbours in the list mostly share their rank
-    const auto begin = i;
-    while (i < edges.size() && edges[i].rank == edges[begin].rank) ++i;
-    counts[edges[begin].rank] += i - begin;
-  }
-  std::map<int, Bundle> bundles;
-  std::unordered_map<int, Bundle*> found;
-  for (const auto& [rank, count] : counts) {
-    auto& bundle = bundles[rank];
-    bundle.leaves.reserve(count);
-    bundle.roots.reserve(count);
-    found[rank] = &bundle;
-  }
-  Bundle* bundle = nullptr;
+/// Edges by the rank of their root, in rank order.
+std::vector<Bundle> by_rank(std::span<const Root> edges, std::span<const std::int64_t> leaves) {
+  std::vector<Bundle> bundles;
+  std::unordered_map<int, std::size_t> found;
+  std::vector<std::uint32_t> bundle_of(edges.size());
   for (std::size_t i = 0; i < edges.size(); ++i) {
-    if (i == 0 || edges[i].rank != edges[i - 1].rank) bundle = found[edges[i].rank];
-    bundle->leaves.push_back(leaf_of(leaves, static_cast<std::int64_t>(i)));
-    bundle->roots.push_back(edges[i].index);
+    const auto rank = edges[i].rank;
+    if (i == 0 || rank != bundles[bundle_of[i - 1]].rank) {  // mostly the same as before
+      const auto [place, is_new] = found.emplace(rank, bundles.size());
+      if (is_new) bundles.push_back({rank, 0, {}, {}});
+      bundle_of[i] = static_cast<std::uint32_t>(place->second);
+    } else {
+      bundle_of[i] = bundle_of[i - 1];
+    }
+    ++bundles[bundle_of[i]].count;
   }
+  for (auto& bundle : bundles) {
+    bundle.leaves.reserve(bundle.count);
+    bundle.roots.reserve(bundle.count + 1);  // and what serialise() adds to a list
+  }
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    auto& bundle = bundles[bundle_of[i]];
+    bundle.leaves.push_back(leaf_of(leaves, static_cast<std::int64_t>(i)));
+    bundle.roots.push_back(edges[i].index);
+  }
+  std::ranges::sort(bundles, {}, &Bundle::rank);
   return bundles;
 }
 
@@ -188,7 +193,8 @@ class StarForest::Link {
     }
     for (std::size_t i = 0; i < out_.size(); ++i) {
       if (packed_[i] == nullptr) continue;
-      space.move(out_[i].packing, next.from, packed_[i], unit_, Operation::replace);
+      space.move(out_[i].packing, Direction::forth, next.from, packed_[i], unit_,
+                 Operation::replace);
     }
     space.synchronise();
     for (std::size_t i = 0; i < out_.size(); ++i) {
@@ -204,7 +210,8 @@ class StarForest::Link {
     for (std::size_t i = 0; i < in_.size(); ++i) {
       check(MPI_Wait(&receives_[i], MPI_STATUS_IGNORE), "MPI_Wait");
       if (received_[i] == nullptr) continue;
-      space.move(in_[i].unpacking, received_[i], transfer->to, unit_, transfer->operation);
+      space.move(in_[i].packing, Direction::back, received_[i], transfer->to, unit_,
+                 transfer->operation);
     }
     for (auto& request : sends_) check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
     space.synchronise();
@@ -259,21 +266,19 @@ StarForest::~StarForest() = default;
 void StarForest::connect(std::int64_t roots, std::span<const Root> edges,
                          std::span<const std::int64_t> leaves) {
   std::vector<Parcel> parcels;
-  for (const auto& [rank, bundle] : by_rank(edges, leaves)) {
+  for (auto& [rank, count, own_leaves, their_roots] : by_rank(edges, leaves)) {
     if (rank == comm_.rank()) {
-      local_ = route(bundle.roots, bundle.leaves);
-      local_back_ = local_.reversed();
+      local_ = route(std::move(their_roots), std::move(own_leaves));
     } else {
-      const auto leaf_packing = packing(bundle.leaves);
-      leaf_side_.push_back({rank, leaf_packing, leaf_packing.reversed()});
-      parcels.push_back({rank, packing(bundle.roots).from.serialise()});
+      leaf_side_.push_back({rank, packing(std::move(own_leaves))});
+      auto description = packing(std::move(their_roots)).from;
+      parcels.push_back({rank, IndexSet::serialise(std::move(description))});
     }
   }
   bool good = within(local_.from, roots);
-  for (const auto& [rank, numbers] : sparse_exchange(comm_, parcels)) {
-    const auto root_packing = packing(IndexSet::deserialise(numbers));
-    good &= within(root_packing.from, roots);
-    root_side_.push_back({rank, root_packing, root_packing.reversed()});
+  for (auto& [rank, numbers] : sparse_exchange(comm_, parcels)) {
+    root_side_.push_back({rank, packing(IndexSet::deserialise(std::move(numbers)))});
+    good &= within(root_side_.back().packing.from, roots);
   }
   if (!comm_.all(good)) throw_first(comm_, missing_root(comm_, roots, edges, leaves));
 }
@@ -283,10 +288,10 @@ void StarForest::find_shared_root(std::int64_t roots) {
   std::vector<bool> taken(place(roots));
   std::int64_t shared = -1;
   const auto take = [&](const IndexSet& set) {
-    for (const auto root : set.enumerate()) {
+    set.for_each([&](std::int64_t root) {
       if (taken[place(root)]) shared = root;
       taken[place(root)] = true;
-    }
+    });
   };
   take(local_.from);
   for (const auto& neighbour : root_side_) take(neighbour.packing.from);
@@ -330,8 +335,8 @@ void StarForest::begin(const Transfer& transfer) {
       local_.from == local_.to) {
     return;
   }
-  space_.move(transfer.way == Way::to_leaves ? local_ : local_back_, transfer.from, transfer.to,
-              transfer.unit, transfer.operation);
+  const auto direction = transfer.way == Way::to_leaves ? Direction::forth : Direction::back;
+  space_.move(local_, direction, transfer.from, transfer.to, transfer.unit, transfer.operation);
 }
 
 void StarForest::end(const Transfer& transfer) { link_in_flight(transfer).end(space_); }

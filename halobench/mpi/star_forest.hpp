@@ -85,7 +85,6 @@ class StarForest {
   struct Neighbour {
     int rank;
     Route packing;  ///< from the caller's array to a message
-    Route unpacking;
   };
   using Side = std::vector<Neighbour>;
 
@@ -115,10 +114,9 @@ class StarForest {
 
   Communicator comm_;  ///< of its own: its messages are nobody else's
   HostSpace space_;
-  Side root_side_;  ///< ranks with leaves of this rank's roots
-  Side leaf_side_;  ///< ranks with roots of this rank's leaves
-  Route local_;     ///< from roots to leaves of this rank
-  Route local_back_;
+  Side root_side_;                   ///< ranks with leaves of this rank's roots
+  Side leaf_side_;                   ///< ranks with roots of this rank's leaves
+  Route local_;                      ///< from roots to leaves of this rank
   int shared_rank_ = MPI_PROC_NULL;  ///< the first rank with a root of several leaves
   std::int64_t shared_root_ = 0;
   std::vector<std::unique_ptr<Link>> links_;  ///< oldest first

@@ -11,19 +11,25 @@ namespace {
 
 using Indices = std::vector<std::int64_t>;
 
+Indices enumerate(const IndexSet& set) {
+  Indices indices;
+  set.for_each([&](std::int64_t index) { indices.push_back(index); });
+  return indices;
+}
+
 /// A route says exactly what the two lists say, and its packed form survives a message.
 void holds(const Indices& from, const Indices& to) {
   const auto found = route(from, to);
-  expect::is_true(found.from.enumerate() == from, "other indices to come from");
-  expect::is_true(found.to.enumerate() == to, "other indices to go to");
+  expect::is_true(enumerate(found.from) == from, "other indices to come from");
+  expect::is_true(enumerate(found.to) == to, "other indices to go to");
   const auto packed = packing(from);
-  const auto again = packing(IndexSet::deserialise(packed.from.serialise()));
+  const auto again = packing(IndexSet::deserialise(IndexSet::serialise(packed.from)));
   Indices places(from.size());
   for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<std::int64_t>(i);
   expect::is_true(again.from == packed.from, "a message changed the indices");
-  expect::is_true(packed.from.enumerate() == from, "other indices are packed");
-  expect::is_true(packed.to.enumerate() == places, "not packed one after another");
-  expect::is_true(again.to.enumerate() == places, "not packed one after another");
+  expect::is_true(enumerate(packed.from) == from, "other indices are packed");
+  expect::is_true(enumerate(packed.to) == places, "not packed one after another");
+  expect::is_true(enumerate(again.to) == places, "not packed one after another");
   if (from.empty()) return;
   const auto [low, high] = packed.from.bounds();
   expect::equal(low, *std::ranges::min_element(from));
@@ -33,7 +39,7 @@ void holds(const Indices& from, const Indices& to) {
 /// Indices of a box of an array, x fastest.
 Indices box(std::int64_t start, std::array<std::int64_t, 3> extents, std::int64_t y,
             std::int64_t z) {
-  return IndexSet{0, {{start, extents, {y, z}}}, {}}.enumerate();
+  return enumerate(IndexSet{0, {{start, extents, {y, z}}}, {}});
 }
 
 void runs_and_boxes_are_found() {
@@ -69,7 +75,6 @@ void two_sides_share_their_boxes() {
   expect::equal(found.from.boxes[0].extents[0], 8);
   expect::equal(found.from.boxes[0].strides[0], 8);
   expect::equal(found.to.boxes[0].strides[0], 10);
-  expect::is_true(found.reversed().from == found.to, "the way back begins at the end");
 }
 
 void any_indices_stay_the_same() {

@@ -325,7 +325,7 @@ int main(int argc, char** argv) {
   const Environment environment(argc, argv);
   const Communicator comm(MPI_COMM_WORLD);
   Random random(20);
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < 24; ++round) {
     forest_agrees_with_the_model(comm, random_graph(comm.size(), random), random);
   }
   for (const bool rows : {true, false}) {
