@@ -102,27 +102,34 @@ struct Bundle {
 /// Edges by the rank of their root, in rank order.
 std::vector<Bundle> by_rank(std::span<const Root> edges, std::span<const std::int64_t> leaves) {
   std::vector<Bundle> bundles;
-  std::unordered_map<int, std::size_t> found;
+  std::unordered_map<int, std::uint32_t> found;
   std::vector<std::uint32_t> bundle_of(edges.size());
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const auto rank = edges[i].rank;
-    if (i == 0 || rank != bundles[bundle_of[i - 1]].rank) {  // mostly the same as before
-      const auto [place, is_new] = found.emplace(rank, bundles.size());
-      if (is_new) bundles.push_back({rank, 0, {}, {}});
-      bundle_of[i] = static_cast<std::uint32_t>(place->second);
-    } else {
+    if (i > 0 && rank == edges[i - 1].rank) {  // mostly so
       bundle_of[i] = bundle_of[i - 1];
+    } else {
+      const auto next = static_cast<std::uint32_t>(bundles.size());
+      bundle_of[i] = found.try_emplace(rank, next).first->second;
+      if (bundle_of[i] == next) bundles.push_back({rank, 0, {}, {}});
     }
     ++bundles[bundle_of[i]].count;
   }
+  struct Cursor {
+    std::int64_t* leaf;
+    std::int64_t* root;
+  };
+  std::vector<Cursor> cursors;
   for (auto& bundle : bundles) {
-    bundle.leaves.reserve(bundle.count);
+    bundle.leaves.resize(bundle.count);
     bundle.roots.reserve(bundle.count + 1);  // and what serialise() adds to a list
+    bundle.roots.resize(bundle.count);
+    cursors.push_back({bundle.leaves.data(), bundle.roots.data()});
   }
   for (std::size_t i = 0; i < edges.size(); ++i) {
-    auto& bundle = bundles[bundle_of[i]];
-    bundle.leaves.push_back(leaf_of(leaves, static_cast<std::int64_t>(i)));
-    bundle.roots.push_back(edges[i].index);
+    auto& [leaf, root] = cursors[bundle_of[i]];
+    *leaf++ = leaf_of(leaves, static_cast<std::int64_t>(i));
+    *root++ = edges[i].index;
   }
   std::ranges::sort(bundles, {}, &Bundle::rank);
   return bundles;
@@ -285,12 +292,13 @@ void StarForest::connect(std::int64_t roots, std::span<const Root> edges,
 
 /// Every rank learns where the first root with several leaves is: nothing replaces that.
 void StarForest::find_shared_root(std::int64_t roots) {
-  std::vector<bool> taken(place(roots));
+  std::vector<unsigned char> taken(place(roots));
   std::int64_t shared = -1;
   const auto take = [&](const IndexSet& set) {
     set.for_each([&](std::int64_t root) {
-      if (taken[place(root)]) shared = root;
-      taken[place(root)] = true;
+      auto& taken_here = taken[place(root)];
+      if (taken_here != 0) shared = root;
+      taken_here = 1;
     });
   };
   take(local_.from);
