@@ -7,6 +7,7 @@ namespace halobench {
 namespace {
 
 constexpr std::int64_t least_box = 8;  ///< indices in a box, on average, that make boxes worth it
+constexpr std::int64_t enough_boxes = 64;  ///< to tell that they will be small
 constexpr std::size_t numbers_of_a_box = 6;
 
 std::size_t place(std::int64_t i) { return static_cast<std::size_t>(i); }
@@ -27,12 +28,13 @@ class Finder {
  public:
   Finder(From from, To to, std::int64_t count) : from_(from), to_(to), count_(count) {}
 
-  /// Nothing where the boxes would be too small.
+  /// Nothing where the boxes would be too small; given up where the first ones are.
   std::optional<Route> find() {
     const auto most = std::max<std::int64_t>(1, count_ / least_box);
     Route found{{count_, {}, {}}, {count_, {}, {}}};
     for (std::int64_t begin = 0; begin < count_;) {
-      if (std::ssize(found.from.boxes) == most) return std::nullopt;
+      const auto boxes = std::ssize(found.from.boxes);
+      if (boxes == most || (boxes - enough_boxes) * least_box > begin) return std::nullopt;
       const auto extents = extents_at(begin);
       found.from.boxes.push_back(box(from_, begin, extents));
       found.to.boxes.push_back(box(to_, begin, extents));

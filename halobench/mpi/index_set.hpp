@@ -61,7 +61,8 @@ struct Route {
 };
 
 /// The route that takes from[i] to to[i]; both of the same length. One pass, and boxes only where
-/// there are at least 8 indices in one on average: a list costs less than short rows.
+/// there are at least 8 indices in one on average, from the beginning: a list costs less than short
+/// rows.
 Route route(std::vector<std::int64_t> from, std::vector<std::int64_t> to);
 
 /// The route from these indices to a buffer where they lie one after another.

@@ -261,17 +261,15 @@ class StarForest::Link {
 
 StarForest::StarForest(const Communicator& comm, HostSpace space, std::int64_t roots,
                        std::span<const Root> edges, std::span<const std::int64_t> leaves)
-    : comm_(comm.handle()), space_(space) {
+    : comm_(comm.handle()), space_(space), roots_(roots) {
   throw_first(comm_, own_problem(comm_, edges, leaves));
-  connect(roots, edges, leaves);
-  find_shared_root(roots);
+  connect(edges, leaves);
 }
 
 StarForest::~StarForest() = default;
 
 /// Leaves know their roots; roots learn of their leaves.
-void StarForest::connect(std::int64_t roots, std::span<const Root> edges,
-                         std::span<const std::int64_t> leaves) {
+void StarForest::connect(std::span<const Root> edges, std::span<const std::int64_t> leaves) {
   std::vector<Parcel> parcels;
   for (auto& [rank, count, own_leaves, their_roots] : by_rank(edges, leaves)) {
     if (rank == comm_.rank()) {
@@ -282,33 +280,38 @@ void StarForest::connect(std::int64_t roots, std::span<const Root> edges,
       parcels.push_back({rank, IndexSet::serialise(std::move(description))});
     }
   }
-  bool good = within(local_.from, roots);
+  bool good = within(local_.from, roots_);
   for (auto& [rank, numbers] : sparse_exchange(comm_, parcels)) {
     root_side_.push_back({rank, packing(IndexSet::deserialise(std::move(numbers)))});
-    good &= within(root_side_.back().packing.from, roots);
+    good &= within(root_side_.back().packing.from, roots_);
   }
-  if (!comm_.all(good)) throw_first(comm_, missing_root(comm_, roots, edges, leaves));
+  if (!comm_.all(good)) throw_first(comm_, missing_root(comm_, roots_, edges, leaves));
 }
 
-/// Every rank learns where the first root with several leaves is: nothing replaces that.
-void StarForest::find_shared_root(std::int64_t roots) {
-  std::vector<unsigned char> taken(place(roots));
-  std::int64_t shared = -1;
-  const auto take = [&](const IndexSet& set) {
-    set.for_each([&](std::int64_t root) {
-      auto& taken_here = taken[place(root)];
-      if (taken_here != 0) shared = root;
-      taken_here = 1;
-    });
-  };
-  take(local_.from);
-  for (const auto& neighbour : root_side_) take(neighbour.packing.from);
-  int first = shared < 0 ? comm_.size() : comm_.rank();
-  check(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm_.handle()), "MPI_Allreduce");
-  if (first == comm_.size()) return;
-  check(MPI_Bcast(&shared, 1, MPI_INT64_T, first, comm_.handle()), "MPI_Bcast");
-  shared_rank_ = first;
-  shared_root_ = shared;
+/// Every rank learns whether some root has several leaves, and where the first is.
+void StarForest::refuse_shared_roots() {
+  if (!shared_) {
+    std::vector<bool> taken(place(roots_));
+    Root shared{comm_.size(), 0};
+    const auto take = [&](const IndexSet& set) {
+      set.for_each([&](std::int64_t root) {
+        if (taken[place(root)]) shared = {comm_.rank(), root};
+        taken[place(root)] = true;
+      });
+    };
+    take(local_.from);
+    for (const auto& neighbour : root_side_) take(neighbour.packing.from);
+    check(MPI_Allreduce(MPI_IN_PLACE, &shared.rank, 1, MPI_INT, MPI_MIN, comm_.handle()),
+          "MPI_Allreduce");
+    if (shared.rank < comm_.size()) {
+      check(MPI_Bcast(&shared.index, 1, MPI_INT64_T, shared.rank, comm_.handle()), "MPI_Bcast");
+    }
+    shared_ = shared;
+  }
+  if (shared_->rank == comm_.size()) return;
+  throw UsageError("star forest: root " + std::to_string(shared_->index) + " of rank " +
+                   std::to_string(shared_->rank) +
+                   " has several leaves, which can't all replace it; reduce with sum, min or max");
 }
 
 void StarForest::bcast_begin(const Unit& unit, const void* roots, void* leaves,
@@ -322,12 +325,7 @@ void StarForest::bcast_end(const Unit& unit, const void* roots, void* leaves, Op
 
 void StarForest::reduce_begin(const Unit& unit, const void* leaves, void* roots,
                               Operation operation) {
-  if (operation == Operation::replace && shared_rank_ != MPI_PROC_NULL) {
-    throw UsageError(
-        "star forest: root " + std::to_string(shared_root_) + " of rank " +
-        std::to_string(shared_rank_) +
-        " has several leaves, which can't all replace it; reduce with sum, min or max");
-  }
+  if (operation == Operation::replace) refuse_shared_roots();
   begin({Way::to_roots, unit, operation, leaves, roots});
 }
 
