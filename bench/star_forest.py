@@ -212,7 +212,8 @@ def main() -> None:
         body += bench_sums(peer, rounds)
         body += bench_grid(peer, rounds, arguments.largest)
         body += bench_setup(peer, setup, rounds)
-    body.append(f"Processors busy with other work: {os.getloadavg()[1]:.1f} of {os.cpu_count()}.")
+    load = f"{os.getloadavg()[1]:.1f} on {os.cpu_count()} processors"
+    body.append(f"Load average over the last five minutes, our own included: {load}.")
     print(write_page("star_forest", "Star forests against PETSc's", body))
 
 
