@@ -261,15 +261,17 @@ class StarForest::Link {
 
 StarForest::StarForest(const Communicator& comm, HostSpace space, std::int64_t roots,
                        std::span<const Root> edges, std::span<const std::int64_t> leaves)
-    : comm_(comm.handle()), space_(space), roots_(roots) {
+    : comm_(comm.handle()), space_(space) {
   throw_first(comm_, own_problem(comm_, edges, leaves));
-  connect(edges, leaves);
+  connect(roots, edges, leaves);
+  find_shared_root(roots);
 }
 
 StarForest::~StarForest() = default;
 
 /// Leaves know their roots; roots learn of their leaves.
-void StarForest::connect(std::span<const Root> edges, std::span<const std::int64_t> leaves) {
+void StarForest::connect(std::int64_t roots, std::span<const Root> edges,
+                         std::span<const std::int64_t> leaves) {
   std::vector<Parcel> parcels;
   for (auto& [rank, count, own_leaves, their_roots] : by_rank(edges, leaves)) {
     if (rank == comm_.rank()) {
@@ -280,38 +282,35 @@ void StarForest::connect(std::span<const Root> edges, std::span<const std::int64
       parcels.push_back({rank, IndexSet::serialise(std::move(description))});
     }
   }
-  bool good = within(local_.from, roots_);
+  bool good = within(local_.from, roots);
   for (auto& [rank, numbers] : sparse_exchange(comm_, parcels)) {
     root_side_.push_back({rank, packing(IndexSet::deserialise(std::move(numbers)))});
-    good &= within(root_side_.back().packing.from, roots_);
+    good &= within(root_side_.back().packing.from, roots);
   }
-  if (!comm_.all(good)) throw_first(comm_, missing_root(comm_, roots_, edges, leaves));
+  if (!comm_.all(good)) throw_first(comm_, missing_root(comm_, roots, edges, leaves));
 }
 
-/// Every rank learns whether some root has several leaves, and where the first is.
-void StarForest::refuse_shared_roots() {
-  if (!shared_) {
-    std::vector<bool> taken(place(roots_));
-    Root shared{comm_.size(), 0};
-    const auto take = [&](const IndexSet& set) {
-      set.for_each([&](std::int64_t root) {
+/// Every rank learns whether some root has several leaves, and where the first is: nothing replaces
+/// that.
+void StarForest::find_shared_root(std::int64_t roots) {
+  Root shared{comm_.size(), 0};
+  std::vector<const IndexSet*> sets{&local_.from};
+  for (const auto& neighbour : root_side_) sets.push_back(&neighbour.packing.from);
+  std::erase_if(sets, [](const IndexSet* set) { return set->count == 0; });
+  if (sets.size() > 1 || (sets.size() == 1 && !sets.front()->is_run())) {
+    std::vector<bool> taken(place(roots));
+    for (const auto* set : sets) {
+      set->for_each([&](std::int64_t root) {
         if (taken[place(root)]) shared = {comm_.rank(), root};
         taken[place(root)] = true;
       });
-    };
-    take(local_.from);
-    for (const auto& neighbour : root_side_) take(neighbour.packing.from);
-    check(MPI_Allreduce(MPI_IN_PLACE, &shared.rank, 1, MPI_INT, MPI_MIN, comm_.handle()),
-          "MPI_Allreduce");
-    if (shared.rank < comm_.size()) {
-      check(MPI_Bcast(&shared.index, 1, MPI_INT64_T, shared.rank, comm_.handle()), "MPI_Bcast");
     }
-    shared_ = shared;
   }
-  if (shared_->rank == comm_.size()) return;
-  throw UsageError("star forest: root " + std::to_string(shared_->index) + " of rank " +
-                   std::to_string(shared_->rank) +
-                   " has several leaves, which can't all replace it; reduce with sum, min or max");
+  check(MPI_Allreduce(MPI_IN_PLACE, &shared.rank, 1, MPI_INT, MPI_MIN, comm_.handle()),
+        "MPI_Allreduce");
+  if (shared.rank == comm_.size()) return;
+  check(MPI_Bcast(&shared.index, 1, MPI_INT64_T, shared.rank, comm_.handle()), "MPI_Bcast");
+  shared_ = shared;
 }
 
 void StarForest::bcast_begin(const Unit& unit, const void* roots, void* leaves,
@@ -325,7 +324,12 @@ void StarForest::bcast_end(const Unit& unit, const void* roots, void* leaves, Op
 
 void StarForest::reduce_begin(const Unit& unit, const void* leaves, void* roots,
                               Operation operation) {
-  if (operation == Operation::replace) refuse_shared_roots();
+  if (operation == Operation::replace && shared_) {
+    throw UsageError(
+        "star forest: root " + std::to_string(shared_->index) + " of rank " +
+        std::to_string(shared_->rank) +
+        " has several leaves, which can't all replace it; reduce with sum, min or max");
+  }
   begin({Way::to_roots, unit, operation, leaves, roots});
 }
 

@@ -104,8 +104,9 @@ class StarForest {
 
   class Link;
 
-  void connect(std::span<const Root> edges, std::span<const std::int64_t> leaves);
-  void refuse_shared_roots();
+  void connect(std::int64_t roots, std::span<const Root> edges,
+               std::span<const std::int64_t> leaves);
+  void find_shared_root(std::int64_t roots);
   void begin(const Transfer& transfer);
   void end(const Transfer& transfer);
   Link& idle_link(const Transfer& transfer);
@@ -114,11 +115,10 @@ class StarForest {
 
   Communicator comm_;  ///< of its own: its messages are nobody else's
   HostSpace space_;
-  Side root_side_;  ///< ranks with leaves of this rank's roots
-  Side leaf_side_;  ///< ranks with roots of this rank's leaves
-  Route local_;     ///< from roots to leaves of this rank
-  std::int64_t roots_;
-  std::optional<Root> shared_;  ///< once asked: the first root of several leaves; rank size: none
+  Side root_side_;                            ///< ranks with leaves of this rank's roots
+  Side leaf_side_;                            ///< ranks with roots of this rank's leaves
+  Route local_;                               ///< from roots to leaves of this rank
+  std::optional<Root> shared_;                ///< the first root of several leaves, on any rank
   std::vector<std::unique_ptr<Link>> links_;  ///< oldest first
 };
 
