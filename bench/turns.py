@@ -7,6 +7,7 @@ falls on all of them alike; the figure of merit is the ratio within a round, its
 from __future__ import annotations
 
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -48,6 +49,8 @@ def once(kernel: str, *, ranks: int = 1, threads: int = 1, **params: object) -> 
         str(ROOT / "haloscope"), "once", kernel, *(f"{k}={v}" for k, v in params.items()),
         "--ranks", str(ranks), "--threads", str(threads), "--json",
     ]  # fmt: skip
+    if ranks * threads > (os.cpu_count() or 1):
+        command.append("--oversubscribe")
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)} failed:\n{done.stderr}{done.stdout}")

@@ -101,7 +101,8 @@ std::optional<std::string> refuse(const Parameter& parameter, const std::string&
           })) {
         return std::nullopt;
       }
-      return "give sizes" + range(parameter) + " bytes, such as 8,64,1K or 8:4M (doubling)";
+      return "give sizes" + range(parameter) + (parameter.unit == "B" ? " bytes" : "") +
+             ", such as 8,64,1K or 8:4M (doubling)";
     }
     case Parameter::Type::text:
       return std::nullopt;

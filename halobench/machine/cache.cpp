@@ -1,24 +1,61 @@
 #include "machine/cache.hpp"
 
-#include <algorithm>
+#include <bit>
 #include <fstream>
+#include <optional>
 #include <string>
 
 #include "machine/simulation.hpp"
 
 namespace halobench {
+namespace {
 
-std::int64_t last_cache_bytes() {
-  if (simulated()) return 0;
-  std::int64_t largest = 0;
-  for (int index = 0;; ++index) {
-    std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) +
-                       "/size");
-    std::int64_t size = 0;  // "32768K"
-    char unit = 'K';
-    if (!(file >> size >> unit)) return largest;
-    largest = std::max(largest, size << (unit == 'M' ? 20 : 10));
+struct Cache {
+  std::int64_t bytes = 0;
+  std::int64_t processors = 1;  ///< that share it
+};
+
+/// How many bits are set in a mask as /sys writes it: "00000000,0000000f".
+std::int64_t processors_in(const std::string& mask) {
+  std::int64_t count = 0;
+  for (const char digit : mask) {
+    if (digit != ',') count += std::popcount(std::stoul(std::string(1, digit), nullptr, 16));
   }
+  return count;
+}
+
+/// The `index`th cache of the first processor.
+std::optional<Cache> read_cache(int index) {
+  const auto folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index);
+  std::ifstream size(folder + "/size");
+  std::ifstream shared(folder + "/shared_cpu_map");
+  Cache cache;
+  char unit = 'K';  // "32768K"
+  if (!(size >> cache.bytes >> unit)) return {};
+  cache.bytes <<= unit == 'M' ? 20 : 10;
+  std::string mask;
+  if (shared >> mask) cache.processors = processors_in(mask);
+  return cache;
+}
+
+/// The largest of them.
+Cache last_cache() {
+  Cache last;
+  for (int index = 0; !simulated(); ++index) {
+    const auto cache = read_cache(index);
+    if (!cache) break;
+    if (cache->bytes > last.bytes) last = *cache;
+  }
+  return last;
+}
+
+}  // namespace
+
+std::int64_t last_cache_bytes() { return last_cache().bytes; }
+
+std::int64_t last_cache_share_bytes() {
+  const auto [bytes, processors] = last_cache();
+  return bytes / processors;
 }
 
 }  // namespace halobench

@@ -1,4 +1,4 @@
-// How large this machine's last cache is.
+// How large this machine's caches are.
 #pragma once
 
 #include <cstdint>
@@ -8,5 +8,8 @@ namespace halobench {
 /// Bytes of the largest cache that this system names (/sys); 0 where it names none, and under
 /// simulation, where there are no caches to be in or out of.
 std::int64_t last_cache_bytes();
+
+/// The same divided by the processors that share it: one core's share.
+std::int64_t last_cache_share_bytes();
 
 }  // namespace halobench

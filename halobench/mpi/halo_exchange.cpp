@@ -6,7 +6,7 @@
 namespace halobench {
 namespace {
 
-int count(std::span<const double> buffer) { return message_count(std::ssize(buffer)); }
+int count(const Payload& data) { return message_count(data.count); }
 
 }  // namespace
 
@@ -64,7 +64,8 @@ void HaloExchange::finish() {
   }
   for (const auto& line : lines_) {
     if (mode_ == ExchangeMode::blocking) {
-      finish_blocking(line);
+      shift(line.up, line.position == 0);
+      shift(line.down, line.position == 0);
     } else if (mode_ == ExchangeMode::even_odd) {
       finish_even_odd(line);
     } else {
@@ -74,11 +75,10 @@ void HaloExchange::finish() {
   }
 }
 
-void HaloExchange::finish_blocking(const Line& line) const {
-  send(line.up.out);
-  receive(line.up.in);
-  send(line.down.out);
-  receive(line.down.in);
+void HaloExchange::shift(const Way& way, bool receive_first) const {
+  if (receive_first) receive(way.in);
+  send(way.out);
+  if (!receive_first) receive(way.in);
 }
 
 void HaloExchange::finish_even_odd(const Line& line) const {
@@ -95,21 +95,21 @@ void HaloExchange::finish_even_odd(const Line& line) const {
   }
 }
 
-void HaloExchange::send(const Outgoing& to) const {
-  check(MPI_Send(to.data.data(), count(to.data), MPI_DOUBLE, to.rank, to.tag, comm_.handle()),
+void HaloExchange::send(const Message& to) const {
+  check(MPI_Send(to.data.first, count(to.data), to.data.type, to.rank, to.tag, comm_.handle()),
         "MPI_Send");
 }
 
-void HaloExchange::receive(const Incoming& from) const {
-  check(MPI_Recv(from.data.data(), count(from.data), MPI_DOUBLE, from.rank, from.tag,
+void HaloExchange::receive(const Message& from) const {
+  check(MPI_Recv(from.data.first, count(from.data), from.data.type, from.rank, from.tag,
                  comm_.handle(), MPI_STATUS_IGNORE),
         "MPI_Recv");
 }
 
 void HaloExchange::send_and_receive(const Way& way) const {
   const auto& [to, from] = way;
-  check(MPI_Sendrecv(to.data.data(), count(to.data), MPI_DOUBLE, to.rank, to.tag, from.data.data(),
-                     count(from.data), MPI_DOUBLE, from.rank, from.tag, comm_.handle(),
+  check(MPI_Sendrecv(to.data.first, count(to.data), to.data.type, to.rank, to.tag, from.data.first,
+                     count(from.data), from.data.type, from.rank, from.tag, comm_.handle(),
                      MPI_STATUS_IGNORE),
         "MPI_Sendrecv");
 }
@@ -117,12 +117,12 @@ void HaloExchange::send_and_receive(const Way& way) const {
 void HaloExchange::post() {
   auto* request = requests_.data();
   for (const auto& from : incoming_) {
-    check(MPI_Irecv(from.data.data(), count(from.data), MPI_DOUBLE, from.rank, from.tag,
+    check(MPI_Irecv(from.data.first, count(from.data), from.data.type, from.rank, from.tag,
                     comm_.handle(), request++),
           "MPI_Irecv");
   }
   for (const auto& to : outgoing_) {
-    check(MPI_Isend(to.data.data(), count(to.data), MPI_DOUBLE, to.rank, to.tag, comm_.handle(),
+    check(MPI_Isend(to.data.first, count(to.data), to.data.type, to.rank, to.tag, comm_.handle(),
                     request++),
           "MPI_Isend");
   }
@@ -131,13 +131,13 @@ void HaloExchange::post() {
 void HaloExchange::prepare() {
   auto* request = requests_.data();
   for (const auto& from : incoming_) {
-    check(MPI_Recv_init(from.data.data(), count(from.data), MPI_DOUBLE, from.rank, from.tag,
+    check(MPI_Recv_init(from.data.first, count(from.data), from.data.type, from.rank, from.tag,
                         comm_.handle(), request++),
           "MPI_Recv_init");
   }
   for (const auto& to : outgoing_) {
-    check(MPI_Send_init(to.data.data(), count(to.data), MPI_DOUBLE, to.rank, to.tag, comm_.handle(),
-                        request++),
+    check(MPI_Send_init(to.data.first, count(to.data), to.data.type, to.rank, to.tag,
+                        comm_.handle(), request++),
           "MPI_Send_init");
   }
 }

@@ -3,8 +3,9 @@
 
 #include <mpi.h>
 
+#include <concepts>
 #include <cstdint>
-#include <span>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -24,11 +25,28 @@ enum class ExchangeMode {
 std::vector<std::string> exchange_names();
 ExchangeMode exchange_mode(const std::string& name);
 
+/// What a message carries: a buffer of numbers, or whatever a committed type picks out of memory.
+struct Payload {
+  Payload() = default;
+  Payload(void* memory, MPI_Datatype picked) : first(memory), count(1), type(picked) {}
+  template <std::ranges::contiguous_range Numbers>
+  Payload(Numbers&& numbers)
+      : first(std::ranges::data(numbers)),
+        count(std::ranges::ssize(numbers)),
+        type(std::same_as<std::ranges::range_value_t<Numbers>, float> ? MPI_FLOAT : MPI_DOUBLE) {
+    static_assert(std::floating_point<std::ranges::range_value_t<Numbers>>);
+  }
+
+  void* first = nullptr;
+  std::int64_t count = 0;
+  MPI_Datatype type = MPI_DOUBLE;
+};
+
 /// A neighbour, or none (MPI_PROC_NULL), what goes there and what comes from there.
 struct Neighbour {
   int rank = MPI_PROC_NULL;
-  std::span<const double> send = {};
-  std::span<double> receive = {};
+  Payload send = {};
+  Payload receive = {};
 };
 
 /// One axis of the grid of ranks: this rank's position on it, and the neighbours on both sides.
@@ -43,7 +61,9 @@ struct Axis {
 ///
 /// A blocking send above the library's eager limit waits for its receive. In the textbook order the
 /// last rank of an axis has nobody to send to and receives at once, then the one before it can, and
-/// so on: no deadlock, but a chain.
+/// so on: no deadlock, but a chain. On an axis that is closed to a ring, where everybody has
+/// somebody to send to, position 0 begins the chain: it receives first. (even_odd would deadlock on
+/// a ring of an odd number of ranks.)
 class HaloExchange {
  public:
   /// Throws UsageError where a message is too large for MPI's counts.
@@ -62,20 +82,15 @@ class HaloExchange {
   std::int64_t messages() const { return std::ssize(outgoing_); }
 
  private:
-  struct Outgoing {
+  struct Message {
     int rank;
     int tag;
-    std::span<const double> data;
-  };
-  struct Incoming {
-    int rank;
-    int tag;
-    std::span<double> data;
+    Payload data;
   };
   /// One direction along an axis: a message to one side, and one from the other.
   struct Way {
-    Outgoing out;
-    Incoming in;
+    Message out;
+    Message in;
   };
   struct Line {
     int position;
@@ -83,10 +98,10 @@ class HaloExchange {
     Way down;
   };
 
-  void send(const Outgoing& message) const;
-  void receive(const Incoming& message) const;
+  void send(const Message& to) const;
+  void receive(const Message& from) const;
   void send_and_receive(const Way& way) const;
-  void finish_blocking(const Line& line) const;
+  void shift(const Way& way, bool receive_first) const;
   void finish_even_odd(const Line& line) const;
   void post();
   void prepare();
@@ -94,8 +109,8 @@ class HaloExchange {
   const Communicator& comm_;
   ExchangeMode mode_;
   std::vector<Line> lines_;
-  std::vector<Incoming> incoming_;  // those of the lines that have a neighbour
-  std::vector<Outgoing> outgoing_;
+  std::vector<Message> incoming_;  // those of the lines that have a neighbour
+  std::vector<Message> outgoing_;
   std::vector<MPI_Request> requests_;  // one for each of them
 };
 

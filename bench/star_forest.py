@@ -1,0 +1,221 @@
+"""Star forests against PETSc's: latency, unpacking, scattering, grid halos, set-up.
+
+usage: .venv/bin/python bench/star_forest.py [--rounds 5] [--largest 4096]
+
+Needs Debian's petsc-dev (libpetsc-real-dev), and mpicc and mpicxx in PATH, of the MPI library that
+PETSc was built with. No round is left out: medians over rounds are compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from turns import ROOT, Target, once, ratios, write_page
+
+SIZES = [8 << (3 * i) for i in range(7)] + [4 << 20]
+SMALL = 4096
+GRIDS = [4, 16, 64, 256, 512, 1024, 2048, 4096]
+LARGE = 512
+SHAPES = {2: (2, 1), 3: (3, 1), 4: (2, 2)}
+GRAPHS = {
+    "next": "in order, of the next rank",
+    "grid": "in order, into an array with a halo",
+    "random": "of any root of any rank",
+}
+HEADER = ["| what | median | range | target | |", "|---|---|---|---|---|"]
+Figures = dict[Any, float]
+Run = Callable[[], Figures]
+Least = Callable[[int], float]
+
+
+def build(folder: Path) -> tuple[Path, Path]:
+    """Compile the peer and the program that times set-up."""
+    found = sorted(Path("/usr/lib/petscdir").glob("*/*/lib/pkgconfig"))
+    env = {**os.environ, "PKG_CONFIG_PATH": os.pathsep.join(map(str, found))}
+    flags = subprocess.run(
+        ["pkg-config", "--cflags", "--libs", "PETSc"],
+        capture_output=True, text=True, env=env, check=False,
+    )  # fmt: skip
+    if flags.returncode != 0:
+        sys.exit("PETSc is not here: apt install libpetsc-real-dev")
+    peer, setup = folder / "petsc_sf", folder / "sf_setup"
+    optimised = ["-O3", "-march=native"]
+    source = str(ROOT / "bench" / "petsc_sf.c")
+    subprocess.run(
+        ["mpicc", *optimised, source, "-o", str(peer), *flags.stdout.split(), "-lm"], check=True
+    )
+    for command in (["--preset", "release"], ["--build", str(ROOT / "build" / "release")]):
+        folder_of_presets = ROOT / "halobench"
+        subprocess.run(["cmake", *command], cwd=folder_of_presets, check=True, stdout=sys.stderr)
+    parts = str(ROOT / "build/release/libhalobench_parts.a")
+    options = [*optimised, "-std=c++20", "-fopenmp", "-DOMPI_SKIP_MPICXX"]
+    include = f"-I{ROOT / 'halobench'}"
+    source = str(ROOT / "bench" / "sf_setup.cpp")
+    subprocess.run(["mpicxx", *options, include, source, parts, "-o", str(setup)], check=True)
+    return peer, setup
+
+
+def launch(ranks: int, *command: object) -> Figures:
+    """One launch of a program, bound like ours; what it prints."""
+    from haloscope.toolchain import Launch, find, launch_command
+
+    wanted = Launch(ranks=ranks, threads=1, oversubscribe=ranks > (os.cpu_count() or 1))
+    argv, env = launch_command(find("system"), wanted, [str(word) for word in command])
+    done = subprocess.run(
+        argv, env={**os.environ, **env}, capture_output=True, text=True, check=True
+    )
+    printed = json.loads(done.stdout)
+    return {int(key) if key.isdigit() else key: value for key, value in printed.items()}
+
+
+def swept(kernel: str, key: str, ranks: int, **params: object) -> Figures:
+    """One launch of a kernel: the median seconds of a step, by size."""
+    points = once(kernel, ranks=ranks, **params)["points"]
+    return {point[key]: median(point["times_s"]) for point in points}
+
+
+def commas(numbers: list[int]) -> str:
+    """A list as both programs read it."""
+    return ",".join(map(str, numbers))
+
+
+def alternate(rounds: int, what: str, *runs: Run) -> list[list[Figures]]:
+    """All in turn, so often; the figures of each, round by round."""
+    figures: list[list[Figures]] = [[] for _ in runs]
+    for number in range(rounds):
+        for own, run in zip(figures, runs, strict=True):
+            own.append(run())
+        print(f"round {number + 1}/{rounds}  {what}", file=sys.stderr, flush=True)
+    return figures
+
+
+def faster(ours: list[Figures], peer: list[Figures], size: int) -> list[float]:
+    """How many times as fast, round by round."""
+    return ratios([figures[size] for figures in peer], [figures[size] for figures in ours])
+
+
+def microseconds(figures: list[Figures], size: int) -> str:
+    """The median over rounds, one way."""
+    return f"{0.5e6 * median(each[size] for each in figures):.3g}"
+
+
+def table(name: str, ours: list[Figures], peer: list[Figures], least: Least) -> list[str]:
+    """A line for each size: its ratio against its target, and both times."""
+    lines = ["| " + name + " | faster by | range | target | | ours, us | PETSc, us |"]
+    lines.append("|---|---|---|---|---|---|---|")
+    for size in ours[0]:
+        row = Target(str(size), faster(ours, peer, size), least(size)).row()
+        lines.append(f"{row} {microseconds(ours, size)} | {microseconds(peer, size)} |")
+    return [*lines, ""]
+
+
+def bench_pingpong(peer: Path, rounds: int) -> list[str]:
+    """What a forest adds to 8 bytes of raw ping-pong, and what PETSc's adds."""
+    sizes = commas(SIZES)
+    raw, sent, theirs = alternate(
+        rounds,
+        "pingpong",
+        lambda: swept("pingpong", "size_bytes", 2, sizes=sizes),
+        lambda: swept("sf_pingpong", "size_bytes", 2, sizes=sizes),
+        lambda: launch(2, peer, "-test", "pingpong", "-sizes", sizes),
+    )
+    added = [0.5e6 * (b[8] - a[8]) for a, b in zip(raw, sent, strict=True)]
+    added_by_peer = [0.5e6 * (b[8] - a[8]) for a, b in zip(raw, theirs, strict=True)]
+    return [
+        "## sf_pingpong less pingpong, 2 ranks, 8 bytes one way", "", *HEADER,
+        Target("star forest", added, 0.10, at_most=True, unit="us").row(),
+        Target("PetscSFBcast and Reduce", added_by_peer, median(added), unit="us").row(), "",
+        "| bytes | pingpong, us | sf_pingpong, us | PETSc, us |", "|---|---|---|---|",
+        *(
+            f"| {size} | {microseconds(raw, size)} | {microseconds(sent, size)} "
+            f"| {microseconds(theirs, size)} |"
+            for size in SIZES
+        ), "",
+    ]  # fmt: skip
+
+
+def bench_sums(peer: Path, rounds: int) -> list[str]:
+    """Unpacking and scattering."""
+    body = ["## Sums where values arrive, 2 ranks", ""]
+    for test in ("unpack", "scatter"):
+        sizes = commas(SIZES)
+        ours, theirs = alternate(
+            rounds,
+            test,
+            lambda t=test, s=sizes: swept(f"sf_{t}", "size_bytes", 2, sizes=s),
+            lambda t=test, s=sizes: launch(2, peer, "-test", t, "-sizes", s),
+        )
+        body += table(f"sf_{test}, bytes", ours, theirs, lambda n: 1.3 if n <= SMALL else 1.0)
+    return body
+
+
+def bench_grid(peer: Path, rounds: int, largest: int) -> list[str]:
+    """Halos against DMGlobalToLocal and DMLocalToGlobal."""
+    body = ["## sf_grid", ""]
+    for ranks, (px, py) in SHAPES.items():
+        grids = commas([n for n in GRIDS if n <= largest])
+        ours, theirs = alternate(
+            rounds,
+            f"grid, {ranks} ranks",
+            lambda r=ranks, t=f"{px}x{py}", g=grids: swept("sf_grid", "n", r, n=g, topology=t),
+            lambda r=ranks, x=px, y=py, g=grids: launch(
+                r, peer, "-test", "grid", "-sizes", g, "-px", x, "-py", y
+            ),
+        )
+        name = f"{ranks} ranks, {px}x{py}, n"
+        body += table(name, ours, theirs, lambda n: 1.5 if n >= LARGE else 1.0)
+    return body
+
+
+def bench_setup(peer: Path, setup: Path, rounds: int) -> list[str]:
+    """A million leaves a rank."""
+    body = ["## Set-up, 1,000,000 leaves a rank, 2 ranks", "", *HEADER]
+    times = []
+    for graph, words in GRAPHS.items():
+        found, theirs = alternate(
+            rounds,
+            f"setup, {graph}",
+            lambda g=graph: launch(2, setup, g),
+            lambda g=graph: launch(2, peer, "-test", "setup", "-graph", g),
+        )
+        ours = [each["setup"] for each in found]
+        alone = [each["setup"] for each in theirs]
+        both = [each["graph and setup"] for each in theirs]
+        body.append(Target(f"{words}: PetscSFSetUp / ours", ratios(alone, ours), 1.0).row())
+        body.append(Target(f"{words}: with PetscSFSetGraph", ratios(both, ours), 1.0).row())
+        times.append(
+            f"{words}: {1e3 * median(ours):.3g}, PETSc {1e3 * median(alone):.3g} "
+            f"({1e3 * median(both):.3g} with its graph)"
+        )
+    return [*body, "", "Milliseconds: " + "; ".join(times) + ".", ""]
+
+
+def main() -> None:
+    """Run everything, write docs/bench/star_forest.md."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--largest", type=int, default=GRIDS[-1], help="n of sf_grid")
+    arguments = parser.parse_args()
+    rounds = arguments.rounds
+    with tempfile.TemporaryDirectory() as folder:
+        peer, setup = build(Path(folder))
+        body = bench_pingpong(peer, rounds)
+        body += bench_sums(peer, rounds)
+        body += bench_grid(peer, rounds, arguments.largest)
+        body += bench_setup(peer, setup, rounds)
+    load = f"{os.getloadavg()[1]:.1f} on {os.cpu_count()} processors"
+    body.append(f"Load average over the last five minutes, our own included: {load}.")
+    print(write_page("star_forest", "Star forests against PETSc's", body))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

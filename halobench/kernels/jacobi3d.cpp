@@ -1,0 +1,347 @@
+// Jacobi's method for Laplace's equation in three dimensions, the textbook halo exchange: M.
+// Celoria, Report for Assignment 1 of Foundations of High Performance Computing, 2021, section 3.
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <optional>
+
+#include "kernel.hpp"
+#include "kernels/jacobi3d/cut.hpp"
+#include "kernels/jacobi3d/halo.hpp"
+#include "kernels/jacobi3d/mode.hpp"
+#include "kernels/jacobi3d/sweeper.hpp"
+#include "machine/streaming.hpp"
+
+namespace halobench {
+namespace {
+
+using namespace jacobi;
+
+std::vector<Variant> variants() { return {plain(), streaming(), temporal()}; }
+
+std::vector<std::string> variant_names() {
+  std::vector<std::string> names;
+  for (const auto& variant : variants()) names.push_back(variant.name);
+  return names;
+}
+
+Variant chosen_variant(const Params& params) {
+  const auto all = variants();
+  return *std::ranges::find(all, params.choice("variant"), &Variant::name);
+}
+
+std::int64_t threads_of(const Shape& shape) { return simulated() ? 1 : shape.threads; }
+
+std::int64_t value_bytes(const Params& params) {
+  return params.choice("precision") == "float" ? sizeof(float) : sizeof(double);
+}
+
+template <class Value>
+std::unique_ptr<Sweeper<Value>> make_sweeper(const Variant& variant, const Setting& setting,
+                                             Memory& memory) {
+  if constexpr (std::same_as<Value, float>) return variant.make_float(setting, memory);
+  if constexpr (std::same_as<Value, double>) return variant.make_double(setting, memory);
+}
+
+template <class Value>
+class Jacobi3D : public Instance {
+ public:
+  Jacobi3D(const Context& context, const Cut& cut)
+      : context_(context),
+        cut_(cut),
+        variant_(chosen_variant(context.params)),
+        part_(cut.part(context.comm.rank())),
+        threads_(threads_of({context.comm.size(), context.meter.threads()})),
+        sweeps_(context.params.integer("sweeps")),
+        overlap_(context.params.choice("overlap") == "yes"),
+        sweep_(context.meter.phase("sweep")),
+        pack_(context.meter.phase("pack")),
+        exchange_(context.meter.phase("exchange")),
+        unpack_(context.meter.phase("unpack")),
+        mode_(cut),
+        storage_(part_, sizeof(Value)),
+        memory_(context.memory.allocate<Value>(2 * storage_.size())),
+        meshes_{{{storage_, memory_.data()}, {storage_, memory_.data() + storage_.size()}}},
+        halo_(context, cut, meshes_),
+        sweeper_(make_sweeper<Value>(variant_, {part_, threads_, sizeof(Value)}, context.memory)) {
+    if (context.meter.executes()) clear();
+  }
+
+  void prepare() override {
+    now_ = 0;
+    if (context_.meter.executes()) start_from_mode();
+  }
+
+  void step() override {
+    for (std::int64_t done = 0; done < sweeps_;) {
+      const auto count = std::min(cut_.depth, sweeps_ - done);
+      sweep_after_exchange(count);
+      done += count;
+    }
+  }
+
+  Verdict verify() override {
+    if (!context_.meter.executes()) return {};
+    examine();
+    return {fault(answer_, sweeps_, std::numeric_limits<Value>::epsilon())};
+  }
+
+  Work work() const override {
+    const auto updates = static_cast<double>(points_of(part_.own()) * sweeps_);
+    const auto exchanges = (sweeps_ + cut_.depth - 1) / cut_.depth;
+    const auto passes = variant_.many_sweeps ? exchanges : sweeps_;
+    return {pass_bytes(part_.own()) * static_cast<double>(passes), relax_flops * updates,
+            static_cast<double>(exchanges * halo_.messages())};
+  }
+
+  Json result(std::span<const Times> times) override {
+    const bool known = context_.meter.executes();
+    const auto whole = static_cast<double>(*volume(cut_.size));
+    const auto [faces, bytes] = exchanged(cut_.part(0).extents, cut_.topology, sizeof(Value));
+    return Json::object()
+        .set("mlups", whole * static_cast<double>(sweeps_) / times[0].median() / 1e6)
+        .set("sweeps", sweeps_)
+        .set("size", to_string(cut_.size))
+        .set("grid", to_string(cut_.topology))
+        .set("depth", cut_.depth)
+        .set("k", faces)
+        .set("c_bytes", bytes)
+        .set("error_max", known ? Json(answer_.error_max) : Json())
+        .set("residual_max", known ? Json(answer_.residual_max) : Json())
+        .set("fingerprint", known ? Json(fingerprint()) : Json());
+  }
+
+ private:
+  /// Fills the ghosts and makes `count` sweeps, which need no more of them than there are. What
+  /// needs none at all is done while messages travel, if that is wanted and they can.
+  void sweep_after_exchange(std::int64_t count) {
+    const auto levels = variant_.many_sweeps ? count : 1;
+    const auto target = part_.grown(part_.own(), count - levels);
+    Box inner{};
+    if (overlap_ && halo_.overlaps()) inner = part_.inside(levels);
+    for (std::size_t stage = 0; stage < halo_.stages(); ++stage) {
+      const auto copied = halo_.copied_bytes(stage);
+      context_.meter.compute(pack_, {copied, 0, copied}, [&] { halo_.pack(stage, now_); });
+      context_.meter.communicate(exchange_, [&] { halo_.start(stage, now_); });
+      Box meanwhile = inner;
+      meanwhile[0] = share(inner[0], static_cast<std::int64_t>(halo_.stages()),
+                           static_cast<std::int64_t>(stage));
+      if (points_of(inner) > 0) advance(meanwhile, levels);
+      context_.meter.communicate(exchange_, [&] { halo_.finish(stage, now_); });
+      context_.meter.compute(unpack_, {copied, 0, copied}, [&] { halo_.unpack(stage, now_); });
+    }
+    for (const auto& rest : around(target, inner)) advance(rest, levels);
+    now_ = 1 - now_;
+    for (auto left = count - levels; left > 0; --left) {
+      advance(part_.grown(part_.own(), left - 1), 1);
+      now_ = 1 - now_;
+    }
+  }
+
+  void advance(const Box& target, std::int64_t levels) {
+    const auto updates = static_cast<double>(points_of(target) * levels);
+    const Traffic traffic{pass_bytes(target), relax_flops * updates,
+                          2.0 * sizeof(Value) * static_cast<double>(points_of(part_.own()))};
+    context_.meter.compute(sweep_, traffic, [&] {
+      sweeper_->advance(meshes_[now_], meshes_[1 - now_], target, levels);
+    });
+  }
+
+  double pass_bytes(const Box& target) const {
+    return variant_.values_a_pass * sizeof(Value) * static_cast<double>(points_of(target));
+  }
+
+  /// Zeros, where the boundary is too; by the threads that will sweep there.
+  void clear() const {
+    const auto planes = storage_.planes();
+    in_threads({{{0, planes}, {0, 1}, {0, 1}}}, threads_, [&](const Box& box, std::int64_t) {
+      for (const auto& mesh : meshes_) {
+        std::fill_n(mesh.memory + box[0].begin * storage_.plane(), box[0].size() * storage_.plane(),
+                    Value{0});
+      }
+    });
+  }
+
+  /// Runs body(own point, its value's address, its place in the mesh) for each.
+  template <class Body>
+  void each_point(const Box& box, const Body& body) const {
+    const auto place = cut_.box(context_.comm.rank());
+    for (std::int64_t x = box[0].begin; x < box[0].end; ++x) {
+      for (std::int64_t y = box[1].begin; y < box[1].end; ++y) {
+        for (std::int64_t z = box[2].begin; z < box[2].end; ++z) {
+          body(meshes_[now_].at(x, y, z), x + place[0].begin, y + place[1].begin,
+               z + place[2].begin);
+        }
+      }
+    }
+  }
+
+  void start_from_mode() const {
+    in_threads(part_.own(), threads_, [&](const Box& box, std::int64_t) {
+      each_point(box, [&](Value* value, std::int64_t x, std::int64_t y, std::int64_t z) {
+        *value = static_cast<Value>(mode_.at(x, y, z));
+      });
+    });
+  }
+
+  void examine() {
+    for (std::size_t stage = 0; stage < halo_.stages(); ++stage) {
+      halo_.pack(stage, now_);
+      halo_.start(stage, now_);
+      halo_.finish(stage, now_);
+      halo_.unpack(stage, now_);
+    }
+    std::vector<Answer> answers(static_cast<std::size_t>(threads_));
+    const double decay = mode_.after(sweeps_);
+    in_threads(part_.own(), threads_, [&](const Box& box, std::int64_t thread) {
+      auto& answer = answers[static_cast<std::size_t>(thread)];
+      each_point(box, [&](const Value* value, std::int64_t x, std::int64_t y, std::int64_t z) {
+        const double wanted = decay * mode_.at(x, y, z);
+        const Planes<Value> planes{value - storage_.plane(), value, value + storage_.plane(),
+                                   storage_.row()};
+        Value next{};
+        relax(&next, planes, 0, 1);
+        const double residual = double{next} - double{*value};
+        const double wanted_residual = (mode_.factor() - 1) * wanted;
+        answer.error_max = std::max(answer.error_max, std::abs(*value - wanted));
+        answer.residual_max = std::max(answer.residual_max, std::abs(residual));
+        answer.residual_error_max =
+            std::max(answer.residual_error_max, std::abs(residual - wanted_residual));
+      });
+    });
+    std::array<double, 3> most{};
+    for (const auto& answer : answers) {
+      most[0] = std::max(most[0], answer.error_max);
+      most[1] = std::max(most[1], answer.residual_max);
+      most[2] = std::max(most[2], answer.residual_error_max);
+    }
+    context_.comm.max(most);
+    answer_ = {most[0], most[1], most[2]};
+  }
+
+  /// A number that any other value at any point would have changed.
+  std::string fingerprint() const {
+    std::uint64_t sum = 0;
+    each_point(part_.own(),
+               [&](const Value* value, std::int64_t x, std::int64_t y, std::int64_t z) {
+                 const auto place = (x * cut_.size[1] + y) * cut_.size[2] + z;
+                 const auto mixed = (std::bit_cast<std::uint64_t>(double{*value}) ^
+                                     (static_cast<std::uint64_t>(place) * 0x9e3779b97f4a7c15U)) *
+                                    0xbf58476d1ce4e5b9U;
+                 sum += mixed ^ (mixed >> 31);
+               });
+    sum = static_cast<std::uint64_t>(context_.comm.sum(static_cast<std::int64_t>(sum)));
+    std::string digits;
+    for (int shift = 60; shift >= 0; shift -= 4) digits += "0123456789abcdef"[sum >> shift & 15U];
+    return digits;
+  }
+
+  const Context context_;
+  const Cut cut_;
+  const Variant variant_;
+  const Part part_;
+  const std::int64_t threads_;
+  const std::int64_t sweeps_;
+  const bool overlap_;
+  Phase& sweep_;
+  Phase& pack_;
+  Phase& exchange_;
+  Phase& unpack_;
+  const Mode mode_;
+  const Storage storage_;
+  Buffer<Value> memory_;
+  std::array<Mesh<Value>, 2> meshes_;
+  std::size_t now_ = 0;  ///< which of them has the values
+  Halo<Value> halo_;
+  std::unique_ptr<Sweeper<Value>> sweeper_;
+  Answer answer_;
+};
+
+Plan plan(const Params& params, const Shape& shape) {
+  Plan planned;
+  const auto cut = parse_cut(params, shape.ranks, planned.problems);
+  const auto variant = chosen_variant(params);
+  if (variant.name == "streaming" && !has_streaming_stores) {
+    planned.problems.push_back({"variant", "streaming", "only for x86-64 processors; give plain"});
+  }
+  if (!planned.problems.empty()) return planned;
+  const auto bytes = value_bytes(params);
+  for (std::int64_t rank = 0; rank < shape.ranks; ++rank) {
+    const auto part = cut.part(rank);
+    const auto values = 2 * Storage(part, bytes).size() +
+                        Halo<double>::memory(cut, rank, params.choice("exchange")) +
+                        variant.memory({part, threads_of(shape), bytes});
+    planned.memory_bytes += static_cast<double>(bytes) * static_cast<double>(values);
+  }
+  return planned;
+}
+
+std::vector<Parameter> parameters() {
+  using enum Parameter::Type;
+  return {
+      {"L", integer, "100", "points along each edge of every rank's cube, where size=cubes", "", 1,
+       1 << 20},
+      {"size", text, "cubes",
+       "points of the whole mesh along x, y and z, such as 400x400x400 (strong scaling); cubes: a "
+       "cube of L^3 points on every rank (weak scaling)"},
+      {"topology", text, "auto",
+       "ranks along x, y and z, such as 4x1x1; auto: the grid that exchanges the fewest bytes"},
+      {.name = "variant",
+       .type = choice,
+       .fallback = "plain",
+       .help = "plain: one sweep a pass over memory; streaming: the same with stores that go past "
+               "the caches; temporal: depth sweeps a pass, in blocks that stay in the cache",
+       .choices = variant_names()},
+      {"depth", integer, "0",
+       "ghost layers, and sweeps from one exchange to the next; 0: 8 for temporal, or as many as "
+       "fit, else 1",
+       "", 0, 64},
+      {.name = "boundary",
+       .type = choice,
+       .fallback = "dirichlet",
+       .help = "dirichlet: values beyond the mesh are 0; periodic: opposite faces are neighbours",
+       .choices = {"dirichlet", "periodic"}},
+      {.name = "exchange",
+       .type = choice,
+       .fallback = "nonblocking",
+       .help =
+           "how faces travel between ranks; derived_types: as nonblocking, but MPI itself picks "
+           "them out of the mesh",
+       .choices = face_exchange_names()},
+      {.name = "overlap",
+       .type = choice,
+       .fallback = "no",
+       .help = "yes: what needs no ghosts is swept while faces travel; blocking and sendrecv can't",
+       .choices = {"no", "yes"}},
+      {.name = "precision",
+       .type = choice,
+       .fallback = "double",
+       .help = "of the values",
+       .choices = {"double", "float"}},
+      {"sweeps", integer, "8", "sweeps in a step", "", 1, 1e6},
+  };
+}
+
+}  // namespace
+
+Kernel jacobi3d() {
+  Kernel kernel;
+  kernel.name = "jacobi3d";
+  kernel.summary = "Sweeps of Jacobi's method in three dimensions, seven points";
+  kernel.paper = "orfeo-mpi-report, section 3";
+  kernel.parameters = parameters();
+  kernel.repetitions = "5";
+  kernel.warmup = "1";
+  kernel.plan = plan;
+  kernel.setup = [](const Context& context) -> std::unique_ptr<Instance> {
+    std::vector<Problem> none;  // the plan has already refused bad layouts
+    const auto cut = parse_cut(context.params, context.comm.size(), none);
+    if (context.params.choice("precision") == "float") {
+      return std::make_unique<Jacobi3D<float>>(context, cut);
+    }
+    return std::make_unique<Jacobi3D<double>>(context, cut);
+  };
+  return kernel;
+}
+
+}  // namespace halobench

@@ -1,0 +1,61 @@
+// One sweep a pass, with ordinary stores or with streaming ones: in blocks of rows, so that a plane
+// is read from memory once and not for each of the three planes that need it.
+#include <algorithm>
+
+#include "kernels/jacobi3d/sweeper.hpp"
+#include "machine/streaming.hpp"
+
+namespace halobench::jacobi {
+namespace {
+
+constexpr std::int64_t planes_at_a_time = 4;  ///< three are read, one is written
+
+template <class Value, bool streams>
+class OneSweep : public Sweeper<Value> {
+ public:
+  explicit OneSweep(std::int64_t threads) : threads_(threads) {}
+
+  void advance(const Mesh<Value>& from, const Mesh<Value>& to, const Box& target,
+               std::int64_t /*one*/) override {
+    const auto row_bytes = from.storage.row() * static_cast<std::int64_t>(sizeof(Value));
+    const auto rows = rows_in_cache(planes_at_a_time, row_bytes);
+    in_threads(target, threads_, [&](const Box& box, std::int64_t) {
+      Box block = box;
+      for (std::int64_t y = box[1].begin; y < box[1].end; y += rows) {
+        block[1] = {y, std::min(y + rows, box[1].end)};
+        sweep(from, to, block);
+      }
+      if (streams) end_streaming();
+    });
+  }
+
+ private:
+  static void sweep(const Mesh<Value>& from, const Mesh<Value>& to, const Box& block) {
+    constexpr auto row = streams ? relax_streaming<Value> : relax<Value>;
+    const auto z = block[2];
+    for (std::int64_t x = block[0].begin; x < block[0].end; ++x) {
+      for (std::int64_t y = block[1].begin; y < block[1].end; ++y) {
+        row(to.at(x, y, z.begin), from.planes(x, y), z.begin, z.size());
+      }
+    }
+  }
+
+  std::int64_t threads_;
+};
+
+template <class Value, bool streams>
+std::unique_ptr<Sweeper<Value>> make(const Setting& setting, Memory& /*memory*/) {
+  return std::make_unique<OneSweep<Value, streams>>(setting.threads);
+}
+
+std::int64_t no_memory(const Setting& /*setting*/) { return 0; }
+
+}  // namespace
+
+Variant plain() { return {"plain", false, 3, no_memory, make<double, false>, make<float, false>}; }
+
+Variant streaming() {
+  return {"streaming", false, 2, no_memory, make<double, true>, make<float, true>};
+}
+
+}  // namespace halobench::jacobi

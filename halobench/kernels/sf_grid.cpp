@@ -1,0 +1,292 @@
+// Halos of a periodic grid by a star forest: every rank's n x n (x n) points copied into an array
+// with a halo, and that array added back to its points. J. Zhang, R. Mills, B. Smith, ANL-20/XXXX,
+// section 5.3 (there, the star stencil of a DMDA).
+#include <algorithm>
+#include <optional>
+
+#include "kernel.hpp"
+#include "mpi/star_forest.hpp"
+#include "mpi/topology.hpp"
+
+namespace halobench {
+namespace {
+
+struct Topology {
+  Extents ranks{1, 1, 1};
+  std::size_t dimensions = 2;
+};
+
+/// 2d, 3d, or ranks along two or three axes; nothing if it is none of these.
+std::optional<Topology> parse_topology(const std::string& text, std::int64_t ranks) {
+  if (text == "2d") return Topology{most_even(ranks, 2), 2};
+  if (text == "3d") return Topology{most_even(ranks, 3), 3};
+  const auto extents = parse_extents(text);
+  const auto crosses = std::ranges::count(text, 'x');
+  if (!extents || crosses == 0 || volume(*extents) != ranks) return std::nullopt;
+  return Topology{*extents, static_cast<std::size_t>(crosses) + 1};
+}
+
+/// One rank's cube of the periodic grid. Points and ranks are numbered x first, as a DMDA does.
+class Cube {
+ public:
+  Cube(const Topology& topology, int rank, std::int64_t n)
+      : ranks_(topology.ranks), dimensions_(topology.dimensions), n_(n) {
+    at_ = {rank % ranks_[0], rank / ranks_[0] % ranks_[1], rank / (ranks_[0] * ranks_[1])};
+  }
+
+  std::int64_t points() const { return power(n_); }
+  /// With a halo all round; its corners are never touched.
+  std::int64_t points_with_halo() const { return power(n_ + 2); }
+  /// The points, and a halo on each face.
+  std::int64_t edges() const {
+    return points() + 2 * static_cast<std::int64_t>(dimensions_) * points() / n_;
+  }
+  /// Of a rank's face.
+  std::int64_t face() const { return points() / n_; }
+
+  /// `body(leaf, root)` for the points, then face by face: a place in the array with halo, and the
+  /// point it shows.
+  template <class Body>
+  void for_each_edge(Body&& body) const {
+    Extents low{0, 0, 0};
+    Extents high{n_, n_, dimensions_ == 3 ? n_ : 1};
+    block(low, high, body);
+    for (std::size_t axis = 0; axis < dimensions_; ++axis) {
+      for (const auto outside : {std::int64_t{-1}, n_}) {
+        auto face_low = low;
+        auto face_high = high;
+        face_low[axis] = outside;
+        face_high[axis] = outside + 1;
+        block(face_low, face_high, body);
+      }
+    }
+  }
+
+  /// How many places show point `index` of any rank.
+  std::int64_t copies(std::int64_t index) const {
+    std::int64_t sum = 1;
+    for (std::size_t axis = 0; axis < dimensions_; ++axis, index /= n_) {
+      sum += (index % n_ == 0 ? 1 : 0) + (index % n_ == n_ - 1 ? 1 : 0);
+    }
+    return sum;
+  }
+
+ private:
+  std::int64_t power(std::int64_t extent) const {
+    return extent * extent * (dimensions_ == 3 ? extent : 1);
+  }
+
+  template <class Body>
+  void block(const Extents& low, const Extents& high, Body& body) const {
+    const auto leaf_row = n_ + 2;
+    const std::int64_t above = dimensions_ == 3 ? 1 : 0;  // a plane of halo below the first point
+    for (auto z = low[2]; z < high[2]; ++z) {
+      for (auto y = low[1]; y < high[1]; ++y) {
+        for (auto x = low[0]; x < high[0]; ++x) {
+          body((x + 1) + leaf_row * ((y + 1) + leaf_row * (z + above)), root_at({x, y, z}));
+        }
+      }
+    }
+  }
+
+  Root root_at(Extents place) const {
+    auto rank = at_;
+    for (std::size_t axis = 0; axis < dimensions_; ++axis) {
+      const std::int64_t step = place[axis] < 0 ? -1 : (place[axis] == n_ ? 1 : 0);
+      rank[axis] = (rank[axis] + step + ranks_[axis]) % ranks_[axis];
+      place[axis] -= step * n_;
+    }
+    return {static_cast<int>(rank[0] + ranks_[0] * (rank[1] + ranks_[1] * rank[2])),
+            place[0] + n_ * (place[1] + n_ * place[2])};
+  }
+
+  Extents ranks_;
+  std::size_t dimensions_;
+  std::int64_t n_;
+  Extents at_{};
+};
+
+class GridForest : public Instance {
+ public:
+  GridForest(const Context& context, const Topology& topology)
+      : comm_(context.comm),
+        meter_(context.meter),
+        to_local_(context.meter.phase("global to local")),
+        to_global_(context.meter.phase("local to global")),
+        sizes_(context.params.sizes("n")) {
+    std::int64_t points = 0;
+    std::int64_t with_halo = 0;
+    for (const auto n : sizes_) {
+      const auto& cube = cubes_.emplace_back(topology, comm_.rank(), n);
+      std::vector<Root> edges;
+      std::vector<std::int64_t> leaves;
+      edges.reserve(static_cast<std::size_t>(cube.edges()));
+      leaves.reserve(static_cast<std::size_t>(cube.edges()));
+      cube.for_each_edge([&](std::int64_t leaf, const Root& root) {
+        leaves.push_back(leaf);
+        edges.push_back(root);
+      });
+      forests_.push_back(std::make_unique<StarForest>(
+          comm_, HostSpace(context.meter, context.memory), cube.points(), edges, leaves));
+      points = std::max(points, cube.points());
+      with_halo = std::max(with_halo, cube.points_with_halo());
+    }
+    global_ = context.memory.allocate<double>(points);
+    local_ = context.memory.allocate<double>(with_halo);
+  }
+
+  std::size_t points() const override { return sizes_.size(); }
+  void select(std::size_t point) override { point_ = point; }
+
+  void prepare() override {
+    steps_ = 0;
+    ++round_;
+    if (!meter_.executes()) return;
+    for (std::int64_t i = 0; i < cube().points(); ++i) global_[index(i)] = start(comm_.rank(), i);
+    std::fill_n(local_.data(), cube().points_with_halo(), -1.0);
+  }
+
+  void step() override {
+    ++steps_;
+    auto& forest = *forests_[point_];
+    const auto unit = Unit::of<double>();
+    meter_.communicate(to_local_, [&] {
+      forest.bcast_begin(unit, global_.data(), local_.data());
+      forest.bcast_end(unit, global_.data(), local_.data());
+    });
+    meter_.communicate(to_global_, [&] {
+      forest.reduce_begin(unit, local_.data(), global_.data(), Operation::sum);
+      forest.reduce_end(unit, local_.data(), global_.data(), Operation::sum);
+    });
+  }
+
+  /// What the timed steps left; then one step from new values, for sums that grew beyond all
+  /// numbers.
+  Verdict verify() override {
+    auto wrong = wrong_values();
+    meter_.count(false);
+    prepare();
+    step();
+    meter_.count(true);
+    wrong = comm_.sum(wrong + wrong_values());
+    if (wrong == 0) return {};
+    return {std::to_string(wrong) + " values of n = " + std::to_string(sizes_[point_]) +
+            " are wrong"};
+  }
+
+  Work work() const override {
+    const auto there = forests_[point_]->bcast_sent();
+    const auto back = forests_[point_]->reduce_sent();
+    return {sizeof(double) * static_cast<double>(there.units + back.units),
+            static_cast<double>(cube().edges()),
+            static_cast<double>(there.messages + back.messages)};
+  }
+
+  Json point(std::size_t point, const Times& times) override {
+    return Json::object()
+        .set("size_bytes", std::int64_t{sizeof(double)} * cubes_[point].face())
+        .set("operation", Json())
+        .set("n", sizes_[point])
+        .set("result", Json::object().set("latency_s", 0.5 * times.median()));
+  }
+
+  Json result(std::span<const Times> times) override {
+    return Json::object().set("latency_s", 0.5 * times[0].median());
+  }
+
+ private:
+  static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+  const Cube& cube() const { return cubes_[point_]; }
+
+  /// Whole numbers, so that sums of few are exact; no neighbour's and no neighbouring round's.
+  double start(int rank, std::int64_t i) const {
+    return static_cast<double>(1 + (i + 7919 * rank + 104729 * round_) % 1000003);
+  }
+
+  /// A point's value, and what the array with halo shows of it, after the steps since prepare().
+  struct Shown {
+    double point;
+    double place;
+  };
+  Shown after_steps(int rank, std::int64_t i) const {
+    const auto copies = cube().copies(i);
+    Shown shown{start(rank, i), -1.0};
+    for (std::int64_t step = 0; step < steps_ && shown.place != shown.point; ++step) {
+      shown.place = shown.point;
+      for (std::int64_t copy = 0; copy < copies; ++copy) shown.point += shown.place;
+    }
+    return shown;
+  }
+
+  std::int64_t wrong_values() const {
+    std::int64_t wrong = 0;
+    if (!meter_.executes()) return wrong;
+    for (std::int64_t i = 0; i < cube().points(); ++i) {
+      wrong += global_[index(i)] != after_steps(comm_.rank(), i).point ? 1 : 0;
+    }
+    cube().for_each_edge([&](std::int64_t leaf, const Root& root) {
+      wrong += local_[index(leaf)] != after_steps(root.rank, root.index).place ? 1 : 0;
+    });
+    return wrong;
+  }
+
+  const Communicator& comm_;
+  Meter& meter_;
+  Phase& to_local_;
+  Phase& to_global_;
+  std::vector<std::int64_t> sizes_;
+  std::vector<Cube> cubes_;                           ///< one a point
+  std::vector<std::unique_ptr<StarForest>> forests_;  ///< one a point
+  Buffer<double> global_;
+  Buffer<double> local_;
+  std::size_t point_ = 0;
+  std::int64_t round_ = 0;
+  std::int64_t steps_ = 0;
+};
+
+Plan plan_grid(const Params& params, const Shape& shape) {
+  Plan plan;
+  const auto& text = params.text("topology");
+  const auto topology = parse_topology(text, shape.ranks);
+  if (!topology) {
+    plan.problems.push_back({"topology", text,
+                             "give 2d, 3d, or ranks along x and y (and z) whose product is " +
+                                 std::to_string(shape.ranks) + ", such as " +
+                                 std::to_string(shape.ranks) + "x1"});
+    return plan;
+  }
+  const Cube cube(*topology, 0, std::ranges::max(params.sizes("n")));
+  const auto edges = static_cast<double>(cube.edges()) * (sizeof(Root) + sizeof(std::int64_t));
+  const auto arrays = static_cast<double>(cube.points() + cube.points_with_halo()) * sizeof(double);
+  plan.memory_bytes = static_cast<double>(shape.ranks) * (arrays + 2 * edges);
+  return plan;
+}
+
+}  // namespace
+
+Kernel sf_grid() {
+  Kernel kernel;
+  kernel.name = "sf_grid";
+  kernel.summary = "Star forest: halos of a periodic grid filled, then added back to its points";
+  kernel.paper = "anl-petsc-summit-part2, section 5.3";
+  kernel.parameters = {
+      {"n", Parameter::Type::sizes, "4:1K",
+       "points of a rank along each axis; the report goes from 4 to 4K, which in two dimensions "
+       "takes 1 GiB a rank while the forest is set up",
+       "", 1, 65536},
+      {"topology", Parameter::Type::text, "2d",
+       "dimensions of the grid and ranks along them: 2d, 3d (the most even), 3x3, 2x2x1 ..."},
+  };
+  kernel.repetitions = "20";
+  kernel.warmup = "2";
+  kernel.sweeps = true;
+  kernel.batched = true;
+  kernel.plan = plan_grid;
+  kernel.setup = [](const Context& context) {
+    return std::make_unique<GridForest>(
+        context, *parse_topology(context.params.text("topology"), context.comm.size()));
+  };
+  return kernel;
+}
+
+}  // namespace halobench

@@ -1,0 +1,12 @@
+// sf_pingpong in one buffer a rank: what was received is what is sent.
+#include "kernels/star_forest/pair.hpp"
+
+namespace halobench {
+
+Kernel sf_newpingpong() {
+  return pair_kernel({.name = "sf_newpingpong",
+                      .summary = "Star forest: values from rank 0 to 1 and back, one buffer a rank",
+                      .section = "5.2"});
+}
+
+}  // namespace halobench

@@ -1,0 +1,15 @@
+// sf_unpack with leaves on rank 0 too, which are served without MPI.
+#include "kernels/star_forest/pair.hpp"
+
+namespace halobench {
+
+Kernel sf_scatter() {
+  return pair_kernel(
+      {.name = "sf_scatter",
+       .summary = "Star forest: as sf_unpack, and to and from leaves on rank 0 itself",
+       .section = "5.2",
+       .adds = true,
+       .local = true});
+}
+
+}  // namespace halobench

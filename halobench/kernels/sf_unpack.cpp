@@ -1,0 +1,14 @@
+// Values are added where they arrive: a receive buffer, and unpacking.
+#include "kernels/star_forest/pair.hpp"
+
+namespace halobench {
+
+Kernel sf_unpack() {
+  return pair_kernel(
+      {.name = "sf_unpack",
+       .summary = "Star forest: values from rank 0 added to those of rank 1, and back",
+       .section = "5.2",
+       .adds = true});
+}
+
+}  // namespace halobench

@@ -1,0 +1,213 @@
+#include "kernels/star_forest/pair.hpp"
+
+#include <algorithm>
+
+#include "mpi/star_forest.hpp"
+
+namespace halobench {
+namespace {
+
+constexpr std::int64_t item = sizeof(double);
+
+/// A root with its leaves on ranks 0 and 1, as a step changes them; also the model that answers
+/// are compared with.
+struct Star {
+  double root;
+  double own_leaf;
+  double leaf;
+
+  /// Sums in the order that a forest promises: the root's own rank first.
+  void step(const PairTest& test) {
+    if (!test.adds) {
+      leaf = root;
+      return;
+    }
+    leaf += root;
+    if (test.local) own_leaf += root;
+    if (test.local) root += own_leaf;
+    root += leaf;
+  }
+};
+
+class PairForest : public Instance {
+ public:
+  PairForest(const Context& context, const PairTest& test)
+      : comm_(context.comm),
+        meter_(context.meter),
+        test_(test),
+        operation_(test.adds ? Operation::sum : Operation::replace),
+        sizes_(context.params.sizes("sizes")) {
+    const int rank = comm_.rank();
+    for (const auto size : sizes_) {
+      const auto count = size / item;
+      const bool has_leaves = rank == 1 || (rank == 0 && test.local);
+      std::vector<Root> edges(static_cast<std::size_t>(has_leaves ? count : 0));
+      for (std::size_t i = 0; i < edges.size(); ++i) edges[i].index = static_cast<std::int64_t>(i);
+      forests_.push_back(std::make_unique<StarForest>(
+          comm_, HostSpace(context.meter, context.memory), rank == 0 ? count : 0, edges));
+    }
+    const auto most = std::ranges::max(sizes_) / item;
+    const auto allocate = [&](bool needed) {
+      return context.memory.allocate<double>(needed ? most : 0, Pages::ordinary);
+    };
+    roots_ = allocate(rank == 0 || test.two_buffers);
+    leaves_ = allocate(rank == 1 || (rank == 0 && (test.local || test.two_buffers)));
+    PairForest::select(0);
+  }
+
+  std::size_t points() const override { return sizes_.size(); }
+
+  void select(std::size_t point) override {
+    forest_ = forests_[point].get();
+    count_ = static_cast<std::size_t>(sizes_[point] / item);
+  }
+
+  /// New values every time: a message left over from before is not taken for a new one.
+  void prepare() override {
+    ++round_;
+    steps_ = 0;
+    for (std::size_t i = 0; meter_.executes() && i < count_; ++i) {
+      const auto star = start(i);
+      if (test_.two_buffers && comm_.rank() < 2) {
+        roots_[i] = comm_.rank() == 0 ? star.root : star.leaf;  // what is sent
+        leaves_[i] = -1;
+        continue;
+      }
+      if (comm_.rank() == 0) roots_[i] = star.root;
+      if (comm_.rank() == 0 && test_.local) leaves_[i] = star.own_leaf;
+      if (comm_.rank() == 1) leaves_[i] = star.leaf;
+    }
+  }
+
+  void step() override {
+    ++steps_;
+    if (comm_.rank() > 1) return;
+    const auto unit = Unit::of<double>();
+    // With two buffers, what was received is never sent: both ranks send one and receive the other.
+    double* roots = roots_.data();
+    double* leaves = leaves_.data();
+    forest_->bcast_begin(unit, roots, leaves, operation_);
+    forest_->bcast_end(unit, roots, leaves, operation_);
+    if (test_.two_buffers) std::swap(roots, leaves);
+    forest_->reduce_begin(unit, leaves, roots, operation_);
+    forest_->reduce_end(unit, leaves, roots, operation_);
+  }
+
+  /// What the timed steps left; then one step from new values, for sums that grew beyond all
+  /// numbers.
+  Verdict verify() override {
+    bool good = all_are_right();
+    meter_.count(false);
+    prepare();
+    step();
+    meter_.count(true);
+    good &= all_are_right();
+    if (comm_.all(good)) return {};
+    return {"values of " + std::to_string(count_ * sizeof(double)) + " bytes are wrong"};
+  }
+
+  Work work() const override {
+    const auto there = forest_->bcast_sent();
+    const auto back = forest_->reduce_sent();
+    const auto added = static_cast<double>(test_.adds ? there.units + back.units : 0);
+    const bool adds_here = test_.local && comm_.rank() == 0;
+    return {static_cast<double>(item * (there.units + back.units)),
+            added + (adds_here ? 2.0 * static_cast<double>(count_) : 0.0),
+            static_cast<double>(there.messages + back.messages)};
+  }
+
+  Json point(std::size_t point, const Times& times) override {
+    return Json::object()
+        .set("size_bytes", sizes_[point])
+        .set("operation", Json())
+        .set("result", Json::object().set("latency_s", 0.5 * times.median()));
+  }
+
+  Json result(std::span<const Times> times) override {
+    const auto smallest = std::ranges::min_element(sizes_) - sizes_.begin();
+    return Json::object().set("latency_s",
+                              0.5 * times[static_cast<std::size_t>(smallest)].median());
+  }
+
+ private:
+  /// Whole numbers, different for every index and round.
+  Star start(std::size_t i) const {
+    const auto n = static_cast<double>(3 * i) + static_cast<double>(round_);
+    return {n + 1, n + 2, n + 3};
+  }
+
+  bool all_are_right() const {
+    bool good = true;
+    for (std::size_t i = 0; meter_.executes() && i < count_; ++i) good &= is_right(i);
+    return good;
+  }
+
+  bool is_right(std::size_t i) const {
+    auto star = start(i);
+    if (test_.two_buffers) {
+      return comm_.rank() > 1 || leaves_[i] == (comm_.rank() == 0 ? star.leaf : star.root);
+    }
+    for (std::int64_t step = 0; step < steps_; ++step) {
+      const auto before = star.root;
+      star.step(test_);
+      if (star.root == before) break;  // nothing changes any more
+    }
+    if (comm_.rank() == 1) return leaves_[i] == star.leaf;
+    if (comm_.rank() > 1) return true;
+    return roots_[i] == star.root && (!test_.local || leaves_[i] == star.own_leaf);
+  }
+
+  const Communicator& comm_;
+  Meter& meter_;
+  PairTest test_;
+  Operation operation_;
+  std::vector<std::int64_t> sizes_;
+  std::vector<std::unique_ptr<StarForest>> forests_;  ///< one a point
+  Buffer<double> roots_;                              ///< with two buffers: what is sent
+  Buffer<double> leaves_;                             ///< with two buffers: what is received
+  StarForest* forest_ = nullptr;
+  std::size_t count_ = 0;
+  std::int64_t round_ = 0;
+  std::int64_t steps_ = 0;
+};
+
+Plan plan_pair(const PairTest& test, const Params& params, const Shape& shape) {
+  Plan plan;
+  if (shape.ranks < 2) {
+    plan.problems.push_back({"ranks", std::to_string(shape.ranks), "needs at least 2 ranks"});
+  }
+  const auto sizes = params.sizes("sizes");
+  for (const auto size : sizes) {
+    if (size % item == 0) continue;
+    plan.problems.push_back(
+        {"sizes", std::to_string(size), "values are doubles; give multiples of 8 bytes"});
+  }
+  const double arrays = test.two_buffers ? 4 : (test.local ? 3 : 2);
+  plan.memory_bytes = (arrays + (test.adds ? 2 : 0)) * static_cast<double>(std::ranges::max(sizes));
+  return plan;
+}
+
+}  // namespace
+
+Kernel pair_kernel(const PairTest& test) {
+  Kernel kernel;
+  kernel.name = test.name;
+  kernel.summary = test.summary;
+  kernel.paper = std::string("anl-petsc-summit-part2, section ") + test.section;
+  kernel.parameters = {{"sizes", Parameter::Type::sizes, "8:4M",
+                        "bytes of all roots together, a message each way; 8 bytes a root", "B",
+                        double{item}, static_cast<double>(std::int64_t{1} << 33)}};
+  kernel.repetitions = "20";
+  kernel.warmup = "2";
+  kernel.sweeps = true;
+  kernel.batched = true;
+  kernel.plan = [test](const Params& params, const Shape& shape) {
+    return plan_pair(test, params, shape);
+  };
+  kernel.setup = [test](const Context& context) {
+    return std::make_unique<PairForest>(context, test);
+  };
+  return kernel;
+}
+
+}  // namespace halobench

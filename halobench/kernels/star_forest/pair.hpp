@@ -1,0 +1,21 @@
+// One star forest between ranks 0 and 1, there and back: what sf_pingpong, sf_newpingpong,
+// sf_unpack and sf_scatter share. J. Zhang, R. Mills, B. Smith, ANL-20/XXXX, sections 5.1 and 5.2.
+#pragma once
+
+#include "kernel.hpp"
+
+namespace halobench {
+
+/// What the four tests differ in.
+struct PairTest {
+  const char* name;
+  const char* summary;
+  const char* section;       ///< of the report
+  bool two_buffers = false;  ///< receives into another buffer than the one it sends
+  bool adds = false;         ///< sums, where the others replace
+  bool local = false;        ///< rank 0 has leaves of its own, too
+};
+
+Kernel pair_kernel(const PairTest& test);
+
+}  // namespace halobench

@@ -1,0 +1,125 @@
+// Star forests: values that are copied from roots to leaves on any rank, and collected from leaves
+// to roots. J. Zhang et al., The PetscSF Scalable Communication Layer, 2021; J. Zhang, R. Mills,
+// B. Smith, ANL-20/XXXX, section 4.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "mpi/communicator.hpp"
+#include "mpi/host_space.hpp"
+#include "mpi/index_set.hpp"
+
+namespace halobench {
+
+/// Where a leaf's root is.
+struct Root {
+  int rank = 0;
+  std::int64_t index = 0;
+};
+
+/// What one operation sends over MPI, from this rank.
+struct Sent {
+  std::int64_t messages = 0;
+  std::int64_t units = 0;
+};
+
+/// A forest of stars: every leaf of a rank has one root, here or on another rank; a root has any
+/// number of leaves. Roots and leaves are indices into arrays of the caller's, of units (width
+/// values of a type) each.
+///
+/// An operation has two phases. begin() posts its messages, at most one to each neighbour, and
+/// serves the leaves whose roots are on the same rank without MPI; end() waits for the messages and
+/// puts the values into their places. Between them, the values that are read must not change and
+/// those that are written must not be used. Any number of operations may be in flight; all ranks
+/// begin them in the same order, with the same unit and operation, and end each with what it began
+/// with (in any order).
+///
+/// Indices are described at set-up, for each neighbour by itself: a contiguous run is sent from,
+/// or received into, the caller's own memory; sub-boxes of an array need their extents and strides;
+/// what remains is a list.
+///
+/// Sums are deterministic: a root takes its own rank's leaves first, then those of the other ranks
+/// in rank order, each in the order in which that rank gave them. The cost: a message that
+/// overtakes one of a lower rank is unpacked after it.
+///
+/// Receives are persistent requests, made for a buffer when it is first used. Sends are not: in
+/// Open MPI 4.1, a persistent send of 8 bytes over shared memory takes 0.7 us and MPI_Isend 0.4 us.
+class StarForest {
+ public:
+  /// `roots`: how many this rank has, 0 to roots - 1. `edges[i]` is the root of leaf `leaves[i]`,
+  /// of leaf i where `leaves` is empty. Collective. Time grows with the edges of a rank, the number
+  /// of its neighbours and log(ranks); no memory grows with the number of ranks. Throws UsageError,
+  /// on every rank the same, where a root is not there or a leaf has two.
+  StarForest(const Communicator& comm, HostSpace space, std::int64_t roots,
+             std::span<const Root> edges, std::span<const std::int64_t> leaves = {});
+  /// Completes what is in flight.
+  ~StarForest();
+  StarForest(const StarForest&) = delete;
+  StarForest& operator=(const StarForest&) = delete;
+
+  /// Every leaf takes its root's unit, or joins it with its own.
+  void bcast_begin(const Unit& unit, const void* roots, void* leaves,
+                   Operation operation = Operation::replace);
+  /// Throws std::logic_error if this was not begun, and the operation stays in flight.
+  void bcast_end(const Unit& unit, const void* roots, void* leaves,
+                 Operation operation = Operation::replace);
+
+  /// Every root joins its unit with those of all its leaves; or takes it, where it has one leaf.
+  /// Throws UsageError on every rank for `replace` where some root of the forest has several
+  /// leaves.
+  void reduce_begin(const Unit& unit, const void* leaves, void* roots, Operation operation);
+  void reduce_end(const Unit& unit, const void* leaves, void* roots, Operation operation);
+
+  Sent bcast_sent() const { return sent(root_side_); }
+  Sent reduce_sent() const { return sent(leaf_side_); }
+
+ private:
+  /// A neighbour, and the units of this rank that it shares: its leaves' roots, or its roots'
+  /// leaves.
+  struct Neighbour {
+    int rank;
+    Route packing;  ///< from the caller's array to a message
+  };
+  using Side = std::vector<Neighbour>;
+
+  enum class Way { to_leaves, to_roots };
+
+  /// What begin() and end() must agree on.
+  struct Transfer {
+    Way way;
+    Unit unit;
+    Operation operation;
+    const void* from;
+    void* to;
+
+    bool operator==(const Transfer&) const = default;
+  };
+
+  class Link;
+
+  void connect(std::int64_t roots, std::span<const Root> edges,
+               std::span<const std::int64_t> leaves);
+  void find_shared_root(std::int64_t roots);
+  void begin(const Transfer& transfer);
+  void end(const Transfer& transfer);
+  Link& idle_link(const Transfer& transfer);
+  Link& link_in_flight(const Transfer& transfer);
+  static Sent sent(const Side& side);
+
+  Communicator comm_;  ///< of its own: its messages are nobody else's
+  HostSpace space_;
+  Side root_side_;                            ///< ranks with leaves of this rank's roots
+  Side leaf_side_;                            ///< ranks with roots of this rank's leaves
+  Route local_;                               ///< from roots to leaves of this rank
+  std::optional<Root> shared_;                ///< the first root of several leaves, on any rank
+  std::vector<std::unique_ptr<Link>> links_;  ///< oldest first
+};
+
+}  // namespace halobench

@@ -1,0 +1,32 @@
+// One sweep of Jacobi's method over a row of points: every value becomes the mean of its six
+// neighbours'.
+#pragma once
+
+#include <cstdint>
+
+namespace halobench {
+
+/// Three planes of values next to each other, by the address of the same point in each; rows of a
+/// plane are `row` values apart, points of a row lie side by side.
+template <class Value>
+struct Planes {
+  const Value* below;
+  const Value* here;
+  const Value* above;
+  std::int64_t row;
+};
+
+/// out[k] = the mean round point `first` + k. Every variant calls this one function, and nothing in
+/// it can be contracted to a fused multiply-add: values are the same to the last bit. Not inline:
+/// among the loops of a caller GCC 12 made it half as fast.
+template <class Value>
+void relax(Value* __restrict out, const Planes<Value>& from, std::int64_t first,
+           std::int64_t count);
+
+/// The same, past the caches: see stream_row().
+template <class Value>
+void relax_streaming(Value* out, const Planes<Value>& from, std::int64_t first, std::int64_t count);
+
+constexpr double relax_flops = 6;  ///< a point
+
+}  // namespace halobench

@@ -1,0 +1,126 @@
+// Jacobi's sweeps on any number of ranks: values that are the same to the last bit however they are
+// computed, and messages and memory as they were foretold.
+#include <limits>
+
+#include "case.hpp"
+#include "expect.hpp"
+#include "mpi/topology.hpp"
+
+using namespace halobench;
+
+namespace {
+
+struct World {
+  const Environment& environment;
+  const Communicator& comm;
+};
+
+/// The record of a good case on rank 0, empty elsewhere.
+std::string record(const World& world, const std::vector<std::string>& arguments, int threads = 1) {
+  const expect::File out;
+  std::vector<std::string> all{"--out",    out.path(),      "--threads", std::to_string(threads),
+                               "jacobi3d", "repetitions=1", "warmup=0"};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  const int code = run_case(Command::parse(all), world.environment, world.comm);
+  const auto text = out.text();
+  expect::is_true(code == 0, text);
+  return text;
+}
+
+std::string part(const std::string& record, const std::string& begin, const std::string& end) {
+  const auto from = record.find(begin);
+  return from == std::string::npos ? "" : record.substr(from, record.find(end, from) - from);
+}
+
+std::string fingerprint(const std::string& record) { return part(record, "\"fingerprint\":", "}"); }
+
+/// Every grid of so many ranks, as `topology` takes it.
+std::vector<std::string> grids(int ranks) {
+  std::vector<std::string> grids;
+  for (int x = 1; x <= ranks; ++x) {
+    for (int y = 1; x * y <= ranks; ++y) {
+      if (ranks % (x * y) == 0) grids.push_back(to_string({x, y, ranks / x / y}));
+    }
+  }
+  return grids;
+}
+
+/// The same with one rank, one thread and plain sweeps: the reference needs no other rank.
+std::string reference(const World& world, const std::vector<std::string>& arguments) {
+  const Communicator alone(MPI_COMM_SELF);
+  return fingerprint(record({world.environment, alone}, arguments));
+}
+
+void values_are_the_same_to_the_last_bit(const World& world) {
+  for (const std::string values : {"double", "float"}) {
+    for (const std::string boundary : {"dirichlet", "periodic"}) {
+      const std::vector<std::string> mesh{"size=19x8x13", "sweeps=7", "precision=" + values,
+                                          "boundary=" + boundary};
+      const auto wanted = reference(world, mesh);
+      for (const std::string variant : {"plain", "streaming", "temporal"}) {
+        for (const auto& topology : grids(world.comm.size())) {
+          for (const bool deep : {false, true}) {
+            auto arguments = mesh;
+            arguments.insert(
+                arguments.end(),
+                {"variant=" + variant, "topology=" + topology, deep ? "depth=2" : "depth=1",
+                 deep == (values == "float") ? "overlap=no" : "overlap=yes"});
+            const auto found = record(world, arguments, deep ? 3 : 1);
+            if (world.comm.rank() == 0) expect::equal(fingerprint(found), wanted);
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Rows longer than what is streamed at a time, blocks of rows with a rest, and deep ghosts.
+void larger_meshes_too(const World& world) {
+  const std::vector<std::string> mesh{"size=14x150x600", "sweeps=6"};
+  const auto wanted = reference(world, mesh);
+  const auto topology = to_string({1, world.comm.size(), 1});
+  for (const std::string variant : {"streaming", "temporal"}) {
+    auto arguments = mesh;
+    arguments.insert(arguments.end(),
+                     {"variant=" + variant, "topology=" + topology, "depth=5", "overlap=yes"});
+    const auto found = record(world, arguments, 2);
+    if (world.comm.rank() == 0) expect::equal(fingerprint(found), wanted);
+  }
+}
+
+/// Messages above eager limits on a ring, where everybody sends first: nobody may wait for ever.
+void blocking_rings_do_not_deadlock(const World& world) {
+  const auto topology = to_string({world.comm.size(), 1, 1});
+  record(world, {"size=8x120x120", "topology=" + topology, "boundary=periodic", "exchange=blocking",
+                 "sweeps=2"});
+}
+
+void messages_and_memory_are_told(const World& world) {
+  const std::int64_t ranks = world.comm.size();
+  const auto topology = to_string({ranks, 1, 1});
+  for (const std::string variant : {"plain", "streaming", "temporal"}) {
+    for (const std::string exchange : {"persistent", "derived_types"}) {
+      const auto found = record(world,
+                                {"L=9", "topology=" + topology, "variant=" + variant,
+                                 "exchange=" + exchange, "depth=3", "sweeps=8"},
+                                2);
+      if (world.comm.rank() > 0) continue;
+      expect::contains(found, "\"messages\":" + std::to_string(2 * (ranks - 1) * 3) + "}");
+      const auto predicted = part(found, "\"predicted_bytes\":", ",").substr(18);
+      expect::equal(part(found, "\"allocated_bytes\":", ",").substr(18), predicted);
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Environment environment(argc, argv);
+  const Communicator comm(MPI_COMM_WORLD);
+  const World world{environment, comm};
+  values_are_the_same_to_the_last_bit(world);
+  larger_meshes_too(world);
+  blocking_rings_do_not_deadlock(world);
+  messages_and_memory_are_told(world);
+  return expect::exit_code();
+}
