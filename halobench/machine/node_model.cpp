@@ -71,22 +71,27 @@ double NodeModel::memory_bandwidth(double cores) const {
   return below.bandwidth_bytes_per_s;
 }
 
+double NodeModel::share_of_a_core(int ranks_on_node, int threads) const {
+  return std::min(1.0, cores_ / (static_cast<double>(ranks_on_node) * threads));
+}
+
 double NodeModel::seconds_per_byte(double working_set_bytes, int ranks_on_node, int threads) const {
   const double in_use = static_cast<double>(ranks_on_node) * threads;
   const double set = working_set_bytes / threads;
   const bool spans = threads > cores_ / sockets_;  // fills one socket before the next
+  const double own = share_of_a_core(ranks_on_node, threads);
   const double crowd = cores_ > 1 ? std::min(1.0, (in_use - 1) / (cores_ - 1)) : 0.0;
   double found = 0;  // of the working set, in the levels so far
   double seconds = 0;
   for (const auto& cache : caches_) {
-    const double sharing =
-        spans ? cache.shared_by : std::max(1.0, std::ceil(in_use * cache.shared_by / cores_));
+    const double even = std::max(1.0, std::ceil(in_use * cache.shared_by / cores_));
+    const double sharing = spans ? std::max(cache.shared_by, even) : even;
     const double share = std::min(1.0, cache.size_bytes / sharing / std::max(set, 1.0));
     const double held = std::pow(share, sharpness_);
     if (held <= found) continue;
     const double bandwidth =
         std::lerp(cache.bandwidth_bytes_per_s, cache.crowded_bytes_per_s, crowd);
-    seconds += (held - found) / (threads * bandwidth);
+    seconds += (held - found) / (threads * own * bandwidth);
     found = held;
   }
   const double evenness = spans ? std::min(1.0, threads / cores_) : 1.0;
@@ -94,8 +99,9 @@ double NodeModel::seconds_per_byte(double working_set_bytes, int ranks_on_node, 
 }
 
 double NodeModel::seconds(const Traffic& traffic, int ranks_on_node, int threads) const {
+  const double own = share_of_a_core(ranks_on_node, threads);
   return std::max(
-      traffic.flops / (threads * core_flops_per_s_),
+      traffic.flops / (threads * own * core_flops_per_s_),
       traffic.bytes * seconds_per_byte(traffic.working_set_bytes, ranks_on_node, threads));
 }
 

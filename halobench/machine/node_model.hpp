@@ -53,6 +53,8 @@ class NodeModel {
  private:
   double seconds_per_byte(double working_set_bytes, int ranks_on_node, int threads) const;
   double memory_bandwidth(double cores) const;
+  /// What a thread has of a core: less than one where hardware threads share cores.
+  double share_of_a_core(int ranks_on_node, int threads) const;
 
   double core_flops_per_s_ = 0;
   double cores_ = 0;

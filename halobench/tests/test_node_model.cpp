@@ -38,7 +38,7 @@ using expect::near;
 void flops_bound_what_has_few_bytes() {
   const auto model = read(machine);
   near(model.seconds({0, 3e9, 0}, 1, 1), 3);
-  near(model.seconds({0, 3e9, 0}, 8, 2), 1.5);
+  near(model.seconds({0, 3e9, 0}, 4, 2), 1.5);
   near(model.seconds({1e10, 5e8, huge}, 1, 1), 1);
   near(model.seconds({1e10, 2e9, huge}, 1, 1), 2);
 }
@@ -76,6 +76,11 @@ void a_cache_is_shared_by_the_cores_in_use_on_its_socket() {
   near(bandwidth(4e6, 4, 1), mixed(0.25, 5e10, 2e10));
   near(bandwidth(2e6, 8, 1), mixed(0.5, 5e10, 2e10));
   near(bandwidth(1e6, 8, 1), 5e10);  // this level is each core's own
+}
+
+void threads_that_share_a_core_share_its_caches_too() {
+  near(bandwidth(1e6, 16, 1), 0.5 * mixed(0.5, 5e10, 2e10));
+  near(read(machine).seconds({0, 3e9, 0}, 16, 1), 6);
 }
 
 void a_core_among_many_has_a_lower_clock() {
@@ -117,6 +122,7 @@ int main() {
   caches_serve_what_they_hold_of_the_working_set();
   the_sharpness_says_how_soon_a_cache_is_too_small();
   a_cache_is_shared_by_the_cores_in_use_on_its_socket();
+  threads_that_share_a_core_share_its_caches_too();
   a_core_among_many_has_a_lower_clock();
   threads_split_the_working_set();
   a_bad_file_is_refused();
