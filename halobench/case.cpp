@@ -121,6 +121,7 @@ Json toolchain_record(const Environment& environment) {
 }
 
 Json timer_record() {
+  if (simulated()) return {};
   const auto timer = observe_timer();
   return Json::object()
       .set("function", "MPI_Wtime")

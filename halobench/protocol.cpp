@@ -17,24 +17,26 @@ constexpr double longest_lead_s = 1e-3;
 constexpr double timely_s = 1e-7;  ///< a start no later than this was on time
 constexpr int most_rounds = 10;    ///< of one repetition, before a late start is kept
 
-void run(Instance& instance, std::int64_t steps) {
+void run(Instance& instance, Meter& meter, std::int64_t steps) {
   for (std::int64_t i = 0; i < steps; ++i) instance.step();
+  meter.settle();
 }
 
-double run_after_barrier(const Communicator& comm, Instance& instance, std::int64_t steps) {
+double run_after_barrier(const Communicator& comm, Instance& instance, Meter& meter,
+                         std::int64_t steps) {
   comm.barrier();
   const double start_s = MPI_Wtime();
-  run(instance, steps);
+  run(instance, meter, steps);
   const double seconds = MPI_Wtime() - start_s;
   return comm.max(seconds);
 }
 
 /// Doubles until a repetition is long against the clock; all ranks agree on the slowest one's view.
 /// The faster of two runs counts: one that was interrupted looks long.
-std::int64_t enough_steps(const Communicator& comm, Instance& instance) {
+std::int64_t enough_steps(const Communicator& comm, Instance& instance, Meter& meter) {
   for (std::int64_t steps = 1;; steps *= 2) {
-    const double first_s = run_after_barrier(comm, instance, steps);
-    const double second_s = run_after_barrier(comm, instance, steps);
+    const double first_s = run_after_barrier(comm, instance, meter, steps);
+    const double second_s = run_after_barrier(comm, instance, meter, steps);
     if (std::min(first_s, second_s) >= shortest_repetition_s) return steps;
   }
 }
@@ -49,13 +51,13 @@ class RoundTime {
  public:
   explicit RoundTime(const Communicator& comm) : comm_(comm), clock_(comm) {}
 
-  Round run_at_common_time(Instance& instance, std::int64_t steps) {
+  Round run_at_common_time(Instance& instance, Meter& meter, std::int64_t steps) {
     clock_.synchronise();
     double start_s = clock_.now_s() + lead_s_ + 16 * clock_.error_s();
     check(MPI_Bcast(&start_s, 1, MPI_DOUBLE, 0, comm_.handle()), "MPI_Bcast");
     clock_.wait_until(start_s);
     const double late_s = clock_.now_s() - start_s;
-    run(instance, steps);
+    run(instance, meter, steps);
     std::array observed{clock_.now_s() - start_s, late_s};
     comm_.max(observed);
     const bool late = observed[1] > timely_s + clock_.error_s();
@@ -99,7 +101,7 @@ class Measuring {
     if (instance_.usual_steps() > 0) return instance_.usual_steps();
     if (protocol_.synchronisation == Synchronisation::round_time) return 1;
     instance_.prepare();
-    return enough_steps(comm_, instance_);
+    return enough_steps(comm_, instance_, meter_);
   }
 
   void repeat(std::size_t point) {
@@ -120,7 +122,7 @@ class Measuring {
     if (protocol_.warmup == 0) return;
     meter_.count(false);
     instance_.prepare();
-    run(instance_, protocol_.warmup);
+    run(instance_, meter_, protocol_.warmup);
     meter_.count(true);
   }
 
@@ -136,9 +138,9 @@ class Measuring {
 
   Round one_round(std::int64_t steps) {
     if (protocol_.synchronisation == Synchronisation::barrier) {
-      return {run_after_barrier(comm_, instance_, steps), 0};
+      return {run_after_barrier(comm_, instance_, meter_, steps), 0};
     }
-    const auto round = round_time_.run_at_common_time(instance_, steps);
+    const auto round = round_time_.run_at_common_time(instance_, meter_, steps);
     auto& error_s = measured_.rounds.clock_error_s;
     error_s = std::max(error_s, round_time_.clock_error_s());
     return round;

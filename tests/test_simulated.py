@@ -11,6 +11,7 @@ which simulates every case anew and rewrites the file: `git diff` shows what has
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -20,6 +21,8 @@ from typing import Any
 
 import pytest
 from filelock import FileLock
+
+from haloscope.runners import process
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden"
@@ -46,21 +49,15 @@ def build() -> None:
             assert done.returncode == 0, done.stdout + done.stderr
 
 
-def smpirun(program: Path, arguments: list[str], folder: str, ranks: int = 4) -> None:
+def smpirun(program: Path, arguments: list[str], ranks: int = 4) -> None:
     """A program on two nodes with two cores each; it must succeed."""
-    done = subprocess.run(
-        [
-            *("smpirun", "-np", str(ranks), "-platform", str(GOLDEN / "platform.xml")),
-            *("-hostfile", str(GOLDEN / "hosts"), "--cfg=smpi/simulate-computation:no"),
-            *(str(program), *arguments),
-        ],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    command = [
+        *("smpirun", "-np", str(ranks), "-platform", str(GOLDEN / "platform.xml")),
+        *("-hostfile", str(GOLDEN / "hosts"), "--cfg=smpi/simulate-computation:no"),
+        *(str(program), *arguments),
+    ]
+    ended = process.run(command, os.environ, timeout_s=60)  # leaves no smpimain behind
+    assert ended.code == 0 and not ended.timed_out, ended.output
 
 
 def simulate(command: str, execute: str) -> dict[str, Any]:
@@ -68,7 +65,7 @@ def simulate(command: str, execute: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "record.json"
         options = ["--out", str(out), "--machine", str(GOLDEN / "machine.txt")]
-        smpirun(BINARY, [*options, "--execute", execute, *command.split()], folder)
+        smpirun(BINARY, [*options, "--execute", execute, *command.split()])
         record: dict[str, Any] = json.loads(out.read_text())
     return record
 
@@ -110,7 +107,7 @@ def test_simulated_times_are_the_golden_ones(smpi: None, command: str, execute: 
 def test_star_forests_do_under_simulation_what_they_do_for_real(
     smpi: None, tmp_path: Path, ranks: int
 ) -> None:
-    smpirun(BINARY.with_name("test_star_forest"), [], str(tmp_path), ranks)
+    smpirun(BINARY.with_name("test_star_forest"), [], ranks)
 
 
 def test_every_kernel_has_a_golden_time() -> None:

@@ -34,11 +34,11 @@ class Buffer {
   std::size_t size_ = 0;
 };
 
-/// Hands out a kernel's arrays and counts them. Under simulation without execution all ranks'
-/// arrays lie on the same pages.
+/// Hands out a kernel's arrays and counts them. Under simulation without execution they are
+/// addresses alone: nothing is spent on what is never written.
 class Memory {
  public:
-  explicit Memory(bool folded) : folded_(folded) {}
+  explicit Memory(bool unused) : unused_(unused) {}
 
   template <class Value>
   Buffer<Value> allocate(std::int64_t count, Pages pages = Pages::huge) {
@@ -53,7 +53,7 @@ class Memory {
  private:
   void* acquire(std::size_t bytes, Pages pages, void (*&release)(void*));
 
-  bool folded_;
+  bool unused_;
   std::int64_t allocated_bytes_ = 0;
 };
 

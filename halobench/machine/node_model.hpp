@@ -17,15 +17,33 @@ struct Traffic {
 struct CacheLevel {
   double size_bytes;             ///< of one instance
   double shared_by;              ///< cores that share an instance
-  double bandwidth_bytes_per_s;  ///< of one core
+  double bandwidth_bytes_per_s;  ///< of one core, alone
+  double crowded_bytes_per_s;    ///< of one core, when all work: their clock is lower then
 };
 
-/// time = max(flops / core rate, bytes / bandwidth). The bandwidth is that of the smallest cache
-/// level whose share holds the working set; for memory min(core's, node's / cores in use).
+/// What the memory of a node gives to so many cores together.
+struct MemoryPoint {
+  double cores;
+  double bandwidth_bytes_per_s;
+};
+
+/// time = max(flops / core rate, sum over levels of bytes from there / bandwidth there).
+///
+/// A sweep over a working set of w bytes that has a share of s < w bytes in a cache finds
+/// (s / w)^sharpness of them there: replacement that is not strictly by age keeps a part of what is
+/// swept over. So a case speeds up smoothly, and more than in proportion, as more ranks share it
+/// out. Cores in use are
+/// spread over the instances of a cache evenly. The memory's bandwidth is interpolated between the
+/// numbers of cores it is given for. A rank with more threads than a socket has cores fills the
+/// first socket, whose memory then works longest.
 class NodeModel {
  public:
-  /// Reads "key value" lines (core_flops_per_s, core_bandwidth_bytes_per_s,
-  /// node_bandwidth_bytes_per_s, and any number of "cache SIZE SHARED_BY BANDWIDTH").
+  /// Reads lines of
+  ///   core_flops_per_s RATE
+  ///   cores COUNT SOCKETS            of a node
+  ///   memory CORES BYTES_PER_S       any number of them
+  ///   cache SIZE SHARED_BY ALONE CROWDED    of each level; bytes a second of a core
+  ///   sharpness EXPONENT             of the caches; else 1
   /// Throws UsageError naming file, line and key.
   static NodeModel read(const std::string& path);
 
@@ -33,11 +51,16 @@ class NodeModel {
   double seconds(const Traffic& traffic, int ranks_on_node, int threads) const;
 
  private:
-  double bandwidth(double working_set_bytes, int ranks_on_node, int threads) const;
+  double seconds_per_byte(double working_set_bytes, int ranks_on_node, int threads) const;
+  double memory_bandwidth(double cores) const;
+  /// What a thread has of a core: less than one where hardware threads share cores.
+  double share_of_a_core(int ranks_on_node, int threads) const;
 
   double core_flops_per_s_ = 0;
-  double core_bandwidth_ = 0;
-  double node_bandwidth_ = 0;
+  double cores_ = 0;
+  double sockets_ = 0;
+  double sharpness_ = 1;
+  std::vector<MemoryPoint> memory_;
   std::vector<CacheLevel> caches_;
 };
 

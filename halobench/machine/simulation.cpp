@@ -21,10 +21,6 @@ void charge(double seconds) { smpi_execute_flops(seconds * sg_host_get_speed(sg_
 
 void pass_time(double seconds) { sg_actor_sleep_for(seconds); }
 
-void* allocate_folded(std::size_t bytes) { return SMPI_SHARED_MALLOC(bytes); }
-
-void free_folded(void* memory) { SMPI_SHARED_FREE(memory); }
-
 #else
 
 bool simulated() { return false; }
@@ -32,12 +28,6 @@ bool simulated() { return false; }
 void charge(double) { throw std::logic_error("time is charged only under simulation"); }
 
 void pass_time(double) { throw std::logic_error("only simulated time can be passed"); }
-
-void* allocate_folded(std::size_t) {
-  throw std::logic_error("memory is folded only under simulation");
-}
-
-void free_folded(void*) {}
 
 #endif
 

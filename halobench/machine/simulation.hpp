@@ -1,8 +1,6 @@
 // The one place that knows whether this binary runs on a real machine or under SimGrid's SMPI.
 #pragma once
 
-#include <cstddef>
-
 namespace halobench {
 
 /// True in a binary built with smpicxx: time is simulated, and must be charged for.
@@ -13,9 +11,5 @@ void charge(double seconds);
 
 /// Waits on the simulated clock without using a core. Only for simulated binaries.
 void pass_time(double seconds);
-
-/// Memory that all simulated ranks share, page over page: for runs that never look at the values.
-void* allocate_folded(std::size_t bytes);
-void free_folded(void* memory);
 
 }  // namespace halobench

@@ -9,13 +9,17 @@ using halobench::UsageError;
 namespace {
 
 constexpr const char* machine =
-    "# a node of eight cores\n"
+    "# two sockets of four cores\n"
     "\n"
-    "cache 8e6 4 2e10\n"
-    "cache 1e6 1 5e10\n"
+    "cache 8e6 4 2e10 2e10\n"
+    "cache 1e6 1 5e10 5e10\n"
     "core_flops_per_s 1e9\n"
-    "core_bandwidth_bytes_per_s 1e10\n"
-    "node_bandwidth_bytes_per_s 4e10\n";
+    "cores 8 2\n"
+    "memory 8 4e10\n"
+    "memory 1 1e10\n"
+    "memory 4 3.4e10\n";
+
+constexpr double huge = 1e30;  // next to nothing of it is in a cache
 
 NodeModel read(const std::string& text) { return NodeModel::read(expect::File(text).path()); }
 
@@ -24,41 +28,72 @@ double bandwidth(double working_set_bytes, int ranks, int threads) {
   return 1e12 / read(machine).seconds({1e12, 0, working_set_bytes}, ranks, threads);
 }
 
+/// The same for a working set of which a share is in one level and the rest in the next.
+double mixed(double share, double first, double second) {
+  return 1 / (share / first + (1 - share) / second);
+}
+
+using expect::near;
+
 void flops_bound_what_has_few_bytes() {
   const auto model = read(machine);
-  expect::near(model.seconds({0, 3e9, 0}, 1, 1), 3);
-  expect::near(model.seconds({0, 3e9, 0}, 8, 2), 1.5);
-  expect::near(model.seconds({1e10, 5e8, 1e9}, 1, 1), 1);
-  expect::near(model.seconds({1e10, 2e9, 1e9}, 1, 1), 2);
+  near(model.seconds({0, 3e9, 0}, 1, 1), 3);
+  near(model.seconds({0, 3e9, 0}, 4, 2), 1.5);
+  near(model.seconds({1e10, 5e8, huge}, 1, 1), 1);
+  near(model.seconds({1e10, 2e9, huge}, 1, 1), 2);
 }
 
-void memory_is_shared_by_the_ranks() {
-  expect::near(bandwidth(1e9, 1, 1), 1e10);
-  expect::near(bandwidth(1e9, 4, 1), 1e10);
-  expect::near(bandwidth(1e9, 8, 1), 0.5e10);
-  expect::near(bandwidth(1e9, 1, 4), 4e10);
-  expect::near(bandwidth(1e9, 2, 4), 2e10);
+void memory_is_shared_by_the_cores_in_use() {
+  near(bandwidth(huge, 1, 1), 1e10);
+  near(bandwidth(huge, 2, 1), 1.8e10 / 2);  // between 1 and 4 cores
+  near(bandwidth(huge, 4, 1), 3.4e10 / 4);
+  near(bandwidth(huge, 8, 1), 4e10 / 8);
+  near(bandwidth(huge, 1, 4), 3.4e10);
+  near(bandwidth(huge, 2, 4), 4e10 / 2);
+  near(bandwidth(huge, 16, 1), 4e10 / 16);  // no more cores, no more bandwidth
 }
 
-void the_smallest_cache_that_holds_the_working_set_counts() {
-  expect::near(bandwidth(1e6, 1, 1), 5e10);
-  expect::near(bandwidth(1.01e6, 1, 1), 2e10);
-  expect::near(bandwidth(8e6, 1, 1), 2e10);
-  expect::near(bandwidth(8.01e6, 1, 1), 1e10);
+void a_rank_fills_one_socket_before_the_next() {
+  near(bandwidth(huge, 1, 6), 0.75 * 3.7e10);  // four of six threads on the first: 6 / 8
+  near(bandwidth(huge, 1, 8), 4e10);
 }
 
-void a_cache_is_shared_by_the_cores_in_use() {
-  expect::near(bandwidth(4e6, 2, 1), 2e10);
-  expect::near(bandwidth(4.01e6, 2, 1), 1e10);
-  expect::near(bandwidth(2e6, 8, 1), 2e10);  // four of the eight share one instance
-  expect::near(bandwidth(1e6, 8, 1), 5e10);  // this level is each core's own
+void caches_serve_what_they_hold_of_the_working_set() {
+  near(bandwidth(1e6, 1, 1), 5e10);
+  near(bandwidth(2e6, 1, 1), mixed(0.5, 5e10, 2e10));
+  near(bandwidth(8e6, 1, 1), mixed(0.125, 5e10, 2e10));
+  near(bandwidth(16e6, 1, 1), 1 / (0.0625 / 5e10 + 0.4375 / 2e10 + 0.5 / 1e10));
+}
+
+void the_sharpness_says_how_soon_a_cache_is_too_small() {
+  const auto sharp = read(std::string(machine) + "sharpness 2\n");
+  near(1e12 / sharp.seconds({1e12, 0, 2e6}, 1, 1), mixed(0.25, 5e10, 2e10));
+  near(1e12 / sharp.seconds({1e12, 0, 1e6}, 1, 1), 5e10);
+}
+
+void a_cache_is_shared_by_the_cores_in_use_on_its_socket() {
+  near(bandwidth(8e6, 2, 1), mixed(0.125, 5e10, 2e10));  // one on each socket
+  near(bandwidth(4e6, 4, 1), mixed(0.25, 5e10, 2e10));
+  near(bandwidth(2e6, 8, 1), mixed(0.5, 5e10, 2e10));
+  near(bandwidth(1e6, 8, 1), 5e10);  // this level is each core's own
+}
+
+void threads_that_share_a_core_share_its_caches_too() {
+  near(bandwidth(1e6, 16, 1), 0.5 * mixed(0.5, 5e10, 2e10));
+  near(read(machine).seconds({0, 3e9, 0}, 16, 1), 6);
+}
+
+void a_core_among_many_has_a_lower_clock() {
+  const auto model =
+      read("core_flops_per_s 1e9\ncores 5 1\nmemory 1 1e10\ncache 1e9 5 4e10 2e10\n");
+  near(1e12 / model.seconds({1e12, 0, 1e6}, 1, 1), 4e10);
+  near(1e12 / model.seconds({1e12, 0, 1e6}, 3, 1), 3e10);
+  near(1e12 / model.seconds({1e12, 0, 1e6}, 5, 1), 2e10);
 }
 
 void threads_split_the_working_set() {
-  expect::near(bandwidth(2e6, 1, 2), 2 * 5e10);
-  expect::near(bandwidth(2.01e6, 1, 2), 2 * 2e10);
-  expect::near(bandwidth(8e6, 1, 4), 4 * 2e10);
-  expect::near(bandwidth(8.1e6, 1, 4), 4e10);
+  near(bandwidth(2e6, 1, 2), 2 * 5e10);
+  near(bandwidth(8e6, 1, 4), 4 * mixed(0.5, 5e10, 2e10));
 }
 
 void a_bad_file_is_refused() {
@@ -67,24 +102,28 @@ void a_bad_file_is_refused() {
   };
   expect::throws<UsageError>([] { NodeModel::read("/nowhere/at/all"); },
                              "--machine /nowhere/at/all: can't be read");
-  says("speed 3\n", ":1: speed: no such key; known: core_flops_per_s,");
+  says("speed 3\n", ":1: speed: no such key; known: core_flops_per_s, cores,");
   says("\ncore_flops_per_s 0\n", ":2: core_flops_per_s: give a number above 0");
   says("core_flops_per_s\n", ":1: core_flops_per_s: give a number above 0");
   says("core_flops_per_s fast\n", "give a number above 0");
   says("core_flops_per_s 1e9 2e9\n", ":1: core_flops_per_s: '2e9' is too much");
   says("core_flops_per_s 1e9Hz\n", ":1: core_flops_per_s: 'Hz' is too much");
   says("cache 1e6 1\n", ":1: cache: give a number above 0");
-  says("core_flops_per_s 1e9\ncore_bandwidth_bytes_per_s 1e10\n",
-       "node_bandwidth_bytes_per_s are all needed");
+  says("cores 8\n", ":1: cores: give a number above 0");
+  says("core_flops_per_s 1e9\ncores 8 2\n", "core_flops_per_s, cores and memory are all needed");
 }
 
 }  // namespace
 
 int main() {
   flops_bound_what_has_few_bytes();
-  memory_is_shared_by_the_ranks();
-  the_smallest_cache_that_holds_the_working_set_counts();
-  a_cache_is_shared_by_the_cores_in_use();
+  memory_is_shared_by_the_cores_in_use();
+  a_rank_fills_one_socket_before_the_next();
+  caches_serve_what_they_hold_of_the_working_set();
+  the_sharpness_says_how_soon_a_cache_is_too_small();
+  a_cache_is_shared_by_the_cores_in_use_on_its_socket();
+  threads_that_share_a_core_share_its_caches_too();
+  a_core_among_many_has_a_lower_clock();
   threads_split_the_working_set();
   a_bad_file_is_refused();
   return expect::exit_code();

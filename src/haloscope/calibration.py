@@ -6,7 +6,16 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from haloscope.cluster import Cache, Cluster, Messages, Node, Overheads, Protocol, Quantity
+from haloscope.cluster import (
+    Cache,
+    Cluster,
+    Memory,
+    Messages,
+    Node,
+    Overheads,
+    Protocol,
+    Quantity,
+)
 from haloscope.errors import Problem, UserError
 from haloscope.evidence import MeasuredCase
 from haloscope.fits import exchanges, message_models
@@ -37,15 +46,17 @@ def _node(cases: Sequence[MeasuredCase], machine: Mapping[str, Any]) -> Node:
     if not streams or streams[0].cores != 1:
         mend = "run haloscope calibrate to its end: stream on one core was not measured well"
         raise UserError(Problem("calibrate", "nothing tells the memory's bandwidth", mend))
-    alone, together = streams[0], streams[-1]
+    alone = streams[0]
     return Node(
         cpu=str(machine["cpu"]),
         sockets=machine["sockets"],
         cores=machine["cores"],
         threads_per_core=machine["threads_per_core"],
         memory_bytes=machine["memory_bytes"],
-        core_bandwidth_bytes_per_s=_bandwidth(_largest(alone), 1),
-        node_bandwidth_bytes_per_s=_bandwidth(_largest(together), together.cores),
+        memory=tuple(
+            Memory(cores=case.cores, bandwidth_bytes_per_s=_bandwidth(_largest(case), case.cores))
+            for case in streams
+        ),
         caches=tuple(_cache(cache, alone, machine) for cache in machine["caches"]),
     )
 

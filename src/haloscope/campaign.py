@@ -8,20 +8,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from haloscope import session, toolchain
+from haloscope import places, session, toolchain
 from haloscope import study as studies
 from haloscope.case import Job
 from haloscope.errors import Problem, UserError
+from haloscope.places import LOCAL, Place
 from haloscope.plan import expand, unknown_settings
 from haloscope.progress import Teller
 from haloscope.records import append, read
 from haloscope.results import ResultFolder, SavedPlan, changes
-from haloscope.runners.local import LocalRunner
 from haloscope.session import Workbench
 from haloscope.stopping import Stopping
 from haloscope.study import Run, Study
-
-RUNNERS = ("local",)
 
 
 @dataclass(frozen=True)
@@ -34,15 +32,19 @@ class Request:
     toolchain: str | None = None
     seed: int | None = None
     oversubscribe: bool = False
+    on: str = LOCAL
+    keep: Path | None = None
 
 
 @dataclass(frozen=True)
 class Campaign:
     """A plan with its place and its programs.
 
-    source: the study's text, for a new folder. seen: for MPI library and transport, what it used.
+    place: where it runs. source: the study's text, for a new folder.
+    seen: for MPI library and transport, what it used.
     """
 
+    place: Place
     folder: ResultFolder
     plan: SavedPlan
     bench: Workbench
@@ -70,6 +72,8 @@ class Campaign:
 
         Cases whose transport does not work here become absent, with the reason.
         """
+        if self.place.simulated:
+            return self
         asked = {
             (case.toolchain, case.transport)
             for case in self.plan.cases
@@ -95,8 +99,7 @@ class Campaign:
             self.folder.create(self.source, self.plan)
         else:
             self.folder.save(self.plan)
-        shared = session.session(self.plan.name, self.plan.seed)
-        runner = LocalRunner(shared, self.bench.built, self.seen)
+        runner = self.place.runner(self.plan.name, self.plan.seed, self.bench, self.seen)
         plan, rule = self.plan, self.plan.rule
         stopping = rule and Stopping(rule, (record.raw for record in read(self.folder.records)))
         by_key = {(job.case.id, job.launch): job for job in jobs}
@@ -115,21 +118,24 @@ def start(request: Request, tell: Teller) -> Campaign:
     draft = studies.read(request.study)
     if draft.study is None:
         raise UserError(draft.problems)
-    study = _as_requested(draft.study, request)
+    place = places.place(request.on, request.keep)
+    study = _as_requested(draft.study, request, simulated=place.simulated)
     folder = ResultFolder(request.out or _default_folder(draft.name))
     wanted = {
         draft.where(index, "toolchains"): run.toolchains for index, run in enumerate(study.runs)
     }
     if request.toolchain is not None:
         wanted = {f"--toolchain {request.toolchain}": [request.toolchain]}
-    bench = session.workbench(wanted, tell)
-    site = session.site(bench, oversubscribe=request.oversubscribe)
+    bench = place.workbench(wanted, tell)
+    site = place.site(bench, oversubscribe=request.oversubscribe)
     plan = expand(study, site, bench.program, draft.where)
     unknown = [
         replace(problem, where=f"{draft.path}: {problem.where}")
         for problem in unknown_settings(study, bench.program)
     ]
-    problems = [*draft.problems, *bench.problems, *plan.problems, *unknown, *folder.problems()]
+    unfit = place.problems(draft.study, draft.where)
+    problems = [*draft.problems, *unfit, *bench.problems, *plan.problems, *unknown]
+    problems += folder.problems()
     if not plan.cases and not problems:
         problems.append(Problem(str(draft.path), "nothing can run here", "\n    ".join(plan.notes)))
     if problems:
@@ -141,10 +147,11 @@ def start(request: Request, tell: Teller) -> Campaign:
         cases=plan.cases,
         notes=plan.notes,
         sources={name: built.source for name, built in bench.built.items()},
-        machine=session.identity(),
-        rule=studies.stopping_rule(study) if request.launches is None else None,
+        machine=place.identity(),
+        on=place.name,
+        rule=None if place.simulated or request.launches else studies.stopping_rule(study),
     )
-    return Campaign(folder, saved, bench, draft.source)
+    return Campaign(place, folder, saved, bench, draft.source)
 
 
 def _check_launches(launches: int | None) -> None:
@@ -152,8 +159,14 @@ def _check_launches(launches: int | None) -> None:
         raise UserError(Problem(f"--launches {launches}", "too few", "give a number from 1"))
 
 
-def _as_requested(study: Study, request: Request) -> Study:
-    """The study with the request's launches and toolchain, and "all" toolchains by their names."""
+def _as_requested(study: Study, request: Request, *, simulated: bool) -> Study:
+    """The study with the request's launches and toolchain, and "all" toolchains by their names.
+
+    Simulated times are the same in every launch: one is enough.
+    """
+    if simulated:
+        once = [run.model_copy(update={"launches": 1, "toolchains": None}) for run in study.runs]
+        return study.model_copy(update={"runs": once, "precision": None})
 
     def changed(run: Run) -> Run:
         asked = [request.toolchain] if request.toolchain is not None else run.toolchains
@@ -178,7 +191,8 @@ def resume(directory: Path, study: str | None, launches: int | None, tell: Telle
     _check_launches(launches)
     folder = ResultFolder(directory)
     plan = folder.load()
-    bench = session.workbench({f"--resume {directory}": list(plan.sources)}, tell)
+    place = places.place(plan.on)
+    bench = place.workbench({f"--resume {directory}": list(plan.sources)}, tell)
     differences = []
     if study:
         saved = folder.study.read_text(encoding="utf-8")
@@ -187,7 +201,7 @@ def resume(directory: Path, study: str | None, launches: int | None, tell: Telle
     for name, built in bench.built.items():
         if built.source != plan.sources[name]:
             differences.append(f"halobench changed: {plan.sources[name]} -> {built.source}")
-    for key, value in session.identity().items():
+    for key, value in place.identity().items():
         if value != plan.machine[key]:
             differences.append(f"another machine: {key} {plan.machine[key]} -> {value}")
     if launches is not None and plan.rule is not None:
@@ -196,4 +210,4 @@ def resume(directory: Path, study: str | None, launches: int | None, tell: Telle
     problems = [Problem(f"--resume {directory}", what, mend) for what in differences]
     if problems or bench.problems:
         raise UserError([*problems, *bench.problems])
-    return Campaign(folder, plan.with_launches(launches), bench, None)
+    return Campaign(place, folder, plan.with_launches(launches), bench, None)

@@ -27,6 +27,7 @@ COMMANDS = (
     "doctor",
     "toolchain",
     "paper",
+    "validate",
 )
 
 _DESCRIPTION = "A laboratory for the communication performance of parallel (MPI) programs."

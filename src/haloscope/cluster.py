@@ -1,19 +1,25 @@
 """A machine as data: clusters/NAME.toml, written by haloscope calibrate or by hand.
 
 Every number that was measured, or taken from somewhere, has its source beside it. Units are part of
-the keys' names: bytes, seconds, bytes a second.
+the keys' names: bytes, seconds, bytes a second. What a simulation needs and a file does not say is
+named by `missing_for_simulation`.
 """
 
 from __future__ import annotations
 
 import tomllib
+from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError
 
 from haloscope.errors import Problem, UserError, nearest
+from haloscope.paths import share
+
+SAME_NODE = "same-node"
+OTHER_NODE = "other-node"
 
 
 class _Part(BaseModel):
@@ -30,25 +36,92 @@ class Quantity(_Part):
 
 
 class Cache(_Part):
-    """A cache level: size of one cache, cores that share it, the triad of one core in it."""
+    """A cache level: size of one cache, cores that share it, the triad of one core in it.
+
+    crowded_bytes_per_s: the same when all cores of the node work and their clock is lower; as for
+    one alone if not given.
+    """
 
     level: PositiveInt
     size_bytes: PositiveInt
     shared_by: PositiveInt
     bandwidth_bytes_per_s: Quantity | None = None
+    crowded_bytes_per_s: Quantity | None = None
+
+
+class Memory(_Part):
+    """What the memory of a node gives to so many cores together, as the triad counts it."""
+
+    cores: PositiveInt
+    bandwidth_bytes_per_s: Quantity
 
 
 class Node(_Part):
-    """A node. cores: of all sockets. Memory bandwidths are those of the triad."""
+    """A node. cores: of all sockets, each with threads_per_core hardware threads.
+
+    core_flops_per_s: of one core. sharpness: how soon a working set is too large for a cache (1 if
+    not given, see halobench/machine/node_model.hpp).
+    """
 
     cpu: str
     sockets: PositiveInt
     cores: PositiveInt
     threads_per_core: PositiveInt
     memory_bytes: PositiveInt
-    core_bandwidth_bytes_per_s: Quantity
-    node_bandwidth_bytes_per_s: Quantity
+    core_flops_per_s: Quantity | None = None
+    sharpness: Quantity | None = None
+    memory: tuple[Memory, ...] = Field(min_length=1)
     caches: tuple[Cache, ...] = ()
+
+
+class Level(_Part):
+    """One level of a fat tree, from the nodes up.
+
+    children: nodes or switches below each switch of this level; parents: switches of this level
+    that each of those is linked to; links: parallel links to each of them. A blocking factor of two
+    is half as many parents times links as a switch has children.
+    """
+
+    children: PositiveInt
+    parents: PositiveInt = 1
+    links: PositiveInt = 1
+
+
+class Network(_Part):
+    """What joins the nodes. Each has one card, which its ranks share: a link like all others.
+
+    fat_tree has levels, torus has dimensions (nodes along each), flat is one switch for all.
+    link_latency_s: of each link on the way, with the switch behind it.
+    """
+
+    name: str = Field(min_length=1)
+    topology: Literal["fat_tree", "torus", "flat"]
+    link_bandwidth_bytes_per_s: Quantity
+    link_latency_s: Quantity
+    levels: tuple[Level, ...] = ()
+    dimensions: tuple[PositiveInt, ...] = ()
+    source: str = Field(min_length=1)
+
+    @property
+    def places(self) -> int | None:
+        """Nodes that it has places for; None where it does not say."""
+        if self.topology == "fat_tree":
+            return prod(level.children for level in self.levels)
+        return prod(self.dimensions) if self.topology == "torus" else None
+
+
+class Mpi(_Part):
+    """An MPI library. Overheads are those of each message, in time of the processor.
+
+    rendezvous_bytes: from that size on, a send waits for its receive. collectives: algorithms by
+    operation, or "selector", by SimGrid's names.
+    """
+
+    library: str = Field(min_length=1)
+    rendezvous_bytes: Quantity
+    send_overhead_s: Quantity | None = None
+    receive_overhead_s: Quantity | None = None
+    collectives: dict[str, str] = Field(default_factory=dict)
 
 
 class Protocol(_Part):
@@ -63,6 +136,7 @@ class Protocol(_Part):
 class Messages(_Part):
     """Messages between two ranks that are placed in one way, by one MPI library.
 
+    placement: as a study names it, or "same-node" for any two ranks of a node.
     latency_s, bandwidth_bytes_per_s: of the Hockney model for all sizes; protocols: of its pieces.
     """
 
@@ -84,12 +158,14 @@ class Overheads(_Part):
 
 
 class Cluster(_Part):
-    """A whole cluster file."""
+    """A whole cluster file. nodes: as many as a simulated job may have."""
 
     name: str = Field(min_length=1)
     nodes: PositiveInt
     source: str = Field(min_length=1)
     node: Node
+    network: Network | None = None
+    mpi: Mpi | None = None
     messages: tuple[Messages, ...] = ()
     overheads: Overheads | None = None
 
@@ -114,6 +190,55 @@ def load(path: Path) -> Cluster:
         raise UserError([_problem(path, detail) for detail in error.errors()]) from error
 
 
+def ready() -> dict[str, Path]:
+    """The cluster files by name: those in ./clusters, and those that came with haloscope."""
+    folders = (share("clusters"), Path("clusters"))
+    return {path.stem: path for folder in folders for path in sorted(folder.glob("*.toml"))}
+
+
+def find(name: str) -> Cluster:
+    """The cluster of that name. UserError, with the nearest, where there is none."""
+    known = ready()
+    if name not in known:
+        raise UserError(
+            Problem(f"cluster {name}", "there is no such file", nearest(name, [*known]))
+        )
+    return load(known[name])
+
+
+def missing_for_simulation(cluster: Cluster) -> list[Problem]:
+    """What a simulation needs that this file does not say, or says in a way that can't be."""
+    found = {}
+    if cluster.node.core_flops_per_s is None:
+        found["node.core_flops_per_s"] = "flops a second of one core"
+    if any(cache.bandwidth_bytes_per_s is None for cache in cluster.node.caches):
+        found["node.caches.bandwidth_bytes_per_s"] = "each level's, of one core"
+    if cluster.mpi is None:
+        found["mpi"] = "library and rendezvous_bytes"
+    if cluster.node.cores > 1 and within_node(cluster) is None:
+        found["messages"] = 'an entry with placement = "same-node": latency and bandwidth'
+    if cluster.nodes > 1 and cluster.network is None:
+        found["network"] = "topology, link_bandwidth_bytes_per_s and link_latency_s"
+    where = f"cluster {cluster.name}"
+    problems = [Problem(f"{where}: {key}", "is missing", f"give {v}") for key, v in found.items()]
+    places = cluster.network.places if cluster.network else None
+    if places is not None and places < cluster.nodes:
+        what = f"has places for {places} nodes, there are {cluster.nodes}"
+        problems.append(Problem(f"{where}: network", what, "give more children, or fewer nodes"))
+    return problems
+
+
+def within_node(cluster: Cluster) -> Messages | None:
+    """Messages between ranks of one node: the entry "same-node", else the first of a placement."""
+    own = [one for one in cluster.messages if one.placement != OTHER_NODE]
+    return next((one for one in own if one.placement == SAME_NODE), own[0] if own else None)
+
+
+def between_nodes(cluster: Cluster) -> Messages | None:
+    """Messages between ranks of two nodes, where they are described beyond the network's links."""
+    return next((one for one in cluster.messages if one.placement == OTHER_NODE), None)
+
+
 def _problem(path: Path, detail: Any) -> Problem:
     key = ".".join(str(part) for part in detail["loc"])
     if detail["type"] == "extra_forbidden":
@@ -125,4 +250,7 @@ def _problem(path: Path, detail: Any) -> Problem:
 
 
 def _parts() -> list[type[BaseModel]]:
-    return [Cluster, Node, Cache, Messages, Protocol, Overheads, Quantity]
+    return [
+        *(Cluster, Node, Memory, Cache, Network, Level, Mpi, Messages, Protocol),
+        *(Overheads, Quantity),
+    ]

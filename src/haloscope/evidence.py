@@ -57,6 +57,12 @@ class MeasuredCase:
         return self.ranks * self.number("threads")
 
     @property
+    def verified(self) -> bool:
+        """Were the answers checked? Simulations may leave out the arithmetic."""
+        told = [record.raw.get("simulation") or {} for record in self.launches]
+        return all(one.get("verified", True) for one in told)
+
+    @property
     def simulated(self) -> bool:
         """Were its times taken from a simulated clock?"""
         return self.settings.get("clock") == "simulated"

@@ -76,9 +76,11 @@ def _marked(cases: Sequence[MeasuredCase]) -> Iterator[Finding]:
             "cores (†), so these times say little about the machine.",
             "warning",
         )
-    simulated = sum(case.simulated for case in cases)
+    simulated = [case for case in cases if case.simulated]
     if simulated:
-        yield Finding(f"{count(simulated, 'case')} of {len(cases)} simulated (‡).")
+        unverified = sum(not case.verified for case in simulated)
+        checked = f"; {count(unverified, 'answer')} not verified" if unverified else ""
+        yield Finding(f"{count(len(simulated), 'case')} of {len(cases)} simulated (‡){checked}.")
 
 
 def _disturbed(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:

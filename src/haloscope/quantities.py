@@ -40,6 +40,8 @@ def quantity(value: float | None, scale: Scale = PLAIN, digits: int = 3) -> str:
     """A value with the unit that suits it: 0.00231 s is "2.31 ms"."""
     if value is None:
         return MISSING
+    if scale is PERCENT and 0 < abs(value) < 1e-4:
+        return "<0.01 %"
     factor, unit = unit_of(value, scale)
     return f"{number(value / factor, digits)} {unit}".rstrip()
 

@@ -22,6 +22,7 @@ class SavedPlan:
     """plan.json: what is to be measured, by which programs, on which machine.
 
     name: of the study; sources: the hash of halobench's sources for each toolchain;
+    on: the place, as --on names it.
     machine: what must be the same for the records of one folder to be of one kind.
     rule: when a case has been launched often enough, where the study asks for a precision.
     """
@@ -33,6 +34,7 @@ class SavedPlan:
     notes: tuple[str, ...]
     sources: Mapping[str, str]
     machine: Mapping[str, Any]
+    on: str = "local"
     rule: Rule | None = None
 
     def jobs(self) -> list[Job]:

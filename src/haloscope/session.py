@@ -29,18 +29,20 @@ class Workbench:
     """halobench as every toolchain that is needed built it, and what stands in the way of others.
 
     built has at least one entry; names are those that a run without toolchains is measured with.
-    missing: libraries that are known but can't be had here, and why.
+    missing: libraries that are known but can't be had here, and why. planner: what answers
+        questions about cases, where what is built can't be asked.
     """
 
     built: Mapping[str, Built]
     names: tuple[str, ...]
     problems: tuple[Problem, ...]
     missing: Mapping[str, str] = field(default_factory=dict)
+    planner: Halobench | None = None
 
     @property
     def program(self) -> Halobench:
         """Any of the programs, to plan with: they all plan alike."""
-        return Halobench(next(iter(self.built.values())).program)
+        return self.planner or Halobench(next(iter(self.built.values())).program)
 
 
 def workbench(wanted: Mapping[str, Sequence[str] | None], tell: Teller) -> Workbench:

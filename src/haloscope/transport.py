@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-Family = Literal["openmpi", "mpich", "impi"]
+Family = Literal["openmpi", "mpich", "impi", "simgrid"]
 Settings = Mapping[str, str]
 
 TRANSPORTS: Mapping[Family, Mapping[str, Settings]] = {

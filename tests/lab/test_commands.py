@@ -165,7 +165,7 @@ def test_all_problems_are_found_before_anything_runs(
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        (["--on", "slrum"], "--on slrum: no such runner"),
+        (["--on", "slrum"], "--on slrum: there is no such place"),
         (["--launches", 0], "--launches 0: too few"),
         (["--resume", "x", "--seed", 1], "--seed: with --resume, the folder's plan has that"),
         (["--resume", "x"], "--resume x: no plan.json is in it"),

@@ -29,7 +29,7 @@ def calibrated(raws: list[Raw]) -> Cluster:
 def test_bandwidths_latencies_and_overheads_are_there_with_interval_and_source() -> None:
     found = calibrated(measured())
 
-    core, node = found.node.core_bandwidth_bytes_per_s, found.node.node_bandwidth_bytes_per_s
+    core, node = (one.bandwidth_bytes_per_s for one in found.node.memory)
     assert core.value < node.value
     assert core.low is not None and core.low < core.value
     assert "stream triad" in core.source and "over 6 launches" in core.source
@@ -62,7 +62,7 @@ def test_all_that_is_wrong_in_a_file_is_named_with_its_key(tmp_path: Path) -> No
     path = tmp_path / "mine.toml"
     cluster.write(calibrated(measured()), path)
     data = tomllib.loads(path.read_text())
-    data["node"]["core_bandwidth_bytes_per_s"]["value"] = -1.0
+    data["node"]["memory"][0]["bandwidth_bytes_per_s"]["value"] = -1.0
     del data["node"]["sockets"]
     data["node"]["core"] = 3
     path.write_text(tomli_w.dumps(data))
@@ -71,7 +71,7 @@ def test_all_that_is_wrong_in_a_file_is_named_with_its_key(tmp_path: Path) -> No
         cluster.load(path)
 
     assert {problem.where.removeprefix(f"{path}: ") for problem in caught.value.problems} == {
-        "node.core_bandwidth_bytes_per_s.value",
+        "node.memory.0.bandwidth_bytes_per_s.value",
         "node.sockets",
         "node.core",
     }

@@ -64,13 +64,13 @@ def test_what_is_slower_is_said_to_take_longer() -> None:
 def test_shared_cores_and_simulation_are_said() -> None:
     raws = [
         poisson(64, ranks=4, layout={"oversubscribed": True}),
-        poisson(128, clock="simulated"),
+        poisson(128, clock="simulated", simulation={"verified": False}),
     ]
 
     shared, simulated, *_ = texts(raws)
 
     assert shared.startswith("1 case of 2 oversubscribed")
-    assert simulated == "1 case of 2 simulated (‡)."
+    assert simulated == "1 case of 2 simulated (‡); 1 answer not verified."
 
 
 def test_a_busy_machine_is_said_first() -> None:

@@ -2,6 +2,7 @@ import pytest
 
 from haloscope.quantities import (
     BYTES_PER_SECOND,
+    PERCENT,
     SECONDS,
     clock,
     count,
@@ -97,3 +98,9 @@ def test_words_around_numbers() -> None:
         "a and b",
         "a, b and c",
     ]
+
+
+def test_a_tiny_share_is_not_a_row_of_zeros() -> None:
+    assert quantity(4.4e-18, PERCENT) == "<0.01 %"
+    assert quantity(2e-4, PERCENT) == "0.0200 %"
+    assert quantity(0.0, PERCENT) == "0 %"

@@ -59,13 +59,10 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _clusters() -> list[tuple[str, str]]:
     """The cluster files here, by name, with where their numbers are from."""
-    from pathlib import Path
-
     from haloscope import cluster
 
-    found = [cluster.load(path) for path in sorted(Path("clusters").glob("*.toml"))]
-    none = ("none here", "haloscope calibrate writes one for this machine")
-    return [(one.name, one.source) for one in found] or [none]
+    found = [cluster.load(path) for path in cluster.ready().values()]
+    return [(one.name, one.source) for one in found]
 
 
 def _study(path: Path, bench: Workbench) -> tuple[str, str, str]:

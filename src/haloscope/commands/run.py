@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from rich.console import Console
 
@@ -26,6 +26,7 @@ examples:
   haloscope run quick                               about a minute: how this machine does
   haloscope run poisson-scaling --dry-run           what would run, and what it needs
   haloscope run my-study.toml --launches 10 --out results/before
+  haloscope run poisson-scaling --on stampede2      the same study on a simulated cluster
   haloscope run --resume results/before             after an interruption: what is left of it
   haloscope run --resume results/before --launches 20         more launches of the same cases
 
@@ -44,7 +45,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     add = parser.add_argument
     add("study", metavar="STUDY", nargs="?", help="a ready study's name, or a TOML file")
-    add("--on", metavar="RUNNER", default="local", help="where to run: local (the default)")
+    add(
+        "--on",
+        metavar="PLACE",
+        default="local",
+        help="this machine (local), or a cluster file's name (haloscope list): simulated there",
+    )
+    add("--keep", metavar="DIR", help="keep each simulated case's platform and host file there")
     add("--out", metavar="DIR", help="the result folder (default: results/STUDY-DATE-TIME)")
     add("--launches", metavar="N", type=int, help="whole jobs of each case, not the study's number")
     add("--resume", metavar="DIR", help="go on with a result folder; what is done is skipped")
@@ -89,7 +96,7 @@ def _campaign(arguments: argparse.Namespace, tell: Teller) -> Campaign:
     from haloscope import campaign
     from haloscope.errors import UserError
 
-    problems = list(_unusable(arguments, campaign.RUNNERS))
+    problems = list(_unusable(arguments))
     if problems:
         raise UserError(problems)
 
@@ -102,16 +109,23 @@ def _campaign(arguments: argparse.Namespace, tell: Teller) -> Campaign:
         toolchain=arguments.toolchain,
         seed=arguments.seed,
         oversubscribe=arguments.oversubscribe,
+        on=arguments.on,
+        keep=Path(arguments.keep) if arguments.keep else None,
     )
     return campaign.start(request, tell)
 
 
-def _unusable(arguments: argparse.Namespace, runners: Sequence[str]) -> Iterator[Problem]:
-    """Options that do not go together, or that nothing here understands."""
-    from haloscope.errors import Problem, nearest
+def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
+    """Options that do not go together."""
+    from haloscope.errors import Problem
 
-    if arguments.on not in runners:
-        yield Problem(f"--on {arguments.on}", "no such runner", nearest(arguments.on, runners))
+    simulated = arguments.on != "local"
+    for option in ("oversubscribe", "toolchain"):
+        if simulated and getattr(arguments, option):
+            mend = "leave it out, or run on this machine"
+            yield Problem(f"--{option}", "can't be simulated", mend)
+    if arguments.keep and not simulated:
+        yield Problem("--keep", "there is nothing to keep", "it is for simulated cases: --on PLACE")
     if arguments.study is None and arguments.resume is None:
         yield Problem("STUDY", "missing", "name a study (haloscope list) or a file")
     if arguments.resume:
@@ -136,7 +150,7 @@ def _announce(campaign: Campaign, left: int, again: int, tell: Teller) -> None:
     from haloscope.doctor import Patient, check_load
     from haloscope.quantities import count
 
-    plan, load = campaign.plan, check_load(Patient())
+    plan = campaign.plan
     done = len(plan.jobs()) - left
     lines = [
         f"{plan.study}",
@@ -149,7 +163,8 @@ def _announce(campaign: Campaign, left: int, again: int, tell: Teller) -> None:
         lines.append(f"there already and skipped: {count(done, 'launch', 'launches')}")
     if again:
         lines.append(f"did not end well before, tried again: {count(again, 'launch', 'launches')}")
-    if load.level == "warn":
+    load = None if campaign.place.simulated else check_load(Patient())
+    if load is not None and load.level == "warn":
         lines.append(f"times will suffer: {load.what}; {load.mend}")
     for line in lines:
         tell.say(line)

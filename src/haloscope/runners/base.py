@@ -16,7 +16,9 @@ class Runner(Protocol):
     iteration is left early (Ctrl-C), the job in flight is ended, and nothing is yielded for it.
     """
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What a record calls it."""
 
     def run(self, jobs: Iterable[Job]) -> Iterator[dict[str, Any]]:
         """The records of the jobs, as in records.jsonl."""

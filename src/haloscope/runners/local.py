@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import signal
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from haloscope.case import Case, Job
-from haloscope.records import SCHEMA
-from haloscope.runners import process
+from haloscope.runners import answer, process
 from haloscope.runners.base import Session
 from haloscope.runners.placement import misplaced
 from haloscope.toolchain import Launch, Toolchain, launch_command
@@ -43,41 +39,12 @@ class LocalRunner:
     def run(self, jobs: Iterable[Job]) -> Iterator[dict[str, Any]]:
         """The records of the jobs, in their order, each as soon as its job has ended."""
         for job in jobs:
-            yield self._absent(job) if job.case.absent else self._launch(job)
-
-    def _absent(self, job: Job) -> dict[str, Any]:
-        """The record of what can't run here."""
-        return {
-            **self._asked(job),
-            "transport_seen": None,
-            "outcome": "absent",
-            "reason": job.case.absent,
-            "command": None,
-            "wall_s": 0.0,
-            "started": _now(),
-            "ended": _now(),
-        }
+            why = job.case.absent
+            yield answer.absent(self._asked(job), why) if why else self._launch(job)
 
     def _asked(self, job: Job) -> dict[str, Any]:
-        """What a record says of a job before anything is launched."""
-        case = job.case
-        return {
-            **_unmeasured(case),
-            "case": case.id,
-            "launch": job.launch,
-            "layout": {
-                **asdict(case.layout),
-                "ranks": case.layout.ranks,
-                "oversubscribed": case.oversubscribed,
-                "seen": [],
-            },
-            "toolchain": {"name": case.toolchain},
-            "transport": case.transport,
-            "transport_seen": self.seen.get((case.toolchain, case.transport)),
-            "runner": self.name,
-            "run": case.run,
-            **asdict(self.session),
-        }
+        used = self.seen.get((job.case.toolchain, job.case.transport))
+        return {**answer.asked(self.session, self.name, job), "transport_seen": used}
 
     def _launch(self, job: Job) -> dict[str, Any]:
         built = self.built[job.case.toolchain]
@@ -86,9 +53,9 @@ class LocalRunner:
             launch = _launch_of(job.case)
             program = [str(built.program), "--out", str(out), job.case.kernel, *job.case.arguments]
             command, environment = launch_command(built.toolchain, launch, program)
-            started = _now()
+            started = answer.now()
             ended = process.run(command, environment, job.case.timeout_s)
-            measured = _measured(out)
+            measured = answer.measured(out)
         outcome, reason = self._judged(job.case, launch.cpus_of_ranks(), ended, measured)
         asked = self._asked(job)
         found = measured or {}
@@ -105,7 +72,7 @@ class LocalRunner:
             "reason": reason,
             "command": command,
             "started": started,
-            "ended": _now(),
+            "ended": answer.now(),
             "wall_s": round(ended.wall_s, 6),
         }
         return record if outcome == "ok" else {**record, "stderr": ended.output}
@@ -122,7 +89,7 @@ class LocalRunner:
         if measured is not None and measured["outcome"] == "wrong":
             return "wrong", measured["reason"]
         if ended.code != 0:
-            return "failed", _how_it_ended(ended.code)
+            return "failed", answer.how_it_ended(ended.code)
         if measured is None:
             return "failed", "it ended without an error, and without a record"
         if case.oversubscribed:
@@ -142,44 +109,3 @@ def _launch_of(case: Case) -> Launch:
         transport=case.transport,
         placement=case.layout.placement,
     )
-
-
-def _measured(path: Path) -> dict[str, Any] | None:
-    """The record that halobench wrote; None if it wrote none, or not to its end."""
-    if not path.exists():
-        return None
-    try:
-        measured: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
-        return None
-    return measured
-
-
-def _unmeasured(case: Case) -> dict[str, Any]:
-    """What a record says of a case that measured nothing."""
-    return {
-        "schema": SCHEMA,
-        "kernel": case.kernel,
-        "params": dict(case.params),
-        "clock": "wall",
-        "times_s": [],
-        "steps": None,
-        "warmup": None,
-        "synchronisation": None,
-        "points": [],
-        "phases": [],
-        "result": {},
-        "work": None,
-        "memory": None,
-        "timer": None,
-    }
-
-
-def _how_it_ended(code: int) -> str:
-    if code <= 128 or code - 128 not in set(signal.Signals):
-        return f"exit code {code}"
-    return f"exit code {code}: killed by {signal.Signals(code - 128).name}"
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -30,33 +30,68 @@ class Ended:
     output: str
 
 
-def run(
-    command: Sequence[str], environment: Mapping[str, str], timeout_s: float, tail: int = TAIL
-) -> Ended:
-    """Run a command to its end, or to its time limit; keep `tail` characters of what it prints.
+class Running:
+    """A command that runs. It must be ended, by `end`, however its user is left.
 
-    Whichever way this is left (an exception, Ctrl-C, even kill -9 of this process), the command and
-    all that it started are ended too: see supervise.py.
+    When it is ended, or this process dies (an exception, Ctrl-C, even kill -9), the command and all
+    that it started are ended too: see supervise.py.
     """
-    begin = time.perf_counter()
-    with tempfile.TemporaryFile() as output:
-        supervisor = subprocess.Popen(
+
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str], timeout_s: float
+    ) -> None:
+        """Start the command; time runs from now on."""
+        self._begin = time.perf_counter()
+        self._deadline = self._begin + timeout_s
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115 - closed by end()
+        self._supervisor = subprocess.Popen(
             [sys.executable, "-I", "-S", str(_SUPERVISE), *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=output,
+            stderr=self._output,
             env=environment,
             start_new_session=True,  # a Ctrl-C is ours to handle
         )
-        with supervisor:
+
+    def fileno(self) -> int:
+        """Can be read from when the command has ended."""
+        assert self._supervisor.stdout
+        return self._supervisor.stdout.fileno()
+
+    @property
+    def left_s(self) -> float:
+        """Seconds to its time limit; 0 when it has passed."""
+        return max(0.0, self._deadline - time.perf_counter())
+
+    def end(self, tail: int = TAIL) -> Ended:
+        """End whatever is still there; how it ended, and the last `tail` characters printed."""
+        with self._output, self._supervisor as supervisor:
             assert supervisor.stdin and supervisor.stdout
-            try:
-                ended, _, _ = select.select([supervisor.stdout], [], [], timeout_s)
-            finally:
-                supervisor.stdin.close()  # ends whatever is still there
-            wall_s = time.perf_counter() - begin
+            in_time = bool(select.select([self], [], [], 0)[0])
+            supervisor.stdin.close()
+            wall_s = time.perf_counter() - self._begin
             code = int(supervisor.stdout.read() or 128)
-        return Ended(code, not ended, wall_s, _end_of(output, tail))
+            supervisor.wait()
+            return Ended(code, not in_time, wall_s, _end_of(self._output, tail))
+
+
+def wait(running: Sequence[Running]) -> list[Running]:
+    """Wait until some of these have ended, or have reached their time limit; which ones."""
+    ended, _, _ = select.select(running, [], [], min(one.left_s for one in running))
+    return [one for one in running if one in ended or one.left_s == 0.0]
+
+
+def run(
+    command: Sequence[str], environment: Mapping[str, str], timeout_s: float, tail: int = TAIL
+) -> Ended:
+    """Run a command to its end, or to its time limit; keep `tail` characters of what it prints."""
+    running = Running(command, environment, timeout_s)
+    try:
+        wait([running])
+    except BaseException:
+        running.end()
+        raise
+    return running.end(tail)
 
 
 def _end_of(file: BinaryIO, characters: int) -> str:

@@ -1,0 +1,192 @@
+"""Where a study runs: on this machine, or on a simulated cluster.
+
+A place says how halobench is built for it, what it has room for, and what runs cases there.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+from haloscope import __version__, build, cluster, machine, session
+from haloscope.errors import Problem, UserError, nearest
+from haloscope.plan import Site
+from haloscope.progress import Teller
+from haloscope.runners.base import Runner, Session
+from haloscope.runners.local import Built, LocalRunner
+from haloscope.runners.simgrid import SimgridRunner
+from haloscope.session import Workbench
+from haloscope.study import DEFAULT, Study
+from haloscope.toolchain import Toolchain, cache_path
+
+LOCAL = "local"
+SIMGRID = "simgrid"
+Wanted = Mapping[str, Sequence[str] | None]
+Seen = Mapping[tuple[str, str | None], str | None]
+
+
+class Place(Protocol):
+    """A place to run studies in. simulated: whether one launch of a case tells all."""
+
+    simulated: bool
+
+    @property
+    def name(self) -> str:
+        """What --on calls it."""
+
+    def problems(self, study: Study, where: Callable[[int, str], str]) -> list[Problem]:
+        """What a study asks for that this place can't do; `where` says where a run's key stands."""
+
+    def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
+        """halobench as it is to run there, built where it is not yet."""
+
+    def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:
+        """What there is room for."""
+
+    def identity(self) -> Mapping[str, Any]:
+        """What must be the same for records to be of one place."""
+
+    def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
+        """What runs cases there."""
+
+
+def place(name: str, keep: Path | None = None) -> Place:
+    """The place that --on names: local, or a cluster file's name. UserError for any other."""
+    if name == LOCAL:
+        return Here()
+    known = cluster.ready()
+    if name not in known:
+        what = "there is no such place"
+        raise UserError(Problem(f"--on {name}", what, nearest(name, [LOCAL, *known])))
+    described = cluster.load(known[name])
+    problems = cluster.missing_for_simulation(described)
+    if problems:
+        raise UserError(problems)
+    return Simulated(name, described, keep)
+
+
+@dataclass(frozen=True)
+class Here:
+    """This machine."""
+
+    name: str = LOCAL
+    simulated = False
+
+    def problems(self, study: Study, where: Callable[[int, str], str]) -> list[Problem]:
+        """Nothing: what this machine lacks is found case by case."""
+        return []
+
+    def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
+        """halobench built with every toolchain that is wanted."""
+        return session.workbench(wanted, tell)
+
+    def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:
+        """This machine's processors and memory."""
+        return session.site(bench, oversubscribe=oversubscribe)
+
+    def identity(self) -> Mapping[str, Any]:
+        """Host, processor and cores."""
+        return session.identity()
+
+    def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
+        """Launches, one after the other."""
+        return LocalRunner(session.session(study, seed), bench.built, seen)
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A cluster file, under SimGrid."""
+
+    name: str
+    cluster: cluster.Cluster
+    keep: Path | None = None
+    simulated = True
+
+    def problems(self, study: Study, where: Callable[[int, str], str]) -> list[Problem]:
+        """MPI libraries and transports are the cluster file's; threads have cores of their own."""
+        mend = f"leave it out: {self.name}'s file says which MPI library is simulated"
+        return [
+            Problem(where(index, key), "can't be simulated", mend)
+            for index, run in enumerate(study.runs)
+            for key, asked in (
+                ("toolchains", run.toolchains is not None),
+                ("transports", any(one != DEFAULT for one in run.transports)),
+            )
+            if asked
+        ]
+
+    def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
+        """halobench built with smpicxx; a real build answers questions, as SMPI's can't."""
+        real = session.usual(tell)
+        with tell.steps() as steps:
+            program = build.build(self._smpi, say=tell.say, progress=steps)
+        built = Built(self._smpi, program, build.source_hash())
+        return replace(real, built={SIMGRID: built}, names=(SIMGRID,), planner=real.program)
+
+    @cached_property
+    def _smpi(self) -> Toolchain:
+        return smpi()
+
+    def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:
+        """The cluster's nodes. Memory is folded, so that what the nodes have is what counts."""
+        node = self.cluster.node
+        return Site(
+            nodes=self.cluster.nodes,
+            cores=node.cores,
+            hardware_threads=node.cores * node.threads_per_core,
+            memory_bytes=node.memory_bytes,
+            oversubscribe=False,
+            toolchains=(SIMGRID,),
+            transports={},
+            missing={},
+            placements=[cluster.OTHER_NODE] if self.cluster.nodes > 1 else [],
+        )
+
+    def identity(self) -> Mapping[str, Any]:
+        """The cluster's name, processor and cores, as a machine's."""
+        node = self.cluster.node
+        return {"host": self.cluster.name, "cpu": node.cpu, "cores": node.cores}
+
+    def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
+        """Simulations, side by side on this machine's cores."""
+        node = self.cluster.node
+        described = {
+            **self.identity(),
+            "sockets": node.sockets,
+            "threads_per_core": node.threads_per_core,
+            "caches": [one.model_dump(include=_CACHE) for one in node.caches],
+            "memory_bytes": node.memory_bytes,
+            "governor": None,
+            "os": None,
+            "busy_processors": None,
+        }
+        checkout = session.checkout(Path(__file__).parents[2])
+        return SimgridRunner(
+            Session(study, seed, described, __version__, checkout),
+            bench.built[SIMGRID],
+            self.cluster,
+            cache_path() / "simulated",
+            len(machine.physical_cores()),
+            self.keep,
+        )
+
+
+_CACHE = {"level", "size_bytes", "shared_by"}
+
+
+def smpi() -> Toolchain:
+    """SimGrid's compiler wrapper and launcher in PATH. UserError where they are not."""
+    found = [shutil.which(program) for program in ("smpicxx", "smpirun")]
+    if None in found:
+        what = "SimGrid is not installed: no smpicxx and smpirun in PATH"
+        mend = "Debian, Ubuntu: apt install simgrid libsimgrid-dev; or add its bin folder to PATH"
+        raise UserError(Problem("simulation", what, mend))
+    mpicxx, mpirun = (Path(str(path)) for path in found)
+    done = subprocess.run([mpirun, "-version"], capture_output=True, text=True, check=False)
+    version = next(iter(done.stdout.splitlines()), "SimGrid").replace("version ", "").strip()
+    return Toolchain(SIMGRID, None, mpicxx, mpirun, "simgrid", version)

@@ -1,0 +1,179 @@
+"""A cluster file as SimGrid takes it: platform, host file, node model, options.
+
+Sources: SimGrid's manual, "Platform reference" and "SMPI: simulate MPI applications".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from xml.etree import ElementTree
+
+from haloscope.cluster import Cluster, Messages, Network, between_nodes, within_node
+
+SPEED_FLOPS = 1e9
+"""Of a host, nominally: computation is charged in seconds."""
+_UNLIMITED = 1e3
+"""Factor on a bandwidth where messages take the same time whatever their size."""
+_PROMPT = 1e-3
+"""Factor on a latency where a fit found none."""
+
+
+def platform(cluster: Cluster) -> str:
+    """The platform's XML: a zone around the network, as SimGrid 4.1 wants for fat trees."""
+    network = cluster.network
+    within = within_node(cluster)
+    attributes = {
+        "id": "cluster",
+        "prefix": "node-",
+        "suffix": "",
+        "radical": f"0-{_places(cluster) - 1}",
+        "speed": f"{SPEED_FLOPS:.0f}f",
+        "core": str(cluster.node.cores * cluster.node.threads_per_core),
+        **(_links(network) if network else {"bw": "1Bps", "lat": "1s"}),  # one node has no network
+    }
+    if within is not None:
+        attributes["loopback_bw"] = f"{_bandwidth(within)!r}Bps"
+        attributes["loopback_lat"] = f"{_wire_latency(cluster, within)!r}s"
+    root = ElementTree.Element("platform", version="4.1")
+    zone = ElementTree.SubElement(root, "zone", id="world", routing="Full")
+    ElementTree.SubElement(zone, "cluster", attributes)
+    ElementTree.indent(root)
+    head = '<?xml version="1.0"?>\n'
+    head += '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
+    return head + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _places(cluster: Cluster) -> int:
+    return (cluster.network and cluster.network.places) or cluster.nodes
+
+
+def _links(network: Network) -> dict[str, str]:
+    links = {
+        "bw": f"{network.link_bandwidth_bytes_per_s.value!r}Bps",
+        "lat": f"{network.link_latency_s.value!r}s",
+        "sharing_policy": "SPLITDUPLEX",
+    }
+    if network.topology == "fat_tree":
+        levels = network.levels
+        shape = [
+            ",".join(str(getattr(level, part)) for level in levels)
+            for part in ("children", "parents", "links")
+        ]
+        links["topology"] = "FAT_TREE"
+        links["topo_parameters"] = ";".join([str(len(levels)), *shape])
+    elif network.topology == "torus":
+        links["topology"] = "TORUS"
+        links["topo_parameters"] = ",".join(map(str, network.dimensions))
+    return links
+
+
+def host_file(ranks_on_nodes: list[int]) -> str:
+    """The host of each rank, given the node of each rank: a line a rank."""
+    return "".join(f"node-{node}\n" for node in ranks_on_nodes)
+
+
+def machine_file(cluster: Cluster) -> str:
+    """The node as halobench's --machine reads it (halobench/machine/node_model.hpp)."""
+    node = cluster.node
+    if node.core_flops_per_s is None:
+        raise ValueError("a node without core_flops_per_s")
+    lines = [
+        f"core_flops_per_s {node.core_flops_per_s.value!r}",
+        f"cores {node.cores} {node.sockets}",
+        *(f"memory {one.cores} {one.bandwidth_bytes_per_s.value!r}" for one in node.memory),
+        *(
+            f"cache {cache.size_bytes} {cache.shared_by} {alone.value!r} {crowded.value!r}"
+            for cache in node.caches
+            if (alone := cache.bandwidth_bytes_per_s)
+            and (crowded := cache.crowded_bytes_per_s or alone)
+        ),
+    ]
+    if node.sharpness is not None:
+        lines.append(f"sharpness {node.sharpness.value!r}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def settings(cluster: Cluster) -> list[str]:
+    """Options of smpirun: nothing is timed on the host, and messages as the file has them."""
+    mpi = cluster.mpi
+    if mpi is None:
+        raise ValueError("a cluster without an MPI library")
+    send, receive = mpi.send_overhead_s, mpi.receive_overhead_s
+    limit = round(mpi.rendezvous_bytes.value)
+    bandwidths, latencies = _factors(cluster)
+    found = {
+        "smpi/simulate-computation": "no",
+        "smpi/privatization": "no",  # halobench has no variables that ranks would have to share
+        "smpi/wtime": "0",
+        **({"smpi/os": f"0:{send.value!r}:0"} if send else {}),
+        **({"smpi/or": f"0:{receive.value!r}:0"} if receive else {}),
+        "smpi/async-small-thresh": str(limit),
+        "smpi/send-is-detached-thresh": str(limit),
+        "smpi/bw-factor": bandwidths,
+        "smpi/lat-factor": latencies,
+        **{
+            ("smpi/coll-selector" if name == "selector" else f"smpi/{name}"): algorithm
+            for name, algorithm in mpi.collectives.items()
+        },
+    }
+    return [f"--cfg={key}:{value}" for key, value in found.items()]
+
+
+def _factors(cluster: Cluster) -> tuple[str, str]:
+    """What SMPI multiplies bandwidths and latencies with, by size: the protocols of the messages.
+
+    SimGrid has one table for all links. It is that of the messages between nodes where these have
+    protocols, else that of the messages within a node.
+    """
+    described = next(
+        (one for one in (between_nodes(cluster), within_node(cluster)) if one and one.protocols),
+        None,
+    )
+    if described is None:
+        return "0:1", "0:1"
+    latency, bandwidth = _wire_latency(cluster, described), _bandwidth(described)
+    overheads = _overheads(cluster)
+    bandwidths, latencies = [], []
+    for piece in described.protocols:
+        above = max(0, piece.first_bytes - 1)
+        fast = piece.bandwidth_bytes_per_s
+        slow = piece.latency_s
+        by_bandwidth = fast.value / bandwidth if fast else _UNLIMITED
+        by_latency = max(_PROMPT, (slow.value - overheads) / latency) if slow else _PROMPT
+        bandwidths.append(f"{above}:{by_bandwidth!r}")
+        latencies.append(f"{above}:{by_latency!r}")
+    return ";".join(bandwidths), ";".join(latencies)
+
+
+def _overheads(cluster: Cluster) -> float:
+    mpi = cluster.mpi
+    each = (mpi.send_overhead_s, mpi.receive_overhead_s) if mpi else ()
+    return sum(one.value for one in each if one is not None)
+
+
+def _wire_latency(cluster: Cluster, messages: Messages) -> float:
+    """What is left of the latency without the overheads at both ends."""
+    return max(_PROMPT * messages.latency_s.value, messages.latency_s.value - _overheads(cluster))
+
+
+def _bandwidth(messages: Messages) -> float:
+    return messages.bandwidth_bytes_per_s.value
+
+
+def shape(network: Network) -> Iterator[str]:
+    """The network in words, a line a level: for people."""
+    card = network.link_bandwidth_bytes_per_s.value
+    if network.topology != "fat_tree":
+        sizes = " x ".join(map(str, network.dimensions)) or "one switch"
+        yield f"{network.topology}: {sizes}"
+        return
+    for number, level in enumerate(network.levels):
+        nodes = prod(one.children for one in network.levels[: number + 1])
+        following = network.levels[number + 1 :]
+        up = following[0].parents * following[0].links if following else 0
+        blocking = f", blocking {level.children * level.links / up:g}:1" if up else ""
+        yield (
+            f"level {number + 1}: {level.children} down, {up} up a switch{blocking}; "
+            f"{nodes} nodes below; {card * level.links:.3g} B/s a child"
+        )

@@ -1,0 +1,262 @@
+"""The simulating runner: cases on a cluster that is described in a file, under SimGrid's smpirun.
+
+Simulated times are the same whenever a case is run, so one launch of a case is enough, results are
+kept in a cache under all that they depend on, and cases run side by side on this machine's cores.
+
+Arithmetic is left out: computation takes the time that the node model says, and the answer is not
+verified. An iterative solve is cut short after a few iterations, which all take the same time, and
+its times are those of as many iterations as the solve is known to need (solves.py). Where that is
+not known, the arithmetic is done too, and the answer verified.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from haloscope import platform
+from haloscope.case import Case, Job
+from haloscope.cluster import Cluster
+from haloscope.runners import answer, process
+from haloscope.runners.base import Session
+from haloscope.runners.local import Built
+from haloscope.solves import Solve, known_solve
+
+SIMULATED_ITERATIONS = 20
+_STEPS = 10
+"""Of a batch, where the kernel would choose by itself: they all take the same simulated time."""
+
+
+@dataclass(frozen=True)
+class SimgridRunner:
+    """Simulates jobs, `at_once` side by side, each in a process of its own.
+
+    keep: a folder for each case's platform, host file and node model; None keeps none.
+    """
+
+    session: Session
+    built: Built
+    cluster: Cluster
+    cache: Path
+    at_once: int
+    keep: Path | None = None
+    name: str = "simgrid"
+    _going: dict[process.Running, _Simulation] = field(default_factory=dict)
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[dict[str, Any]]:
+        """The records of the jobs, each as soon as its job has ended, in no particular order."""
+        coming = iter(jobs)
+        try:
+            while True:
+                while len(self._going) < self.at_once and (job := next(coming, None)):
+                    at_once = self._start(job)
+                    if at_once is not None:
+                        yield at_once
+                if not self._going:
+                    return
+                for running in process.wait(list(self._going)):
+                    yield self._going.pop(running).ended(running.end())
+        finally:
+            for running in self._going:
+                running.end()
+            self._going.clear()
+
+    def _start(self, job: Job) -> dict[str, Any] | None:
+        """Start a job; its record where nothing has to be started."""
+        record = answer.asked(self.session, self.name, job, clock="simulated")
+        if job.case.absent:
+            return answer.absent(record, job.case.absent)
+        simulation = _Simulation(self, job.case, record)
+        known = simulation.known()
+        if known is not None:
+            return known
+        self._going[simulation.start()] = simulation
+        return None
+
+
+@dataclass
+class _Simulation:
+    """One case: its files, its command, and the record that comes of it."""
+
+    runner: SimgridRunner
+    case: Case
+    record: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        cluster = self.runner.cluster
+        self.solve = _solve_of(self.case)
+        self.files = {
+            "platform.xml": platform.platform(cluster),
+            "hosts": platform.host_file(ranks_on_nodes(self.case)),
+            "machine": platform.machine_file(cluster),
+        }
+        self.executes = self.solve is None and self.case.params.get("iterations") == 0
+        self.arguments = [*self.case.arguments, *_shortened(self.case, self.solve)]
+        self.started = answer.now()
+
+    @property
+    def _cached(self) -> Path:
+        """Where the result is kept: by all that it depends on."""
+        built = self.runner.built
+        parts = [built.source, built.toolchain.version, *self.files.values()]
+        parts += [*platform.settings(self.runner.cluster), str(self.case.layout.threads)]
+        parts += [self.case.kernel, *self.arguments]
+        key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+        return self.runner.cache / f"{key}.json"
+
+    def known(self) -> dict[str, Any] | None:
+        """The record, where this was simulated before."""
+        try:
+            kept = json.loads(self._cached.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return self._good(kept["measured"], kept["wall_s"], cached=True)
+
+    def start(self) -> process.Running:
+        self._scratch = tempfile.TemporaryDirectory(prefix="haloscope-")
+        folder = Path(self._scratch.name)
+        self._write(folder)
+        if self.runner.keep is not None:
+            self._write(self.runner.keep / self.case.id)
+        built = self.runner.built
+        self.command = [
+            *(str(built.toolchain.mpirun), "-np", str(self.case.layout.ranks)),
+            *("-platform", str(folder / "platform.xml"), "-hostfile", str(folder / "hosts")),
+            *platform.settings(self.runner.cluster),
+            *(str(built.program), "--out", str(folder / "record.json")),
+            *("--machine", str(folder / "machine"), "--threads", str(self.case.layout.threads)),
+            *("--execute", "yes" if self.executes else "no", self.case.kernel, *self.arguments),
+        ]
+        return process.Running(self.command, os.environ, self.case.timeout_s)
+
+    def _write(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in self.files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+
+    def ended(self, ended: process.Ended) -> dict[str, Any]:
+        with self._scratch:
+            measured = answer.measured(Path(self._scratch.name) / "record.json")
+        if measured is not None and ended.code == 0 and not ended.timed_out:
+            self._keep(measured, ended.wall_s)
+            return self._good(measured, ended.wall_s, cached=False)
+        if ended.timed_out:
+            outcome, reason = "timeout", f"no end within {self.case.timeout_s:g} s of simulating"
+        elif measured is not None and measured["outcome"] == "wrong":
+            outcome, reason = "wrong", measured["reason"]
+        else:
+            outcome, reason = "failed", _why_it_failed(ended)
+        closing = self._closing(ended.wall_s, cached=False)
+        return {
+            **self.record,
+            **(measured or {}),
+            **closing,
+            "outcome": outcome,
+            "reason": reason,
+            "stderr": ended.output,
+        }
+
+    def _keep(self, measured: Mapping[str, Any], wall_s: float) -> None:
+        self.runner.cache.mkdir(parents=True, exist_ok=True)
+        part = self._cached.with_suffix(f".{os.getpid()}")
+        part.write_text(json.dumps({"measured": measured, "wall_s": wall_s}), encoding="utf-8")
+        part.replace(self._cached)
+
+    def _good(self, measured: Mapping[str, Any], wall_s: float, *, cached: bool) -> dict[str, Any]:
+        whole = _of_the_whole_solve(measured, self.solve) if self.solve else measured
+        return {
+            **self.record,
+            **whole,
+            **self._closing(wall_s, cached=cached),
+            "params": self.record["params"],
+            "outcome": "ok",
+            "reason": None,
+        }
+
+    def _closing(self, wall_s: float, *, cached: bool) -> dict[str, Any]:
+        toolchain = self.runner.built.toolchain
+        mpi = self.runner.cluster.mpi
+        solve = self.solve
+        return {
+            "layout": self.record["layout"],
+            "toolchain": {
+                **self.record["toolchain"],
+                "mpi": f"{toolchain.version} for {mpi.library}" if mpi else toolchain.version,
+                "source": self.runner.built.source,
+            },
+            "simulation": {
+                "cluster": self.runner.cluster.name,
+                "verified": self.executes,
+                "cached": cached,
+                "iterations": SIMULATED_ITERATIONS if solve else None,
+                "of_iterations": solve.iterations if solve else None,
+                "iterations_from": solve.source if solve else None,
+            },
+            "command": getattr(self, "command", None),
+            "started": self.started,
+            "ended": answer.now(),
+            "wall_s": round(wall_s, 6),
+        }
+
+
+def ranks_on_nodes(case: Case) -> list[int]:
+    """The node of each rank: nodes filled one after the other."""
+    return [rank // case.layout.ppn for rank in range(case.layout.ranks)]
+
+
+def _solve_of(case: Case) -> Solve | None:
+    """The solve that is to be cut short; None where the case says how much is to be done."""
+    if case.params.get("iterations") != 0:
+        return None
+    solve = known_solve(case.kernel, case.params)
+    return solve if solve and solve.iterations > SIMULATED_ITERATIONS else None
+
+
+def _shortened(case: Case, solve: Solve | None) -> list[str]:
+    """What is asked of halobench beyond the case: no more of the same than one needs."""
+    asked = {}
+    if solve is not None:
+        asked["iterations"] = SIMULATED_ITERATIONS
+    if "repetitions" in case.params:
+        asked["repetitions"] = 1
+    if case.params.get("steps") == 0:
+        asked["steps"] = _STEPS
+    given = {word.split("=", 1)[0] for word in case.arguments}
+    return [f"{key}={value}" for key, value in asked.items() if key not in given - {"repetitions"}]
+
+
+def _of_the_whole_solve(measured: Mapping[str, Any], solve: Solve) -> dict[str, Any]:
+    """What a few iterations took, as all of them would: times, phases and work in proportion."""
+    factor = solve.iterations / SIMULATED_ITERATIONS
+    work = measured["work"]
+    return {
+        **measured,
+        "times_s": [time * factor for time in measured["times_s"]],
+        "phases": [_whole_phase(phase, factor) for phase in measured["phases"]],
+        "work": work and {key: value * factor for key, value in work.items()},
+        "result": {**measured["result"], "iterations": solve.iterations},
+    }
+
+
+def _whole_phase(phase: Mapping[str, Any], factor: float) -> dict[str, Any]:
+    model = phase["model_s"]
+    return {
+        **phase,
+        "calls": round(phase["calls"] * factor),
+        "time_s": {key: value * factor for key, value in phase["time_s"].items()},
+        "bytes": phase["bytes"] * factor,
+        "flops": phase["flops"] * factor,
+        "model_s": None if model is None else model * factor,
+    }
+
+
+def _why_it_failed(ended: process.Ended) -> str:
+    if "Deadlock" in ended.output or "deadlock" in ended.output:
+        return "the simulated ranks wait for each other for ever (deadlock)"
+    return f"smpirun ended: {answer.how_it_ended(ended.code)}"

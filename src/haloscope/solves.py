@@ -1,0 +1,61 @@
+"""How many iterations a solve needs, known without running it: for simulations that cut it short.
+
+The counts are those of published convergence tables, which real runs of the same kernel reproduce
+exactly (docs/bench and the study poisson-convergence).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from math import exp, log
+from typing import Any
+
+from haloscope import papers
+
+
+@dataclass(frozen=True)
+class Solve:
+    """A solve from zero to the kernel's default tolerance. source: where its count is from."""
+
+    iterations: int
+    source: str
+
+
+def known_solve(kernel: str, params: Mapping[str, Any]) -> Solve | None:
+    """The solve of poisson_cg with these parameters; None where nothing is known of it.
+
+    Between published meshes the count is interpolated as a power of n; beyond them nothing is said.
+    """
+    if kernel != "poisson_cg" or params.get("tolerance") != 1e-6:
+        return None
+    if params.get("rhs", "paper") != "paper":
+        return None
+    n, counts = int(params["n"]), published()
+    meshes = sorted(counts)
+    if n in counts:
+        return counts[n]
+    at = bisect_left(meshes, n)
+    if at in (0, len(meshes)):
+        return None
+    low, high = meshes[at - 1], meshes[at]
+    first, last = counts[low].iterations, counts[high].iterations
+    power = log(last / first) / log(high / low)
+    count = round(first * exp(power * log(n / low)))
+    return Solve(count, f"interpolated between n = {low} and n = {high}")
+
+
+@cache
+def published() -> Mapping[int, Solve]:
+    """The counts of all convergence tables of poisson_cg, by n."""
+    found = {}
+    for paper in papers.list_papers():
+        for table in paper.tables.values():
+            if table.kind == "convergence" and table.facts.get("kernel") == "poisson_cg":
+                for row in table.rows:
+                    n, iterations = row["n"], row["iterations"]
+                    if isinstance(n, int) and isinstance(iterations, int):
+                        found[n] = Solve(iterations, f"{paper.id}, table {table.id}")
+    return found

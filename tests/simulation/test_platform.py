@@ -1,0 +1,191 @@
+"""Cluster files as SimGrid takes them, and what they must say for that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from haloscope import cluster, platform
+from haloscope.cluster import Cluster
+from haloscope.errors import UserError
+from haloscope.places import Simulated, place
+
+
+def quantity(value: float) -> dict[str, Any]:
+    return {"value": value, "source": "a test"}
+
+
+def described(**changes: Any) -> Cluster:
+    """Two sockets of two cores, four nodes in a fat tree of two levels."""
+    return Cluster.model_validate(
+        {
+            "name": "tiny",
+            "nodes": 4,
+            "source": "a test",
+            "node": {
+                "cpu": "Example CPU",
+                "sockets": 2,
+                "cores": 4,
+                "threads_per_core": 2,
+                "memory_bytes": 2**34,
+                "core_flops_per_s": quantity(4e9),
+                "sharpness": quantity(1.5),
+                "memory": [
+                    {"cores": 1, "bandwidth_bytes_per_s": quantity(1e10)},
+                    {"cores": 4, "bandwidth_bytes_per_s": quantity(3e10)},
+                ],
+                "caches": [
+                    {
+                        "level": 2,
+                        "size_bytes": 2**20,
+                        "shared_by": 1,
+                        "bandwidth_bytes_per_s": quantity(5e10),
+                        "crowded_bytes_per_s": quantity(4e10),
+                    }
+                ],
+            },
+            "network": {
+                "name": "wires",
+                "topology": "fat_tree",
+                "link_bandwidth_bytes_per_s": quantity(1e10),
+                "link_latency_s": quantity(5e-7),
+                "levels": [{"children": 2}, {"children": 2, "parents": 1, "links": 2}],
+                "source": "a test",
+            },
+            "mpi": {
+                "library": "Example MPI",
+                "rendezvous_bytes": quantity(12288),
+                "collectives": {"allreduce": "rdb"},
+            },
+            "messages": [
+                {
+                    "placement": "same-node",
+                    "mpi": "Example MPI",
+                    "latency_s": quantity(4e-7),
+                    "bandwidth_bytes_per_s": quantity(8e9),
+                }
+            ],
+            **changes,
+        }
+    )
+
+
+def zone(one: Cluster) -> dict[str, str]:
+    found = ElementTree.fromstring(platform.platform(one)).find("zone/cluster")
+    assert found is not None
+    return found.attrib
+
+
+def test_a_fat_tree_has_its_levels_links_and_shared_memory() -> None:
+    found = zone(described())
+    assert found["topology"] == "FAT_TREE"
+    assert found["topo_parameters"] == "2;2,2;1,1;1,2"
+    assert found["radical"] == "0-3"
+    assert found["core"] == "8"
+    assert (found["bw"], found["lat"]) == ("10000000000.0Bps", "5e-07s")
+    assert (found["loopback_bw"], found["loopback_lat"]) == ("8000000000.0Bps", "4e-07s")
+
+
+def test_other_networks() -> None:
+    network = described().network
+    assert network is not None
+    torus = network.model_copy(update={"topology": "torus", "dimensions": (2, 3), "levels": ()})
+    flat = network.model_copy(update={"topology": "flat", "levels": ()})
+    one = described(nodes=6).model_copy(update={"network": torus})
+    assert (zone(one)["topology"], zone(one)["topo_parameters"]) == ("TORUS", "2,3")
+    assert zone(one)["radical"] == "0-5"
+    assert "topology" not in zone(described().model_copy(update={"network": flat}))
+    alone = described(nodes=1).model_copy(update={"network": None})
+    assert zone(alone)["radical"] == "0-0"
+
+
+def test_the_node_is_a_file_that_halobench_reads() -> None:
+    assert platform.machine_file(described()).splitlines() == [
+        "core_flops_per_s 4000000000.0",
+        "cores 4 2",
+        "memory 1 10000000000.0",
+        "memory 4 30000000000.0",
+        "cache 1048576 1 50000000000.0 40000000000.0",
+        "sharpness 1.5",
+    ]
+
+
+def test_options_name_the_switch_of_protocols_and_the_algorithms() -> None:
+    options = platform.settings(described())
+    assert "--cfg=smpi/send-is-detached-thresh:12288" in options
+    assert "--cfg=smpi/async-small-thresh:12288" in options
+    assert "--cfg=smpi/allreduce:rdb" in options
+    assert "--cfg=smpi/bw-factor:0:1" in options
+    assert not [one for one in options if one.startswith("--cfg=smpi/os")]
+    selected = described(
+        mpi={
+            "library": "Example MPI",
+            "rendezvous_bytes": quantity(1),
+            "send_overhead_s": quantity(1e-7),
+            "collectives": {"selector": "mpich"},
+        }
+    )
+    assert "--cfg=smpi/coll-selector:mpich" in platform.settings(selected)
+    assert "--cfg=smpi/os:0:1e-07:0" in platform.settings(selected)
+
+
+def test_protocols_become_factors_on_latency_and_bandwidth() -> None:
+    pieces = [
+        {"first_bytes": 0, "last_bytes": 1024, "latency_s": quantity(4e-7)},
+        {
+            "first_bytes": 1025,
+            "last_bytes": 2**20,
+            "latency_s": quantity(8e-7),
+            "bandwidth_bytes_per_s": quantity(4e9),
+        },
+    ]
+    messages = [
+        {
+            "placement": "same-cache",
+            "mpi": "Example MPI",
+            "latency_s": quantity(4e-7),
+            "bandwidth_bytes_per_s": quantity(8e9),
+            "protocols": pieces,
+        }
+    ]
+    options = platform.settings(described(nodes=1, messages=messages))
+    assert "--cfg=smpi/bw-factor:0:1000.0;1024:0.5" in options
+    assert "--cfg=smpi/lat-factor:0:1.0;1024:2.0" in options
+
+
+def test_what_a_simulation_lacks_is_named() -> None:
+    whole = described()
+    assert cluster.missing_for_simulation(whole) == []
+    node = whole.node.model_copy(update={"core_flops_per_s": None})
+    bare = whole.model_copy(update={"node": node, "network": None, "mpi": None, "messages": ()})
+    missing = [problem.where.split(": ")[1] for problem in cluster.missing_for_simulation(bare)]
+    assert missing == ["node.core_flops_per_s", "mpi", "messages", "network"]
+    (problem,) = cluster.missing_for_simulation(described(nodes=5))
+    assert "has places for 4 nodes, there are 5" in problem.what
+
+
+def test_every_cluster_file_can_be_simulated() -> None:
+    assert {"stampede2", "tara"} <= set(cluster.ready())
+    for name in cluster.ready():
+        one = place(name)
+        assert isinstance(one, Simulated)
+        assert one.cluster.name == name
+
+
+def test_a_place_that_is_not_there_is_refused_with_the_nearest() -> None:
+    with pytest.raises(UserError, match="did you mean 'stampede2'"):
+        place("stampede")
+
+
+def test_a_file_of_ones_own_is_found_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    cluster.write(described(mpi=None), tmp_path / "clusters" / "tiny.toml")
+    with pytest.raises(UserError, match="cluster tiny: mpi: is missing"):
+        place("tiny")
+    cluster.write(described(), tmp_path / "clusters" / "tiny.toml")
+    assert place("tiny").identity() == {"host": "tiny", "cpu": "Example CPU", "cores": 4}

@@ -1,0 +1,112 @@
+"""The simulating runner, with SimGrid itself."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_platform import described
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from test_simulated import BINARY, smpi  # noqa: F401 - a fixture
+
+from haloscope.case import Case, Job, Layout
+from haloscope.places import smpi as found_smpi
+from haloscope.runners.base import Session
+from haloscope.runners.local import Built
+from haloscope.runners.simgrid import SimgridRunner
+
+SESSION = Session("a study", 1, {"host": "tiny", "cores": 4}, "0", None)
+PARAMS: dict[str, Any] = {"iterations": 0, "tolerance": 1e-6, "rhs": "paper", "repetitions": 1}
+
+
+def runner(cache: Path, **changes: Any) -> SimgridRunner:
+    built = Built(found_smpi(), BINARY, "hash")
+    return SimgridRunner(SESSION, built, described(), cache, **{"at_once": 2, **changes})
+
+
+def job(nodes: int = 2, ppn: int = 2, **given: Any) -> Job:
+    return Job(
+        Case(
+            kernel="poisson_cg",
+            given=given,
+            params={**PARAMS, **given},
+            layout=Layout(nodes, ppn),
+            toolchain="simgrid",
+            run=0,
+            launches=1,
+            timeout_s=30,
+            memory_bytes=0,
+        ),
+        0,
+    )
+
+
+@pytest.mark.usefixtures("smpi")
+def test_a_solve_is_cut_short_and_counted_whole(tmp_path: Path) -> None:
+    (record,) = runner(tmp_path).run([job(n=256)])
+    assert record["outcome"] == "ok", record
+    assert record["clock"] == "simulated"
+    assert record["result"]["iterations"] == 387
+    assert record["params"]["iterations"] == 0
+    simulation = record["simulation"]
+    assert (simulation["iterations"], simulation["of_iterations"]) == (20, 387)
+    assert simulation["verified"] is False
+    named = {phase["name"]: phase["time_s"]["max"] for phase in record["phases"]}
+    assert sum(named.values()) == pytest.approx(record["times_s"][0], rel=0.1)
+
+
+@pytest.mark.usefixtures("smpi")
+def test_twice_the_iterations_take_twice_the_time(tmp_path: Path) -> None:
+    jobs = [job(n=256, iterations=count) for count in (40, 80)]
+    found = {r["params"]["iterations"]: r["times_s"][0] for r in runner(tmp_path).run(jobs)}
+    assert found[80] == pytest.approx(2 * found[40], rel=0.02)
+
+
+@pytest.mark.usefixtures("smpi")
+def test_what_is_not_known_is_solved_and_verified(tmp_path: Path) -> None:
+    (record,) = runner(tmp_path).run([job(n=20)])
+    assert record["outcome"] == "ok", record
+    assert record["simulation"]["verified"] is True
+    assert record["result"]["error_max"] < 0.01
+
+
+@pytest.mark.usefixtures("smpi")
+def test_a_second_run_comes_from_the_cache_and_is_the_same(tmp_path: Path) -> None:
+    (first,) = runner(tmp_path).run([job(n=64)])
+    (second,) = runner(tmp_path).run([job(n=64)])
+    assert (first["simulation"]["cached"], second["simulation"]["cached"]) == (False, True)
+    assert second["times_s"] == first["times_s"]
+    assert second["phases"] == first["phases"]
+    (other,) = runner(tmp_path).run([job(n=64, exchange="blocking")])
+    assert other["simulation"]["cached"] is False
+
+
+@pytest.mark.usefixtures("smpi")
+def test_one_that_takes_too_long_does_not_stop_the_others(tmp_path: Path) -> None:
+    slow = job(n=20, rhs="random", tolerance=1e-16, max_iterations=10**9)
+    slow = Job(Case(**{**vars(slow.case), "timeout_s": 1.0}), 0)
+    found = {record["outcome"]: record for record in runner(tmp_path).run([slow, job(n=64)])}
+    assert set(found) >= {"ok"} and len(found) == 2
+    (bad,) = (record for outcome, record in found.items() if outcome != "ok")
+    assert bad["reason"]
+
+
+@pytest.mark.usefixtures("smpi")
+def test_files_can_be_kept(tmp_path: Path) -> None:
+    one = job(n=64)
+    list(runner(tmp_path / "cache", keep=tmp_path / "kept").run([one]))
+    names = sorted(path.name for path in (tmp_path / "kept" / one.case.id).iterdir())
+    assert names == ["hosts", "machine", "platform.xml"]
+    assert (tmp_path / "kept" / one.case.id / "hosts").read_text().split() == [
+        *("node-0", "node-0", "node-1", "node-1")
+    ]
+
+
+@pytest.mark.usefixtures("smpi")
+def test_what_is_absent_is_a_record(tmp_path: Path) -> None:
+    absent = Job(Case(**{**vars(job(n=64).case), "absent": "no such placement"}), 0)
+    (record,) = runner(tmp_path).run([absent])
+    assert (record["outcome"], record["reason"]) == ("absent", "no such placement")
