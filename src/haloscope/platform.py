@@ -163,17 +163,17 @@ def _bandwidth(messages: Messages) -> float:
 
 def shape(network: Network) -> Iterator[str]:
     """The network in words, a line a level: for people."""
-    card = network.link_bandwidth_bytes_per_s.value
     if network.topology != "fat_tree":
         sizes = " x ".join(map(str, network.dimensions)) or "one switch"
         yield f"{network.topology}: {sizes}"
         return
     for number, level in enumerate(network.levels):
-        nodes = prod(one.children for one in network.levels[: number + 1])
-        following = network.levels[number + 1 :]
+        here, following = network.levels[: number + 1], network.levels[number + 1 :]
+        nodes = prod(one.children for one in here)
         up = following[0].parents * following[0].links if following else 0
-        blocking = f", blocking {level.children * level.links / up:g}:1" if up else ""
+        uplinks = up * prod(one.parents for one in here)
+        blocking = f", blocking {nodes / uplinks:.3g}:1" if uplinks else ""
         yield (
-            f"level {number + 1}: {level.children} down, {up} up a switch{blocking}; "
-            f"{nodes} nodes below; {card * level.links:.3g} B/s a child"
+            f"level {number + 1}: switches with {level.children * level.links} links down, {up} up; "
+            f"{nodes:,} nodes below{blocking}"
         )
