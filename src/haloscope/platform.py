@@ -173,7 +173,8 @@ def shape(network: Network) -> Iterator[str]:
         up = following[0].parents * following[0].links if following else 0
         uplinks = up * prod(one.parents for one in here)
         blocking = f", blocking {nodes / uplinks:.3g}:1" if uplinks else ""
+        down = level.children * level.links
         yield (
-            f"level {number + 1}: switches with {level.children * level.links} links down, {up} up; "
+            f"level {number + 1}: switches with {down} links down, {up} up; "
             f"{nodes:,} nodes below{blocking}"
         )

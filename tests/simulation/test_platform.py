@@ -197,7 +197,7 @@ def test_every_cluster_file_can_be_simulated() -> None:
 
 def test_a_place_that_is_not_there_is_refused_with_the_nearest() -> None:
     with pytest.raises(UserError, match="did you mean 'stampede2'"):
-        place("stampede")
+        place("stampeed2")
 
 
 def test_a_file_of_ones_own_is_found_by_its_name(
