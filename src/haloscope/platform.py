@@ -15,6 +15,8 @@ SPEED_FLOPS = 1e9
 """Of a host, nominally: computation is charged in seconds."""
 _UNLIMITED = 1e3
 """Factor on a bandwidth where messages take the same time whatever their size."""
+_HANDSHAKE = 3
+"""Latencies of a message by rendezvous: request, answer, data."""
 _PROMPT = 1e-3
 """Factor on a latency where a fit found none."""
 
@@ -124,14 +126,16 @@ def _factors(cluster: Cluster) -> tuple[str, str]:
     """What SMPI multiplies bandwidths and latencies with, by size: the protocols of the messages.
 
     SimGrid has one table for all links. It is that of the messages between nodes where these have
-    protocols, else that of the messages within a node.
+    protocols, else that of the messages within a node. Without either, latency is that of a
+    handshake where sends wait for receives.
     """
     described = next(
         (one for one in (between_nodes(cluster), within_node(cluster)) if one and one.protocols),
         None,
     )
     if described is None:
-        return "0:1", "0:1"
+        limit = round(cluster.mpi.rendezvous_bytes.value) if cluster.mpi else 0
+        return "0:1", f"0:1;{max(0, limit - 1)}:{_HANDSHAKE}"
     latency, bandwidth = _wire_latency(cluster, described), _bandwidth(described)
     overheads = _overheads(cluster)
     bandwidths, latencies = [], []
