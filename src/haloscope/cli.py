@@ -28,6 +28,7 @@ COMMANDS = (
     "toolchain",
     "paper",
     "validate",
+    "cluster",
 )
 
 _DESCRIPTION = "A laboratory for the communication performance of parallel (MPI) programs."

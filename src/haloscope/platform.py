@@ -15,6 +15,8 @@ SPEED_FLOPS = 1e9
 """Of a host, nominally: computation is charged in seconds."""
 _UNLIMITED = 1e3
 """Factor on a bandwidth where messages take the same time whatever their size."""
+_HANDSHAKE = 3
+"""Latencies of a message by rendezvous: request, answer, data."""
 _PROMPT = 1e-3
 """Factor on a latency where a fit found none."""
 
@@ -124,14 +126,16 @@ def _factors(cluster: Cluster) -> tuple[str, str]:
     """What SMPI multiplies bandwidths and latencies with, by size: the protocols of the messages.
 
     SimGrid has one table for all links. It is that of the messages between nodes where these have
-    protocols, else that of the messages within a node.
+    protocols, else that of the messages within a node. Without either, latency is that of a
+    handshake where sends wait for receives.
     """
     described = next(
         (one for one in (between_nodes(cluster), within_node(cluster)) if one and one.protocols),
         None,
     )
     if described is None:
-        return "0:1", "0:1"
+        limit = round(cluster.mpi.rendezvous_bytes.value) if cluster.mpi else 0
+        return "0:1", f"0:1;{max(0, limit - 1)}:{_HANDSHAKE}"
     latency, bandwidth = _wire_latency(cluster, described), _bandwidth(described)
     overheads = _overheads(cluster)
     bandwidths, latencies = [], []
@@ -163,17 +167,18 @@ def _bandwidth(messages: Messages) -> float:
 
 def shape(network: Network) -> Iterator[str]:
     """The network in words, a line a level: for people."""
-    card = network.link_bandwidth_bytes_per_s.value
     if network.topology != "fat_tree":
         sizes = " x ".join(map(str, network.dimensions)) or "one switch"
         yield f"{network.topology}: {sizes}"
         return
     for number, level in enumerate(network.levels):
-        nodes = prod(one.children for one in network.levels[: number + 1])
-        following = network.levels[number + 1 :]
+        here, following = network.levels[: number + 1], network.levels[number + 1 :]
+        nodes = prod(one.children for one in here)
         up = following[0].parents * following[0].links if following else 0
-        blocking = f", blocking {level.children * level.links / up:g}:1" if up else ""
+        uplinks = up * prod(one.parents for one in here)
+        blocking = f", blocking {nodes / uplinks:.3g}:1" if uplinks else ""
+        down = level.children * level.links
         yield (
-            f"level {number + 1}: {level.children} down, {up} up a switch{blocking}; "
-            f"{nodes} nodes below; {card * level.links:.3g} B/s a child"
+            f"level {number + 1}: switches with {down} links down, {up} up; "
+            f"{nodes:,} nodes below{blocking}"
         )

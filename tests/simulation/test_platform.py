@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from haloscope import cluster, platform
+from haloscope.cli import main
 from haloscope.cluster import Cluster
 from haloscope.errors import UserError
 from haloscope.places import Simulated, place
@@ -119,6 +120,7 @@ def test_options_name_the_switch_of_protocols_and_the_algorithms() -> None:
     assert "--cfg=smpi/async-small-thresh:12288" in options
     assert "--cfg=smpi/allreduce:rdb" in options
     assert "--cfg=smpi/bw-factor:0:1" in options
+    assert "--cfg=smpi/lat-factor:0:1;12287:3" in options
     assert not [one for one in options if one.startswith("--cfg=smpi/os")]
     selected = described(
         mpi={
@@ -167,6 +169,25 @@ def test_what_a_simulation_lacks_is_named() -> None:
     assert "has places for 4 nodes, there are 5" in problem.what
 
 
+def test_a_fat_tree_in_words_says_how_much_it_blocks() -> None:
+    """Eagle's, as task-mapping-drop, section 3.3 has it: 4:1 in a group, 24:1 between groups."""
+    network = cluster.find("eagle").network
+    assert network is not None
+    assert list(platform.shape(network)) == [
+        "level 1: switches with 28 links down, 7 up; 28 nodes below, blocking 4:1",
+        "level 2: switches with 6 links down, 1 up; 168 nodes below, blocking 24:1",
+        "level 3: switches with 6 links down, 0 up; 1,008 nodes below",
+    ]
+
+
+def test_a_cluster_is_shown_with_its_sources(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cluster", "show", "stampede2"]) == 0
+    out = capsys.readouterr().out
+    assert "blocking 1.4:1" in out
+    assert "33 MiB for 24 cores" in out
+    assert "I_MPI_EAGER_THRESHOLD" in out
+
+
 def test_every_cluster_file_can_be_simulated() -> None:
     assert {"stampede2", "tara"} <= set(cluster.ready())
     for name in cluster.ready():
@@ -177,7 +198,7 @@ def test_every_cluster_file_can_be_simulated() -> None:
 
 def test_a_place_that_is_not_there_is_refused_with_the_nearest() -> None:
     with pytest.raises(UserError, match="did you mean 'stampede2'"):
-        place("stampede")
+        place("stampeed2")
 
 
 def test_a_file_of_ones_own_is_found_by_its_name(

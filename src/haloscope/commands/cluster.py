@@ -1,0 +1,109 @@
+"""haloscope cluster: what a cluster file says of a machine."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from haloscope.cluster import Cluster, Quantity
+
+_DESCRIPTION = """\
+What a cluster file says: the node, its caches and memory, the network level by level, the MPI
+library, where each number is from, and what is missing for a simulation (run STUDY --on NAME).
+
+The files lie in clusters/ of haloscope, and in ./clusters: one of yours comes first.
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `cluster show` to the command line."""
+    parser = subparsers.add_parser(
+        "cluster",
+        help="what a cluster file says of a machine",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    show = actions.add_parser("show", help="one of them", description=_DESCRIPTION)
+    show.add_argument("name", metavar="NAME", help="its name: haloscope list")
+    show.set_defaults(execute=execute)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Print the file in words; 1 if something is missing for a simulation."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from haloscope import cluster
+
+    found = cluster.find(arguments.name)
+    out = Console(highlight=False)
+    out.print(Text(found.name, style="bold"), Text(f"from {found.source}"))
+    table = Table.grid(padding=(0, 2), pad_edge=True)
+    for name, value, source in _lines(found):
+        table.add_row(name, Text.assemble(value, (source and f"\n{source}", "dim")))
+    out.print(table)
+    missing = cluster.missing_for_simulation(found)
+    for problem in missing:
+        out.print(
+            Text(f"missing for a simulation: {problem.where.split(': ')[-1]}: {problem.mend}")
+        )
+    return 1 if missing else 0
+
+
+def _lines(found: Cluster) -> Iterator[tuple[str, str, str]]:
+    """What there is to say: name, value, source."""
+    from haloscope.platform import shape
+    from haloscope.quantities import count, seconds, size
+
+    node = found.node
+    threads = f" of {count(node.threads_per_core, 'thread')}" if node.threads_per_core > 1 else ""
+    yield "nodes", f"{found.nodes:,}", ""
+    yield "node", node.cpu, ""
+    yield "", f"{count(node.sockets, 'socket')}, {count(node.cores, 'core')}{threads}", ""
+    yield "memory", size(node.memory_bytes), ""
+    if node.core_flops_per_s:
+        flops = node.core_flops_per_s
+        yield "a core", f"{flops.value / 1e9:g} Gflop/s", flops.source
+    for cache in node.caches:
+        shared = f" for {count(cache.shared_by, 'core')}" if cache.shared_by > 1 else " a core"
+        yield f"cache L{cache.level}", size(cache.size_bytes) + shared, ""
+        yield from _rate("", cache.bandwidth_bytes_per_s, " to one core")
+        yield from _rate("", cache.crowded_bytes_per_s, " to each of all cores")
+    if node.sharpness:
+        yield "sharpness", f"{node.sharpness.value:g}", node.sharpness.source
+    for memory in node.memory:
+        yield from _rate(
+            "memory", memory.bandwidth_bytes_per_s, f" to {count(memory.cores, 'core')}"
+        )
+    if found.network:
+        yield "network", found.network.name, found.network.source
+        for line in shape(found.network):
+            yield "", line, ""
+        yield from _rate("a link", found.network.link_bandwidth_bytes_per_s, "")
+        latency = found.network.link_latency_s
+        yield "", seconds(latency.value), latency.source
+    if found.mpi:
+        limit = found.mpi.rendezvous_bytes
+        yield "MPI", found.mpi.library, ""
+        yield "", f"rendezvous from {size(limit.value)}", limit.source
+        for operation, algorithm in found.mpi.collectives.items():
+            yield "", f"{operation} by {algorithm}", ""
+    for messages in found.messages:
+        yield (
+            f"messages, {messages.placement}",
+            seconds(messages.latency_s.value),
+            (messages.latency_s.source),
+        )
+        yield from _rate("", messages.bandwidth_bytes_per_s, "")
+
+
+def _rate(name: str, quantity: Quantity | None, to: str) -> Iterator[tuple[str, str, str]]:
+    from haloscope.quantities import rate
+
+    if quantity is not None:
+        yield name, rate(quantity.value) + to, quantity.source
