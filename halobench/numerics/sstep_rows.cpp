@@ -7,7 +7,8 @@ constexpr std::int64_t line = 8;  // doubles in a cache line
 
 /// advance_pair() for rows where the first, the second or both iterations are at work.
 template <bool first, bool second>
-void pair_row(const Strip& strip, const Ring& ring, std::int64_t i, Range cols, const Pair& pair) {
+void pair_row(const Strip& strip, const Ring& ring, std::int64_t i, Range cols,
+              const TwoIterations& pair) {
   double* __restrict d_below = ring.row(i + 1);
   const double* __restrict d = ring.row(i);
   const double* __restrict d_above = ring.row(i - 1);
@@ -21,8 +22,11 @@ void pair_row(const Strip& strip, const Ring& ring, std::int64_t i, Range cols, 
   const double* __restrict p_above2 = strip.p.row(i - 2);
   const auto [alpha0, beta0, alpha1, beta1] = pair;
   const auto point = [&](std::int64_t j) {
-    const double below = r_below[j] + beta0 * p_below[j];
-    d_below[j] = below;
+    double below = 0;
+    if constexpr (first || !second) {  // else this is the row after the last
+      below = r_below[j] + beta0 * p_below[j];
+      d_below[j] = below;
+    }
     double p_here = p[j];
     if constexpr (first) {
       const double q = 4.0 * d[j] - d_above[j] - below - d[j - 1] - d[j + 1];
@@ -50,7 +54,7 @@ void pair_row(const Strip& strip, const Ring& ring, std::int64_t i, Range cols, 
 }  // namespace
 
 void advance_pair(const Strip& strip, const Ring& d, std::int64_t i, Range rows, Range cols,
-                  const Pair& pair) {
+                  const TwoIterations& pair) {
   const bool first = rows.contains(i);
   const bool second = rows.contains(i - 1);
   if (first && second) {

@@ -21,7 +21,7 @@ struct Ring {
 };
 
 /// The scalars of two iterations: p = r + beta p, then r -= alpha A p, twice.
-struct Pair {
+struct TwoIterations {
   double alpha0 = 0;
   double beta0 = 0;
   double alpha1 = 0;
@@ -33,7 +33,7 @@ struct Pair {
 /// on row i - 1. To be called for i = rows.begin - 1 ... rows.end in turn; r, p and x change on
 /// `rows` and `cols` alone.
 void advance_pair(const Strip& strip, const Ring& d, std::int64_t i, Range rows, Range cols,
-                  const Pair& pair);
+                  const TwoIterations& pair);
 
 /// What a row of v adds to inner products, as t = A v is made from it.
 struct PowerSums {

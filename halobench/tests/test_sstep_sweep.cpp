@@ -72,7 +72,7 @@ void multiply_all(const Strip& strip, Vector to, Vector from) {
 }
 
 /// The iterations of `pairs` on the whole grid.
-void iterate(const Strip& whole, const std::vector<Pair>& pairs) {
+void iterate(const Strip& whole, const std::vector<TwoIterations>& pairs) {
   for (const auto& [alpha0, beta0, alpha1, beta1] : pairs) {
     for (const auto& [alpha, beta] : {std::pair{alpha0, beta0}, std::pair{alpha1, beta1}}) {
       for (std::int64_t i = 0; i < n; ++i) turn(whole.p.row(i), whole.r.row(i), beta, n);
@@ -114,7 +114,7 @@ std::vector<double> moments(const Strip& whole, std::int64_t s) {
 
 /// Sweeps and measurements of parts that make up the grid, against the whole grid.
 void parts_do_what_the_whole_does(const std::vector<Rectangle>& places, std::int64_t s) {
-  std::vector<Pair> pairs{{0.2, 0.3, 0.15, 0.4}, {0.1, 0.5, 0.25, 0.2}};
+  std::vector<TwoIterations> pairs{{0.2, 0.3, 0.15, 0.4}, {0.1, 0.5, 0.25, 0.2}};
   pairs.resize(static_cast<std::size_t>(s / 2));
   const Part whole({{0, n}, {0, n}}, s);
   iterate(whole.strip, pairs);

@@ -223,7 +223,7 @@ class Sstep : public Solver {
   std::unique_ptr<Rescue> rescue_;
   DeepHalo halos_;
   std::vector<SstepSweep> sweeps_;  // one a strip
-  std::vector<Pair> pairs_;
+  std::vector<TwoIterations> pairs_;
   std::vector<double> row_sums_;  // added up in order: the same for any number of threads
   Counts counts_;
   std::optional<std::int64_t> fallback_at_;

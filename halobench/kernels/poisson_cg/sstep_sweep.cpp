@@ -42,7 +42,8 @@ Range SstepSweep::reach(Range place, std::int64_t depth) const {
   return {place.begin == 0 ? 0 : -depth, place.size() + (place.end == n_ ? 0 : depth)};
 }
 
-void SstepSweep::advance(const std::vector<Pair>& pairs, double* sums, std::int64_t width) const {
+void SstepSweep::advance(const std::vector<TwoIterations>& pairs, double* sums,
+                         std::int64_t width) const {
   clear_rings();
   const auto rows = reach(strip_.place.rows, 2 * s_);
   const auto cols = reach(strip_.place.cols, 2 * s_);

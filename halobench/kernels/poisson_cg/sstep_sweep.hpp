@@ -24,7 +24,7 @@ class SstepSweep {
 
   /// The iterations of `pairs`, in one pass. Then, unless `sums` is null, each row's part of the
   /// moments of r: `sums` has `width` numbers a row. See moments_of_residual().
-  void advance(const std::vector<Pair>& pairs, double* sums, std::int64_t width) const;
+  void advance(const std::vector<TwoIterations>& pairs, double* sums, std::int64_t width) const;
   /// Each row's part of all moments: those of r, the mixed ones, those of p, 2 s numbers each.
   void measure(double* sums, std::int64_t width) const;
   /// Turns the total of what advance() left into moments of r: the last one comes in parts.
