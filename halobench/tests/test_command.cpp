@@ -81,11 +81,8 @@ void kernels_are_described() {
   expect::contains(described.text, R"({"name":"empty","summary":")");
   expect::contains(described.text, R"("paper":null,"parameters":[{"name":"repetitions",)");
   expect::contains(described.text, R"({"name":"steps",)");
-  expect::throws<UsageError>(
-      [] {
-        ask({"--describe", "streem"});
-      },
-      "no kernel 'streem'; known: empty, ");
+  expect::throws<UsageError>([] { ask({"--describe", "streem"}); },
+                             "no kernel 'streem'; known: empty, ");
 }
 
 void every_kernel_says_what_it_is() {

@@ -47,7 +47,9 @@ void all_of_a_buffer_is_there() {
 void bytes_are_counted_as_asked_for() {
   Memory memory(false);
   expect::equal(memory.allocated_bytes(), 0);
-  { const auto buffer = memory.allocate<double>(3); }
+  {
+    const auto buffer = memory.allocate<double>(3);
+  }
   const auto other = memory.allocate<char>(5);
   expect::equal(memory.allocated_bytes(), 29);
 }

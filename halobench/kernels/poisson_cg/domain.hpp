@@ -60,7 +60,7 @@ class Domain {
   template <class Body>
   void each_strip(const Body& body) const {
     const auto count = std::ssize(strips_);
-#pragma omp parallel for schedule(static, 1) num_threads(static_cast <int>(count))
+#pragma omp parallel for schedule(static, 1) num_threads(static_cast<int>(count))
     for (std::int64_t i = 0; i < count; ++i) body(strips_[static_cast<std::size_t>(i)]);
   }
 
