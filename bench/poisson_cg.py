@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from turns import ROOT, Target, in_turn, once, ratios, write_page
+from turns import ROOT, Target, in_turn, once, petsc_flags, ratios, write_page
 
 ITERATIONS = {1024: 400, 4096: 40}
 HEADER = ["| what | median | range | target | |", "|---|---|---|---|---|"]
@@ -26,19 +26,13 @@ HEADER = ["| what | median | range | target | |", "|---|---|---|---|---|"]
 
 def build_petsc(folder: Path) -> Path | None:
     """Compile bench/petsc_cg.c; None where PETSc or mpicc is not there."""
-    found = sorted(Path("/usr/lib/petscdir").glob("*/*/lib/pkgconfig"))
-    env = {**os.environ, "PKG_CONFIG_PATH": os.pathsep.join(map(str, found))}
-    flags = subprocess.run(
-        ["pkg-config", "--cflags", "--libs", "PETSc"],
-        capture_output=True, text=True, env=env, check=False,
-    )  # fmt: skip
-    compiler = shutil.which("mpicc")
-    if flags.returncode != 0 or compiler is None:
+    flags, compiler = petsc_flags(), shutil.which("mpicc")
+    if flags is None or compiler is None:
         return None
     program = folder / "petsc_cg"
     source = ROOT / "bench" / "petsc_cg.c"
     command = [compiler, "-O3", "-march=native", str(source), "-o", str(program)]
-    subprocess.run([*command, *flags.stdout.split(), "-lm"], check=True)
+    subprocess.run([*command, *flags, "-lm"], check=True)
     return program
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from turns import ROOT, Target, once, ratios, write_page
+from turns import ROOT, Target, once, petsc_flags, ratios, write_page
 
 SIZES = [8 << (3 * i) for i in range(7)] + [4 << 20]
 SMALL = 4096
@@ -39,20 +39,13 @@ Least = Callable[[int], float]
 
 def build(folder: Path) -> tuple[Path, Path]:
     """Compile the peer and the program that times set-up."""
-    found = sorted(Path("/usr/lib/petscdir").glob("*/*/lib/pkgconfig"))
-    env = {**os.environ, "PKG_CONFIG_PATH": os.pathsep.join(map(str, found))}
-    flags = subprocess.run(
-        ["pkg-config", "--cflags", "--libs", "PETSc"],
-        capture_output=True, text=True, env=env, check=False,
-    )  # fmt: skip
-    if flags.returncode != 0:
+    flags = petsc_flags()
+    if flags is None:
         sys.exit("PETSc is not here: apt install libpetsc-real-dev")
     peer, setup = folder / "petsc_sf", folder / "sf_setup"
     optimised = ["-O3", "-march=native"]
     source = str(ROOT / "bench" / "petsc_sf.c")
-    subprocess.run(
-        ["mpicc", *optimised, source, "-o", str(peer), *flags.stdout.split(), "-lm"], check=True
-    )
+    subprocess.run(["mpicc", *optimised, source, "-o", str(peer), *flags, "-lm"], check=True)
     for command in (["--preset", "release"], ["--build", str(ROOT / "build" / "release")]):
         folder_of_presets = ROOT / "halobench"
         subprocess.run(["cmake", *command], cwd=folder_of_presets, check=True, stdout=sys.stderr)

@@ -58,6 +58,15 @@ def once(kernel: str, *, ranks: int = 1, threads: int = 1, **params: object) -> 
     return record
 
 
+def petsc_flags() -> list[str] | None:
+    """What a compiler needs to build against the system's PETSc; None where it is not there."""
+    found = sorted(Path("/usr/lib/petscdir").glob("*/*/lib/pkgconfig"))
+    env = {**os.environ, "PKG_CONFIG_PATH": os.pathsep.join(map(str, found))}
+    command = ["pkg-config", "--cflags", "--libs", "PETSc"]
+    done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
+    return done.stdout.split() if done.returncode == 0 else None
+
+
 def in_turn(competitors: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
     """Seconds (or any figure) of every competitor, one a round."""
     figures: dict[str, list[float]] = {name: [] for name in competitors}

@@ -16,12 +16,12 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from haloscope import platform
-from haloscope.case import Case, Job
+from haloscope.case import Case, Job, text
 from haloscope.cluster import Cluster
 from haloscope.runners import answer, process
 from haloscope.runners.base import Session
@@ -29,8 +29,6 @@ from haloscope.runners.local import Built
 from haloscope.solves import Solve, known_solve
 
 SIMULATED_ITERATIONS = 20
-_STEPS = 10
-"""Of a batch, where the kernel would choose by itself: they all take the same simulated time."""
 
 
 @dataclass(frozen=True)
@@ -47,49 +45,35 @@ class SimgridRunner:
     at_once: int
     keep: Path | None = None
     name: str = "simgrid"
-    _going: dict[process.Running, _Simulation] = field(default_factory=dict)
 
     def run(self, jobs: Iterable[Job]) -> Iterator[dict[str, Any]]:
         """The records of the jobs, each as soon as its job has ended, in no particular order."""
         coming = iter(jobs)
+        going: dict[process.Running, _Simulation] = {}
         try:
             while True:
-                while len(self._going) < self.at_once and (job := next(coming, None)):
-                    at_once = self._start(job)
-                    if at_once is not None:
-                        yield at_once
-                if not self._going:
+                while len(going) < self.at_once and (job := next(coming, None)):
+                    simulation = _Simulation(self, job)
+                    if (record := simulation.without_running()) is not None:
+                        yield record
+                    else:
+                        going[simulation.start()] = simulation
+                if not going:
                     return
-                for running in process.wait(list(self._going)):
-                    yield self._going.pop(running).ended(running.end())
+                for running in process.wait(list(going)):
+                    yield going.pop(running).ended(running.end())
         finally:
-            for running in self._going:
+            for running in going:
                 running.end()
-            self._going.clear()
-
-    def _start(self, job: Job) -> dict[str, Any] | None:
-        """Start a job; its record where nothing has to be started."""
-        record = answer.asked(self.session, self.name, job, clock="simulated")
-        if job.case.absent:
-            return answer.absent(record, job.case.absent)
-        simulation = _Simulation(self, job.case, record)
-        known = simulation.known()
-        if known is not None:
-            return known
-        self._going[simulation.start()] = simulation
-        return None
 
 
-@dataclass
 class _Simulation:
     """One case: its files, its command, and the record that comes of it."""
 
-    runner: SimgridRunner
-    case: Case
-    record: dict[str, Any]
-
-    def __post_init__(self) -> None:
-        cluster = self.runner.cluster
+    def __init__(self, runner: SimgridRunner, job: Job) -> None:
+        self.runner, self.case, cluster = runner, job.case, runner.cluster
+        self.record = answer.asked(runner.session, runner.name, job, clock="simulated")
+        self.command: list[str] | None = None
         self.solve = _solve_of(self.case)
         self.files = {
             "platform.xml": platform.platform(cluster),
@@ -97,7 +81,7 @@ class _Simulation:
             "machine": platform.machine_file(cluster),
         }
         self.executes = self.solve is None and self.case.params.get("iterations") == 0
-        self.arguments = [*self.case.arguments, *_shortened(self.case, self.solve)]
+        self.arguments = _shortened(self.case, self.solve)
         self.started = answer.now()
 
     @property
@@ -110,8 +94,10 @@ class _Simulation:
         key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
         return self.runner.cache / f"{key}.json"
 
-    def known(self) -> dict[str, Any] | None:
-        """The record, where this was simulated before."""
+    def without_running(self) -> dict[str, Any] | None:
+        """The record, where the case can't run or was simulated before."""
+        if self.case.absent:
+            return answer.absent(self.record, self.case.absent)
         try:
             kept = json.loads(self._cached.read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -137,8 +123,8 @@ class _Simulation:
 
     def _write(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, text in self.files.items():
-            (folder / name).write_text(text, encoding="utf-8")
+        for name, content in self.files.items():
+            (folder / name).write_text(content, encoding="utf-8")
 
     def ended(self, ended: process.Ended) -> dict[str, Any]:
         with self._scratch:
@@ -198,7 +184,7 @@ class _Simulation:
                 "of_iterations": solve.iterations if solve else None,
                 "iterations_from": solve.source if solve else None,
             },
-            "command": getattr(self, "command", None),
+            "command": self.command,
             "started": self.started,
             "ended": answer.now(),
             "wall_s": round(wall_s, 6),
@@ -219,16 +205,13 @@ def _solve_of(case: Case) -> Solve | None:
 
 
 def _shortened(case: Case, solve: Solve | None) -> list[str]:
-    """What is asked of halobench beyond the case: no more of the same than one needs."""
-    asked = {}
+    """What is asked of halobench: the case, but no more of the same than one needs."""
+    asked = dict(case.given)
     if solve is not None:
         asked["iterations"] = SIMULATED_ITERATIONS
     if "repetitions" in case.params:
         asked["repetitions"] = 1
-    if case.params.get("steps") == 0:
-        asked["steps"] = _STEPS
-    given = {word.split("=", 1)[0] for word in case.arguments}
-    return [f"{key}={value}" for key, value in asked.items() if key not in given - {"repetitions"}]
+    return [f"{key}={text(value)}" for key, value in asked.items()]
 
 
 def _of_the_whole_solve(measured: Mapping[str, Any], solve: Solve) -> dict[str, Any]:
