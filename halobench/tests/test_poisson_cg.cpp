@@ -165,14 +165,15 @@ void longer_steps_are_as_good(const World& world) {
 }
 
 /// Powers up to A^15 are too much for rounding: at n = 200 it shows before the end, by the moments
-/// or, where they are measured then, by r and p. When exactly depends on the rounding.
+/// or, where they are measured then, by r and p. When exactly depends on the rounding, and so do
+/// the later digits of the error.
 void a_breakdown_is_survived(const World& world) {
   for (const std::string every : {"16", "1000"}) {
     const auto found = record(world, {"n=200", "variant=sstep", "s=8", "reorthogonalise=" + every});
     if (world.comm.rank() > 0) continue;
     expect::is_true(result(found).find("\"fallback_at\":null") == std::string::npos,
                     "s = 8 breaks down, which must be noticed");
-    expect::contains(result(found), "\"error_max\":8.14");
+    expect::contains(result(found), "\"error_max\":8.1");
   }
 }
 
