@@ -8,8 +8,7 @@
 namespace halobench {
 
 template <class Value>
-void relax(Value* __restrict out, const Planes<Value>& from, std::int64_t first,
-           std::int64_t count) {
+void relax(Value* out, const Planes<Value>& from, std::int64_t first, std::int64_t count) {
   const Value* below = from.below + first;
   const Value* here = from.here + first;
   const Value* above = from.above + first;
@@ -22,11 +21,11 @@ void relax(Value* __restrict out, const Planes<Value>& from, std::int64_t first,
   }
 }
 
-/// By way of a buffer in the first cache: a streaming store must have all of a line at once.
+/// By way of a few lines in the first cache: a streaming store must have all of a line at once.
 template <class Value>
 void relax_streaming(Value* out, const Planes<Value>& from, std::int64_t first,
                      std::int64_t count) {
-  constexpr std::int64_t longest = 512;
+  constexpr std::int64_t longest = 64;
   alignas(64) std::array<Value, longest> row;
   for (std::int64_t k = 0; k < count; k += longest) {
     const auto now = std::min(longest, count - k);
@@ -35,8 +34,8 @@ void relax_streaming(Value* out, const Planes<Value>& from, std::int64_t first,
   }
 }
 
-template void relax(double* __restrict, const Planes<double>&, std::int64_t, std::int64_t);
-template void relax(float* __restrict, const Planes<float>&, std::int64_t, std::int64_t);
+template void relax(double*, const Planes<double>&, std::int64_t, std::int64_t);
+template void relax(float*, const Planes<float>&, std::int64_t, std::int64_t);
 template void relax_streaming(double*, const Planes<double>&, std::int64_t, std::int64_t);
 template void relax_streaming(float*, const Planes<float>&, std::int64_t, std::int64_t);
 

@@ -14,14 +14,16 @@ struct Planes {
   const Value* here;
   const Value* above;
   std::int64_t row;
+
+  Planes next_row() const { return {below + row, here + row, above + row, row}; }
 };
 
-/// out[k] = the mean round point `first` + k. Every variant calls this one function, and nothing in
-/// it can be contracted to a fused multiply-add: values are the same to the last bit. Not inline:
-/// among the loops of a caller GCC 12 made it half as fast.
+/// out[k] = the mean round point `first` + k; `out` may be the row of the plane below itself. Every
+/// variant calls this one function, and nothing in it can be contracted to a fused multiply-add:
+/// values are the same to the last bit. Not inline: among the loops of a caller GCC 12 made it
+/// slower.
 template <class Value>
-void relax(Value* __restrict out, const Planes<Value>& from, std::int64_t first,
-           std::int64_t count);
+void relax(Value* out, const Planes<Value>& from, std::int64_t first, std::int64_t count);
 
 /// The same, past the caches: see stream_row().
 template <class Value>

@@ -1,10 +1,12 @@
 // Several sweeps in one pass over memory.
 //
 // Blocks of rows are swept through plane by plane: as soon as a sweep has done plane x, the next
-// one does plane x - 1 of its result, and so on (a wavefront). In between lie the last three planes
-// of each sweep, in a ring of buffers that stays in the cache; only the first sweep reads the mesh
-// and only the last one writes it. A sweep's result is needed one row and one point beyond what the
-// next one makes of it, so blocks overlap and compute these edges twice.
+// one does plane x - 1 of its result, and so on (a wavefront). What lies in between stays in the
+// cache, in a ring of planes: a sweep writes its plane x over plane x - 1 of the sweep before,
+// which nobody needs any more, so the line that is written is one just read, and two planes a sweep
+// are enough. Only the first sweep reads the mesh and only the last one writes it. A sweep's result
+// is needed one row and one point beyond what the next one makes of it, so blocks overlap and
+// compute these edges twice.
 #include <algorithm>
 
 #include "kernels/jacobi3d/sweeper.hpp"
@@ -13,7 +15,8 @@
 namespace halobench::jacobi {
 namespace {
 
-constexpr std::int64_t ring = 3;  ///< planes: those that the next sweep's stencil spans
+/// Planes of the ring: the last sweep's stencil spans three, each sweep between adds two.
+constexpr std::int64_t ring_planes(std::int64_t depth) { return depth > 1 ? 2 * depth - 1 : 0; }
 
 /// The buffers of one thread, and how many rows of the mesh it works on at a time.
 struct Block {
@@ -27,7 +30,7 @@ struct Block {
     const std::int64_t per_line = line_bytes / setting.value_bytes;
     before = (depth + per_line - 1) / per_line * per_line;
     row = row_stride(before + setting.part.extents[2] + depth, per_line);
-    const auto planes = ring * std::max<std::int64_t>(depth - 1, 1);
+    const auto planes = std::max<std::int64_t>(ring_planes(depth), 1);
     const auto fitting = rows_in_cache(planes, row * setting.value_bytes) - 2 * depth;
     const auto most = std::max(fitting, depth);
     const auto all = setting.part.extents[1];
@@ -36,7 +39,7 @@ struct Block {
     plane = (rows + 2 * depth) * row + per_line;
   }
 
-  std::int64_t memory(std::int64_t depth) const { return ring * (depth - 1) * plane; }
+  std::int64_t memory(std::int64_t depth) const { return ring_planes(depth) * plane; }
 };
 
 template <class Value>
@@ -86,31 +89,36 @@ class Wavefront : public Sweeper<Value> {
     const Box needed = part_.grown(pass.block, pass.sweeps - sweep);
     if (x == part_.extents[0] && x == needed[0].end && !last) clear(ring_plane(pass, sweep, x));
     if (!needed[0].contains(x)) return;
-    for (std::int64_t y = needed[1].begin; y < needed[1].end; ++y) {
-      const auto z = needed[2];
-      const auto from = sweep == 1 ? pass.from.planes(x, y) : ring_planes(pass, sweep - 1, x, y);
+    const auto y = needed[1].begin;
+    const auto z = needed[2];
+    Planes<Value> from = sweep == 1 ? pass.from.planes(x, y) : in_ring(pass, sweep - 1, x, y);
+    for (std::int64_t row = y; row < needed[1].end; ++row, from = from.next_row()) {
       if (last) {
-        relax_streaming(pass.to.at(x, y, z.begin), from, z.begin, z.size());
+        relax_streaming(pass.to.at(x, row, z.begin), from, z.begin, z.size());
       } else {
-        relax(ring_plane(pass, sweep, x) + in_ring(pass, y) + z.begin, from, z.begin, z.size());
+        Value* out = ring_plane(pass, sweep, x) + in_plane(pass, row);
+        relax(out + z.begin, from, z.begin, z.size());
       }
     }
   }
 
-  Planes<Value> ring_planes(const Pass& pass, std::int64_t sweep, std::int64_t x,
-                            std::int64_t y) const {
-    const auto at = in_ring(pass, y);
+  /// Of a sweep's result, the planes next to plane x, by the address of their point (y, 0).
+  Planes<Value> in_ring(const Pass& pass, std::int64_t sweep, std::int64_t x,
+                        std::int64_t y) const {
+    const auto at = in_plane(pass, y);
     return {ring_plane(pass, sweep, x - 1) + at, ring_plane(pass, sweep, x) + at,
             ring_plane(pass, sweep, x + 1) + at, block_.row};
   }
 
+  /// Where plane x of a sweep's result begins: with plane x - 1 of the sweep before.
   Value* ring_plane(const Pass& pass, std::int64_t sweep, std::int64_t x) const {
-    const auto slot = (x + ring * part_.depth) % ring;
-    return pass.rings.data() + ((sweep - 1) * ring + slot) * block_.plane;
+    const auto planes = ring_planes(part_.depth);
+    const auto slot = (x - (sweep - 1) + 2 * planes) % planes;
+    return pass.rings.data() + slot * block_.plane;
   }
 
-  /// From a ring plane's begin to the point (y, 0).
-  std::int64_t in_ring(const Pass& pass, std::int64_t y) const {
+  /// From a plane's begin to the point (y, 0).
+  std::int64_t in_plane(const Pass& pass, std::int64_t y) const {
     return (y - pass.block[1].begin + part_.depth) * block_.row + block_.before;
   }
 
