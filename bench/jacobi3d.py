@@ -14,7 +14,7 @@ from statistics import median
 from turns import Target, in_turn, once, ratios, write_page
 
 L = 400
-SWEEPS = 16
+SWEEPS = 24
 HEADER = ["| what | median | range | target | |", "|---|---|---|---|---|"]
 
 

@@ -293,7 +293,7 @@ std::vector<Parameter> parameters() {
                "the caches; temporal: depth sweeps a pass, in blocks that stay in the cache",
        .choices = variant_names()},
       {"depth", integer, "0",
-       "ghost layers, and sweeps from one exchange to the next; 0: 8 for temporal, or as many as "
+       "ghost layers, and sweeps from one exchange to the next; 0: 6 for temporal, or as many as "
        "fit, else 1",
        "", 0, 64},
       {.name = "boundary",
