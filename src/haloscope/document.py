@@ -100,7 +100,7 @@ def compose(dossier: Dossier) -> Document:
         findings=(*_unknown(asked, dossier.cases), *findings(dossier.cases, context)),
         sections=_sections(made, drawn),
         left_out=(
-            *(line for case in dossier.cases for line in left_out(case, dossier.cases)),
+            *left_out(dossier.cases, dossier.cases),
             *(f"{note[:1].upper()}{note[1:]}." for note in dossier.left_out),
             *(
                 f"No {what} '{wish.kind}': no case suits it."

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from recorded import MACHINE, bad, changed, poisson, quick, write_folder
@@ -20,6 +21,16 @@ kernel = "poisson_cg"
 
 def document(folder: Path) -> Document:
     return compose(open_folder(folder))
+
+
+def write_plan(folder: Path, cases: list[dict[str, Any]], notes: list[str]) -> None:
+    """A plan of two launches of each."""
+    keys = ("case", "kernel", "params", "layout", "transport")
+    planned = [
+        {**{key: raw[key] for key in keys}, "toolchain": "system", "launches": 2} for raw in cases
+    ]
+    plan = {"seed": 9, "cases": planned, "notes": notes}
+    (folder / "plan.json").write_text(json.dumps(plan))
 
 
 def test_without_a_word_of_the_study_every_topic_is_there_in_its_order(tmp_path: Path) -> None:
@@ -100,17 +111,8 @@ where = { exchnage = "blocking" }
 
 def test_launches_that_the_plan_asks_for_and_nobody_made_are_missed(tmp_path: Path) -> None:
     there, absent = poisson(64), poisson(128)
-    keys = ("case", "kernel", "params", "layout", "transport")
-    plan: dict[str, object] = {
-        "seed": 9,
-        "cases": [
-            {**{key: raw[key] for key in keys}, "toolchain": "system", "launches": 2}
-            for raw in (there, absent)
-        ],
-    }
-    plan["notes"] = ["left out, as this machine is one node: 2 nodes"]
+    write_plan(tmp_path, [there, absent], ["left out, as this machine is one node: 2 nodes"])
     write_folder(tmp_path, [there])
-    (tmp_path / "plan.json").write_text(json.dumps(plan))
 
     report = document(tmp_path)
 
@@ -121,6 +123,17 @@ def test_launches_that_the_plan_asks_for_and_nobody_made_are_missed(tmp_path: Pa
         "Not run: poisson_cg: n = 64: 1 of 2 launches.",
         "Not run: poisson_cg: n = 128: 2 of 2 launches.",
         "Left out, as this machine is one node: 2 nodes.",
+    )
+
+
+def test_a_study_stopped_early_says_in_one_line_what_was_not_run(tmp_path: Path) -> None:
+    cases = [poisson(n) for n in (64, 128, 256, 512, 1024)]
+    write_plan(tmp_path, cases, [])
+    write_folder(tmp_path, cases[:1])
+
+    assert document(tmp_path).left_out == (
+        "Not run: 9 of 10 launches of 5 cases: poisson_cg: n = 64; poisson_cg: n = 128; "
+        "poisson_cg: n = 256; and 2 more.",
     )
 
 

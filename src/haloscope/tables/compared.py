@@ -51,7 +51,7 @@ def compare_cases(
         for case in cases
         if id(case) not in paired
     ]
-    notes += [line for cases in (first, second) for case in cases for line in left_out(case, cases)]
+    notes += [line for cases in (first, second) for line in left_out(cases, cases)]
     if ignored != _ELSEWHERE:
         names = [str(cases[0].settings.get("toolchain")) for cases in (first, second)]
         notes.insert(0, f"Toolchains compared: {names[0]} (first) and {names[1]} (second).")

@@ -18,6 +18,7 @@ from haloscope.stats import Estimate
 from haloscope.tables.model import Cell, missing
 
 OVERSUBSCRIBED, SIMULATED, LAUNCHES_MISSING = "†", "‡", "*"
+NAMED_CASES = 3  #: of those that were not run; a study that was stopped early has hundreds
 
 
 class Notebook:
@@ -133,13 +134,43 @@ class Notebook:
         return [f"{mark} {text}" for mark, text in texts.items() if mark in self._marks]
 
     def left_out(self) -> list[str]:
-        """A line for every case that lacks launches, with the reason."""
-        return [line for case in self._cases for line in left_out(case, self._among)]
+        """What was left out of the cases in the table, and why."""
+        return left_out(self._cases, self._among)
 
 
-def left_out(case: MeasuredCase, among: Sequence[MeasuredCase]) -> list[str]:
+def left_out(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> list[str]:
+    """A line for every case with launches left out; those not run case by case, or in one line."""
+    lines = [line for case in cases for line in _excluded(case, among)]
+    missing = {
+        name_of(case, among): (_total(case) - _seen(case), _total(case))
+        for case in cases
+        if _total(case) > _seen(case)
+    }
+    if len(missing) > NAMED_CASES:
+        not_run, total = (sum(each) for each in zip(*missing.values(), strict=True))
+        named = list(missing)[:NAMED_CASES]
+        rest = f"{'; '.join(named)}; and {len(missing) - len(named)} more"
+        launches = count(total, "launch", "launches")
+        lines.append(f"Not run: {not_run} of {launches} of {len(missing)} cases: {rest}.")
+    else:
+        lines += [
+            f"Not run: {name}: {not_run} of {count(total, 'launch', 'launches')}."
+            for name, (not_run, total) in missing.items()
+        ]
+    return lines
+
+
+def _seen(case: MeasuredCase) -> int:
+    return len(case.launches) + len(case.excluded)
+
+
+def _total(case: MeasuredCase) -> int:
+    return max(case.planned or 0, _seen(case))
+
+
+def _excluded(case: MeasuredCase, among: Sequence[MeasuredCase]) -> list[str]:
     """What was left out of one case, by outcome, with the first reason of each."""
-    total = max(case.planned or 0, len(case.launches) + len(case.excluded))
+    total = _total(case)
     lines = []
     for outcome in dict.fromkeys(record.outcome for record in case.excluded):
         own = [record for record in case.excluded if record.outcome == outcome]
@@ -147,11 +178,6 @@ def left_out(case: MeasuredCase, among: Sequence[MeasuredCase]) -> list[str]:
         lines.append(
             f"Left out: {name_of(case, among)}: {len(own)} of {count(total, 'launch', 'launches')} "
             f"{outcome}: {_shortened(reason)}"
-        )
-    not_run = total - len(case.launches) - len(case.excluded)
-    if not_run:
-        lines.append(
-            f"Not run: {name_of(case, among)}: {not_run} of {count(total, 'launch', 'launches')}."
         )
     return lines
 
