@@ -110,6 +110,27 @@ def test_star_forests_do_under_simulation_what_they_do_for_real(
     smpirun(BINARY.with_name("test_star_forest"), [], ranks)
 
 
+def test_a_pending_sum_travels_while_ranks_compute(smpi: None) -> None:
+    """Two rounds of messages in each of 21 sums where there is little to compute, then none."""
+
+    def reduce_s(n: int) -> float:
+        record = simulate(f"poisson_cg n={n} iterations=20 variant=pipelined", "no")
+        (phase,) = (each for each in record["phases"] if each["name"] == "reduce")
+        return float(phase["time_s"]["max"])
+
+    assert reduce_s(64) > 21 * 1e-5
+    assert reduce_s(1024) < 1e-6
+
+
+def test_a_pending_sum_is_the_sum(smpi: None) -> None:
+    pipelined, textbook = (
+        simulate(f"poisson_cg n=64 variant={variant}", "yes")["result"]
+        for variant in ("pipelined", "textbook")
+    )
+    assert pipelined["iterations"] == textbook["iterations"]
+    assert pipelined["error_max"] == pytest.approx(textbook["error_max"], rel=1e-6)
+
+
 def test_every_kernel_has_a_golden_time() -> None:
     registered = re.findall(r"^KERNEL\((\w+)\)", (ROOT / "halobench/kernels.def").read_text(), re.M)
     commands = " ".join(golden()).split()

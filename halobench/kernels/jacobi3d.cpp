@@ -285,7 +285,8 @@ std::vector<Parameter> parameters() {
        "points of the whole mesh along x, y and z, such as 400x400x400 (strong scaling); cubes: a "
        "cube of L^3 points on every rank (weak scaling)"},
       {"topology", text, "auto",
-       "ranks along x, y and z, such as 4x1x1; auto: the grid that exchanges the fewest bytes"},
+       "ranks along x, y and z, such as 4x1x1; auto: the grid that exchanges the fewest bytes; 1d, "
+       "2d, 3d: the most even grid of so many dimensions"},
       {.name = "variant",
        .type = choice,
        .fallback = "plain",

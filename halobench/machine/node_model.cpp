@@ -31,6 +31,7 @@ NodeModel NodeModel::read(const std::string& path) {
     const auto next = [&] { return positive(line, where); };
     if (key == "core_flops_per_s") {
       model.core_flops_per_s_ = next();
+      model.crowded_flops_per_s_ = next();
     } else if (key == "cores") {
       model.cores_ = next();
       model.sockets_ = next();
@@ -44,9 +45,13 @@ NodeModel NodeModel::read(const std::string& path) {
       model.caches_.push_back({size, shared_by, alone, next()});
     } else if (key == "sharpness") {
       model.sharpness_ = next();
+    } else if (key == "smt_gain") {
+      model.smt_gain_ = next();
+    } else if (key == "packed") {
+      model.packed_ = true;
     } else {
-      throw UsageError(where +
-                       ": no such key; known: core_flops_per_s, cores, memory, cache, sharpness");
+      throw UsageError(where + ": no such key; known: core_flops_per_s, cores, memory, cache, " +
+                       "sharpness, smt_gain, packed");
     }
     if (std::string rest; line >> rest) throw UsageError(where + ": '" + rest + "' is too much");
   }
@@ -71,38 +76,43 @@ double NodeModel::memory_bandwidth(double cores) const {
   return below.bandwidth_bytes_per_s;
 }
 
-double NodeModel::share_of_a_core(int ranks_on_node, int threads) const {
-  return std::min(1.0, cores_ / (static_cast<double>(ranks_on_node) * threads));
+NodeModel::Use NodeModel::use(int ranks_on_node, int threads) const {
+  const double in_use = static_cast<double>(ranks_on_node) * threads;
+  const double of_a_socket = cores_ / sockets_;
+  const double fullest = packed_ ? std::min(in_use, of_a_socket) : std::ceil(in_use / sockets_);
+  const double sharing = std::ceil(in_use / cores_);
+  Use use;
+  use.busy = packed_ && fullest > 1 ? std::max(in_use, fullest * sockets_) : in_use;
+  use.crowd = of_a_socket > 1 ? std::clamp((fullest - 1) / (of_a_socket - 1), 0.0, 1.0) : 0.0;
+  use.own = sharing > 1 ? std::min(1.0, smt_gain_ / sharing) : 1.0;
+  return use;
 }
 
-double NodeModel::seconds_per_byte(double working_set_bytes, int ranks_on_node, int threads) const {
-  const double in_use = static_cast<double>(ranks_on_node) * threads;
+double NodeModel::seconds_per_byte(double working_set_bytes, const Use& use, int threads) const {
   const double set = working_set_bytes / threads;
   const bool spans = threads > cores_ / sockets_;  // fills one socket before the next
-  const double own = share_of_a_core(ranks_on_node, threads);
-  const double crowd = cores_ > 1 ? std::min(1.0, (in_use - 1) / (cores_ - 1)) : 0.0;
-  double found = 0;  // of the working set, in the levels so far
+  double found = 0;                                // of the working set, in the levels so far
   double seconds = 0;
   for (const auto& cache : caches_) {
-    const double even = std::max(1.0, std::ceil(in_use * cache.shared_by / cores_));
+    const double even = std::max(1.0, std::ceil(use.busy * cache.shared_by / cores_));
     const double sharing = spans ? std::max(cache.shared_by, even) : even;
     const double share = std::min(1.0, cache.size_bytes / sharing / std::max(set, 1.0));
     const double held = std::pow(share, sharpness_);
     if (held <= found) continue;
     const double bandwidth =
-        std::lerp(cache.bandwidth_bytes_per_s, cache.crowded_bytes_per_s, crowd);
-    seconds += (held - found) / (threads * own * bandwidth);
+        std::lerp(cache.bandwidth_bytes_per_s, cache.crowded_bytes_per_s, use.crowd);
+    seconds += (held - found) / (threads * use.own * bandwidth);
     found = held;
   }
   const double evenness = spans ? std::min(1.0, threads / cores_) : 1.0;
-  return seconds + (1 - found) * ranks_on_node / (evenness * memory_bandwidth(in_use));
+  return seconds + (1 - found) * use.busy / threads / (evenness * memory_bandwidth(use.busy));
 }
 
 double NodeModel::seconds(const Traffic& traffic, int ranks_on_node, int threads) const {
-  const double own = share_of_a_core(ranks_on_node, threads);
-  return std::max(
-      traffic.flops / (threads * own * core_flops_per_s_),
-      traffic.bytes * seconds_per_byte(traffic.working_set_bytes, ranks_on_node, threads));
+  const auto now = use(ranks_on_node, threads);
+  const double rate = now.own * std::lerp(core_flops_per_s_, crowded_flops_per_s_, now.crowd);
+  return std::max(traffic.flops / (threads * rate),
+                  traffic.bytes * seconds_per_byte(traffic.working_set_bytes, now, threads));
 }
 
 }  // namespace halobench

@@ -18,7 +18,7 @@ struct CacheLevel {
   double size_bytes;             ///< of one instance
   double shared_by;              ///< cores that share an instance
   double bandwidth_bytes_per_s;  ///< of one core, alone
-  double crowded_bytes_per_s;    ///< of one core, when all work: their clock is lower then
+  double crowded_bytes_per_s;    ///< of one core, when all of its socket work
 };
 
 /// What the memory of a node gives to so many cores together.
@@ -32,18 +32,22 @@ struct MemoryPoint {
 /// A sweep over a working set of w bytes that has a share of s < w bytes in a cache finds
 /// (s / w)^sharpness of them there: replacement that is not strictly by age keeps a part of what is
 /// swept over. So a case speeds up smoothly, and more than in proportion, as more ranks share it
-/// out. Cores in use are
-/// spread over the instances of a cache evenly. The memory's bandwidth is interpolated between the
-/// numbers of cores it is given for. A rank with more threads than a socket has cores fills the
-/// first socket, whose memory then works longest.
+/// out. Cores in use are spread over the sockets and the instances of a cache evenly; or, if
+/// packed, they fill one socket before the next, and all is as slow as on the fullest. The memory's
+/// bandwidth is interpolated between the numbers of cores it is given for; so are rates of a core,
+/// between one alone on its socket and a full one. A rank with more threads than a socket has cores
+/// fills the first socket, whose memory then works longest. Where hardware threads share cores, all
+/// wait for those that do.
 class NodeModel {
  public:
   /// Reads lines of
-  ///   core_flops_per_s RATE
+  ///   core_flops_per_s ALONE CROWDED
   ///   cores COUNT SOCKETS            of a node
   ///   memory CORES BYTES_PER_S       any number of them
   ///   cache SIZE SHARED_BY ALONE CROWDED    of each level; bytes a second of a core
   ///   sharpness EXPONENT             of the caches; else 1
+  ///   smt_gain FACTOR                what the threads of a core do, over what one does; else 1
+  ///   packed                         ranks fill one socket before the next; else spread
   /// Throws UsageError naming file, line and key.
   static NodeModel read(const std::string& path);
 
@@ -51,15 +55,24 @@ class NodeModel {
   double seconds(const Traffic& traffic, int ranks_on_node, int threads) const;
 
  private:
-  double seconds_per_byte(double working_set_bytes, int ranks_on_node, int threads) const;
+  /// How a node's cores are in use.
+  struct Use {
+    double busy;   ///< threads, if all sockets had as many as the fullest
+    double crowd;  ///< of the fullest socket: 0 for one core in use, 1 for all
+    double own;    ///< what a thread has of a core: less than one where threads share cores
+  };
+
+  Use use(int ranks_on_node, int threads) const;
+  double seconds_per_byte(double working_set_bytes, const Use& use, int threads) const;
   double memory_bandwidth(double cores) const;
-  /// What a thread has of a core: less than one where hardware threads share cores.
-  double share_of_a_core(int ranks_on_node, int threads) const;
 
   double core_flops_per_s_ = 0;
+  double crowded_flops_per_s_ = 0;
   double cores_ = 0;
   double sockets_ = 0;
   double sharpness_ = 1;
+  double smt_gain_ = 1;
+  bool packed_ = false;
   std::vector<MemoryPoint> memory_;
   std::vector<CacheLevel> caches_;
 };

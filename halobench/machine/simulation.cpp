@@ -2,12 +2,21 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <new>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #ifdef HALOBENCH_SMPI
 #include <simgrid/actor.h>
 #include <simgrid/host.h>
 #include <smpi/smpi.h>
+
+#include <simgrid/s4u.hpp>
 #endif
 
 namespace halobench {
@@ -21,9 +30,100 @@ void charge(double seconds) { smpi_execute_flops(seconds * sg_host_get_speed(sg_
 
 void pass_time(double seconds) { sg_actor_sleep_for(seconds); }
 
+namespace {
+
+using Values = std::vector<double>;
+
+/// Where a rank finds what was sent to it in a round; it travels at once, as small messages do.
+simgrid::s4u::Mailbox* mailbox(int rank, int round) {
+  return simgrid::s4u::Mailbox::by_name("sum-" + std::to_string(rank) + "-" +
+                                        std::to_string(round));
+}
+
+/// SMPI copies `values` for the receiver and then frees what it was given.
+void send(int to, int round, const Values& values) {
+  const auto bytes = values.size() * sizeof(double);
+  void* sent = std::malloc(bytes);
+  if (sent == nullptr) throw std::bad_alloc();
+  std::memcpy(sent, values.data(), bytes);
+  mailbox(to, round)->put_init()->set_payload_size(bytes)->set_src_data(sent, bytes)->detach();
+}
+
+Values receive(int rank, int round, std::size_t count) {
+  Values values(count);
+  void** into = reinterpret_cast<void**>(values.data());
+  mailbox(rank, round)->get_init()->set_dst_data(into, count * sizeof(double))->wait();
+  return values;
+}
+
+void add(int rank, int round, Values& values) {
+  const auto other = receive(rank, round, values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] += other[i];
+}
+
+int floor_power(int ranks) {
+  return static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)));
+}
+
+/// After one round for each doubling, and a first one.
+int last_round(int ranks) { return std::bit_width(static_cast<unsigned>(ranks)); }
+
+/// Ranks above the largest power of two give their values to one below, and get the sum from it.
+void sum_by_doubling(int rank, int ranks, Values& values) {
+  const int doubling = floor_power(ranks);
+  constexpr int first = 0;
+  const int last = last_round(ranks);
+  if (rank >= doubling) {
+    send(rank - doubling, first, values);
+    values = receive(rank, last, values.size());
+    return;
+  }
+  if (rank + doubling < ranks) add(rank, first, values);
+  for (int round = 1, step = 1; step < doubling; ++round, step *= 2) {
+    send(rank ^ step, round, values);
+    add(rank, round, values);
+  }
+  if (rank + doubling < ranks) send(rank + doubling, last, values);
+}
+
+}  // namespace
+
+struct SumInBackground::Worker {
+  std::span<double> values;
+  Values sum;
+  simgrid::s4u::ActorPtr actor;
+};
+
+SumInBackground::SumInBackground(int rank, int ranks, std::span<double> values)
+    : worker_(std::make_unique<Worker>(values, Values(values.begin(), values.end()))) {
+  for (int round = 0; round <= last_round(ranks); ++round) {
+    mailbox(rank, round)->set_receiver(simgrid::s4u::Actor::self());
+  }
+  auto* sum = &worker_->sum;
+  worker_->actor = simgrid::s4u::Actor::create("sum", simgrid::s4u::this_actor::get_host(),
+                                               [=] { sum_by_doubling(rank, ranks, *sum); });
+}
+
+SumInBackground::~SumInBackground() = default;
+
+void SumInBackground::finish() {
+  worker_->actor->join();
+  std::ranges::copy(worker_->sum, worker_->values.begin());
+}
+
 #else
 
 bool simulated() { return false; }
+
+struct SumInBackground::Worker {};
+
+SumInBackground::SumInBackground(int, int, std::span<double>) {
+  throw std::logic_error("only a simulated sum goes on in the background");
+}
+
+SumInBackground::~SumInBackground() = default;
+
+void SumInBackground::finish() {}
 
 void charge(double) { throw std::logic_error("time is charged only under simulation"); }
 

@@ -1,6 +1,9 @@
 // The one place that knows whether this binary runs on a real machine or under SimGrid's SMPI.
 #pragma once
 
+#include <memory>
+#include <span>
+
 namespace halobench {
 
 /// True in a binary built with smpicxx: time is simulated, and must be charged for.
@@ -11,5 +14,23 @@ void charge(double seconds);
 
 /// Waits on the simulated clock without using a core. Only for simulated binaries.
 void pass_time(double seconds);
+
+/// A sum over all ranks of MPI_COMM_WORLD that goes on by itself while they compute: by recursive
+/// doubling, as MPI_Allreduce does it. One at a time. Only for simulated binaries: SMPI's own
+/// MPI_Iallreduce sends from every rank to every other (SimGrid 3.32), so that it takes one latency
+/// on any number of ranks, and hours to simulate on many.
+class SumInBackground {
+ public:
+  SumInBackground(int rank, int ranks, std::span<double> values);
+  ~SumInBackground();
+  SumInBackground(const SumInBackground&) = delete;
+  SumInBackground& operator=(const SumInBackground&) = delete;
+
+  void finish();
+
+ private:
+  struct Worker;
+  std::unique_ptr<Worker> worker_;
+};
 
 }  // namespace halobench

@@ -3,17 +3,23 @@
 
 #include <mpi.h>
 
+#include <optional>
 #include <span>
 
+#include "machine/simulation.hpp"
 #include "mpi/communicator.hpp"
 
 namespace halobench {
 
 /// The sum of `values` over all ranks, in place; they must stay where they are, untouched, until
-/// finish(), which must be called.
+/// finish(), which must be called. Under simulation `comm` must have all ranks.
 class PendingSum {
  public:
   PendingSum(const Communicator& comm, std::span<double> values) {
+    if (simulated()) {
+      background_.emplace(comm.rank(), comm.size(), values);
+      return;
+    }
     check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), message_count(std::ssize(values)), MPI_DOUBLE,
                          MPI_SUM, comm.handle(), &request_),
           "MPI_Iallreduce");
@@ -21,9 +27,13 @@ class PendingSum {
   PendingSum(const PendingSum&) = delete;
   PendingSum& operator=(const PendingSum&) = delete;
 
-  void finish() { check(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait"); }
+  void finish() {
+    if (background_) return background_->finish();
+    check(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait");
+  }
 
  private:
+  std::optional<SumInBackground> background_;
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 

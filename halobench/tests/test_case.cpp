@@ -82,7 +82,7 @@ void a_sweep_of_one_point_has_it_too(const Environment& environment, const Commu
 }
 
 void a_model_estimates_the_phases(const Environment& environment, const Communicator& comm) {
-  const expect::File machine("core_flops_per_s 1e9\ncores 4 1\nmemory 1 1e10\nmemory 4 4e10\n");
+  const expect::File machine("core_flops_per_s 1e9 1e9\ncores 4 1\nmemory 1 1e10\nmemory 4 4e10\n");
   const auto ran =
       run(environment, comm, {"--machine", machine.path(), "stream", "sizes=192", "operation=dot"});
   if (comm.rank() == 0) expect::equal(ran.record.find("\"model_s\":null"), std::string::npos);

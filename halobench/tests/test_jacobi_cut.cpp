@@ -60,6 +60,8 @@ void the_grid_of_ranks_exchanges_least() {
   expect::equal(grid(4, "1x1x4"), "1x1x4");
   expect::equal(to_string(ask(8, {"L=30"}).cut.size), "240x30x30");
   expect::equal(to_string(ask(8, {"L=30", "topology=2x2x2"}).cut.size), "60x60x60");
+  expect::equal(to_string(ask(12, {"L=30", "topology=1d"}).cut.topology), "12x1x1");
+  expect::equal(to_string(ask(12, {"L=30", "topology=3d"}).cut.topology), "3x2x2");
 }
 
 void every_point_has_one_rank() {
@@ -105,8 +107,10 @@ void bad_cuts_are_refused() {
     expect::contains(ask(ranks, arguments).problems, why);
   };
   refused(8, {"topology=4x1x1"},
-          "topology=4x1x1: 4 ranks are asked for, there are 8; give numbers whose product is 8");
-  refused(8, {"topology=4y1"}, "topology=4y1: give ranks along x, y and z, such as 4x1x1, or auto");
+          "topology=4x1x1: 4 ranks are asked for, there are 8; give numbers whose product is 8, "
+          "such as 2x2x2, or auto");
+  refused(8, {"topology=4y1"},
+          "topology=4y1: give auto, 1d, 2d, 3d, or ranks along x, y and z, such as 4x1x1");
   refused(2, {"size=0x4x4"}, "size=0x4x4: give points along x, y and z, such as 400x400x400");
   refused(4, {"size=8x2x8", "topology=1x4x1"},
           "size=8x2x8: fewer points than ranks along y (4): use fewer ranks there");

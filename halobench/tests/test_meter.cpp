@@ -9,7 +9,7 @@ using halobench::NodeModel;
 namespace {
 
 Meter::Setting setting_with_a_model() {
-  const expect::File machine("core_flops_per_s 1e9\ncores 4 1\nmemory 1 1e10\nmemory 4 4e10\n");
+  const expect::File machine("core_flops_per_s 1e9 1e9\ncores 4 1\nmemory 1 1e10\nmemory 4 4e10\n");
   return {NodeModel::read(machine.path()), 1, 1, true};
 }
 

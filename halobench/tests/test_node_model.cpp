@@ -13,7 +13,7 @@ constexpr const char* machine =
     "\n"
     "cache 8e6 4 2e10 2e10\n"
     "cache 1e6 1 5e10 5e10\n"
-    "core_flops_per_s 1e9\n"
+    "core_flops_per_s 1e9 1e9\n"
     "cores 8 2\n"
     "memory 8 4e10\n"
     "memory 1 1e10\n"
@@ -85,10 +85,44 @@ void threads_that_share_a_core_share_its_caches_too() {
 
 void a_core_among_many_has_a_lower_clock() {
   const auto model =
-      read("core_flops_per_s 1e9\ncores 5 1\nmemory 1 1e10\ncache 1e9 5 4e10 2e10\n");
+      read("core_flops_per_s 1e9 1e9\ncores 5 1\nmemory 1 1e10\ncache 1e9 5 4e10 2e10\n");
   near(1e12 / model.seconds({1e12, 0, 1e6}, 1, 1), 4e10);
   near(1e12 / model.seconds({1e12, 0, 1e6}, 3, 1), 3e10);
   near(1e12 / model.seconds({1e12, 0, 1e6}, 5, 1), 2e10);
+}
+
+void a_core_computes_slower_on_a_full_socket() {
+  const auto model = read("core_flops_per_s 2e9 1e9\ncores 6 2\nmemory 1 1e10\n");
+  const auto flops_per_s = [&](int ranks) { return 1e9 / model.seconds({0, 1e9, 0}, ranks, 1); };
+  near(flops_per_s(1), 2e9);
+  near(flops_per_s(2), 2e9);    // one on each socket
+  near(flops_per_s(3), 1.5e9);  // two on one of them
+  near(flops_per_s(6), 1e9);
+}
+
+void packed_ranks_fill_one_socket_before_the_next() {
+  const auto packed = read(std::string(machine) + "packed\n");
+  const auto bytes_per_s = [&](double set, int ranks) {
+    return 1e12 / packed.seconds({1e12, 0, set}, ranks, 1);
+  };
+  near(bytes_per_s(huge, 1), 1e10);
+  near(bytes_per_s(huge, 2), 3.4e10 / 4);  // as with two more on the other socket
+  near(bytes_per_s(huge, 4), 4e10 / 8);
+  near(bytes_per_s(huge, 6), 4e10 / 8);  // the first socket is full, and slowest
+  near(bytes_per_s(huge, 8), 4e10 / 8);
+  near(bytes_per_s(2e6, 4), mixed(0.5, 5e10, 2e10));  // four share one socket's cache
+  near(read("core_flops_per_s 2e9 1e9\ncores 6 2\nmemory 1 1e10\npacked\n")
+           .seconds({0, 1e9, 0}, 3, 1),
+       1);
+}
+
+void hardware_threads_together_do_more_than_one() {
+  const auto model = read(std::string(machine) + "smt_gain 1.5\n");
+  const auto share = [&](int ranks) { return 1 / model.seconds({0, 1e9, 0}, ranks, 1); };
+  near(share(8), 1);
+  near(share(9), 0.75);  // two of them share a core, the others wait
+  near(share(16), 0.75);
+  near(1 / read(machine).seconds({0, 1e9, 0}, 9, 1), 0.5);
 }
 
 void threads_split_the_working_set() {
@@ -103,14 +137,17 @@ void a_bad_file_is_refused() {
   expect::throws<UsageError>([] { NodeModel::read("/nowhere/at/all"); },
                              "--machine /nowhere/at/all: can't be read");
   says("speed 3\n", ":1: speed: no such key; known: core_flops_per_s, cores,");
+  says("core_flops_per_s 1e9\n", ":1: core_flops_per_s: give a number above 0");
   says("\ncore_flops_per_s 0\n", ":2: core_flops_per_s: give a number above 0");
   says("core_flops_per_s\n", ":1: core_flops_per_s: give a number above 0");
   says("core_flops_per_s fast\n", "give a number above 0");
-  says("core_flops_per_s 1e9 2e9\n", ":1: core_flops_per_s: '2e9' is too much");
-  says("core_flops_per_s 1e9Hz\n", ":1: core_flops_per_s: 'Hz' is too much");
+  says("core_flops_per_s 1e9 1e9 2e9\n", ":1: core_flops_per_s: '2e9' is too much");
+  says("core_flops_per_s 1e9 1e9Hz\n", ":1: core_flops_per_s: 'Hz' is too much");
+  says("packed 1\n", ":1: packed: '1' is too much");
   says("cache 1e6 1\n", ":1: cache: give a number above 0");
   says("cores 8\n", ":1: cores: give a number above 0");
-  says("core_flops_per_s 1e9\ncores 8 2\n", "core_flops_per_s, cores and memory are all needed");
+  says("core_flops_per_s 1e9 1e9\ncores 8 2\n",
+       "core_flops_per_s, cores and memory are all needed");
 }
 
 }  // namespace
@@ -124,6 +161,9 @@ int main() {
   a_cache_is_shared_by_the_cores_in_use_on_its_socket();
   threads_that_share_a_core_share_its_caches_too();
   a_core_among_many_has_a_lower_clock();
+  a_core_computes_slower_on_a_full_socket();
+  packed_ranks_fill_one_socket_before_the_next();
+  hardware_threads_together_do_more_than_one();
   threads_split_the_working_set();
   a_bad_file_is_refused();
   return expect::exit_code();

@@ -38,8 +38,8 @@ class Quantity(_Part):
 class Cache(_Part):
     """A cache level: size of one cache, cores that share it, the triad of one core in it.
 
-    crowded_bytes_per_s: the same when all cores of the node work and their clock is lower; as for
-    one alone if not given.
+    crowded_bytes_per_s: the same when all cores of its socket work and their clock is lower; as
+    for one alone if not given.
     """
 
     level: PositiveInt
@@ -56,11 +56,23 @@ class Memory(_Part):
     bandwidth_bytes_per_s: Quantity
 
 
+class KernelRate(_Part):
+    """What a core reaches in one kernel, where that is known: as a program measured there had it.
+
+    crowded_flops_per_s: the same when all cores of its socket work; as for one alone if not given.
+    """
+
+    kernel: str
+    core_flops_per_s: Quantity
+    crowded_flops_per_s: Quantity | None = None
+
+
 class Node(_Part):
     """A node. cores: of all sockets, each with threads_per_core hardware threads.
 
-    core_flops_per_s: of one core. sharpness: how soon a working set is too large for a cache (1 if
-    not given, see halobench/machine/node_model.hpp).
+    core_flops_per_s: of one core; kernels: those with a rate of their own. sharpness: how soon a
+    working set is too large for a cache. smt_gain: what all hardware threads of a core do
+    together, over what one does alone. (Both 1 if not given: halobench/machine/node_model.hpp.)
     """
 
     cpu: str
@@ -69,7 +81,9 @@ class Node(_Part):
     threads_per_core: PositiveInt
     memory_bytes: PositiveInt
     core_flops_per_s: Quantity | None = None
+    kernels: tuple[KernelRate, ...] = ()
     sharpness: Quantity | None = None
+    smt_gain: Quantity | None = None
     memory: tuple[Memory, ...] = Field(min_length=1)
     caches: tuple[Cache, ...] = ()
 
@@ -251,6 +265,6 @@ def _problem(path: Path, detail: Any) -> Problem:
 
 def _parts() -> list[type[BaseModel]]:
     return [
-        *(Cluster, Node, Memory, Cache, Network, Level, Mpi, Messages, Protocol),
+        *(Cluster, Node, KernelRate, Memory, Cache, Network, Level, Mpi, Messages, Protocol),
         *(Overheads, Quantity),
     ]

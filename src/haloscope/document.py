@@ -33,6 +33,8 @@ TOPICS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "convergence": ("Convergence", ("convergence", "surfaces")),
     "walltime": ("Wall time", ("walltime_grid", "hybrid_grid", "clusters")),
     "scaling": ("Speedup and efficiency", ("scaling",)),
+    "jacobi": ("Jacobi in three dimensions", ("jacobi", "roofline")),
+    "iterations": ("Variants of the conjugate gradient method", ("iterations",)),
     "exchange": ("Exchanges compared", ("exchange",)),
     "phases": ("Where the time goes", ("phases",)),
     "summary": ("All cases", ("summary",)),

@@ -13,6 +13,7 @@ from haloscope.errors import Problem, nearest
 from haloscope.evidence import SETTINGS
 from haloscope.machine import PLACEMENTS
 from haloscope.quantities import count, listed, size
+from haloscope.room import largest_that_fits
 from haloscope.study import ALL, DEFAULT, LayoutAxes, Run, Study, stopping_rule
 from haloscope.transport import missing
 
@@ -298,12 +299,18 @@ class _RunExpansion:
             why = f"as {there} of memory are free"
             self.findings.leave_out(why, f"{case.label} ({size(need)})")
         else:
+            largest = largest_that_fits(case, lambda given: self._has_room(given, case.layout))
+            smaller = f"give {largest} at most" if largest else "make it smaller"
             self._problem(
                 "params",
                 f"{case.label} needs {size(need)} of memory a node, {there} are free",
-                f"make it smaller, or spread it over more nodes; {_LEAVE_OUT}",
+                f"{smaller}, or spread it over more nodes; {_LEAVE_OUT}",
             )
         return False
+
+    def _has_room(self, given: Mapping[str, Value], layout: Layout) -> bool:
+        forecast = self.program.forecast(self.run.kernel, given, layout.ranks, layout.threads)
+        return forecast.memory_bytes <= self.site.memory_bytes * layout.nodes
 
 
 def placed(placement: str) -> Layout:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from math import prod
 from xml.etree import ElementTree
 
-from haloscope.cluster import Cluster, Messages, Network, between_nodes, within_node
+from haloscope.cluster import Cluster, Messages, Network, Node, between_nodes, within_node
 
 SPEED_FLOPS = 1e9
 """Of a host, nominally: computation is charged in seconds."""
@@ -75,13 +75,14 @@ def host_file(ranks_on_nodes: list[int]) -> str:
     return "".join(f"node-{node}\n" for node in ranks_on_nodes)
 
 
-def machine_file(cluster: Cluster) -> str:
-    """The node as halobench's --machine reads it (halobench/machine/node_model.hpp)."""
+def machine_file(cluster: Cluster, kernel: str, *, packed: bool) -> str:
+    """The node as halobench's --machine reads it (halobench/machine/node_model.hpp).
+
+    packed: do ranks fill one socket before the next?
+    """
     node = cluster.node
-    if node.core_flops_per_s is None:
-        raise ValueError("a node without core_flops_per_s")
     lines = [
-        f"core_flops_per_s {node.core_flops_per_s.value!r}",
+        "core_flops_per_s {!r} {!r}".format(*_core_rates(node, kernel)),
         f"cores {node.cores} {node.sockets}",
         *(f"memory {one.cores} {one.bandwidth_bytes_per_s.value!r}" for one in node.memory),
         *(
@@ -91,9 +92,21 @@ def machine_file(cluster: Cluster) -> str:
             and (crowded := cache.crowded_bytes_per_s or alone)
         ),
     ]
-    if node.sharpness is not None:
-        lines.append(f"sharpness {node.sharpness.value!r}")
-    return "".join(f"{line}\n" for line in lines)
+    for key, quantity in (("sharpness", node.sharpness), ("smt_gain", node.smt_gain)):
+        if quantity is not None:
+            lines.append(f"{key} {quantity.value!r}")
+    return "".join(f"{line}\n" for line in [*lines, *(["packed"] if packed else [])])
+
+
+def _core_rates(node: Node, kernel: str) -> tuple[float, float]:
+    """Flops a second of a core, alone and on a full socket; the kernel's own where it has some."""
+    own = next((one for one in node.kernels if one.kernel == kernel), None)
+    if own is not None:
+        crowded = own.crowded_flops_per_s or own.core_flops_per_s
+        return own.core_flops_per_s.value, crowded.value
+    if node.core_flops_per_s is None:
+        raise ValueError("a node without core_flops_per_s")
+    return node.core_flops_per_s.value, node.core_flops_per_s.value
 
 
 def settings(cluster: Cluster) -> list[str]:

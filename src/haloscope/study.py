@@ -31,6 +31,8 @@ TABLE_KINDS = (
     "convergence",
     "exchange",
     "hybrid_grid",
+    "iterations",
+    "jacobi",
     "libraries",
     "phases",
     "pingpong",
@@ -44,10 +46,13 @@ TABLE_KINDS = (
 )
 FIGURE_KINDS = (
     "collectives",
+    "iterations",
+    "jacobi",
     "phases",
     "pingpong",
     "fits",
     "ring",
+    "roofline",
     "scaling",
     "stream",
     "surfaces",

@@ -1,13 +1,14 @@
-"""Simulations set against published wall times: predicted, published, ratio, cell by cell.
+"""Simulations set against published figures: predicted, published, ratio, cell by cell.
 
-The honest protocol: what a cluster file takes from a paper it takes from cells of one node. Those
-cells are reported apart from the others, which are predicted only.
+The honest protocol: what a cluster file takes from a paper it takes from cells of one node (wall
+times), or of one rank, one socket or one whole node (Jacobi). Those cells are reported apart from
+the others, which are predicted only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
@@ -21,33 +22,39 @@ from haloscope.progress import RunView, Teller
 
 SHORTEST_S = 5.0
 """Below, a wall time printed in whole seconds says too little."""
+WALL_TIME, JACOBI = "wall time", "jacobi"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A published wall time and its prediction, both in seconds.
+    """A published figure and its prediction: seconds, or MLUP/s in tables of Jacobi.
 
-    keys: what tells it from others in its table: n, nodes, ppn, threads. problem: why there is no
-    prediction, if there is none.
+    keys: what tells it from others in its table. reading: of what the paper says, where there are
+    several. fitted: could the cluster file's numbers have been taken from it? telling: has it
+    digits enough for an error? problem: why there is no prediction, if there is none.
     """
 
     table: str
+    kind: str
     keys: Mapping[str, Scalar]
-    published_s: float
-    predicted_s: float | None
+    published: float
+    fitted: bool
+    reading: str = ""
+    telling: bool = True
+    predicted: float | None = None
     problem: str | None = None
 
     @property
-    def fitted(self) -> bool:
-        """Could the cluster file's numbers have been taken from it? One node's could."""
-        return self.keys["nodes"] == 1
+    def unit(self) -> str:
+        """Of both figures."""
+        return "MLUP/s" if self.kind == JACOBI else "s"
 
     @property
     def error(self) -> float | None:
-        """Relative to the published time; None without a prediction, or if that is too short."""
-        if self.predicted_s is None or self.published_s < SHORTEST_S:
+        """Relative to what was published; None without a prediction, or if that says too little."""
+        if self.predicted is None or not self.telling:
             return None
-        return self.predicted_s / self.published_s - 1
+        return self.predicted / self.published - 1
 
 
 @dataclass(frozen=True)
@@ -78,44 +85,97 @@ def tables_of(paper_id: str, wanted: Sequence[str]) -> list[PaperTable]:
 
 
 def validate(table: PaperTable, tell: Teller) -> list[Cell]:
-    """Simulate every cell of a table that has a wall time."""
+    """Simulate every cell of a table that has a figure, in each reading."""
     there = place(str(table.facts["cluster_file"]))
     assert isinstance(there, Simulated)
     bench = there.workbench({}, tell)
-    rows = [row for row in table.rows if isinstance(row["time_s"], int | float)]
-    cases = [_case(table, row, bench.program) for row in rows]
-    todo = {case.id: Job(case, 0) for case in cases}
+    todo = list(_todo(table, there))
+    cases = [one.case(bench.program) for one in todo]
+    jobs = {case.id: Job(case, 0) for case in cases}
     found: dict[str, Mapping[str, Any]] = {}
     runner = there.runner(f"validate {table.paper}", 0, bench, {})
-    with RunView(tell.console, list(todo.values()), {}) as view:
-        for record in runner.run(view.watch(list(todo.values()))):
+    with RunView(tell.console, list(jobs.values()), {}) as view:
+        for record in runner.run(view.watch(list(jobs.values()))):
             found[record["case"]] = record
-            view.ended(todo[record["case"]], record)
-    return [_cell(table, row, found[case.id]) for row, case in zip(rows, cases, strict=True)]
+            view.ended(jobs[record["case"]], record)
+    return [one.answered(found[case.id]) for one, case in zip(todo, cases, strict=True)]
 
 
-def _case(table: PaperTable, row: Mapping[str, Any], program: Program) -> Case:
-    """The published program is the textbook variant, with the exchange that the table names."""
-    said = {**table.facts, **row}
-    given = {"n": said["n"], "variant": "textbook", "exchange": said["exchange"]}
-    layout = Layout(said["nodes"], said["ppn"], said.get("threads", 1))
-    forecast = program.forecast("poisson_cg", given, layout.ranks, layout.threads)
-    return Case(
-        kernel="poisson_cg",
-        given=given,
-        params=forecast.params,
-        layout=layout,
-        toolchain=SIMGRID,
-        run=0,
-        launches=1,
-        timeout_s=600,
-        memory_bytes=forecast.memory_bytes,
-    )
+@dataclass(frozen=True)
+class _Todo:
+    """A cell to be predicted. of: its prediction, from the record of its case."""
+
+    cell: Cell
+    kernel: str
+    given: Mapping[str, Any]
+    layout: Layout
+    of: Callable[[Mapping[str, Any]], float]
+
+    def case(self, program: Program) -> Case:
+        forecast = program.forecast(self.kernel, self.given, self.layout.ranks, self.layout.threads)
+        return Case(
+            kernel=self.kernel,
+            given=self.given,
+            params=forecast.params,
+            layout=self.layout,
+            toolchain=SIMGRID,
+            run=0,
+            launches=1,
+            timeout_s=600,
+            memory_bytes=forecast.memory_bytes,
+        )
+
+    def answered(self, record: Mapping[str, Any]) -> Cell:
+        good = record["outcome"] == "ok"
+        predicted = self.of(record) if good else None
+        return replace(self.cell, predicted=predicted, problem=record["reason"])
 
 
-def _cell(table: PaperTable, row: Mapping[str, Any], record: Mapping[str, Any]) -> Cell:
-    said = {**table.facts, **row}
+def _todo(table: PaperTable, there: Simulated) -> Iterator[_Todo]:
+    for row in table.rows:
+        said = {**table.facts, **row}
+        if table.kind == JACOBI:
+            yield from _sweeps(table.id, said, there)
+        elif isinstance(said["time_s"], int | float):
+            yield _solve(table.id, said)
+
+
+def _solve(table: str, said: Mapping[str, Any]) -> _Todo:
+    """The published program is the textbook variant, with the exchange that the table names.
+
+    Nothing is said of where a node's processes are: they are taken to be spread over its sockets.
+    """
     keys = {name: said.get(name, 1) for name in ("n", "nodes", "ppn", "threads")}
-    good = record["outcome"] == "ok"
-    predicted = record["times_s"][0] if good else None
-    return Cell(table.id, keys, float(row["time_s"]), predicted, record["reason"])
+    published = float(said["time_s"])
+    cell = Cell(
+        *(table, WALL_TIME, keys, published),
+        fitted=keys["nodes"] == 1,
+        telling=published >= SHORTEST_S,
+    )
+    given = {"n": keys["n"], "variant": "textbook", "exchange": said["exchange"]}
+    layout = Layout(int(keys["nodes"]), int(keys["ppn"]), int(keys["threads"]), bind="spread")
+    return _Todo(cell, "poisson_cg", given, layout, lambda record: float(record["times_s"][0]))
+
+
+def _sweeps(table: str, said: Mapping[str, Any], there: Simulated) -> Iterator[_Todo]:
+    """A cube of n^3 points on every rank, as the paper says, and n^3 points in all.
+
+    The paper's figures look like the second: time lost to communication grows with the number of
+    ranks, and 48 such cubes would need 1.3 TB on one node.
+    """
+    node, ranks, n = there.cluster.node, int(said["ranks"]), said["n"]
+    grid = "x".join(str(said[axis]) for axis in ("px", "py", "pz"))
+    whole = said["nodes"] == 1 and ranks in (node.cores, node.cores * node.threads_per_core)
+    cell = Cell(
+        *(table, JACOBI, {"ranks": ranks, "grid": grid, "nodes": said["nodes"]}),
+        float(said["mlups"]),
+        fitted=ranks == 1 or said["bind"] == "close" or whole,
+    )
+    layout = Layout(said["nodes"], ranks // int(said["nodes"]), 1, "threads", said["bind"])
+    readings = {f"{n}^3 points a rank": {"L": n}, f"{n}^3 points in all": {"size": f"{n}x{n}x{n}"}}
+    for reading, size in readings.items():
+        given = {**size, "topology": grid, "repetitions": 1, "warmup": 0}
+        yield _Todo(
+            *(replace(cell, reading=reading), "jacobi3d", given, layout),
+            lambda record: float(record["result"]["mlups"]),
+        )

@@ -98,6 +98,7 @@ def test_all_problems_of_all_runs_are_found_at_once() -> None:
     assert "--oversubscribe" in found[1]
     assert "known: fault, flag, n, repetitions, steps, warmup" in found[2]
     assert "give no more ranks than rows" in found[4]
+    assert "give n=11585 at most, or spread it over more nodes" in found[6]  # 8 n^2 bytes
 
 
 def test_more_nodes_than_there_are_is_a_note() -> None:

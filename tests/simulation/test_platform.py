@@ -10,7 +10,7 @@ import pytest
 
 from haloscope import cluster, platform
 from haloscope.cli import main
-from haloscope.cluster import Cluster
+from haloscope.cluster import Cluster, KernelRate, Quantity
 from haloscope.errors import UserError
 from haloscope.places import Simulated, place
 
@@ -104,14 +104,33 @@ def test_other_networks() -> None:
 
 
 def test_the_node_is_a_file_that_halobench_reads() -> None:
-    assert platform.machine_file(described()).splitlines() == [
-        "core_flops_per_s 4000000000.0",
+    assert platform.machine_file(described(), "stream", packed=False).splitlines() == [
+        "core_flops_per_s 4000000000.0 4000000000.0",
         "cores 4 2",
         "memory 1 10000000000.0",
         "memory 4 30000000000.0",
         "cache 1048576 1 50000000000.0 40000000000.0",
         "sharpness 1.5",
     ]
+
+
+def test_a_kernel_may_have_a_rate_of_its_own_and_threads_a_gain() -> None:
+    rate = KernelRate.model_validate(
+        {
+            "kernel": "stream",
+            "core_flops_per_s": quantity(3e9),
+            "crowded_flops_per_s": quantity(2e9),
+        }
+    )
+    whole = described()
+    gain = Quantity(value=1.25, source="a test")
+    node = whole.node.model_copy(update={"kernels": (rate,), "smt_gain": gain})
+    one = whole.model_copy(update={"node": node})
+    lines = platform.machine_file(one, "stream", packed=True).splitlines()
+    assert lines[0] == "core_flops_per_s 3000000000.0 2000000000.0"
+    assert lines[-2:] == ["smt_gain 1.25", "packed"]
+    others = platform.machine_file(one, "ring", packed=True).splitlines()
+    assert others[0] == "core_flops_per_s 4000000000.0 4000000000.0"
 
 
 def test_options_name_the_switch_of_protocols_and_the_algorithms() -> None:

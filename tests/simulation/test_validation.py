@@ -5,31 +5,74 @@ from __future__ import annotations
 import pytest
 
 from haloscope.errors import UserError
-from haloscope.validation import Cell, Errors, tables_of
+from haloscope.papers import PaperTable
+from haloscope.places import Simulated, place
+from haloscope.validation import Cell, Errors, _Todo, _todo, tables_of
 
 
-def cell(published: float, predicted: float | None, nodes: int = 2) -> Cell:
-    keys = {"n": 1024, "nodes": nodes, "ppn": 1, "threads": 1}
-    return Cell("4.1", keys, published, predicted)
+def cell(published: float, predicted: float | None, *, telling: bool = True) -> Cell:
+    return Cell(
+        *("4.1", "wall time", {"n": 1024}, published),
+        fitted=False,
+        telling=telling,
+        predicted=predicted,
+    )
+
+
+def todo(table: PaperTable) -> list[_Todo]:
+    there = place(str(table.facts["cluster_file"]))
+    assert isinstance(there, Simulated)
+    return list(_todo(table, there))
 
 
 def test_short_times_have_no_error() -> None:
-    assert cell(4, 8).error is None
+    assert cell(4, 8, telling=False).error is None
     assert cell(5, 4).error == pytest.approx(-0.2)
     assert cell(5, None).error is None
 
 
 def test_the_median_and_the_worst_of_those_that_have_one() -> None:
-    errors = Errors.of([cell(10, 12), cell(10, 9), cell(10, 10.5), cell(1, 5)])
+    errors = Errors.of([cell(10, 12), cell(10, 9), cell(10, 10.5), cell(1, 5, telling=False)])
     assert errors.cells == 3
     assert errors.median == pytest.approx(0.1)
     assert errors.worst == pytest.approx(0.2)
     assert Errors.of([]) == Errors(0, None, None)
 
 
-def test_cells_of_one_node_may_have_set_parameters() -> None:
-    assert cell(10, 10, nodes=1).fitted
-    assert not cell(10, 10, nodes=2).fitted
+def test_wall_times_of_one_node_may_have_set_parameters() -> None:
+    """And those of less than 5 s say too little."""
+    cells = [one.cell for one in todo(tables_of("hpcf-2018-10", ["4.1"])[0])]
+    assert {cell.fitted for cell in cells if cell.keys["nodes"] == 1} == {True}
+    assert {cell.fitted for cell in cells if cell.keys["nodes"] != 1} == {False}
+    assert {cell.telling for cell in cells} == {True, False}
+    assert all(cell.telling == (cell.published >= 5) for cell in cells)
+
+
+def test_jacobi_is_predicted_from_one_rank_one_socket_or_one_whole_node() -> None:
+    fitted = {
+        (table.id, one.cell.keys["ranks"]): one.cell.fitted
+        for table in tables_of("orfeo-mpi-report", [])
+        for one in todo(table)
+    }
+    assert [key for key, may in fitted.items() if may] == [
+        *(("IV", 1), ("V", 1)),
+        *((table, ranks) for table in ("VI", "VII") for ranks in (4, 8, 12)),
+        *(("XI", 24), ("XI", 48)),
+    ]
+    assert {(table, ranks) for table, ranks in fitted if table == "X"} == {
+        ("X", ranks) for ranks in (12, 24, 32, 40, 48)
+    }
+
+
+def test_both_readings_of_the_size_and_where_ranks_are() -> None:
+    (table,) = tables_of("orfeo-mpi-report", ["X"])
+    cubes, whole = (one for one in todo(table) if one.cell.keys["grid"] == "4x3x2")
+    assert cubes.given["L"] == 1200
+    assert whole.given["size"] == "1200x1200x1200"
+    assert (cubes.layout.nodes, cubes.layout.ppn, cubes.layout.bind) == (2, 12, "spread")
+    assert cubes.cell.published == whole.cell.published == 2633.94
+    (socket,) = tables_of("orfeo-mpi-report", ["VII"])
+    assert {one.layout.bind for one in todo(socket)} == {"close"}
 
 
 def test_tables_that_name_a_cluster_file() -> None:

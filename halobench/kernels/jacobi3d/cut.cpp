@@ -63,9 +63,11 @@ std::optional<Extents> parse_size(const Params& params, std::vector<Problem>& pr
 
 std::optional<Extents> parse_topology(const std::string& text, std::int64_t ranks,
                                       std::vector<Problem>& problems) {
+  if (text == "1d" || text == "2d" || text == "3d") return most_even(ranks, text[0] - '0');
   const auto topology = parse_extents(text);
   if (!topology) {
-    problems.push_back({"topology", text, "give ranks along x, y and z, such as 4x1x1, or auto"});
+    problems.push_back(
+        {"topology", text, "give auto, 1d, 2d, 3d, or ranks along x, y and z, such as 4x1x1"});
     return {};
   }
   const auto asked = volume(*topology);
@@ -74,7 +76,7 @@ std::optional<Extents> parse_topology(const std::string& text, std::int64_t rank
                       (asked ? std::to_string(*asked) : "more than 2^63") +
                           " ranks are asked for, " + "there are " + std::to_string(ranks) +
                           "; give numbers whose product is " + std::to_string(ranks) +
-                          ", or auto"});
+                          ", such as " + to_string(most_even(ranks, 3)) + ", or auto"});
   return {};
 }
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from haloscope.cluster import Cluster, Quantity
+    from haloscope.cluster import Cluster, Node, Quantity
 
 _DESCRIPTION = """\
 What a cluster file says: the node, its caches and memory, the network level by level, the MPI
@@ -66,16 +66,7 @@ def _lines(found: Cluster) -> Iterator[tuple[str, str, str]]:
     yield "node", node.cpu, ""
     yield "", f"{count(node.sockets, 'socket')}, {count(node.cores, 'core')}{threads}", ""
     yield "memory", size(node.memory_bytes), ""
-    if node.core_flops_per_s:
-        flops = node.core_flops_per_s
-        yield "a core", f"{flops.value / 1e9:g} Gflop/s", flops.source
-    for cache in node.caches:
-        shared = f" for {count(cache.shared_by, 'core')}" if cache.shared_by > 1 else " a core"
-        yield f"cache L{cache.level}", size(cache.size_bytes) + shared, ""
-        yield from _rate("", cache.bandwidth_bytes_per_s, " to one core")
-        yield from _rate("", cache.crowded_bytes_per_s, " to each of all cores")
-    if node.sharpness:
-        yield "sharpness", f"{node.sharpness.value:g}", node.sharpness.source
+    yield from _core_lines(node)
     for memory in node.memory:
         yield from _rate(
             "memory", memory.bandwidth_bytes_per_s, f" to {count(memory.cores, 'core')}"
@@ -100,6 +91,28 @@ def _lines(found: Cluster) -> Iterator[tuple[str, str, str]]:
             (messages.latency_s.source),
         )
         yield from _rate("", messages.bandwidth_bytes_per_s, "")
+
+
+def _core_lines(node: Node) -> Iterator[tuple[str, str, str]]:
+    """Of a core, its caches and its threads."""
+    from haloscope.quantities import count, size
+
+    if node.core_flops_per_s:
+        flops = node.core_flops_per_s
+        yield "a core", f"{flops.value / 1e9:g} Gflop/s", flops.source
+    for one in node.kernels:
+        for each, where in ((one.core_flops_per_s, ""), (one.crowded_flops_per_s, " in a crowd")):
+            if each:
+                name = f"a core{where}, {one.kernel}"
+                yield name, f"{each.value / 1e9:g} Gflop/s", each.source
+    for cache in node.caches:
+        shared = f" for {count(cache.shared_by, 'core')}" if cache.shared_by > 1 else " a core"
+        yield f"cache L{cache.level}", size(cache.size_bytes) + shared, ""
+        yield from _rate("", cache.bandwidth_bytes_per_s, " to one core")
+        yield from _rate("", cache.crowded_bytes_per_s, " to each of a full socket")
+    for name, factor in (("sharpness", node.sharpness), ("SMT gain", node.smt_gain)):
+        if factor:
+            yield name, f"{factor.value:g}", factor.source
 
 
 def _rate(name: str, quantity: Quantity | None, to: str) -> Iterator[tuple[str, str, str]]:

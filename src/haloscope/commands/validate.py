@@ -13,17 +13,20 @@ if TYPE_CHECKING:
     from haloscope.validation import Cell
 
 _DESCRIPTION = """\
-Simulate every readable cell of a paper's wall-time tables on the cluster file of the machine that
-it was measured on: predicted and published time, their ratio, and the errors.
+Simulate every readable cell of a paper's tables of wall times, or of Jacobi's updates a second, on
+the cluster file of the machine that it was measured on: predicted and published, their ratio, and
+the errors.
 
-Numbers of the cluster files come from data sheets, descriptions, and cells of one node. Errors of
-those cells are shown apart from those of all others, which are predicted only. Cells of less than
-5 s, printed in whole seconds, have no error.
+Numbers of the cluster files come from data sheets, descriptions, and cells of one node; Jacobi's
+from cells of one rank, one socket, or one whole node. Errors of those cells are shown apart from
+those of all others, which are predicted only. Wall times of less than 5 s, printed in whole
+seconds, have no error.
 """
 _EPILOG = """\
 examples:
   haloscope validate hpcf-2018-10                  all its tables: minutes, then from a cache
   haloscope validate hpcf-2010-6 --table 5.1       one of them
+  haloscope validate orfeo-mpi-report              Jacobi on ORFEO's nodes
   haloscope validate hpcf-2018-10 --csv cells.csv  every cell, for other programs
 """
 
@@ -57,16 +60,36 @@ def execute(arguments: argparse.Namespace) -> int:
         own = validate(table, tell)
         _show(f"{table.paper}, table {table.id}: {table.caption}", own, out)
         cells += own
+    _conclude(cells, out)
     if arguments.csv:
         _write(arguments.csv, cells)
     return 1 if any(cell.problem for cell in cells) else 0
 
 
-def _show(title: str, cells: Sequence[Cell], out: Console) -> None:
-    """A grid of predicted / published and their ratio for each mesh, then the errors."""
-    from rich.table import Table
+def _conclude(cells: Sequence[Cell], out: Console) -> None:
+    """The errors of all tables together, where there are several."""
+    if len({cell.table for cell in cells}) > 1:
+        out.print("[bold]All tables[/bold]")
+        for reading in dict.fromkeys(cell.reading for cell in cells):
+            _show_errors([cell for cell in cells if cell.reading == reading], out)
 
-    from haloscope.validation import Errors
+
+def _show(title: str, cells: Sequence[Cell], out: Console) -> None:
+    """The table's own form, then the errors, reading by reading."""
+    from haloscope.validation import JACOBI
+
+    if cells[0].kind == JACOBI:
+        _show_rates(title, cells, out)
+    else:
+        _show_times(title, cells, out)
+    for reading in dict.fromkeys(cell.reading for cell in cells):
+        _show_errors([cell for cell in cells if cell.reading == reading], out)
+    out.print("")
+
+
+def _show_times(title: str, cells: Sequence[Cell], out: Console) -> None:
+    """A grid of predicted / published and their ratio for each mesh."""
+    from rich.table import Table
 
     out.print(f"[bold]{title}[/bold]: predicted / published in seconds, and their ratio")
     nodes = sorted({int(cell.keys["nodes"]) for cell in cells})
@@ -83,37 +106,67 @@ def _show(title: str, cells: Sequence[Cell], out: Console) -> None:
                 *(_cell(own.get((ppn, threads, count))) for count in nodes),
             )
         out.print(grid)
+
+
+def _show_rates(title: str, cells: Sequence[Cell], out: Console) -> None:
+    """A line for each grid of ranks: published, then predicted and its ratio in each reading."""
+    from rich.table import Table
+
+    out.print(f"[bold]{title}[/bold]: MLUP/s; predicted over published")
+    readings = dict.fromkeys(cell.reading for cell in cells)
+    table = Table("ranks", "grid", "published", *readings)
+    by_row: dict[tuple[object, ...], dict[str, Cell]] = {}
+    for cell in cells:
+        by_row.setdefault((cell.keys["ranks"], cell.keys["grid"]), {})[cell.reading] = cell
+    for (ranks, grid), row in by_row.items():
+        published = next(iter(row.values())).published
+        table.add_row(
+            str(ranks), str(grid), f"{published:.1f}", *(_rate(row[one]) for one in readings)
+        )
+    out.print(table)
+
+
+def _rate(cell: Cell) -> str:
+    if cell.predicted is None:
+        return cell.problem or "?"
+    return f"{cell.predicted:.1f}  {cell.predicted / cell.published:.3f}"
+
+
+def _show_errors(cells: Sequence[Cell], out: Console) -> None:
+    from haloscope.validation import Errors
+
+    reading = f"{cells[0].reading}: " if cells[0].reading else ""
     for name, part in (
-        ("one node, may have set parameters", [c for c in cells if c.fitted]),
-        ("more nodes, only predicted", [c for c in cells if not c.fitted]),
+        ("may have set parameters", [c for c in cells if c.fitted]),
+        ("only predicted", [c for c in cells if not c.fitted]),
     ):
         errors = Errors.of(part)
         if errors.median is not None and errors.worst is not None:
             out.print(
-                f"{name}: {errors.cells} cells, median error {errors.median:.1%}, "
+                f"{reading}{name}: {errors.cells} cells, median error {errors.median:.1%}, "
                 f"worst {errors.worst:.1%}"
             )
-    out.print("")
 
 
 def _cell(cell: Cell | None) -> str:
     if cell is None:
         return ""
-    if cell.predicted_s is None:
+    if cell.predicted is None:
         return cell.problem or "?"
-    ratio = f"\n{cell.predicted_s / cell.published_s:.2f}" if cell.error is not None else ""
-    return f"{cell.predicted_s:.4g} / {cell.published_s:g}{ratio}"
+    ratio = f"\n{cell.predicted / cell.published:.2f}" if cell.error is not None else ""
+    return f"{cell.predicted:.4g} / {cell.published:g}{ratio}"
 
 
 def _write(path: str, cells: Sequence[Cell]) -> None:
+    """Every cell; what tells cells of one kind apart is empty for the other."""
     import csv
     from pathlib import Path
 
+    keys = list(dict.fromkeys(key for cell in cells for key in cell.keys))
     with Path(path).open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
-        rows.writerow(
-            ["table", "n", "nodes", "ppn", "threads", "published_s", "predicted_s", "error"]
-        )
+        rows.writerow(["table", *keys, "reading", "unit", "published", "predicted", "error"])
         for cell in cells:
-            keys = [cell.keys[name] for name in ("n", "nodes", "ppn", "threads")]
-            rows.writerow([cell.table, *keys, cell.published_s, cell.predicted_s, cell.error])
+            own = [cell.keys.get(key) for key in keys]
+            told = [cell.reading, cell.unit, cell.published, cell.predicted, cell.error]
+            rows.writerow([cell.table, *own, *told])

@@ -78,7 +78,9 @@ class _Simulation:
         self.files = {
             "platform.xml": platform.platform(cluster),
             "hosts": platform.host_file(ranks_on_nodes(self.case)),
-            "machine": platform.machine_file(cluster),
+            "machine": platform.machine_file(
+                cluster, self.case.kernel, packed=self.case.layout.bind == "close"
+            ),
         }
         self.executes = self.solve is None and self.case.params.get("iterations") == 0
         self.arguments = _shortened(self.case, self.solve)

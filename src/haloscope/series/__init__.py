@@ -11,9 +11,12 @@ from haloscope.evidence import MeasuredCase, select
 from haloscope.series import (
     collectives,
     fits,
+    iterations,
+    jacobi,
     phases,
     pingpong,
     ring,
+    roofline,
     scaling,
     stream,
     surfaces,
@@ -34,6 +37,9 @@ KINDS: Mapping[str, Builder] = {
     "ring": ring.build,
     "transports": transports.build,
     "scaling": scaling.build,
+    "jacobi": jacobi.build,
+    "roofline": roofline.build,
+    "iterations": iterations.build,
     "stream": stream.build,
     "surfaces": surfaces.build,
 }

@@ -17,6 +17,8 @@ from haloscope.tables import (
     exchange,
     fits,
     hybrid_grid,
+    iterations,
+    jacobi,
     libraries,
     phases,
     pingpong,
@@ -49,6 +51,8 @@ KINDS: Mapping[str, Builder] = {
     "clusters": clusters.build,
     "scaling": scaling.build,
     "exchange": exchange.build,
+    "jacobi": jacobi.build,
+    "iterations": iterations.build,
     "phases": phases.build,
     "summary": summary.build,
 }

@@ -1,0 +1,43 @@
+"""Iterations a second of poisson_cg's variants, by ranks: what latency leaves of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from haloscope.evidence import Facet, MeasuredCase, facets
+from haloscope.stats import Estimate
+
+AXES = ("nodes", "ppn", "variant", "s", "reorthogonalise")
+"""Settings in which the cases of one figure differ; the last two are those of s-step."""
+
+
+@dataclass(frozen=True, eq=False)
+class Paces:
+    """Iterations a second by ranks and variant, all else being the same."""
+
+    part: Facet
+    by_ranks: dict[int, dict[str, tuple[MeasuredCase, Estimate]]]
+
+    @property
+    def variants(self) -> list[str]:
+        """Those that were measured, plainest first."""
+        order = ("textbook", "fused", "pipelined", "sstep")
+        found = {name for row in self.by_ranks.values() for name in row}
+        return [name for name in order if name in found]
+
+
+def paces(cases: Sequence[MeasuredCase]) -> list[Paces]:
+    """For every combination of the other settings under which variants can be compared."""
+    own = [case for case in cases if case.kernel == "poisson_cg" and case.launches]
+    found = []
+    for part in facets(own, AXES):
+        by_ranks: dict[int, dict[str, tuple[MeasuredCase, Estimate]]] = {}
+        for case in sorted(part.cases, key=lambda case: case.ranks):
+            assert case.time is not None
+            rate = case.time.rate(float(case.result("iterations")))
+            by_ranks.setdefault(case.ranks, {})[str(case.settings["variant"])] = (case, rate)
+        one = Paces(part, by_ranks)
+        if len(one.variants) > 1:
+            found.append(one)
+    return found

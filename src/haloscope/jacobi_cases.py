@@ -1,0 +1,168 @@
+"""Measured sweeps of jacobi3d, and what the models say of them from the other cases of a study.
+
+Models rest on one rank's sweep, on messages between two ranks (pingpong), and on the memory's
+bandwidth (stream), each measured, or simulated, in the same place as the sweeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from haloscope.evidence import Facet, MeasuredCase, facets
+from haloscope.fits import exchanges, message_models
+from haloscope.models import jacobi
+from haloscope.models.jacobi import Checked, Detailed, Extents, Sweep, Textbook
+from haloscope.models.model import Model
+from haloscope.points import sweep as points_of
+from haloscope.stats import Estimate
+
+AXES = ("nodes", "ppn", "topology")
+"""Settings in which the cases of one table differ."""
+
+
+@dataclass(frozen=True, eq=False)
+class Swept:
+    """A case that was measured. rate: updates of all ranks a second."""
+
+    case: MeasuredCase
+    sweep: Sweep
+    seconds: float
+    rate: Estimate
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Cases that differ in their ranks alone, by ranks and grid, and what models say of them.
+
+    alone: the case of one rank. lacking: what a model would have needed; why it is not there.
+    """
+
+    part: Facet
+    swept: tuple[Swept, ...]
+    alone: Swept | None
+    models: Mapping[str, Checked]
+    lacking: tuple[str, ...]
+
+    def predicted(self, model: str, one: Swept) -> float | None:
+        """Updates a second by a model; None without one."""
+        if model not in self.models:
+            return None
+        seconds = self.models[model].model.seconds(one.sweep)
+        return jacobi.updates_per_s(one.sweep, seconds)
+
+
+def scalings(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> list[Scaling]:
+    """Every scaling of some cases of jacobi3d; the models may rest on all that are `among`."""
+    own = [case for case in cases if case.kernel == "jacobi3d" and case.launches]
+    found = (_scaling(part, among) for part in facets(own, AXES))
+    return [one for one in found if len(one.swept) > 1]
+
+
+def swept_of(case: MeasuredCase) -> Swept:
+    """What a good launch of jacobi3d tells."""
+    grid = _extents(case.result("grid"))
+    size = _extents(case.result("size"))
+    sweep = Sweep(
+        (-(-size[0] // grid[0]), -(-size[1] // grid[1]), -(-size[2] // grid[2])),
+        grid,
+        case.number("nodes"),
+        4 if case.settings["precision"] == "float" else 8,
+        int(case.result("depth")),
+        case.settings["overlap"] == "yes",
+    )
+    rate = case.estimate(case.sample(lambda record: record.result["mlups"]))
+    assert case.time is not None and rate is not None
+    return Swept(case, sweep, case.time.value / case.number("sweeps"), rate.times(1e6))
+
+
+def _extents(text: str) -> Extents:
+    x, y, z = (int(extent) for extent in text.split("x"))
+    return x, y, z
+
+
+def _scaling(part: Facet, among: Sequence[MeasuredCase]) -> Scaling:
+    swept = [swept_of(case) for case in part.cases]
+    swept.sort(key=lambda one: (one.sweep.ranks, one.sweep.nodes, one.sweep.grid[0] * -1))
+    alone = next((one for one in swept if one.sweep.ranks == 1), None)
+    swept = [one for one in swept if one is alone or one.sweep.ranks > 1]  # grids of one are alike
+    models, lacking = _models(alone, among)
+    measured = {one.sweep: one.seconds for one in swept}
+    checked = {model.name: jacobi.check(model, measured) for model in models}
+    return Scaling(part, tuple(swept), alone, checked, tuple(lacking))
+
+
+def _models(
+    alone: Swept | None, among: Sequence[MeasuredCase]
+) -> tuple[list[jacobi.Model], list[str]]:
+    if alone is None:
+        return [], ["no model: one rank alone was not measured"]
+    bind = alone.case.settings.get("bind")
+    within, between = (_pingpong(among, nodes, bind) for nodes in (1, 2))
+    if within is None and between is None:
+        return [], ["no model: messages between two ranks were not measured (pingpong)"]
+    pairs = [(within or between), (between or within)]
+    links = [message_models(case) for case in pairs if case is not None]
+    update_s = alone.seconds / alone.sweep.points
+    found: list[jacobi.Model] = [_textbook(update_s, [dict(link) for link in links])]
+    memory = _memory(among)
+    if memory is None:
+        return found, ["no better model: the memory's bandwidth was not measured (stream)"]
+    first, second = (_seconds_of(dict(link)) for link in links)
+    found.append(Detailed(update_s, _bytes_per_update(alone), memory, (first, second)))
+    return found, []
+
+
+def _pingpong(among: Sequence[MeasuredCase], nodes: int, bind: object) -> MeasuredCase | None:
+    """Messages between two ranks of one node, or of two; placed as the sweeps were, if possible."""
+    able = [
+        case
+        for case in among
+        if exchanges(case) and case.number("nodes") == nodes and message_models(case)
+    ]
+    alike = [case for case in able if case.settings.get("bind") == bind]
+    return next(iter(alike or able), None)
+
+
+def _textbook(update_s: float, links: Sequence[Mapping[str, Model]]) -> Textbook:
+    """With latencies and bandwidths as the report takes them: from short and long messages."""
+    found = []
+    for link in links:
+        model = link.get("Hockney, extrapolated") or link["Hockney, relative"]
+        found.append({one.name: one.estimate.value for one in model.parameters})
+    return Textbook(
+        update_s,
+        (found[0]["alpha_s"], found[1]["alpha_s"]),
+        (found[0]["bandwidth_bytes_per_s"], found[1]["bandwidth_bytes_per_s"]),
+    )
+
+
+def _seconds_of(link: Mapping[str, Model]) -> Callable[[float], float]:
+    model = link.get("piecewise Hockney") or link["Hockney, relative"]
+    return lambda size: float(model.predict(np.array([size]))[0])
+
+
+def triads(among: Sequence[MeasuredCase]) -> dict[int, Estimate]:
+    """Bytes a second of so many cores of a node together: the triad of the largest vectors."""
+    found = {}
+    for case in among:
+        own = points_of(case) if case.kernel == "stream" else ()
+        if large := [point for point in own if point.operation == "triad"]:
+            found[case.cores] = large[-1].rate
+    return found
+
+
+def _memory(among: Sequence[MeasuredCase]) -> Callable[[int], float] | None:
+    found = triads(among)
+    cores = sorted(found)
+    if not cores:
+        return None
+    return lambda ranks: float(np.interp(ranks, cores, [found[count].value for count in cores]))
+
+
+def _bytes_per_update(one: Swept) -> float:
+    """Through the memory, as the kernel declares it for its variant."""
+    (phase,) = (each for each in one.case.launches[0].phases if each["name"] == "sweep")
+    return float(phase["bytes"] / (one.sweep.points * one.case.number("sweeps")))

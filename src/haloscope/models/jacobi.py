@@ -1,0 +1,196 @@
+"""Jacobi's method in three dimensions: seconds of a sweep on a grid of ranks.
+
+textbook   Celoria's ORFEO report, section 3, equations (14) to (16), after Hager and Wellein,
+           Introduction to High Performance Computing, 2010, section 9.3: P = L^3 N / (T_s + T_c)
+           with T_c = c / B + k T_l. A rank's own time does not change with the number of ranks,
+           and all messages take the time of one latency each and of all bytes by one bandwidth.
+detailed   beyond it: the memory that ranks of a node share, each axis' messages by their own size,
+           placement and protocol, the copies into and out of them, and sweeping meanwhile.
+
+Nothing is fitted to the sweeps that are to be predicted: what goes in is one rank's sweep, messages
+between two ranks, and the memory's bandwidth. The residuals are those of true predictions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from haloscope.models.model import Residuals
+from haloscope.models.sweep import Array
+
+Extents = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Exchanged:
+    """What a rank in the middle exchanges in a sweep (the report's k and c).
+
+    faces: twice the axes that are cut. bytes: sent and received through them.
+    """
+
+    faces: int
+    bytes: float
+
+
+def exchanged(box: Extents, grid: Extents, value_bytes: int = 8) -> Exchanged:
+    """Equation (16), for a box of any shape: L^2 k x 2 x 8 bytes for a cube of L^3 doubles.
+
+    k counts the two faces of every axis along which there is more than one rank.
+    """
+    faces = [_face(box, axis) for axis in range(3) if grid[axis] > 1]
+    return Exchanged(2 * len(faces), 2.0 * 2 * value_bytes * sum(faces))
+
+
+def _face(box: Extents, axis: int) -> int:
+    return prod(box) // box[axis]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A sweep to be predicted.
+
+    box: points of the largest rank; grid: ranks along x, y and z, z fastest in rank order; depth:
+    ghost layers, exchanged once in so many sweeps. nodes: that ranks fill one after the other.
+    overlap: are the points that need no ghosts swept while messages travel?
+    """
+
+    box: Extents
+    grid: Extents
+    nodes: int = 1
+    value_bytes: int = 8
+    depth: int = 1
+    overlap: bool = False
+
+    @property
+    def ranks(self) -> int:
+        """All of them."""
+        return prod(self.grid)
+
+    @property
+    def ranks_on_node(self) -> int:
+        """Of the fullest node."""
+        return -(-self.ranks // self.nodes)
+
+    @property
+    def points(self) -> int:
+        """Of a rank."""
+        return prod(self.box)
+
+    def between_nodes(self, axis: int) -> bool:
+        """Has any rank its neighbour along this axis on another node?"""
+        step = prod(self.grid[axis + 1 :])
+        along = self.grid[axis]
+        return any(
+            rank // self.ranks_on_node != (rank + step) // self.ranks_on_node
+            for rank in range(self.ranks - step)
+            if rank // step % along < along - 1
+        )
+
+
+@dataclass(frozen=True)
+class Textbook:
+    """Equations (14) and (15).
+
+    update_s: T_s over the points of one rank alone; latency_s, bandwidth_bytes_per_s: T_l and B of
+    messages within a node, and between nodes; the latter are taken where there are several nodes.
+    """
+
+    update_s: float
+    latency_s: tuple[float, float]
+    bandwidth_bytes_per_s: tuple[float, float]
+
+    name = "textbook"
+    source = "ORFEO report, section 3, equations (14) to (16)"
+
+    def seconds(self, sweep: Sweep) -> float:
+        """T_s + T_c."""
+        which = 1 if sweep.nodes > 1 else 0
+        traffic = exchanged(sweep.box, sweep.grid, sweep.value_bytes)
+        own = self.update_s * sweep.points
+        sent = traffic.bytes / self.bandwidth_bytes_per_s[which]
+        return own + sent + traffic.faces * self.latency_s[which] / sweep.depth
+
+
+@dataclass(frozen=True)
+class Detailed:
+    """The better model.
+
+    update_s: as in Textbook. bytes_per_update: through the memory, by the algorithm.
+    memory: bytes a second that so many ranks of a node draw from it together.
+    message: seconds of a message of so many bytes, within a node and between nodes.
+
+    A rank's sweep takes as long as alone, or as long as its bytes take through its share of the
+    memory. Within a node a core copies what it sends and what it receives, one after the other;
+    between nodes the network does both at once.
+    """
+
+    update_s: float
+    bytes_per_update: float
+    memory: Callable[[int], float]
+    message: tuple[Callable[[float], float], Callable[[float], float]]
+
+    name = "detailed"
+    source = "ORFEO report, section 3, with memory shared by ranks, messages by axis, and overlap"
+
+    def seconds(self, sweep: Sweep) -> float:
+        """Of one sweep; an exchange of several layers counts in equal parts."""
+        share = self.memory(sweep.ranks_on_node) / sweep.ranks_on_node
+        update_s = max(self.update_s, self.bytes_per_update / share)
+        sizes = {
+            axis: float(_face(sweep.box, axis) * sweep.depth * sweep.value_bytes)
+            for axis in range(3)
+            if sweep.grid[axis] > 1
+        }
+        copies_s = sum(2 * 2 * 2 * size for size in sizes.values()) / share
+        messages_s = sum(self._axis_s(sweep, axis, size) for axis, size in sizes.items())
+        inner = prod(
+            max(0, side - (2 * sweep.depth if axis in sizes else 0))
+            for axis, side in enumerate(sweep.box)
+        )
+        hidden_s = update_s * inner if sweep.overlap else 0.0
+        shown_s = max(0.0, messages_s - hidden_s)
+        return update_s * sweep.points + (copies_s + shown_s) / sweep.depth
+
+    def _axis_s(self, sweep: Sweep, axis: int, size_bytes: float) -> float:
+        """The two messages that a rank sends along an axis, and the two that it receives."""
+        if sweep.between_nodes(axis):
+            return 2 * self.message[1](size_bytes)
+        return 4 * self.message[0](size_bytes)
+
+
+Model = Textbook | Detailed
+
+
+@dataclass(frozen=True, eq=False)
+class Checked:
+    """A model beside the sweeps that were measured.
+
+    valid: fewest and most ranks of these. residuals: over ranks, sweep by sweep.
+    """
+
+    model: Model
+    valid: tuple[float, float]
+    residuals: Residuals
+
+
+def check(model: Model, measured_s: Mapping[Sweep, float]) -> Checked:
+    """Set a model against measured seconds of sweeps. ValueError for none."""
+    if not measured_s:
+        raise ValueError("nothing was measured")
+    order: Sequence[Sweep] = sorted(measured_s, key=lambda sweep: (sweep.ranks, sweep.grid))
+    ranks: Array = np.array([sweep.ranks for sweep in order], dtype=np.float64)
+    residuals = Residuals(
+        ranks,
+        np.array([measured_s[sweep] for sweep in order]),
+        np.array([model.seconds(sweep) for sweep in order]),
+    )
+    return Checked(model, (float(ranks[0]), float(ranks[-1])), residuals)
+
+
+def updates_per_s(sweep: Sweep, seconds: float) -> float:
+    """Equation (14): updates of all ranks a second."""
+    return sweep.points * sweep.ranks / seconds

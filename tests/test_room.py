@@ -1,0 +1,43 @@
+"""The largest size that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from haloscope.room import largest_that_fits
+
+
+@dataclass
+class Sized:
+    given: Mapping[str, Any]
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+def test_the_edge_of_a_cube() -> None:
+    case = Sized({"L": 100, "depth": 2}, {"L": 100, "size": "cubes", "depth": 2})
+    seen: list[Mapping[str, Any]] = []
+
+    def fits(given: Mapping[str, Any]) -> bool:
+        seen.append(given)
+        return bool(given["L"] ** 3 <= 40**3)
+
+    assert largest_that_fits(case, fits) == "L=40"
+    assert all(given["depth"] == 2 for given in seen)
+    assert largest_that_fits(case, lambda given: False) is None
+    assert largest_that_fits(case, lambda given: given["L"] == 1) == "L=1"
+
+
+def test_a_mesh_keeps_its_shape() -> None:
+    case = Sized({"size": "80x40x10"}, {"L": 100, "size": "80x40x10"})
+
+    def fits(given: Mapping[str, Any]) -> bool:
+        x, y, z = (int(extent) for extent in given["size"].split("x"))
+        return x * y * z <= 40 * 20 * 5
+
+    assert largest_that_fits(case, fits) == "size=40x20x5"
+
+
+def test_what_has_no_size() -> None:
+    assert largest_that_fits(Sized({}, {"sizes": "8,64"}), lambda given: True) is None
