@@ -15,8 +15,10 @@ from haloscope.series import (
     pingpong,
     ring,
     scaling,
+    split_phase,
     stream,
     surfaces,
+    timeline,
     transports,
 )
 from haloscope.series.model import Figure
@@ -33,6 +35,8 @@ KINDS: Mapping[str, Builder] = {
     "fits": fits.build,
     "ring": ring.build,
     "transports": transports.build,
+    "split_phase": split_phase.build,
+    "timeline": timeline.build,
     "scaling": scaling.build,
     "stream": stream.build,
     "surfaces": surfaces.build,

@@ -22,6 +22,8 @@ from haloscope.tables import (
     pingpong,
     ring,
     scaling,
+    split_phase,
+    star_forest,
     stream,
     sum3d,
     summary,
@@ -49,6 +51,9 @@ KINDS: Mapping[str, Builder] = {
     "clusters": clusters.build,
     "scaling": scaling.build,
     "exchange": exchange.build,
+    "sf_latency": star_forest.build_latency,
+    "sf_grid": star_forest.build_grid,
+    "split_phase": split_phase.build,
     "phases": phases.build,
     "summary": summary.build,
 }
