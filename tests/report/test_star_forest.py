@@ -4,6 +4,7 @@ import pytest
 from recorded import MACHINE, Raw, cases, pingpong, star_forest
 
 from haloscope import papers, series, tables
+from haloscope.findings import findings
 from haloscope.report.figures import draw
 from haloscope.series.model import Gantt, Lines
 from haloscope.tables import Context, Table
@@ -119,3 +120,12 @@ def test_without_a_timeline_nothing_is_drawn() -> None:
     assert series.build("timeline", cases([raw]), Context()) == []
     assert series.build("split_phase", cases([raw]), Context()) == []
     assert build("split_phase", [raw]) == []
+
+
+def test_the_headline_says_what_dominates_from_small_to_large() -> None:
+    own = cases([star_forest()])
+
+    said = [finding.text for finding in findings(own, Context(machine=MACHINE))]
+
+    (text,) = [text for text in said if "longest" in text]
+    assert "parts: messages at 8 B sent, scatter at 32 KiB. Messages take longer up to" in text
