@@ -1,6 +1,9 @@
 """Star forests against PETSc's: latency, unpacking, scattering, grid halos, set-up.
 
-usage: .venv/bin/python bench/star_forest.py [--rounds 5] [--largest 4096]
+usage: .venv/bin/python bench/star_forest.py [SECTION ...] [--rounds 5] [--largest 4096]
+
+Sections: pingpong, unpack, scatter, grid2, grid3, grid4 (so many ranks), setup; all by default.
+What is not measured stays on the page as it is.
 
 Needs Debian's petsc-dev (libpetsc-real-dev), and mpicc and mpicxx in PATH, of the MPI library that
 PETSc was built with. No round is left out: medians over rounds are compared.
@@ -15,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -136,37 +141,41 @@ def bench_pingpong(peer: Path, rounds: int) -> list[str]:
     ]  # fmt: skip
 
 
-def bench_sums(peer: Path, rounds: int) -> list[str]:
-    """Unpacking and scattering."""
-    body = ["## Sums where values arrive, 2 ranks", ""]
-    for test in ("unpack", "scatter"):
-        sizes = commas(SIZES)
-        ours, theirs = alternate(
-            rounds,
-            test,
-            lambda t=test, s=sizes: swept(f"sf_{t}", "size_bytes", 2, sizes=s),
-            lambda t=test, s=sizes: launch(2, peer, "-test", t, "-sizes", s),
-        )
-        body += table(f"sf_{test}, bytes", ours, theirs, lambda n: 1.3 if n <= SMALL else 1.0)
-    return body
+def bench_sum(peer: Path, rounds: int, test: str) -> list[str]:
+    """Unpacking, or unpacking and scattering."""
+    sizes = commas(SIZES)
+    ours, theirs = alternate(
+        rounds,
+        test,
+        lambda: swept(f"sf_{test}", "size_bytes", 2, sizes=sizes),
+        lambda: launch(2, peer, "-test", test, "-sizes", sizes),
+    )
+    title = [f"## sf_{test}: sums where values arrive, 2 ranks", ""]
+    return title + table("bytes", ours, theirs, lambda n: 1.3 if n <= SMALL else 1.0)
 
 
-def bench_grid(peer: Path, rounds: int, largest: int) -> list[str]:
+def grids(ranks: int, topology: str, largest: int) -> Figures:
+    """Our times of all grids; of large ones, which take seconds to check, 5 repetitions."""
+    figures: Figures = {}
+    for part, more in ((GRIDS[:-2], {}), (GRIDS[-2:], {"repetitions": 5})):
+        chosen = [n for n in part if n <= largest]
+        if chosen:
+            figures |= swept("sf_grid", "n", ranks, n=commas(chosen), topology=topology, **more)
+    return figures
+
+
+def bench_grid(peer: Path, rounds: int, ranks: int, largest: int) -> list[str]:
     """Halos against DMGlobalToLocal and DMLocalToGlobal."""
-    body = ["## sf_grid", ""]
-    for ranks, (px, py) in SHAPES.items():
-        grids = commas([n for n in GRIDS if n <= largest])
-        ours, theirs = alternate(
-            rounds,
-            f"grid, {ranks} ranks",
-            lambda r=ranks, t=f"{px}x{py}", g=grids: swept("sf_grid", "n", r, n=g, topology=t),
-            lambda r=ranks, x=px, y=py, g=grids: launch(
-                r, peer, "-test", "grid", "-sizes", g, "-px", x, "-py", y
-            ),
-        )
-        name = f"{ranks} ranks, {px}x{py}, n"
-        body += table(name, ours, theirs, lambda n: 1.5 if n >= LARGE else 1.0)
-    return body
+    px, py = SHAPES[ranks]
+    sizes = commas([n for n in GRIDS if n <= largest])
+    ours, theirs = alternate(
+        rounds,
+        f"grid, {ranks} ranks",
+        lambda: grids(ranks, f"{px}x{py}", largest),
+        lambda: launch(ranks, peer, "-test", "grid", "-sizes", sizes, "-px", px, "-py", py),
+    )
+    title = [f"## sf_grid, {ranks} ranks, {px}x{py}", ""]
+    return title + table("n", ours, theirs, lambda n: 1.5 if n >= LARGE else 1.0)
 
 
 def bench_setup(peer: Path, setup: Path, rounds: int) -> list[str]:
@@ -192,22 +201,51 @@ def bench_setup(peer: Path, setup: Path, rounds: int) -> list[str]:
     return [*body, "", "Milliseconds: " + "; ".join(times) + ".", ""]
 
 
+def kept() -> dict[str, list[str]]:
+    """The sections that are on the page, by their titles."""
+    page = ROOT / "docs" / "bench" / "star_forest.md"
+    sections: dict[str, list[str]] = {}
+    title = ""
+    for line in page.read_text().splitlines() if page.exists() else []:
+        title = line if line.startswith("## ") else title
+        if title:
+            sections.setdefault(title, []).append(line)
+    return sections
+
+
 def main() -> None:
-    """Run everything, write docs/bench/star_forest.md."""
+    """Run what is asked for, write docs/bench/star_forest.md."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--largest", type=int, default=GRIDS[-1], help="n of sf_grid")
+    names = ["pingpong", "unpack", "scatter", "grid2", "grid3", "grid4", "setup"]
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help=", ".join(names))
     arguments = parser.parse_args()
-    rounds = arguments.rounds
+    rounds, largest = arguments.rounds, arguments.largest
+    if unknown := set(arguments.sections) - set(names):
+        parser.error(f"no section {', '.join(unknown)}; there are {', '.join(names)}")
+    sections = kept()
     with tempfile.TemporaryDirectory() as folder:
         peer, setup = build(Path(folder))
-        body = bench_pingpong(peer, rounds)
-        body += bench_sums(peer, rounds)
-        body += bench_grid(peer, rounds, arguments.largest)
-        body += bench_setup(peer, setup, rounds)
-    load = f"{os.getloadavg()[1]:.1f} on {os.cpu_count()} processors"
-    body.append(f"Load average over the last five minutes, our own included: {load}.")
-    print(write_page("star_forest", "Star forests against PETSc's", body))
+        runs: dict[str, Callable[[], list[str]]] = {
+            "pingpong": lambda: bench_pingpong(peer, rounds),
+            "unpack": lambda: bench_sum(peer, rounds, "unpack"),
+            "scatter": lambda: bench_sum(peer, rounds, "scatter"),
+            "grid2": lambda: bench_grid(peer, rounds, 2, largest),
+            "grid3": lambda: bench_grid(peer, rounds, 3, largest),
+            "grid4": lambda: bench_grid(peer, rounds, 4, largest),
+            "setup": lambda: bench_setup(peer, setup, rounds),
+        }
+        for name in arguments.sections or names:
+            title, *body = runs[name]()
+            sections[title] = [title, "", f"{taken(rounds)}", *body]
+    print(write_page("star_forest", "Star forests against PETSc's", [*chain(*sections.values())]))
+
+
+def taken(rounds: int) -> str:
+    """When a section was measured, and how busy the machine was."""
+    load = f"{os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
+    return f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {rounds} rounds; load over a minute {load}."
 
 
 if __name__ == "__main__":

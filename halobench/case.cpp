@@ -8,6 +8,7 @@
 
 #include "machine/placement.hpp"
 #include "protocol.hpp"
+#include "timeline.hpp"
 
 namespace halobench {
 namespace {
@@ -57,7 +58,8 @@ Protocol chosen_protocol(const Kernel& kernel, const Params& params) {
   const bool barrier = params.choice("synchronisation") == "barrier";
   return {params.integer("repetitions"), params.integer("warmup"),
           kernel.batched ? params.integer("steps") : 1,
-          barrier ? Synchronisation::barrier : Synchronisation::round_time};
+          barrier ? Synchronisation::barrier : Synchronisation::round_time,
+          kernel.has_parts && params.choice("parts") == "yes"};
 }
 
 /// What round_time has to say of its rounds; null where ranks start after a barrier. late_s is
@@ -77,6 +79,18 @@ Json point_records(Instance& instance, const Communicator& comm, const Measureme
                  .set("steps", measured.points[i].steps)
                  .set("times_s", measured.points[i].seconds)
                  .set("bytes", comm.sum(measured.work[i].bytes)));
+  }
+  return out;
+}
+
+Json part_records(const std::vector<PartTimes>& parts) {
+  Json out = Json::array();
+  for (const auto& part : parts) {
+    out.push(Json::object()
+                 .set("point", static_cast<std::int64_t>(part.point))
+                 .set("name", part.name)
+                 .set("steps", part.times.steps)
+                 .set("times_s", part.times.seconds));
   }
   return out;
 }
@@ -153,7 +167,9 @@ int run_case(const Command& command, const Environment& environment, const Commu
 
   const auto instance = kernel.setup({comm, params, meter, memory});
   const auto protocol = chosen_protocol(kernel, params);
-  const auto measured = measure(comm, *instance, meter, protocol);
+  auto measured = measure(comm, *instance, meter, protocol);
+  const auto parts = measure_parts(comm, *instance, meter, protocol);
+  const auto traced = timeline(comm, *instance, meter, params.integer("timeline"), measured.reason);
   const bool good = measured.reason.empty();
 
   Json record = Json::object();
@@ -172,6 +188,8 @@ int run_case(const Command& command, const Environment& environment, const Commu
       .set("rounds", rounds_record(protocol, measured.rounds))
       .set("points", kernel.sweeps ? point_records(*instance, comm, measured) : Json::array())
       .set("phases", meter.summary(comm, measured.timed_steps))
+      .set("parts", part_records(parts))
+      .set("timeline", traced)
       .set("result", instance->result(measured.points))
       .set("work", work_record(comm, measured.work))
       .set("memory", memory_record(comm, memory, predicted_bytes))

@@ -38,6 +38,20 @@ std::vector<Parameter> Kernel::all_parameters() const {
                  {},
                  {},
                  {"barrier", "round_time"}});
+  all.push_back({"timeline", integer, "0",
+                 "phases (and parts of them) that each rank records, from the beginning, of one "
+                 "step more, which is not among the timed ones; 0: none",
+                 "", 0, 1e5});
+  if (has_parts) {
+    all.push_back({"parts",
+                   choice,
+                   "no",
+                   "after the steps, time their parts too, each by itself",
+                   "",
+                   {},
+                   {},
+                   {"no", "yes"}});
+  }
   return all;
 }
 

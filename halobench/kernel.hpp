@@ -77,6 +77,11 @@ class Instance {
   virtual Verdict verify() = 0;
   /// One step of the selected point, on this rank; called after it ran.
   virtual Work work() const = 0;
+  /// Parts of a step that can run by themselves, at the selected point: their names. A model of the
+  /// step is made from their times.
+  virtual std::vector<std::string> parts() const { return {}; }
+  /// Runs one of them, after a step; what it leaves is not checked.
+  virtual void run_part(std::size_t /*part*/) {}
   /// What identifies a point and what its times mean (size_bytes, result ...). Only for sweeps.
   virtual Json point(std::size_t /*point*/, const Times& /*times*/) { return Json::object(); }
   /// What the case found. Collective; `times` has one entry a point.
@@ -91,8 +96,9 @@ struct Kernel {
   std::string repetitions = "1";  ///< defaults of the protocol for this kernel
   std::string warmup = "0";
   std::string synchronisation = "barrier";
-  bool sweeps = false;   ///< over points inside one launch, each with its own entry in the record
-  bool batched = false;  ///< steps are short and alike: many are timed together
+  bool sweeps = false;     ///< over points inside one launch, each with its own entry in the record
+  bool batched = false;    ///< steps are short and alike: many are timed together
+  bool has_parts = false;  ///< of a step, which can be timed each by itself
   std::function<Plan(const Params&, const Shape&)> plan;
   std::function<std::unique_ptr<Instance>(const Context&)> setup;
 

@@ -17,26 +17,28 @@ constexpr double longest_lead_s = 1e-3;
 constexpr double timely_s = 1e-7;  ///< a start no later than this was on time
 constexpr int most_rounds = 10;    ///< of one repetition, before a late start is kept
 
-void run(Instance& instance, Meter& meter, std::int64_t steps) {
-  for (std::int64_t i = 0; i < steps; ++i) instance.step();
+template <class Body>
+void run(Meter& meter, std::int64_t steps, Body&& step) {
+  for (std::int64_t i = 0; i < steps; ++i) step();
   meter.settle();
 }
 
-double run_after_barrier(const Communicator& comm, Instance& instance, Meter& meter,
-                         std::int64_t steps) {
+template <class Body>
+double run_after_barrier(const Communicator& comm, Meter& meter, std::int64_t steps, Body&& step) {
   comm.barrier();
   const double start_s = MPI_Wtime();
-  run(instance, meter, steps);
+  run(meter, steps, step);
   const double seconds = MPI_Wtime() - start_s;
   return comm.max(seconds);
 }
 
 /// Doubles until a repetition is long against the clock; all ranks agree on the slowest one's view.
 /// The faster of two runs counts: one that was interrupted looks long.
-std::int64_t enough_steps(const Communicator& comm, Instance& instance, Meter& meter) {
+template <class Body>
+std::int64_t enough_steps(const Communicator& comm, Meter& meter, Body&& step) {
   for (std::int64_t steps = 1;; steps *= 2) {
-    const double first_s = run_after_barrier(comm, instance, meter, steps);
-    const double second_s = run_after_barrier(comm, instance, meter, steps);
+    const double first_s = run_after_barrier(comm, meter, steps, step);
+    const double second_s = run_after_barrier(comm, meter, steps, step);
     if (std::min(first_s, second_s) >= shortest_repetition_s) return steps;
   }
 }
@@ -57,7 +59,7 @@ class RoundTime {
     check(MPI_Bcast(&start_s, 1, MPI_DOUBLE, 0, comm_.handle()), "MPI_Bcast");
     clock_.wait_until(start_s);
     const double late_s = clock_.now_s() - start_s;
-    run(instance, meter, steps);
+    run(meter, steps, [&] { instance.step(); });
     std::array observed{clock_.now_s() - start_s, late_s};
     comm_.max(observed);
     const bool late = observed[1] > timely_s + clock_.error_s();
@@ -101,7 +103,7 @@ class Measuring {
     if (instance_.usual_steps() > 0) return instance_.usual_steps();
     if (protocol_.synchronisation == Synchronisation::round_time) return 1;
     instance_.prepare();
-    return enough_steps(comm_, instance_, meter_);
+    return enough_steps(comm_, meter_, [&] { instance_.step(); });
   }
 
   void repeat(std::size_t point) {
@@ -122,7 +124,7 @@ class Measuring {
     if (protocol_.warmup == 0) return;
     meter_.count(false);
     instance_.prepare();
-    run(instance_, meter_, protocol_.warmup);
+    run(meter_, protocol_.warmup, [&] { instance_.step(); });
     meter_.count(true);
   }
 
@@ -138,7 +140,7 @@ class Measuring {
 
   Round one_round(std::int64_t steps) {
     if (protocol_.synchronisation == Synchronisation::barrier) {
-      return {run_after_barrier(comm_, instance_, meter_, steps), 0};
+      return {run_after_barrier(comm_, meter_, steps, [&] { instance_.step(); }), 0};
     }
     const auto round = round_time_.run_at_common_time(instance_, meter_, steps);
     auto& error_s = measured_.rounds.clock_error_s;
@@ -159,6 +161,33 @@ class Measuring {
 Measurement measure(const Communicator& comm, Instance& instance, Meter& meter,
                     const Protocol& protocol) {
   return Measuring(comm, instance, meter, protocol).measure();
+}
+
+std::vector<PartTimes> measure_parts(const Communicator& comm, Instance& instance, Meter& meter,
+                                     const Protocol& protocol) {
+  std::vector<PartTimes> measured;
+  for (std::size_t point = 0; protocol.parts && point < instance.points(); ++point) {
+    instance.select(point);
+    for (auto& name : instance.parts()) measured.push_back({point, std::move(name), {}});
+  }
+  meter.count(false);
+  for (std::int64_t repetition = 0; repetition < protocol.repetitions; ++repetition) {
+    std::size_t number = 0;  // of the part at its point
+    for (std::size_t i = 0; i < measured.size(); ++i) {
+      auto& [point, name, times] = measured[i];
+      number = i > 0 && measured[i - 1].point == point ? number + 1 : 0;
+      instance.select(point);
+      instance.prepare();
+      instance.step();  // so that buffers hold values
+      meter.settle();
+      const auto part = [&] { instance.run_part(number); };
+      if (repetition == 0) times.steps = simulated() ? 1 : enough_steps(comm, meter, part);
+      const double seconds = run_after_barrier(comm, meter, times.steps, part);
+      times.seconds.push_back(seconds / static_cast<double>(times.steps));
+    }
+  }
+  meter.count(true);
+  return measured;
 }
 
 Timer observe_timer() {

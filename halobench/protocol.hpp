@@ -24,6 +24,7 @@ struct Protocol {
   std::int64_t warmup = 0;
   std::int64_t steps = 1;  ///< 0: found for each point, see Instance::usual_steps
   Synchronisation synchronisation = Synchronisation::barrier;
+  bool parts = false;  ///< of a step: timed too, see measure_parts()
 };
 
 /// What round_time adds to the times.
@@ -49,6 +50,18 @@ struct Measurement {
 /// of the machine spreads over them. The answer is checked after each, outside the timed part.
 Measurement measure(const Communicator& comm, Instance& instance, Meter& meter,
                     const Protocol& protocol);
+
+/// A part of a point's step, by itself.
+struct PartTimes {
+  std::size_t point;
+  std::string name;
+  Times times;  ///< of one run of the part, the maximum over ranks
+};
+
+/// Times every part of every point by itself, in runs of their own after those of the steps:
+/// nothing of this is in the steps' times or phases. A repetition passes over all parts.
+std::vector<PartTimes> measure_parts(const Communicator& comm, Instance& instance, Meter& meter,
+                                     const Protocol& protocol);
 
 /// MPI_Wtime's smallest observed step and the cost of a call, in seconds.
 struct Timer {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "kernel.hpp"
+#include "kernels/star_forest/parts.hpp"
 #include "mpi/star_forest.hpp"
 #include "mpi/topology.hpp"
 
@@ -160,6 +161,14 @@ class GridForest : public Instance {
     });
   }
 
+  std::vector<std::string> parts() const override { return part_names(); }
+
+  void run_part(std::size_t part) override {
+    halobench::run_part(*forests_[point_], part,
+                        {global_.data(), local_.data(), Operation::replace},
+                        {global_.data(), local_.data(), Operation::sum});
+  }
+
   /// What the timed steps left; then one step from new values, for sums that grew beyond all
   /// numbers.
   Verdict verify() override {
@@ -187,6 +196,7 @@ class GridForest : public Instance {
         .set("size_bytes", std::int64_t{sizeof(double)} * cubes_[point].face())
         .set("operation", Json())
         .set("n", sizes_[point])
+        .set("shape", shape_record(*forests_[point]))
         .set("result", Json::object().set("latency_s", 0.5 * times.median()));
   }
 
@@ -281,6 +291,7 @@ Kernel sf_grid() {
   kernel.warmup = "2";
   kernel.sweeps = true;
   kernel.batched = true;
+  kernel.has_parts = true;
   kernel.plan = plan_grid;
   kernel.setup = [](const Context& context) {
     return std::make_unique<GridForest>(

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <new>
@@ -52,6 +53,13 @@ void* Memory::acquire(std::size_t bytes, Pages pages, void (*&release)(void*)) {
   // A wish: where transparent huge pages are off, small pages serve.
   if (large) madvise(memory, round_up(bytes, unit), MADV_HUGEPAGE);
   return memory;
+}
+
+void wish_huge_pages(void* memory, std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  const auto begin = round_up(address, huge_page);
+  const auto end = (address + bytes) / huge_page * huge_page;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 }
 
 ResidentMemory resident_memory() {

@@ -57,6 +57,10 @@ class Memory {
   std::int64_t allocated_bytes_ = 0;
 };
 
+/// Asks for huge pages where memory that was not written yet spans some: a page fault takes as long
+/// as writing hundreds of values.
+void wish_huge_pages(void* memory, std::size_t bytes);
+
 /// Resident now, and at its peak, of this process (VmRSS, VmHWM); -1 where the system doesn't say.
 struct ResidentMemory {
   std::int64_t now_bytes = -1;

@@ -2,11 +2,23 @@
 
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace halobench {
 
 void Meter::reset() {
   for (auto& phase : phases_) phase = Phase{phase.name};
+}
+
+void Meter::trace_begin(std::size_t most) {
+  spans_.clear();
+  spans_.reserve(most);
+  tracing_ = true;
+}
+
+std::vector<Span> Meter::trace_end() {
+  tracing_ = false;
+  return std::exchange(spans_, {});
 }
 
 Json Meter::summary(const Communicator& comm, double steps) const {

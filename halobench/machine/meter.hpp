@@ -7,6 +7,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "machine/node_model.hpp"
 #include "machine/simulation.hpp"
@@ -23,6 +24,15 @@ struct Phase {
   double bytes = 0;
   double flops = 0;
   double model_s = 0;
+};
+
+/// One call of a phase, or of a part of one: seconds of this rank's clock. Parts lie deeper than
+/// the phase that they are in.
+struct Span {
+  const char* name;
+  int depth;
+  double begin_s;
+  double end_s;
 };
 
 /// Wraps every part of a step. For real, it runs and times the part; under simulation it charges
@@ -44,28 +54,62 @@ class Meter {
   /// Runs `body`, which moves and computes `traffic` on this rank.
   template <class Body>
   void compute(Phase& phase, const Traffic& traffic, Body&& body) {
-    const double model_s =
-        setting_.model ? setting_.model->seconds(traffic, setting_.ranks_on_node, setting_.threads)
-                       : 0.0;
+    const double model_s = modelled_s(traffic);
     if (simulated()) {
+      const double start = tracing_ ? MPI_Wtime() + due_s_ : 0;
       if (setting_.execute) body();
       due_s_ += model_s;
       add(phase, model_s, traffic, model_s);
+      if (tracing_) keep(phase.name.c_str(), start, start + model_s);
       return;
     }
+    ++depth_;
     const double start = MPI_Wtime();
     if (setting_.execute) body();
-    add(phase, MPI_Wtime() - start, traffic, model_s);
+    const double end = MPI_Wtime();
+    --depth_;
+    add(phase, end - start, traffic, model_s);
+    if (tracing_) keep(phase.name.c_str(), start, end);
   }
 
   /// Runs `body`, which communicates: it takes the time it takes.
   template <class Body>
   void communicate(Phase& phase, Body&& body) {
     settle();
+    ++depth_;
     const double start = MPI_Wtime();
     body();
-    add(phase, MPI_Wtime() - start, {}, 0.0);
+    const double end = MPI_Wtime();
+    --depth_;
+    add(phase, end - start, {}, 0.0);
+    if (tracing_) keep(phase.name.c_str(), start, end);
   }
+
+  /// Runs `body`, which moves `traffic` within a phase: not timed by itself, and under simulation
+  /// charged at once, so that what it is to overlap with does.
+  template <class Body>
+  void move(const Traffic& traffic, Body&& body) {
+    if (setting_.execute) body();
+    due_s_ += modelled_s(traffic);
+    settle();
+  }
+
+  /// Runs `body`, a part of a phase that is too short to be timed in every step: only in a trace.
+  template <class Body>
+  void part(const char* name, Body&& body) {
+    if (!tracing_) return body();
+    ++depth_;
+    const double start = MPI_Wtime();
+    body();
+    const double end = MPI_Wtime();
+    --depth_;
+    keep(name, start, end);
+  }
+
+  /// From now on the first `most` calls of phases and parts are kept, until trace_end().
+  void trace_begin(std::size_t most);
+  /// What was kept, in the order in which it ended. Names are good as long as the phases.
+  std::vector<Span> trace_end();
 
   /// Brings the simulated clock up to date: phases that follow each other are charged in one go.
   void settle() {
@@ -83,6 +127,15 @@ class Meter {
   Json summary(const Communicator& comm, double steps) const;
 
  private:
+  double modelled_s(const Traffic& traffic) const {
+    if (!setting_.model) return 0.0;
+    return setting_.model->seconds(traffic, setting_.ranks_on_node, setting_.threads);
+  }
+
+  void keep(const char* name, double begin_s, double end_s) {
+    if (spans_.size() < spans_.capacity()) spans_.push_back({name, depth_, begin_s, end_s});
+  }
+
   void add(Phase& phase, double time_s, const Traffic& traffic, double model_s) const {
     if (!counting_) return;
     phase.calls += 1;
@@ -96,6 +149,9 @@ class Meter {
   bool counting_ = true;
   double due_s_ = 0;  ///< simulated time that was not charged yet
   std::deque<Phase> phases_;
+  bool tracing_ = false;
+  int depth_ = 0;
+  std::vector<Span> spans_;
 };
 
 }  // namespace halobench

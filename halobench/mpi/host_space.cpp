@@ -156,19 +156,15 @@ MPI_Datatype Unit::mpi_type() const {
 }
 
 HostSpace::HostSpace(Meter& meter, Memory& memory)
-    : meter_(&meter), memory_(&memory), phase_(simulated() ? &meter.phase("move") : nullptr) {}
+    : meter_(&meter), memory_(&memory), simulated_(simulated()) {}
 
 void HostSpace::move(const Route& route, Direction direction, const void* from, void* to,
                      const Unit& unit, Operation operation) {
   if (route.from.count == 0) return;
   const bool forth = direction == Direction::forth;
   const Ends ends{forth ? route.from : route.to, forth ? route.to : route.from};
-  if (phase_ == nullptr) {
-    move_any(ends, from, to, unit, operation);
-  } else {
-    meter_->compute(*phase_, traffic(ends, unit, operation),
-                    [&] { move_any(ends, from, to, unit, operation); });
-  }
+  if (!simulated_) return move_any(ends, from, to, unit, operation);
+  meter_->move(traffic(ends, unit, operation), [&] { move_any(ends, from, to, unit, operation); });
 }
 
 }  // namespace halobench

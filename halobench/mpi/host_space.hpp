@@ -61,10 +61,12 @@ class HostSpace {
   /// Returns when what was moved may be sent or read. Here, all moves are done when they return.
   void synchronise() {}
 
+  Meter& meter() const { return *meter_; }
+
  private:
   Meter* meter_;
   Memory* memory_;
-  Phase* phase_ = nullptr;  ///< of moves; only under simulation
+  bool simulated_;
 };
 
 }  // namespace halobench

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "machine/memory.hpp"
+
 namespace halobench {
 namespace {
 
@@ -19,7 +21,8 @@ struct Listed {
 };
 
 struct Consecutive {
-  std::int64_t operator[](std::int64_t i) const { return i; }
+  std::int64_t start;
+  std::int64_t operator[](std::int64_t i) const { return start + i; }
 };
 
 /// Finds the boxes of two sequences that go the same way.
@@ -76,8 +79,8 @@ class Finder {
     return from_[i] - from_[origin] == by_from && to_[i] - to_[origin] == by_to;
   }
 
-  template <class Sequence>
-  static Box box(const Sequence& indices, std::int64_t begin, const Counts& extents) {
+  template <class Side>
+  static Box box(const Side& indices, std::int64_t begin, const Counts& extents) {
     const auto stride = [&](std::int64_t copies, std::int64_t size) {
       return copies > 1 ? indices[begin + size] - indices[begin] : 0;
     };
@@ -91,13 +94,11 @@ class Finder {
   std::int64_t count_;
 };
 
-/// What serves where there are no common boxes.
-IndexSet run_or_list(std::vector<std::int64_t> indices) {
-  const auto count = std::ssize(indices);
-  const auto gap = std::ranges::adjacent_find(
-      indices, [](std::int64_t one, std::int64_t next) { return next != one + 1; });
-  if (gap == indices.end()) return IndexSet::run(indices.front(), count);
-  return {count, {}, std::move(indices)};
+/// `body` with what reads the indices.
+template <class Body>
+auto reading(const Sequence& indices, Body&& body) {
+  return indices.is_run() ? body(Consecutive{indices.start()})
+                          : body(Listed{indices.list().data()});
 }
 
 }  // namespace
@@ -113,7 +114,12 @@ bool IndexSet::is_run() const {
 
 std::pair<std::int64_t, std::int64_t> IndexSet::bounds() const {
   if (boxes.empty()) {
-    const auto [low, high] = std::ranges::minmax(list);
+    auto low = list.front();
+    auto high = low;
+    for (const auto index : list) {  // not minmax(): it compares neighbours, which takes branches
+      low = std::min(low, index);
+      high = std::max(high, index);
+    }
     return {low, high};
   }
   auto low = boxes.front().start;
@@ -158,19 +164,35 @@ IndexSet IndexSet::deserialise(std::vector<std::int64_t> numbers) {
   return set;
 }
 
-Route route(std::vector<std::int64_t> from, std::vector<std::int64_t> to) {
-  if (from.empty()) return {};
-  auto found = Finder(Listed{from.data()}, Listed{to.data()}, std::ssize(from)).find();
-  if (found) return *std::move(found);
-  return {run_or_list(std::move(from)), run_or_list(std::move(to))};
+Sequence::Sequence(const Scan& seen) : run_(seen.straight), start_(seen.start), count_(seen.count) {
+  if (run_) return;
+  list_.reserve(place(count_) + 1);  // and what serialise() adds
+  wish_huge_pages(list_.data(), list_.capacity() * sizeof(std::int64_t));
 }
 
-Route packing(std::vector<std::int64_t> from) {
-  if (from.empty()) return {};
-  auto found = Finder(Listed{from.data()}, Consecutive{}, std::ssize(from)).find();
-  if (found) return *std::move(found);
-  const auto count = std::ssize(from);
-  return {{count, {}, std::move(from)}, IndexSet::run(0, count)};
+IndexSet Sequence::described() && {
+  if (run_) return IndexSet::run(start_, count_);
+  const auto gap = std::ranges::adjacent_find(
+      list_, [](std::int64_t one, std::int64_t next) { return next != one + 1; });
+  if (gap == list_.end()) return IndexSet::run(list_.front(), count_);
+  return {count_, {}, std::move(list_)};
+}
+
+Route route(Sequence from, Sequence to) {
+  if (from.count() == 0) return {};
+  if (!from.is_run() || !to.is_run()) {
+    auto found = reading(from, [&](auto source) {
+      return reading(to, [&](auto target) { return Finder(source, target, from.count()).find(); });
+    });
+    if (found) return *std::move(found);
+  }
+  return {std::move(from).described(), std::move(to).described()};
+}
+
+Route packing(Sequence from) {
+  Sequence::Scan places;
+  places.count = from.count();
+  return route(std::move(from), Sequence(places));
 }
 
 Route packing(IndexSet from) {

@@ -53,6 +53,47 @@ struct IndexSet {
   bool operator==(const IndexSet&) const = default;
 };
 
+/// Indices in the order in which they are given: start, start + 1 ... or a list. A run takes no
+/// memory however long it is.
+class Sequence {
+ public:
+  /// What is known of indices that were looked at once.
+  struct Scan {
+    std::int64_t start = 0;
+    std::int64_t count = 0;
+    bool straight = true;
+
+    void add(std::int64_t index) {
+      if (count == 0) start = index;
+      straight &= index == start + count;
+      ++count;
+    }
+  };
+
+  Sequence() = default;
+  Sequence(std::vector<std::int64_t> list)
+      : run_(list.empty()), count_(std::ssize(list)), list_(std::move(list)) {}
+  /// The run that was seen, or an empty list for append() with room for them all.
+  explicit Sequence(const Scan& seen);
+
+  bool is_run() const { return run_; }
+  /// The next index, where this is no run.
+  void append(std::int64_t index) {
+    if (!run_) list_.push_back(index);
+  }
+  std::int64_t count() const { return count_; }
+  std::int64_t start() const { return start_; }
+  const std::vector<std::int64_t>& list() const { return list_; }
+  /// As boxes where it is a run, else as the list that it is.
+  IndexSet described() &&;
+
+ private:
+  bool run_ = true;
+  std::int64_t start_ = 0;
+  std::int64_t count_ = 0;
+  std::vector<std::int64_t> list_;
+};
+
 /// Where values come from and where they go, value by value. Either both sets have boxes of the
 /// same extents, or at least one is a list, and the other a list or a run.
 struct Route {
@@ -63,10 +104,10 @@ struct Route {
 /// The route that takes from[i] to to[i]; both of the same length. One pass, and boxes only where
 /// there are at least 8 indices in one on average, from the beginning: a list costs less than short
 /// rows.
-Route route(std::vector<std::int64_t> from, std::vector<std::int64_t> to);
+Route route(Sequence from, Sequence to);
 
 /// The route from these indices to a buffer where they lie one after another.
-Route packing(std::vector<std::int64_t> from);
+Route packing(Sequence from);
 Route packing(IndexSet from);
 
 }  // namespace halobench

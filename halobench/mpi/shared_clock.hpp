@@ -18,7 +18,9 @@ class SharedClock {
   /// Finds the offsets anew. Collective.
   void synchronise();
 
-  double now_s() const { return read_s_() + offset_s_; }
+  double now_s() const { return at_s(read_s_()); }
+  /// The common time when this rank's own clock read `read_s`.
+  double at_s(double read_s) const { return read_s + offset_s_; }
   /// Returns when now_s() has reached `time_s`; at once if it has passed.
   void wait_until(double time_s) const;
   /// How wrong any rank's clock can be: half of the fastest round trips on the way from rank 0.

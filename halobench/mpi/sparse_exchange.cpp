@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "machine/memory.hpp"
+
 namespace halobench {
 namespace {
 
@@ -19,6 +21,8 @@ void receive(const Communicator& comm, std::vector<Parcel>& received) {
   check(MPI_Get_count(&status, MPI_INT64_T, &count), "MPI_Get_count");
   Parcel& parcel = received.emplace_back();
   parcel.rank = status.MPI_SOURCE;
+  parcel.numbers.reserve(static_cast<std::size_t>(count));
+  wish_huge_pages(parcel.numbers.data(), parcel.numbers.capacity() * sizeof(std::int64_t));
   parcel.numbers.resize(static_cast<std::size_t>(count));
   check(MPI_Recv(parcel.numbers.data(), count, MPI_INT64_T, parcel.rank, tag, comm.handle(),
                  MPI_STATUS_IGNORE),

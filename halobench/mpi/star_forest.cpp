@@ -1,10 +1,10 @@
 #include "mpi/star_forest.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <unordered_map>
 
 #include "mpi/sparse_exchange.hpp"
 #include "params.hpp"
@@ -14,76 +14,10 @@ namespace {
 
 using Direction = HostSpace::Direction;
 
-constexpr int tag = 2;
+constexpr int most_widths = 1024;  ///< told apart by a tag
 constexpr std::size_t most_idle_links = 32;
 
 std::size_t place(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-std::int64_t leaf_of(std::span<const std::int64_t> leaves, std::int64_t edge) {
-  return leaves.empty() ? edge : leaves[place(edge)];
-}
-
-/// What is wrong with this rank's own input, or nothing.
-std::string own_problem(const Communicator& comm, std::span<const Root> edges,
-                        std::span<const std::int64_t> leaves) {
-  const auto edge_count = std::ssize(edges);
-  const auto name = [&](std::int64_t edge) {
-    return "leaf " + std::to_string(leaf_of(leaves, edge)) + " of rank " +
-           std::to_string(comm.rank());
-  };
-  if (!leaves.empty() && leaves.size() != edges.size()) {
-    return "rank " + std::to_string(comm.rank()) + " gives " + std::to_string(leaves.size()) +
-           " leaves and " + std::to_string(edges.size()) + " roots of leaves";
-  }
-  for (std::int64_t i = 0; i < edge_count; ++i) {
-    const auto& [rank, index] = edges[place(i)];
-    if (rank < 0 || rank >= comm.size()) {
-      return name(i) + ": its root is on rank " + std::to_string(rank) + "; there are ranks 0 to " +
-             std::to_string(comm.size() - 1);
-    }
-    if (leaf_of(leaves, i) < 0) return name(i) + ": indices begin at 0";
-  }
-  if (leaves.empty() || std::ranges::is_sorted(leaves, std::less_equal{})) return {};
-  std::vector<bool> seen(place(std::ranges::max(leaves) + 1));
-  for (std::int64_t i = 0; i < edge_count; ++i) {
-    const auto leaf = place(leaves[place(i)]);
-    if (seen[leaf]) return name(i) + " is given twice; a leaf has one root";
-    seen[leaf] = true;
-  }
-  return {};
-}
-
-/// Throws the problem of the lowest rank that has one, on every rank.
-void throw_first(const Communicator& comm, const std::string& problem) {
-  int first = problem.empty() ? comm.size() : comm.rank();
-  check(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm.handle()), "MPI_Allreduce");
-  if (first == comm.size()) return;
-  int length = static_cast<int>(problem.size());
-  check(MPI_Bcast(&length, 1, MPI_INT, first, comm.handle()), "MPI_Bcast");
-  std::string text = problem;
-  text.resize(place(length));
-  check(MPI_Bcast(text.data(), length, MPI_CHAR, first, comm.handle()), "MPI_Bcast");
-  throw UsageError("star forest: " + text);
-}
-
-/// The first leaf whose root is not there, in words. Only the way to an error message: every rank
-/// learns how many roots every other has.
-std::string missing_root(const Communicator& comm, std::int64_t roots, std::span<const Root> edges,
-                         std::span<const std::int64_t> leaves) {
-  std::vector<std::int64_t> there(place(comm.size()));
-  check(MPI_Allgather(&roots, 1, MPI_INT64_T, there.data(), 1, MPI_INT64_T, comm.handle()),
-        "MPI_Allgather");
-  for (std::int64_t i = 0; i < std::ssize(edges); ++i) {
-    const auto& [rank, index] = edges[place(i)];
-    const auto end = there[place(rank)];
-    if (index >= 0 && index < end) continue;
-    return "leaf " + std::to_string(leaf_of(leaves, i)) + " of rank " +
-           std::to_string(comm.rank()) + ": its root is index " + std::to_string(index) +
-           " of rank " + std::to_string(rank) + ", which has " +
-           (end == 0 ? "none" : "0 to " + std::to_string(end - 1));
-  }
-  return {};
-}
 
 bool within(const IndexSet& set, std::int64_t end) {
   if (set.count == 0) return true;
@@ -91,48 +25,25 @@ bool within(const IndexSet& set, std::int64_t end) {
   return low >= 0 && high < end;
 }
 
-/// Edges to one rank, in their order.
-struct Bundle {
-  int rank = 0;
-  std::size_t count = 0;
-  std::vector<std::int64_t> leaves;
-  std::vector<std::int64_t> roots;
-};
+/// A tag says what a message carries, so that ranks notice where they begin different operations.
+int tag_of(int way, const Unit& unit, Operation operation) {
+  const auto width = static_cast<int>(unit.width() % most_widths);
+  return ((width * 3 + static_cast<int>(unit.type())) * 4 + static_cast<int>(operation)) * 2 + way;
+}
 
-/// Edges by the rank of their root, in rank order.
-std::vector<Bundle> by_rank(std::span<const Root> edges, std::span<const std::int64_t> leaves) {
-  std::vector<Bundle> bundles;
-  std::unordered_map<int, std::uint32_t> found;
-  std::vector<std::uint32_t> bundle_of(edges.size());
-  for (std::size_t i = 0; i < edges.size(); ++i) {
-    const auto rank = edges[i].rank;
-    if (i > 0 && rank == edges[i - 1].rank) {  // mostly so
-      bundle_of[i] = bundle_of[i - 1];
-    } else {
-      const auto next = static_cast<std::uint32_t>(bundles.size());
-      bundle_of[i] = found.try_emplace(rank, next).first->second;
-      if (bundle_of[i] == next) bundles.push_back({rank, 0, {}, {}});
-    }
-    ++bundles[bundle_of[i]].count;
-  }
-  struct Cursor {
-    std::int64_t* leaf;
-    std::int64_t* root;
+/// What tag_of() says, in words.
+std::string said_by(int tag) {
+  constexpr std::array types{"double", "float", "int32"};
+  constexpr std::array operations{"replace", "sum", "min", "max"};
+  const auto pick = [&tag](int choices) {
+    const int chosen = tag % choices;
+    tag /= choices;
+    return static_cast<std::size_t>(chosen);
   };
-  std::vector<Cursor> cursors;
-  for (auto& bundle : bundles) {
-    bundle.leaves.resize(bundle.count);
-    bundle.roots.reserve(bundle.count + 1);  // and what serialise() adds to a list
-    bundle.roots.resize(bundle.count);
-    cursors.push_back({bundle.leaves.data(), bundle.roots.data()});
-  }
-  for (std::size_t i = 0; i < edges.size(); ++i) {
-    auto& [leaf, root] = cursors[bundle_of[i]];
-    *leaf++ = leaf_of(leaves, static_cast<std::int64_t>(i));
-    *root++ = edges[i].index;
-  }
-  std::ranges::sort(bundles, {}, &Bundle::rank);
-  return bundles;
+  const std::string way = pick(2) == 0 ? "bcast" : "reduce";
+  const std::string operation = operations[pick(4)];
+  const std::string type = types[pick(3)];
+  return way + " of " + std::to_string(tag) + " " + type + " with " + operation;
 }
 
 const std::byte* at(const void* array, std::int64_t index, const Unit& unit) {
@@ -166,7 +77,7 @@ class StarForest::Link {
     for (std::size_t i = 0; i < in_.size(); ++i) {
       const auto& set = in_[i].packing.from;
       void* target = received_[i] != nullptr ? received_[i] : at(into_, set.first(), unit_);
-      check(MPI_Recv_init(target, count(set), unit_.mpi_type(), in_[i].rank, tag, comm_,
+      check(MPI_Recv_init(target, count(set), unit_.mpi_type(), in_[i].rank, MPI_ANY_TAG, comm_,
                           &receives_[i]),
             "MPI_Recv_init");
     }
@@ -176,6 +87,7 @@ class StarForest::Link {
     if (transfer) {
       MPI_Waitall(static_cast<int>(receives_.size()), receives_.data(), MPI_STATUSES_IGNORE);
       MPI_Waitall(static_cast<int>(sends_.size()), sends_.data(), MPI_STATUSES_IGNORE);
+      MPI_Wait(&agreement_, MPI_STATUS_IGNORE);
     }
     for (auto& request : receives_) {
       if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
@@ -191,43 +103,112 @@ class StarForest::Link {
            (into_ == nullptr || into_ == next.to);
   }
 
-  void begin(HostSpace& space, const Transfer& next) {
+  /// `first`: no rank has begun an operation of this way, unit and operation before.
+  void begin(HostSpace& space, const Transfer& next, bool first) {
     transfer = next;
+    tag_ = tag_of(next);
+    auto& meter = space.meter();
+    meter.part("receive", [&] { start_receives(); });
+    meter.part("pack", [&] { pack(space, next); });
+    meter.part("send", [&] { send(next); });
+    if (!first) return;
+    agreed_ = {tag_, -tag_};
+    check(MPI_Iallreduce(MPI_IN_PLACE, agreed_.data(), 2, MPI_INT, MPI_MAX, comm_, &agreement_),
+          "MPI_Iallreduce");
+  }
+
+  /// Messages are taken in the order of their ranks, so that sums are the same every time.
+  void end(HostSpace& space) {
+    auto& meter = space.meter();
+    for (std::size_t i = 0; i < in_.size(); ++i) {
+      meter.part("wait", [&] { receive(i); });
+      if (received_[i] != nullptr) meter.part("unpack", [&] { unpack(space, *transfer, i); });
+    }
+    meter.part("complete", [&] { complete_sends(); });
+    space.synchronise();
+    if (agreement_ != MPI_REQUEST_NULL) conclude();
+    transfer.reset();
+  }
+
+  /// Only that part, of an operation that has been run before.
+  void run_part(HostSpace& space, Part part, const Transfer& next) {
+    tag_ = tag_of(next);
+    if (part == Part::pack) pack(space, next);
+    if (part == Part::messages) {
+      start_receives();
+      send(next);
+      for (std::size_t i = 0; i < in_.size(); ++i) receive(i);
+      complete_sends();
+    }
+    for (std::size_t i = 0; part == Part::unpack && i < in_.size(); ++i) {
+      if (received_[i] != nullptr) unpack(space, next, i);
+    }
+  }
+
+  static int tag_of(const Transfer& next) {
+    return halobench::tag_of(static_cast<int>(next.way), next.unit, next.operation);
+  }
+
+  std::optional<Transfer> transfer;  ///< in flight
+
+ private:
+  void start_receives() {
     if (receives_.size() == 1) {
       check(MPI_Start(receives_.data()), "MPI_Start");
     } else if (!receives_.empty()) {  // none to start is an error
       check(MPI_Startall(static_cast<int>(receives_.size()), receives_.data()), "MPI_Startall");
     }
+  }
+
+  void pack(HostSpace& space, const Transfer& next) {
     for (std::size_t i = 0; i < out_.size(); ++i) {
       if (packed_[i] == nullptr) continue;
       space.move(out_[i].packing, Direction::forth, next.from, packed_[i], unit_,
                  Operation::replace);
     }
     space.synchronise();
+  }
+
+  void send(const Transfer& next) {
     for (std::size_t i = 0; i < out_.size(); ++i) {
       const auto& set = out_[i].packing.from;
       const auto* source = packed_[i] != nullptr ? packed_[i] : at(next.from, set.first(), unit_);
-      check(MPI_Isend(source, count(set), unit_.mpi_type(), out_[i].rank, tag, comm_, &sends_[i]),
+      check(MPI_Isend(source, count(set), unit_.mpi_type(), out_[i].rank, tag_, comm_, &sends_[i]),
             "MPI_Isend");
     }
   }
 
-  /// Messages are taken in the order of their ranks, so that sums are the same every time.
-  void end(HostSpace& space) {
-    for (std::size_t i = 0; i < in_.size(); ++i) {
-      check(MPI_Wait(&receives_[i], MPI_STATUS_IGNORE), "MPI_Wait");
-      if (received_[i] == nullptr) continue;
-      space.move(in_[i].packing, Direction::back, received_[i], transfer->to, unit_,
-                 transfer->operation);
+  void receive(std::size_t i) {
+    MPI_Status status;
+    status.MPI_TAG = tag_;
+    const int code = MPI_Wait(&receives_[i], &status);  // an error where the message is longer
+    if (status.MPI_TAG != tag_) {
+      refuse("rank " + std::to_string(in_[i].rank) + " began " + said_by(status.MPI_TAG) +
+             " where this rank began " + said_by(tag_));
     }
-    for (auto& request : sends_) check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
-    space.synchronise();
-    transfer.reset();
+    check(code, "MPI_Wait");
   }
 
-  std::optional<Transfer> transfer;  ///< in flight
+  void unpack(HostSpace& space, const Transfer& next, std::size_t i) {
+    space.move(in_[i].packing, Direction::back, received_[i], next.to, unit_, next.operation);
+  }
 
- private:
+  void complete_sends() {
+    for (auto& request : sends_) check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+  }
+
+  void conclude() {
+    check(MPI_Wait(&agreement_, MPI_STATUS_IGNORE), "MPI_Wait");
+    if (agreed_[0] == -agreed_[1]) return;
+    refuse("some ranks began " + said_by(agreed_[0]) + ", others " + said_by(-agreed_[1]));
+  }
+
+  /// Waits for nothing: what others began may never be ended.
+  [[noreturn]] void refuse(const std::string& why) {
+    transfer.reset();
+    throw std::logic_error("star forest: " + why + "; all ranks begin the same operations");
+  }
+
   int count(const IndexSet& set) const { return message_count(set.count * unit_.width()); }
 
   /// A place in `memory` for every neighbour whose message is not whole in the caller's own.
@@ -257,6 +238,9 @@ class StarForest::Link {
   std::vector<std::byte*> received_;  ///< for each of in_; none: it comes into the caller's array
   std::vector<MPI_Request> sends_;
   std::vector<MPI_Request> receives_;
+  int tag_ = 0;
+  std::array<int, 2> agreed_{};  ///< the largest tag, and the smallest negated
+  MPI_Request agreement_ = MPI_REQUEST_NULL;
 };
 
 StarForest::StarForest(const Communicator& comm, HostSpace space, std::int64_t roots,
@@ -273,7 +257,7 @@ StarForest::~StarForest() = default;
 void StarForest::connect(std::int64_t roots, std::span<const Root> edges,
                          std::span<const std::int64_t> leaves) {
   std::vector<Parcel> parcels;
-  for (auto& [rank, count, own_leaves, their_roots] : by_rank(edges, leaves)) {
+  for (auto& [rank, own_leaves, their_roots] : by_rank(edges, leaves)) {
     if (rank == comm_.rank()) {
       local_ = route(std::move(their_roots), std::move(own_leaves));
     } else {
@@ -290,21 +274,22 @@ void StarForest::connect(std::int64_t roots, std::span<const Root> edges,
   if (!comm_.all(good)) throw_first(comm_, missing_root(comm_, roots, edges, leaves));
 }
 
-/// Every rank learns whether some root has several leaves, and where the first is: nothing replaces
-/// that.
+/// Every rank learns whether some root has several leaves, and where one is: nothing replaces that.
 void StarForest::find_shared_root(std::int64_t roots) {
   Root shared{comm_.size(), 0};
   std::vector<const IndexSet*> sets{&local_.from};
   for (const auto& neighbour : root_side_) sets.push_back(&neighbour.packing.from);
   std::erase_if(sets, [](const IndexSet* set) { return set->count == 0; });
   if (sets.size() > 1 || (sets.size() == 1 && !sets.front()->is_run())) {
-    std::vector<bool> taken(place(roots));
+    std::vector<char> taken(place(roots));
+    std::int64_t again = -1;  // without a branch, whose outcome nobody can guess
     for (const auto* set : sets) {
       set->for_each([&](std::int64_t root) {
-        if (taken[place(root)]) shared = {comm_.rank(), root};
-        taken[place(root)] = true;
+        again = taken[place(root)] != 0 ? root : again;
+        taken[place(root)] = 1;
       });
     }
+    if (again >= 0) shared = {comm_.rank(), again};
   }
   check(MPI_Allreduce(MPI_IN_PLACE, &shared.rank, 1, MPI_INT, MPI_MIN, comm_.handle()),
         "MPI_Allreduce");
@@ -339,7 +324,14 @@ void StarForest::reduce_end(const Unit& unit, const void* leaves, void* roots,
 }
 
 void StarForest::begin(const Transfer& transfer) {
-  idle_link(transfer).begin(space_, transfer);
+  const auto tag = Link::tag_of(transfer);
+  const bool first = std::ranges::find(begun_, tag) == begun_.end();
+  if (first) begun_.push_back(tag);
+  idle_link(transfer).begin(space_, transfer, first);
+  space_.meter().part("scatter", [&] { scatter(transfer); });
+}
+
+void StarForest::scatter(const Transfer& transfer) {
   // A copy onto itself is nothing to do.
   if (transfer.operation == Operation::replace && transfer.from == transfer.to &&
       local_.from == local_.to) {
@@ -347,6 +339,21 @@ void StarForest::begin(const Transfer& transfer) {
   }
   const auto direction = transfer.way == Way::to_leaves ? Direction::forth : Direction::back;
   space_.move(local_, direction, transfer.from, transfer.to, transfer.unit, transfer.operation);
+}
+
+void StarForest::run_part(Part part, const Transfer& transfer) {
+  if (part == Part::scatter) return scatter(transfer);
+  idle_link(transfer).run_part(space_, part, transfer);
+}
+
+void StarForest::run_bcast_part(Part part, const Unit& unit, const void* roots, void* leaves,
+                                Operation operation) {
+  run_part(part, {Way::to_leaves, unit, operation, roots, leaves});
+}
+
+void StarForest::run_reduce_part(Part part, const Unit& unit, const void* leaves, void* roots,
+                                 Operation operation) {
+  run_part(part, {Way::to_roots, unit, operation, leaves, roots});
 }
 
 void StarForest::end(const Transfer& transfer) { link_in_flight(transfer).end(space_); }

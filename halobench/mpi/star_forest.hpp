@@ -13,16 +13,11 @@
 #include <vector>
 
 #include "mpi/communicator.hpp"
+#include "mpi/forest_edges.hpp"
 #include "mpi/host_space.hpp"
 #include "mpi/index_set.hpp"
 
 namespace halobench {
-
-/// Where a leaf's root is.
-struct Root {
-  int rank = 0;
-  std::int64_t index = 0;
-};
 
 /// What one operation sends over MPI, from this rank.
 struct Sent {
@@ -39,7 +34,9 @@ struct Sent {
 /// puts the values into their places. Between them, the values that are read must not change and
 /// those that are written must not be used. Any number of operations may be in flight; all ranks
 /// begin them in the same order, with the same unit and operation, and end each with what it began
-/// with (in any order).
+/// with (in any order). Where ranks begin different ones, end() throws std::logic_error that names
+/// them: on all ranks where none has begun either before (they agree on each, once), else on those
+/// that receive a message of the other. The tag of each message tells, which costs nothing.
 ///
 /// Indices are described at set-up, for each neighbour by itself: a contiguous run is sent from,
 /// or received into, the caller's own memory; sub-boxes of an array need their extents and strides;
@@ -77,6 +74,17 @@ class StarForest {
   void reduce_begin(const Unit& unit, const void* leaves, void* roots, Operation operation);
   void reduce_end(const Unit& unit, const void* leaves, void* roots, Operation operation);
 
+  /// What an operation consists of.
+  enum class Part { pack, messages, scatter, unpack };
+  /// Runs one part by itself, to time it: all ranks, with nothing in flight, after an operation
+  /// like it was run. Messages carry what their buffers hold.
+  void run_bcast_part(Part part, const Unit& unit, const void* roots, void* leaves,
+                      Operation operation = Operation::replace);
+  void run_reduce_part(Part part, const Unit& unit, const void* leaves, void* roots,
+                       Operation operation);
+
+  /// Units whose roots and leaves are both here.
+  std::int64_t local_units() const { return local_.from.count; }
   Sent bcast_sent() const { return sent(root_side_); }
   Sent reduce_sent() const { return sent(leaf_side_); }
 
@@ -109,16 +117,19 @@ class StarForest {
   void find_shared_root(std::int64_t roots);
   void begin(const Transfer& transfer);
   void end(const Transfer& transfer);
+  void scatter(const Transfer& transfer);
+  void run_part(Part part, const Transfer& transfer);
   Link& idle_link(const Transfer& transfer);
   Link& link_in_flight(const Transfer& transfer);
   static Sent sent(const Side& side);
 
   Communicator comm_;  ///< of its own: its messages are nobody else's
   HostSpace space_;
-  Side root_side_;                            ///< ranks with leaves of this rank's roots
-  Side leaf_side_;                            ///< ranks with roots of this rank's leaves
-  Route local_;                               ///< from roots to leaves of this rank
-  std::optional<Root> shared_;                ///< the first root of several leaves, on any rank
+  Side root_side_;              ///< ranks with leaves of this rank's roots
+  Side leaf_side_;              ///< ranks with roots of this rank's leaves
+  Route local_;                 ///< from roots to leaves of this rank
+  std::optional<Root> shared_;  ///< a root of several leaves, on the first rank that has one
+  std::vector<int> begun_;      ///< ways, units and operations, as tags say them
   std::vector<std::unique_ptr<Link>> links_;  ///< oldest first
 };
 

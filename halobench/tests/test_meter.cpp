@@ -52,6 +52,33 @@ void the_model_is_charged_by_its_slowest_rank(const Communicator& comm) {
   expect::contains(text, R"("model_s":null}])");
 }
 
+void a_trace_keeps_the_first_calls_and_their_parts(const Communicator&) {
+  Meter meter({});
+  auto& sweep = meter.phase("sweep");
+  auto& halo = meter.phase("halo");
+  int runs = 0;
+  const auto step = [&] {
+    meter.communicate(halo, [&] { meter.part("wait", [&] { ++runs; }); });
+    meter.compute(sweep, {}, [&] { ++runs; });
+  };
+  step();
+  meter.trace_begin(5);
+  for (int i = 0; i < 2; ++i) step();
+  const auto spans = meter.trace_end();
+  step();
+  expect::equal(runs, 8);
+  std::string told;
+  for (const auto& span : spans) {
+    told += std::string(span.name) + std::to_string(span.depth) + " ";
+    expect::is_true(span.begin_s <= span.end_s, "it ends before it begins");
+  }
+  expect::equal(told, "wait1 halo0 sweep0 wait1 halo0 ");
+  expect::is_true(spans[1].begin_s <= spans[0].begin_s && spans[0].end_s <= spans[1].end_s,
+                  "a part outside its phase");
+  meter.trace_begin(5);
+  expect::equal(meter.trace_end().size(), 0U);
+}
+
 void warm_up_is_not_counted(const Communicator& comm) {
   Meter meter({});
   auto& phase = meter.phase("p");
@@ -91,6 +118,7 @@ int main(int argc, char** argv) {
   phases_are_summed_over_calls_and_ranks(comm);
   the_slowest_rank_is_the_maximum(comm);
   the_model_is_charged_by_its_slowest_rank(comm);
+  a_trace_keeps_the_first_calls_and_their_parts(comm);
   warm_up_is_not_counted(comm);
   arithmetic_can_be_left_out();
   return expect::exit_code();

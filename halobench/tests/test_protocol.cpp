@@ -4,6 +4,7 @@
 
 #include "expect.hpp"
 #include "protocol.hpp"
+#include "timeline.hpp"
 
 using halobench::Communicator;
 using halobench::Json;
@@ -41,6 +42,15 @@ class Recorder : public halobench::Instance {
   Work work() const override { return {8.0 * (static_cast<double>(point_) + 1), 1, 2}; }
   Json result(std::span<const Times>) override { return Json::object(); }
 
+  std::vector<std::string> parts() const override { return {"a", "b"}; }
+  void run_part(std::size_t part) override {
+    meter_.compute(phase_, {}, [&] {
+      for (const double end = MPI_Wtime() + step_s; MPI_Wtime() < end;) continue;
+    });
+    if (calls.back() != names[part]) calls += names[part];
+  }
+
+  const std::string names = "ab";
   std::string calls;
   double step_s = 0;
   std::int64_t usual = 0;
@@ -70,6 +80,40 @@ void every_repetition_is_prepared_warmed_up_timed_and_verified(const Communicato
   expect::equal(measured.times_s.size(), 3U);
   expect::equal(measured.timed_steps, 12.0);
   expect::equal(measured.reason, "");
+}
+
+void parts_are_timed_by_themselves(const Communicator& comm) {
+  Bench bench(2);
+  bench.recorder.step_s = 2e-3;
+  halobench::Protocol protocol{2, 0, 1};
+  expect::equal(measure_parts(comm, bench.recorder, bench.meter, protocol).size(), 0U);
+  protocol.parts = true;
+  bench.recorder.calls.clear();
+  const auto parts = measure_parts(comm, bench.recorder, bench.meter, protocol);
+  expect::equal(bench.recorder.calls, "s0s1s0p.as0p.bs1p.as1p.bs0p.as0p.bs1p.as1p.b");
+  expect::equal(parts.size(), 4U);
+  expect::equal(parts[3].point, 1U);
+  expect::equal(parts[3].name, "b");
+  expect::equal(parts[3].times.steps, 1);
+  expect::equal(parts[3].times.seconds.size(), 2U);
+  expect::contains(bench.meter.summary(comm, 1).dump(), R"("name":"step","calls":0)");
+}
+
+void a_timeline_has_every_rank_and_is_checked(const Communicator& comm) {
+  Bench bench(2);
+  bench.recorder.verdicts = {{""}, {"it is wrong"}};
+  std::string reason;
+  const auto text = timeline(comm, bench.recorder, bench.meter, 3, reason).dump();
+  expect::equal(bench.recorder.calls, "s0p.p.v s1p.p.v ");
+  expect::equal(reason, "it is wrong");
+  expect::contains(bench.meter.summary(comm, 1).dump(), R"("name":"step","calls":0)");
+  if (comm.rank() != 0) return;
+  std::size_t spans = 0;
+  for (auto at = text.find("[\"step\",0,"); at != std::string::npos; ++spans) {
+    at = text.find("[\"step\",0,", at + 1);
+  }
+  expect::equal(spans, 2 * static_cast<std::size_t>(comm.size()));
+  expect::equal(timeline(comm, bench.recorder, bench.meter, 0, reason).dump(), "[]");
 }
 
 void without_warm_up_it_is_prepared_once(const Communicator& comm) {
@@ -202,6 +246,8 @@ int main(int argc, char** argv) {
   const halobench::Environment environment(argc, argv);
   const Communicator comm(MPI_COMM_WORLD);
   every_repetition_is_prepared_warmed_up_timed_and_verified(comm);
+  parts_are_timed_by_themselves(comm);
+  a_timeline_has_every_rank_and_is_checked(comm);
   without_warm_up_it_is_prepared_once(comm);
   a_repetition_passes_over_all_points(comm);
   the_slowest_rank_decides_how_many_steps_are_enough(comm);

@@ -319,6 +319,76 @@ void what_was_not_begun_is_not_ended(const Communicator& comm) {
   forest->bcast_begin(unit, roots.data(), leaves.data());  // the destructor completes it
 }
 
+/// Everybody begins it for the first time, with two units or operations: an error on every rank.
+void ranks_agree_on_what_they_begin(const Communicator& comm) {
+  if (comm.size() == 1) return;
+  std::vector<double> roots(200, 2.0);
+  std::vector<double> leaves(240);
+  const auto last = comm.rank() == comm.size() - 1;
+  const auto refused = [&](const Unit& unit, Operation operation, const std::string& others) {
+    Machine machine;
+    const auto forest = build(comm, machine, regular_graph(comm.size(), false));
+    const auto own_unit = last ? unit : Unit::of<double>();
+    const auto own = last ? operation : Operation::max;
+    expect::throws<std::logic_error>(
+        [&] {
+          forest->bcast_begin(own_unit, roots.data(), leaves.data(), own);
+          forest->bcast_end(own_unit, roots.data(), leaves.data(), own);
+        },
+        others);
+    comm.barrier();
+  };
+  refused(Unit::of<float>(), Operation::max, "bcast of 1 float with max");
+  refused(Unit::of<double>(2), Operation::max, "bcast of 2 double with max");
+  refused(Unit::of<double>(), Operation::sum, "bcast of 1 double with sum");
+}
+
+/// A unit that all have begun before, beside another: those that receive the other notice.
+void a_message_says_what_it_carries(const Communicator& comm) {
+  if (comm.size() == 1) return;
+  Machine machine;
+  const auto forest = build(comm, machine, regular_graph(comm.size(), false));
+  std::vector<double> roots(200, 2.0);
+  std::vector<double> leaves(240);
+  for (const auto& unit : {Unit::of<double>(), Unit::of<float>()}) {
+    forest->bcast_begin(unit, roots.data(), leaves.data());
+    forest->bcast_end(unit, roots.data(), leaves.data());
+  }
+  comm.barrier();
+  const auto unit = comm.rank() == 0 ? Unit::of<float>() : Unit::of<double>();
+  forest->bcast_begin(unit, roots.data(), leaves.data());
+  std::string said;
+  try {
+    forest->bcast_end(unit, roots.data(), leaves.data());
+  } catch (const std::logic_error& error) {
+    said = error.what();
+  }
+  comm.barrier();
+  const bool noticed = !said.empty();
+  expect::is_true(comm.sum(std::int64_t{noticed ? 1 : 0}) > 0, "nobody noticed");
+  if (noticed)
+    expect::contains(said, comm.rank() == 0 ? "where this rank began bcast of 1 float"
+                                            : "rank 0 began bcast of 1 float");
+}
+
+/// A step made of its parts leaves what the step leaves.
+void parts_make_the_whole(const Communicator& comm) {
+  Machine machine;
+  const auto forest = build(comm, machine, regular_graph(comm.size(), false));
+  const auto unit = Unit::of<double>();
+  std::vector<double> roots(200, 2.0);
+  std::vector<double> leaves(240, -1.0);
+  forest->bcast_begin(unit, roots.data(), leaves.data());
+  forest->bcast_end(unit, roots.data(), leaves.data());
+  const auto expected = leaves;
+  std::ranges::fill(leaves, -1.0);
+  using enum StarForest::Part;
+  for (const auto part : {pack, messages, scatter, unpack}) {
+    forest->run_bcast_part(part, unit, roots.data(), leaves.data());
+  }
+  expect::is_true(leaves == expected, "the parts leave something else");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -335,5 +405,8 @@ int main(int argc, char** argv) {
   many_buffers_take_turns(comm);
   bad_forests_are_refused_everywhere(comm);
   what_was_not_begun_is_not_ended(comm);
+  parts_make_the_whole(comm);
+  ranks_agree_on_what_they_begin(comm);
+  a_message_says_what_it_carries(comm);
   return expect::exit_code();
 }

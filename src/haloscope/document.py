@@ -30,6 +30,8 @@ TOPICS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "ring": ("Messages round a ring", ("ring",)),
     "sum3d": ("Scattered, added, gathered", ("sum3d",)),
     "collectives": ("Collective operations", ("collectives",)),
+    "star_forests": ("Star forests", ("sf_latency", "sf_grid", "split_phase")),
+    "timeline": ("One step, rank by rank", ("timeline",)),
     "convergence": ("Convergence", ("convergence", "surfaces")),
     "walltime": ("Wall time", ("walltime_grid", "hybrid_grid", "clusters")),
     "scaling": ("Speedup and efficiency", ("scaling",)),

@@ -24,7 +24,7 @@ LAYOUT = ("nodes", "ppn", "threads", "places", "bind", "placement")
 SETTINGS = ("kernel", *LAYOUT, "toolchain", "transport", "runner", "clock")
 """What every case has, besides the parameters of its kernel."""
 PROTOCOL = ("repetitions", "warmup", "steps")
-OUTPUT = ("surface",)
+OUTPUT = ("surface", "timeline", "parts")
 """Parameters that ask for more output, outside the timed part: no reason to tell cases apart."""
 SIZES = "sizes"
 """The points of a kernel that sweeps them inside one launch."""
@@ -223,8 +223,9 @@ def varying(settings: Sequence[Settings]) -> list[str]:
     """
     names = {name for one in settings for name in one if name not in OUTPUT}
     differ = {name for name in names if len({one.get(name) for one in settings}) > 1}
-    if len(_distinct(settings, differ)) == len(_distinct(settings, differ - {SIZES})):
-        differ -= {SIZES}
+    lists = {SIZES, *(n for n in differ if any("," in str(one.get(n)) for one in settings))}
+    if len(_distinct(settings, differ)) == len(_distinct(settings, differ - lists)):
+        differ -= lists
     return sorted(differ, key=_rank)
 
 

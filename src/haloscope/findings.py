@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from haloscope.bandwidth import uses
 from haloscope.comparison import Measure, contrasts
-from haloscope.evidence import LAYOUT, MeasuredCase, describe, facets, varying
+from haloscope.evidence import LAYOUT, MeasuredCase, describe, facets, name_of, varying
 from haloscope.fits import exchanges
+from haloscope.parts import split_phase_model
 from haloscope.points import Swept, sweep
 from haloscope.published import Library
 from haloscope.quantities import count, listed, number, percent, rate, seconds, size
@@ -19,6 +20,7 @@ from haloscope.tables.context import Context
 from haloscope.tables.exchange import groups
 from haloscope.tables.model import Tone
 from haloscope.tables.pingpong import half_round_trip
+from haloscope.tables.split_phase import switch_text
 
 BUSY = 0.5
 """Load beforehand, in processors, above which it is worth a word."""
@@ -49,6 +51,7 @@ def findings(cases: Sequence[MeasuredCase], context: Context) -> list[Finding]:
         _exchange(cases, context),
         _layouts(cases, context),
         _pingpong(cases),
+        _split_phase(cases),
     )
     return [finding for part in parts for finding in part]
 
@@ -320,3 +323,17 @@ def _interval(ratio: Estimate) -> str:
 
 def _tiny(share: float) -> str:
     return "0.01 %" if share <= 1e-4 else percent(share) if share > 1e-3 else f"{100 * share:.2f} %"
+
+
+def _split_phase(cases: Sequence[MeasuredCase]) -> Iterator[Finding]:
+    """What dominates a star forest's operation, from small to large."""
+    for case in cases:
+        model = split_phase_model(case)
+        if model is None or not model.data.local_bytes.any():
+            continue
+        first, last = (model.longest(point) for point in (0, -1))
+        yield Finding(
+            f"{name_of(case, cases)}: longest of an operation's parts: {first} at "
+            f"{size(model.data.remote_bytes[0])} sent, {last} at "
+            f"{size(model.data.remote_bytes[-1])}. {switch_text(model)}"
+        )

@@ -46,6 +46,8 @@ class Record:
     synchronisation: str | None = None
     points: list[dict[str, Any]] = field(default_factory=list)
     phases: list[dict[str, Any]] = field(default_factory=list)
+    parts: list[dict[str, Any]] = field(default_factory=list)
+    timeline: list[dict[str, Any]] = field(default_factory=list)
     result: dict[str, Any] = field(default_factory=dict)
     work: dict[str, Any] | None = None
     memory: dict[str, Any] | None = None

@@ -28,6 +28,9 @@ TABLE_KINDS = (
     "bandwidth",
     "clusters",
     "collectives",
+    "sf_latency",
+    "sf_grid",
+    "split_phase",
     "convergence",
     "exchange",
     "hybrid_grid",
@@ -55,6 +58,8 @@ FIGURE_KINDS = (
     "roofline",
     "scaling",
     "stream",
+    "split_phase",
+    "timeline",
     "surfaces",
     "transports",
 )

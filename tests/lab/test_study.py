@@ -161,6 +161,8 @@ def test_every_ready_study_is_valid() -> None:
         "poisson-scaling",
         "quick",
         "ring",
+        "sf-grid",
+        "sf-latency",
         "sum3d",
     ]
     for path in study.ready():

@@ -337,3 +337,47 @@ def write_folder(folder: Path, raws: Iterable[Raw], study: str | None = None) ->
 def changed(raw: Mapping[str, Any], **changes: Any) -> Raw:
     """A copy of a record with some keys replaced."""
     return {**raw, **changes}
+
+
+def star_forest(
+    kernel: str = "sf_scatter",
+    *,
+    ranks: int = 2,
+    nodes: int = 1,
+    launch: int = 0,
+    messages: int = 1,
+    **params: Any,
+) -> Raw:
+    """One launch of a star-forest kernel with the parts of its steps, and the last one's timeline.
+
+    Messages take 1 µs + 0.1 ns a byte, the rest 10 ns + 0.3 ns a byte: the scatter is longer above
+    4 KiB or so. The whole is what max() makes of them. sf_grid has n² points and n in a message.
+    """
+    noise = random.Random(f"{kernel} {ranks} {nodes} {launch} {params}")
+    grid = kernel == "sf_grid"
+    points: list[Raw] = []
+    parts: list[Raw] = []
+    for index, n in enumerate([4, 8, 16, 32, 64] if grid else [8, 64, 512, 4096, 32768]):
+        remote = 8 * n * messages if grid else n
+        local = 8 * n * n if grid else n
+        message = 1e-6 + 1e-10 * remote
+        moves = {"pack": 1e-8 + 1e-10 * remote, "scatter": 1e-8 + 3e-10 * local, "unpack": 2e-8}
+        whole = 2 * (moves["pack"] + max(message, moves["scatter"]) + moves["unpack"])
+        names = {"messages": 2 * message} | {
+            f"{op} {name}": time for op in ("bcast", "reduce") for name, time in moves.items()
+        }
+        parts += [
+            {"point": index, "name": name, "steps": 1, "times_s": [time * noise.uniform(1, 1.02)]}
+            for name, time in names.items()
+        ]
+        shape = {"messages": messages, "remote_bytes": remote, "local_bytes": local}
+        point = {"size_bytes": 8 * n if grid else n, "operation": None, "shape": shape}
+        more = {"n": n} if grid else {}
+        times = [whole * noise.uniform(1, 1.02)]
+        points.append({**point, **more, "result": {}, "steps": 1, "times_s": times, "bytes": 16.0})
+    spans = [["pack", 0, 1e-7, 2e-7], ["wait", 1, 3e-7, 9e-7], ["exchange", 0, 2e-7, 1e-6]]
+    trace = {"clock_error_s": 4e-7, "ranks": [spans] * ranks}
+    total = [sum(point["times_s"][0] for point in points)]
+    raw = record(kernel, {"parts": "yes", "timeline": 8, **params}, total, ranks=ranks,
+                 nodes=nodes, launch=launch)  # fmt: skip
+    return {**raw, "points": points, "parts": parts, "timeline": [trace] * len(points)}

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/star_forest/parts.hpp"
 #include "mpi/star_forest.hpp"
 
 namespace halobench {
@@ -81,7 +82,6 @@ class PairForest : public Instance {
 
   void step() override {
     ++steps_;
-    if (comm_.rank() > 1) return;
     const auto unit = Unit::of<double>();
     // With two buffers, what was received is never sent: both ranks send one and receive the other.
     double* roots = roots_.data();
@@ -91,6 +91,16 @@ class PairForest : public Instance {
     if (test_.two_buffers) std::swap(roots, leaves);
     forest_->reduce_begin(unit, leaves, roots, operation_);
     forest_->reduce_end(unit, leaves, roots, operation_);
+  }
+
+  std::vector<std::string> parts() const override { return part_names(); }
+
+  void run_part(std::size_t part) override {
+    double* roots = roots_.data();
+    double* leaves = leaves_.data();
+    halobench::run_part(
+        *forest_, part, {roots, leaves, operation_},
+        test_.two_buffers ? Arrays{leaves, roots, operation_} : Arrays{roots, leaves, operation_});
   }
 
   /// What the timed steps left; then one step from new values, for sums that grew beyond all
@@ -120,6 +130,7 @@ class PairForest : public Instance {
     return Json::object()
         .set("size_bytes", sizes_[point])
         .set("operation", Json())
+        .set("shape", shape_record(*forests_[point]))
         .set("result", Json::object().set("latency_s", 0.5 * times.median()));
   }
 
@@ -201,6 +212,7 @@ Kernel pair_kernel(const PairTest& test) {
   kernel.warmup = "2";
   kernel.sweeps = true;
   kernel.batched = true;
+  kernel.has_parts = true;
   kernel.plan = [test](const Params& params, const Shape& shape) {
     return plan_pair(test, params, shape);
   };

@@ -13,9 +13,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
+from haloscope.report.gantt import draw_gantt
 from haloscope.report.palette import GRID, INK, MUTED, ON_COLOUR, SERIES, dark_style
 from haloscope.report.surface import draw_surface
-from haloscope.series.model import Axis, Bars, Curve, Figure, Lines, Panel, Surface
+from haloscope.series.model import Axis, Bars, Curve, Figure, Gantt, Lines, Panel, Surface
 
 WIDTH_IN = 4.6
 """Narrow, so that ten-point text stays readable on a phone."""
@@ -78,6 +79,8 @@ def _drawing(name: str, panel: Panel) -> Drawing:
             canvas = _lines(panel)
         elif isinstance(panel, Bars):
             canvas = _bars(panel)
+        elif isinstance(panel, Gantt):
+            canvas = draw_gantt(panel, WIDTH_IN)
         else:
             canvas = _surface(panel)
         svg, pdf = StringIO(), BytesIO()

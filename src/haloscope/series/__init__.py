@@ -18,8 +18,10 @@ from haloscope.series import (
     ring,
     roofline,
     scaling,
+    split_phase,
     stream,
     surfaces,
+    timeline,
     transports,
 )
 from haloscope.series.model import Figure
@@ -36,6 +38,8 @@ KINDS: Mapping[str, Builder] = {
     "fits": fits.build,
     "ring": ring.build,
     "transports": transports.build,
+    "split_phase": split_phase.build,
+    "timeline": timeline.build,
     "scaling": scaling.build,
     "jacobi": jacobi.build,
     "roofline": roofline.build,

@@ -1,4 +1,4 @@
-"""A figure as data: panels of curves, bars or surfaces, and what they show in words."""
+"""A figure as data: panels of curves, bars, surfaces or timelines, and what they show in words."""
 
 from __future__ import annotations
 
@@ -81,7 +81,29 @@ class Surface:
     heights: tuple[tuple[float, ...], ...]
 
 
-Panel = Lines | Bars | Surface
+@dataclass(frozen=True)
+class Bar:
+    """Something that lasts, in a row of a Gantt panel. outer: others lie within it."""
+
+    row: int
+    name: str
+    begin: float
+    end: float
+    outer: bool = False
+
+
+@dataclass(frozen=True)
+class Gantt:
+    """A panel with a row a rank and time to the right. Bars of one name have one colour."""
+
+    id: str
+    title: str
+    x: str
+    rows: tuple[str, ...]
+    bars: tuple[Bar, ...]
+
+
+Panel = Lines | Bars | Surface | Gantt
 
 
 @dataclass(frozen=True)

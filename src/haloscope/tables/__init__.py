@@ -24,6 +24,8 @@ from haloscope.tables import (
     pingpong,
     ring,
     scaling,
+    split_phase,
+    star_forest,
     stream,
     sum3d,
     summary,
@@ -53,6 +55,9 @@ KINDS: Mapping[str, Builder] = {
     "exchange": exchange.build,
     "jacobi": jacobi.build,
     "iterations": iterations.build,
+    "sf_latency": star_forest.build_latency,
+    "sf_grid": star_forest.build_grid,
+    "split_phase": split_phase.build,
     "phases": phases.build,
     "summary": summary.build,
 }

@@ -1,0 +1,27 @@
+// The parts of a broadcast and the reduction that follows it, each by itself: what the split-phase
+// model is made from. J. Zhang, R. Mills, B. Smith, ANL-20/XXXX, section 6.
+#pragma once
+
+#include "mpi/star_forest.hpp"
+#include "record.hpp"
+
+namespace halobench {
+
+/// What one of the two works on: doubles, one a unit.
+struct Arrays {
+  double* roots;
+  double* leaves;
+  Operation operation;
+};
+
+/// "messages": those of both, one after the other, as a rank waits for what it has not sent itself
+/// only in the second; then pack, scatter and unpack of each.
+std::vector<std::string> part_names();
+
+/// Runs the part with that place in part_names().
+void run_part(StarForest& forest, std::size_t part, const Arrays& bcast, const Arrays& reduce);
+
+/// What this rank sends in a broadcast, and what it keeps.
+Json shape_record(const StarForest& forest);
+
+}  // namespace halobench

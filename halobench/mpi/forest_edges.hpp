@@ -1,0 +1,43 @@
+// What a rank gives to set up a star forest: checked, and sorted by the ranks that it concerns.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "mpi/communicator.hpp"
+#include "mpi/index_set.hpp"
+
+namespace halobench {
+
+/// Where a leaf's root is.
+struct Root {
+  int rank = 0;
+  std::int64_t index = 0;
+};
+
+/// What is wrong with this rank's own edges, or nothing.
+std::string own_problem(const Communicator& comm, std::span<const Root> edges,
+                        std::span<const std::int64_t> leaves);
+
+/// The first leaf whose root is not there, in words, or nothing. Collective, and only the way to an
+/// error message: every rank learns how many roots every other has.
+std::string missing_root(const Communicator& comm, std::int64_t roots, std::span<const Root> edges,
+                         std::span<const std::int64_t> leaves);
+
+/// Throws the problem of the lowest rank that has one as UsageError, on every rank; returns where
+/// none has. Collective.
+void throw_first(const Communicator& comm, const std::string& problem);
+
+/// Edges to one rank, in their order: their leaves here, their roots there.
+struct Bundle {
+  int rank = 0;
+  Sequence leaves;
+  Sequence roots;
+};
+
+/// Edges by the rank of their root, in rank order.
+std::vector<Bundle> by_rank(std::span<const Root> edges, std::span<const std::int64_t> leaves);
+
+}  // namespace halobench

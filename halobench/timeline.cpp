@@ -1,0 +1,64 @@
+#include "timeline.hpp"
+
+#include "mpi/shared_clock.hpp"
+
+namespace halobench {
+namespace {
+
+constexpr int most_ranks = 64;   ///< more rows can't be read in a figure
+constexpr double lead_s = 1e-4;  ///< from announcing the start to the start
+
+std::string rank_record(const std::vector<Span>& spans, const SharedClock& clock, double start_s) {
+  Json calls = Json::array();
+  for (const auto& span : spans) {
+    calls.push(Json::array()
+                   .push(span.name)
+                   .push(span.depth)
+                   .push(clock.at_s(span.begin_s) - start_s)
+                   .push(clock.at_s(span.end_s) - start_s));
+  }
+  return calls.dump();
+}
+
+/// A step after one that warms up; all ranks start it at one time of the shared clock.
+Json trace(const Communicator& comm, Instance& instance, Meter& meter, SharedClock& clock,
+           std::size_t spans) {
+  instance.prepare();
+  instance.step();
+  meter.settle();
+  instance.prepare();
+  clock.synchronise();
+  double start_s = clock.now_s() + lead_s;
+  check(MPI_Bcast(&start_s, 1, MPI_DOUBLE, 0, comm.handle()), "MPI_Bcast");
+  meter.trace_begin(spans);
+  clock.wait_until(start_s);
+  instance.step();
+  meter.settle();
+  const auto traced = meter.trace_end();
+  const auto own = comm.rank() < most_ranks ? rank_record(traced, clock, start_s) : std::string();
+  Json ranks = Json::array();
+  for (auto& text : comm.gather(own)) {
+    if (!text.empty()) ranks.push(Json::verbatim(std::move(text)));
+  }
+  return Json::object().set("clock_error_s", clock.error_s()).set("ranks", ranks);
+}
+
+}  // namespace
+
+Json timeline(const Communicator& comm, Instance& instance, Meter& meter, std::int64_t spans,
+              std::string& reason) {
+  Json points = Json::array();
+  if (spans == 0) return points;
+  SharedClock clock(comm);
+  meter.count(false);
+  for (std::size_t point = 0; point < instance.points(); ++point) {
+    instance.select(point);
+    points.push(trace(comm, instance, meter, clock, static_cast<std::size_t>(spans)));
+    const auto verdict = instance.verify();
+    if (reason.empty()) reason = verdict.reason;
+  }
+  meter.count(true);
+  return points;
+}
+
+}  // namespace halobench

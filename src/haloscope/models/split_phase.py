@@ -1,0 +1,263 @@
+"""Split-phase communication: packing, messages, what is done meanwhile, unpacking.
+
+Source: Zhang, Mills and Smith, ANL report on Summit, part II (2020), section 6:
+
+    T = T(Pack) + T_sync + max(l_MPI, T(Scatter) + T(user)) + T(Unpack),
+
+for one operation; a step here is a broadcast and the reduction that follows it, each such a sum,
+with l_MPI half of the time of both one's messages. Pack, scatter (what stays in the rank) and
+unpack are straight lines in the bytes they move, "memory size over bandwidth" with what starting
+them takes; l_MPI = alpha + beta s. All in pieces, as caches and protocols change: see
+piecewise_hockney. T_sync is 0 in ordinary memory, where a move is done when it returns, and
+T(user) is 0 where nothing is computed between begin and end.
+
+max() supposes that messages travel while the processor copies. A library that moves messages only
+inside its own calls, as those over shared memory do, takes the sum instead of the maximum: both are
+told, and which of them the whole is nearer to.
+
+For several neighbours the paper names LogGP (Alexandrov et al. 1995) and leaves it open. Here, for
+k messages of s bytes in all that a rank sends and as many that it receives,
+
+    l_MPI = alpha + (k - 1) g + s G,
+
+with alpha = L + 2 o: one gap for each further message, all sharing the rank's way into the network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+from scipy import optimize
+
+from haloscope.models import piecewise_hockney
+from haloscope.models.intervals import Intervals, bootstrapped
+from haloscope.models.model import Parameter, Residuals
+from haloscope.models.sweep import Array, sweep
+from haloscope.stats import Estimate
+
+MESSAGES = "messages"
+MOVES = ("pack", "scatter", "unpack")
+OPERATIONS = ("bcast", "reduce")
+PARTS = (MESSAGES, *(f"{operation} {move}" for operation in OPERATIONS for move in MOVES))
+FEWEST_POINTS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """Steps and their parts, over sizes.
+
+    remote_bytes: (points,), increasing: what a rank sends in an operation. local_bytes: (points,),
+    what it scatters. whole_s: (launches, points), a step. parts_s: for each of PARTS a
+    (launches, points) array, by itself; zeros where there is nothing to do.
+
+    Raises ValueError where shapes or names are none of this.
+    """
+
+    remote_bytes: Array
+    local_bytes: Array
+    whole_s: Array
+    parts_s: Mapping[str, Array]
+
+    def __post_init__(self) -> None:
+        """Refuse what is no such measurement."""
+        if self.remote_bytes.size < FEWEST_POINTS or np.any(np.diff(self.remote_bytes) <= 0):
+            raise ValueError(f"the model needs {FEWEST_POINTS} increasing sizes or more")
+        if set(self.parts_s) != set(PARTS):
+            raise ValueError(f"the parts of a step are {', '.join(PARTS)}")
+        shape = (self.whole_s.shape[0], self.remote_bytes.size)
+        for times in (self.whole_s, *self.parts_s.values()):
+            if times.shape != shape or not np.all(np.isfinite(times)) or np.any(times < 0):
+                raise ValueError("times must be one number >= 0 a launch and size")
+
+    def bytes_of(self, part: str) -> Array:
+        """(points,): what the time of a part goes by."""
+        return self.local_bytes if part.endswith("scatter") else self.remote_bytes
+
+
+@dataclass(frozen=True, eq=False)
+class SplitPhase:
+    """A fitted split-phase model; for each point also what its measured parts add up to.
+
+    lines: the fitted part by its name; None where it takes no time.
+    whole_s, parts_s: (points,) medians over launches.
+    residuals: of the whole step against the fitted parts with max().
+    """
+
+    data: Measurements
+    lines: Mapping[str, piecewise_hockney.PiecewiseHockney | None]
+    whole_s: Array
+    parts_s: Mapping[str, Array]
+    valid: tuple[float, float]
+    residuals: Residuals
+    warnings: tuple[str, ...]
+
+    name = "split phase"
+    source = "Zhang, Mills and Smith 2020 (ANL, Summit, part II), section 6"
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """alpha_s and bandwidth_bytes_per_s of every part and piece."""
+        return tuple(
+            Parameter(one.name, one.estimate, f"{part}, {one.piece}")
+            for part, line in self.lines.items()
+            if line is not None
+            for one in line.parameters
+        )
+
+    def predict(self, x: npt.ArrayLike) -> Array:
+        """Seconds of a step that sends x bytes in each operation, by the fitted parts."""
+        return compose(self._lines_at(np.asarray(x, dtype=np.float64)), overlap=True)
+
+    def composed_s(self, *, overlap: bool) -> Array:
+        """(points,): seconds of a step, from its measured parts: max() or the sum."""
+        return compose(self.parts_s, overlap=overlap)
+
+    @property
+    def nearer(self) -> str:
+        """Whether the whole, over all sizes, is nearer to "max" or to "sum" of its parts."""
+        off = [
+            float(np.median(np.abs(np.log(self.composed_s(overlap=overlap) / self.whole_s))))
+            for overlap in (True, False)
+        ]
+        return "max" if off[0] <= off[1] else "sum"
+
+    def longest(self, point: int) -> str:
+        """The part that takes longest at a point, over both operations: a move, or messages."""
+        return max((MESSAGES, *MOVES), key=lambda part: both(self.parts_s, part)[point])
+
+    @property
+    def switch_bytes(self) -> float | None:
+        """Bytes sent where the scatter begins to take longer than the messages; None if nowhere.
+
+        Between two measured sizes the ratio of the two is taken as a power of the size.
+        """
+        scatter = both(self.parts_s, "scatter")
+        ratio = scatter / both(self.parts_s, MESSAGES)
+        places = list(zip(self.data.remote_bytes, ratio, strict=True))
+        for (below, before), (above, after) in pairwise(places):
+            if before < 1 <= after:
+                share = np.log(1 / before) / np.log(after / before) if before > 0 else 1.0
+                return float(below * (above / below) ** share)
+        return None
+
+    def _lines_at(self, remote: Array) -> dict[str, Array]:
+        local = np.interp(remote, self.data.remote_bytes, self.data.local_bytes)
+        found = {}
+        for part, line in self.lines.items():
+            at = local if part.endswith("scatter") else remote
+            found[part] = np.zeros_like(remote) if line is None else line.predict(at)
+        return found
+
+
+def compose(parts_s: Mapping[str, Array], *, overlap: bool) -> Array:
+    """Seconds of a step from its parts: with max(), or as a sum where nothing overlaps."""
+    message = 0.5 * parts_s[MESSAGES]
+    total = np.zeros_like(message)
+    for operation in OPERATIONS:
+        pack, scatter, unpack = (parts_s[f"{operation} {move}"] for move in MOVES)
+        middle = np.maximum(message, scatter) if overlap else message + scatter
+        total = total + pack + middle + unpack
+    return total
+
+
+def both(parts_s: Mapping[str, Array], part: str) -> Array:
+    """A part's time over both operations of a step."""
+    if part == MESSAGES:
+        return parts_s[part]
+    first, second = (parts_s[f"{operation} {part}"] for operation in OPERATIONS)
+    return first + second
+
+
+def fit(data: Measurements, intervals: Intervals | None = None) -> SplitPhase:
+    """Fit a line in pieces to every part by itself; nothing is fitted to the whole.
+
+    Raises ValueError where a part has too few sizes for a line.
+    """
+    lines = {part: _line(data, part, intervals) for part in PARTS}
+    whole = np.median(data.whole_s, axis=0)
+    parts = {part: np.median(times, axis=0) for part, times in data.parts_s.items()}
+    at_points = {
+        part: np.zeros_like(whole) if line is None else line.predict(data.bytes_of(part))
+        for part, line in lines.items()
+    }
+    predicted = compose(at_points, overlap=True)
+    x = data.remote_bytes
+    warnings = tuple(
+        f"{part}: {warning}"
+        for part, line in lines.items()
+        if line is not None
+        for warning in line.warnings
+    )
+    residuals = Residuals(x, whole, predicted)
+    return SplitPhase(data, lines, whole, parts, (float(x[0]), float(x[-1])), residuals, warnings)
+
+
+def _line(
+    data: Measurements, part: str, intervals: Intervals | None
+) -> piecewise_hockney.PiecewiseHockney | None:
+    """The part's line; None where it moves nothing or takes no time."""
+    times, at = data.parts_s[part], data.bytes_of(part)
+    if np.all(times == 0) or np.all(at == at[0]):
+        return None
+    return piecewise_hockney.fit(
+        sweep(list(at), [list(one) for one in times.T]), intervals=intervals
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Fitted messages to several neighbours. alpha_s, gap_s, gap_s_per_byte: none is negative."""
+
+    alpha_s: Estimate
+    gap_s: Estimate
+    gap_s_per_byte: Estimate
+    relative_rms: float
+
+    source = "after LogGP, Alexandrov et al. 1995: alpha + (k - 1) g + s G"
+
+    def predict(self, neighbours: npt.ArrayLike, remote_bytes: npt.ArrayLike) -> Array:
+        """Seconds of the messages of an operation."""
+        values = (self.alpha_s.value, self.gap_s.value, self.gap_s_per_byte.value)
+        found: Array = _terms(np.asarray(neighbours), np.asarray(remote_bytes)) @ np.array(values)
+        return found
+
+
+def fit_neighbours(neighbours: Array, remote_bytes: Array, times_s: Array) -> Neighbours:
+    """Least squares of relative errors over points of different numbers of neighbours.
+
+    neighbours, remote_bytes: (points,), messages that a rank sends in an operation, and their bytes
+    together. times_s: (launches, points), seconds of an operation's messages.
+
+    Raises ValueError without two numbers of neighbours and three points.
+    """
+    if len(set(neighbours)) < 2 or neighbours.size < 3:
+        raise ValueError("gaps need two numbers of neighbours and three points or more")
+    terms = _terms(neighbours, remote_bytes)
+
+    def solve(times: Array) -> Array:
+        return np.asarray(optimize.nnls(terms / times[:, None], np.ones(times.size))[0])
+
+    centre = np.median(times_s, axis=0)
+    values = solve(centre)
+    launches, how = times_s.shape[0], Intervals()
+    generator = np.random.default_rng(how.seed)
+    drawn = np.array([
+        solve(np.median(times_s[generator.integers(0, launches, launches)], axis=0))
+        for _ in range(how.resamples if launches > 1 else 0)
+    ])  # fmt: skip
+    estimates = [
+        bootstrapped(float(value), drawn[:, i] if drawn.size else drawn, launches, how.confidence)
+        for i, value in enumerate(values)
+    ]
+    misfit = float(np.sqrt(np.mean((1 - terms @ values / centre) ** 2)))
+    return Neighbours(estimates[0], estimates[1], estimates[2], misfit)
+
+
+def _terms(neighbours: Array, remote_bytes: Array) -> Array:
+    """What alpha, g and G are multiplied by: (..., 3)."""
+    k, s = np.broadcast_arrays(neighbours, remote_bytes)
+    return np.stack([np.ones(k.shape), k - 1.0, s.astype(np.float64)], axis=-1)

@@ -1,0 +1,71 @@
+"""Cases whose records hold the parts of a step, as the split-phase model takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from statistics import median
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from haloscope.evidence import MeasuredCase
+from haloscope.models import split_phase
+from haloscope.models.intervals import Intervals
+
+if TYPE_CHECKING:
+    from haloscope.records import Record
+
+
+@lru_cache(maxsize=256)
+def split_phase_model(case: MeasuredCase) -> split_phase.SplitPhase | None:
+    """The model of a star forest's step; None where parts or sizes are too few."""
+    launches = [record for record in case.launches if record.parts]
+    if not launches:
+        return None
+    order = sorted(
+        range(len(launches[0].points)),
+        key=lambda point: launches[0].points[point]["shape"]["remote_bytes"],
+    )
+    shapes = [launches[0].points[point]["shape"] for point in order]
+    whole = [[median(record.points[point]["times_s"]) for point in order] for record in launches]
+    try:
+        data = split_phase.Measurements(
+            np.array([shape["remote_bytes"] for shape in shapes], dtype=np.float64),
+            np.array([shape["local_bytes"] for shape in shapes], dtype=np.float64),
+            np.array(whole),
+            {
+                name: np.array([_of_part(record, name, order) for record in launches])
+                for name in split_phase.PARTS
+            },
+        )
+        return split_phase.fit(data, Intervals("none") if case.simulated else None)
+    except ValueError:  # says what the data lack
+        return None
+
+
+def _of_part(record: Record, name: str, order: Sequence[int]) -> list[float]:
+    times = {
+        part["point"]: median(part["times_s"]) for part in record.parts if part["name"] == name
+    }
+    return [times[point] for point in order]
+
+
+def neighbours_model(cases: Sequence[MeasuredCase]) -> split_phase.Neighbours | None:
+    """Messages to several neighbours, from all cases' parts; None where all have as many."""
+    models = [(case, model) for case in cases if (model := split_phase_model(case)) is not None]
+    if not models:
+        return None
+    launches = min(model.data.whole_s.shape[0] for _, model in models)
+    neighbours, sizes, times = [], [], []
+    for case, model in models:
+        count = case.launches[0].points[0]["shape"]["messages"]
+        neighbours += [count] * model.data.remote_bytes.size
+        sizes += list(model.data.remote_bytes)
+        times.append(0.5 * model.data.parts_s[split_phase.MESSAGES][:launches])
+    try:
+        return split_phase.fit_neighbours(
+            np.array(neighbours, dtype=np.float64), np.array(sizes), np.concatenate(times, axis=1)
+        )
+    except ValueError:  # all have as many neighbours
+        return None

@@ -1,0 +1,137 @@
+"""A star forest's operation and its parts by size, with the split-phase model beside the whole.
+
+What section 6 of the report on Summit (Zhang, Mills, Smith 2020) proposes; one way, as its tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import isinf
+
+from haloscope.evidence import Facet, MeasuredCase, facets
+from haloscope.models.split_phase import MESSAGES, MOVES, SplitPhase, both
+from haloscope.parts import neighbours_model, split_phase_model
+from haloscope.points import sweep
+from haloscope.quantities import SECONDS, percent, rate, seconds, size
+from haloscope.stats import Estimate
+from haloscope.tables.context import Context
+from haloscope.tables.model import Cell, Column, Table, label, plain
+from haloscope.tables.notebook import Notebook
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """One table a case that has parts."""
+    own = [case for case in cases if split_phase_model(case)]
+    return [_table(part, context) for part in facets(own, ())]
+
+
+def _table(part: Facet, context: Context) -> Table:
+    (case,) = part.cases
+    model = split_phase_model(case)
+    if model is None:
+        raise ValueError("a case without parts")
+    notebook = Notebook(part.cases, context.all_cases)
+    rows = tuple(_rows(case, model, notebook))
+    for text in _notes(case, model, context):
+        notebook.note(text)
+    return Table(
+        id="split_phase",
+        kind="split_phase",
+        title=context.title(f"Parts of an operation, {case.kernel}", part.label),
+        columns=(
+            Column("remote_bytes", "sent", align="left"),
+            Column("whole_s", "whole"),
+            Column("pack_s", "pack", "parts, each by itself"),
+            Column("messages_s", "messages", "parts, each by itself"),
+            Column("scatter_s", "scatter", "parts, each by itself"),
+            Column("unpack_s", "unpack", "parts, each by itself"),
+            Column("max_s", "with max()", "added up"),
+            Column("sum_s", "as a sum", "added up"),
+            Column("model_s", "fitted", "model"),
+            Column("longest", "longest part", align="left"),
+        ),
+        rows=rows,
+        notes=notebook.notes(),
+    )
+
+
+def _rows(case: MeasuredCase, model: SplitPhase, notebook: Notebook) -> Iterator[tuple[Cell, ...]]:
+    points = sorted(sweep(case), key=lambda point: point.size_bytes)
+    overlapped, summed = model.composed_s(overlap=True), model.composed_s(overlap=False)
+    for i, point in enumerate(points):
+        measured = model.whole_s[i]
+        yield (
+            label(size(model.data.remote_bytes[i]), model.data.remote_bytes[i]),
+            notebook.estimate(point.time.times(0.5), case, SECONDS),
+            *(_half(both(model.parts_s, name)[i]) for name in ("pack", MESSAGES, *MOVES[1:])),
+            _beside(overlapped[i], measured),
+            _beside(summed[i], measured),
+            _beside(model.residuals.predicted_s[i], measured),
+            label(model.longest(i)),
+        )
+
+
+def _half(step_s: float) -> Cell:
+    """One of the two operations of a step."""
+    return plain(0.5 * float(step_s), seconds(0.5 * float(step_s)))
+
+
+def _beside(predicted_s: float, measured_s: float) -> Cell:
+    """A prediction of the step, one way, and how far it is off."""
+    off = float(predicted_s / measured_s - 1)
+    time = 0.5 * float(predicted_s)
+    return replace(plain(time, seconds(time)), also=f"{100 * off:+.0f} %")
+
+
+def _notes(case: MeasuredCase, model: SplitPhase, context: Context) -> Iterator[str]:
+    yield "One way: half of a step, which is a broadcast and a reduction."
+    yield f"{model.source}; T_sync is 0: in this memory, a move is done when it returns."
+    yield "Below a sum of parts and the model: how far it is from the whole."
+    nearer = "the maximum" if model.nearer == "max" else "the sum"
+    yield (
+        f"The whole is nearer to {nearer} of messages and scatter: messages "
+        f"{'do' if model.nearer == 'max' else 'do not'} travel while the rank copies."
+    )
+    misfit = percent(model.residuals.relative_rms)
+    yield f"Fitted model: root mean square of the relative residuals {misfit}."
+    yield switch_text(model)
+    yield from (_parameters(part, model) for part in model.lines if model.lines[part])
+    found = neighbours_model([c for c in context.all_cases if c.kernel == case.kernel])
+    if found:
+        per_byte = found.gap_s_per_byte
+        bandwidth = rate(1 / per_byte.value) if per_byte.value > 0 else "unbounded"
+        yield (
+            f"Messages to k neighbours, over all cases of this kernel: alpha = "
+            f"{seconds(found.alpha_s.value)}, g = {seconds(found.gap_s.value)}, 1/G = {bandwidth}, "
+            f"misfit {percent(found.relative_rms)} ({found.source})."
+        )
+
+
+def switch_text(model: SplitPhase) -> str:
+    """Where the scatter begins to take longer than the messages, in words."""
+    at = model.switch_bytes
+    if at is not None:
+        return f"Messages take longer up to {size(at)} sent, the scatter beyond."
+    last = len(model.whole_s) - 1
+    longer = both(model.parts_s, "scatter")[last] > both(model.parts_s, MESSAGES)[last]
+    return f"{'The scatter takes' if longer else 'Messages take'} longer at every size."
+
+
+def _parameters(part: str, model: SplitPhase) -> str:
+    line = model.lines[part]
+    pieces = line.pieces if line else ()
+    told = [
+        f"{seconds(piece.alpha_s.value)} + s / {_rate(piece.bandwidth_bytes_per_s)} ({piece.label})"
+        for piece in pieces
+    ]
+    return f"{part}: {'; '.join(told)}."
+
+
+def _rate(bandwidth: Estimate) -> str:
+    """A bandwidth with its interval."""
+    if isinf(bandwidth.value):
+        return "∞"
+    if bandwidth.low is None or bandwidth.high is None:
+        return rate(bandwidth.value)
+    return f"{rate(bandwidth.value)} [{rate(bandwidth.low)}, {rate(bandwidth.high)}]"

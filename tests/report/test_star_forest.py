@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import pytest
+from recorded import MACHINE, Raw, cases, pingpong, star_forest
+
+from haloscope import papers, series, tables
+from haloscope.findings import findings
+from haloscope.report.figures import draw
+from haloscope.series.model import Gantt, Lines
+from haloscope.tables import Context, Table
+
+SUMMIT = "anl-petsc-summit-part2"
+
+
+def build(kind: str, raws: list[Raw]) -> list[Table]:
+    paper = next(paper for paper in papers.list_papers() if paper.id == SUMMIT)
+    return tables.build(kind, cases(raws), Context(machine=MACHINE, paper=paper))
+
+
+def column(table: Table, key: str) -> list[object]:
+    index = [column.key for column in table.columns].index(key)
+    return [row[index].value for row in table.rows]
+
+
+def test_latencies_stand_side_by_side_with_what_a_forest_adds() -> None:
+    raws = [pingpong()] + [star_forest(kernel) for kernel in ("sf_pingpong", "sf_unpack")]
+
+    (table,) = build("sf_latency", raws)
+
+    keys = [column.key for column in table.columns]
+    assert keys == ["size_bytes", "pingpong_s", "sf_pingpong_s", "sf_unpack_s", "added_s"]
+    assert column(table, "size_bytes") == [8, 64, 512, 4096, 32768]
+    first = table.rows[0]
+    assert first[4].value == pytest.approx(first[2].value - first[1].value)  # type: ignore[operator]
+    assert first[2].published_value == 23.8e-6  # option B, intra-socket
+    assert first[3].published_value == 35.9e-6
+    assert first[1].published_value == 17.8e-6
+    assert f"Summit ({SUMMIT}, table 3)" in " ".join(table.notes)
+
+
+def test_pingpong_alone_makes_no_table_of_star_forests() -> None:
+    assert build("sf_latency", [pingpong()]) == []
+
+
+def test_grids_stand_side_by_side_with_the_published_ones() -> None:
+    raws = [
+        star_forest("sf_grid", ranks=9, nodes=nodes, messages=4, n="4,8,16,32,64", topology="3x3")
+        for nodes in (9, 3, 1)
+    ]
+
+    (table,) = build("sf_grid", raws)
+
+    assert column(table, "n") == [4, 8, 16, 32, 64]
+    assert [cell.published_value for cell in table.rows[0][1:]] == [None, 75.7e-6, 45.6e-6]
+    assert [column.title for column in table.columns[1:]] == [
+        "1 node, 9 processes per node", "3 nodes, 3 processes per node",
+        "9 nodes, 1 process per node",
+    ]  # fmt: skip
+
+
+def test_parts_are_added_up_beside_the_whole() -> None:
+    (table,) = build("split_phase", [star_forest(launch=launch) for launch in range(7)])
+
+    assert column(table, "longest") == ["messages"] * 4 + ["scatter"]
+    whole, added, summed = (column(table, key) for key in ("whole_s", "max_s", "sum_s"))
+    assert added == pytest.approx(whole, rel=0.02)
+    assert all(a < b for a, b in zip(added, summed, strict=True))  # type: ignore[operator]
+    notes = " ".join(table.notes)
+    assert "nearer to the maximum" in notes
+    assert "Messages take longer up to 4" in notes or "Messages take longer up to 5" in notes
+    assert "reduce unpack: 20" in notes
+
+
+def test_several_numbers_of_neighbours_give_the_gap() -> None:
+    raws = [
+        star_forest("sf_grid", ranks=ranks, messages=ranks - 1, n="4,8,16,32,64", launch=launch)
+        for ranks in (2, 3)
+        for launch in range(2)
+    ]
+
+    first, second = build("split_phase", raws)
+
+    assert any("Messages to k neighbours" in note for note in first.notes)
+    assert first.title != second.title
+
+
+def test_a_figure_of_the_parts_marks_the_switch() -> None:
+    (figure,) = series.build("split_phase", cases([star_forest()]), Context(machine=MACHINE))
+
+    times, residuals = figure.panels
+    assert isinstance(times, Lines) and isinstance(residuals, Lines)
+    assert [curve.label for curve in times.curves] == [
+        "whole", "messages", "pack", "scatter", "unpack", "model", "sum of parts",
+    ]  # fmt: skip
+    ((at, word),) = times.guides
+    assert 2048 < at < 8192 and word.startswith("scatter longer: ")
+    assert max(abs(mark.y) for mark in residuals.curves[0].marks) < 3
+
+
+def test_a_timeline_has_a_row_a_rank_and_tells_outer_phases() -> None:
+    (figure,) = series.build("timeline", cases([star_forest()]), Context(machine=MACHINE))
+
+    first, last = figure.panels
+    assert isinstance(first, Gantt) and isinstance(last, Gantt)
+    assert first.rows == ("rank 0", "rank 1") and first.title == "8 B" and last.title == "32 KiB"
+    assert [(bar.name, bar.outer) for bar in first.bars[:3]] == [
+        ("pack", False), ("wait", False), ("exchange", True),
+    ]  # fmt: skip
+    assert first.x == "time (µs)" and first.bars[2].end == pytest.approx(1.0)
+    assert "Clocks agree to 400 ns." in figure.notes[1]
+    drawing = draw(figure)[0]
+    assert drawing.name == "timeline-point0"
+    for word in ("rank 1", "wait", "exchange", "time (µs)"):
+        assert word in drawing.svg
+
+
+def test_without_a_timeline_nothing_is_drawn() -> None:
+    raw = {**star_forest(), "timeline": [], "parts": []}
+
+    assert series.build("timeline", cases([raw]), Context()) == []
+    assert series.build("split_phase", cases([raw]), Context()) == []
+    assert build("split_phase", [raw]) == []
+
+
+def test_the_headline_says_what_dominates_from_small_to_large() -> None:
+    own = cases([star_forest()])
+
+    said = [finding.text for finding in findings(own, Context(machine=MACHINE))]
+
+    (text,) = [text for text in said if "longest" in text]
+    assert "parts: messages at 8 B sent, scatter at 32 KiB. Messages take longer up to" in text

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from haloscope.models import split_phase
+from haloscope.models.intervals import Intervals
+from haloscope.models.split_phase import Measurements, Neighbours, SplitPhase
+from haloscope.models.sweep import Array
+
+SIZES: Array = np.exp2(np.arange(3, 23, dtype=np.float64))
+LAUNCHES = 7
+
+
+def made(*, overlap: bool = True, noise: float = 0.0) -> Measurements:
+    """A machine whose parts are lines: alpha + bytes / bandwidth; scatter on n² bytes."""
+    local = SIZES**2 / 64
+    lines = {
+        "messages": (2e-6, 2 / 1e10, SIZES),
+        "bcast pack": (1e-7, 1 / 2e10, SIZES),
+        "bcast scatter": (1e-8, 1 / 1e10, local),
+        "bcast unpack": (0.0, 0.0, SIZES),
+        "reduce pack": (2e-7, 1 / 2e10, SIZES),
+        "reduce scatter": (2e-8, 1 / 5e9, local),
+        "reduce unpack": (1e-7, 1 / 1e10, SIZES),
+    }
+    generator = np.random.default_rng(3)
+
+    def launches(times: Array) -> Array:
+        return times * (1 + noise * generator.standard_normal((LAUNCHES, SIZES.size)))
+
+    parts = {name: launches(a + b * x) for name, (a, b, x) in lines.items()}
+    medians = {name: np.median(times, axis=0) for name, times in parts.items()}
+    whole = launches(split_phase.compose(medians, overlap=overlap))
+    return Measurements(SIZES, local, whole, parts)
+
+
+def fitted(data: Measurements) -> SplitPhase:
+    return split_phase.fit(data, Intervals("none"))
+
+
+def test_the_whole_is_its_parts_with_the_longer_of_messages_and_scatter() -> None:
+    parts: Mapping[str, Array] = {
+        "messages": np.array([10.0, 2.0]),
+        "bcast pack": np.array([1.0, 1.0]),
+        "bcast scatter": np.array([3.0, 4.0]),
+        "bcast unpack": np.array([0.0, 0.0]),
+        "reduce pack": np.array([0.5, 0.5]),
+        "reduce scatter": np.array([6.0, 7.0]),
+        "reduce unpack": np.array([2.0, 2.0]),
+    }
+
+    assert list(split_phase.compose(parts, overlap=True)) == [
+        1 + 5 + 0.5 + 6 + 2,
+        1 + 4 + 0.5 + 7 + 2,
+    ]
+    assert list(split_phase.compose(parts, overlap=False)) == [22.5, 16.5]
+    assert list(split_phase.both(parts, "scatter")) == [9.0, 11.0]
+
+
+def test_exact_parts_give_their_lines_and_the_whole() -> None:
+    model = fitted(made())
+
+    assert model.predict(SIZES) == pytest.approx(model.whole_s, rel=1e-6)
+    assert model.residuals.relative_rms < 1e-6
+    assert model.composed_s(overlap=True) == pytest.approx(model.whole_s)
+    assert model.lines["bcast unpack"] is None
+    pack = [p.estimate.value for p in model.parameters if p.piece.startswith("bcast pack")]
+    assert pack == pytest.approx([1e-7, 2e10])
+    assert model.valid == (8.0, 2.0**22)
+
+
+def test_messages_are_longest_below_the_switch_and_the_scatter_beyond() -> None:
+    model = fitted(made())
+
+    # 2e-6 + 2e-10 s = 3e-8 + 3e-10 s² / 64
+    expected = np.roots([3e-10 / 64, -2e-10, 3e-8 - 2e-6]).max()
+    assert model.switch_bytes == pytest.approx(expected, rel=0.05)
+    assert model.longest(0) == "messages"
+    assert model.longest(SIZES.size - 1) == "scatter"
+
+
+def test_without_a_scatter_there_is_no_switch() -> None:
+    data = made()
+    none = {name: 0 * t if "scatter" in name else t for name, t in data.parts_s.items()}
+
+    assert fitted(Measurements(SIZES, 0 * SIZES, data.whole_s, none)).switch_bytes is None
+
+
+@pytest.mark.parametrize(("overlap", "word"), [(True, "max"), (False, "sum")])
+def test_it_tells_whether_messages_travel_meanwhile(overlap: bool, word: str) -> None:
+    assert fitted(made(overlap=overlap, noise=0.01)).nearer == word
+
+
+def test_intervals_hold_the_truth() -> None:
+    model = split_phase.fit(made(noise=0.01), Intervals(resamples=200))
+
+    (pack,) = [
+        p for p in model.parameters if p.piece.startswith("reduce pack") and "band" in p.name
+    ]
+    assert pack.estimate.low is not None and pack.estimate.high is not None
+    assert pack.estimate.low < 2e10 < pack.estimate.high
+
+
+def test_what_is_no_measurement_is_refused() -> None:
+    data = made()
+    with pytest.raises(ValueError, match="4 increasing sizes"):
+        Measurements(SIZES[:3], SIZES[:3], data.whole_s[:, :3], {})
+    with pytest.raises(ValueError, match="the parts of a step are messages, bcast pack"):
+        Measurements(SIZES, SIZES, data.whole_s, {"messages": data.whole_s})
+    with pytest.raises(ValueError, match="one number >= 0"):
+        Measurements(SIZES, SIZES, -data.whole_s, data.parts_s)
+
+
+def test_gaps_between_neighbours_are_found() -> None:
+    neighbours = np.array([1.0] * 4 + [2.0] * 4 + [4.0] * 4)
+    sizes = np.array([8.0, 1024.0, 2.0**16, 2.0**20] * 3)
+    true = 1e-6 + (neighbours - 1) * 2e-7 + sizes / 1e10
+    noise = 1 + 0.005 * np.random.default_rng(1).standard_normal((LAUNCHES, 12))
+
+    found = split_phase.fit_neighbours(neighbours, sizes, true * noise)
+
+    assert isinstance(found, Neighbours)
+    assert found.alpha_s.value == pytest.approx(1e-6, rel=0.02)
+    assert found.gap_s.value == pytest.approx(2e-7, rel=0.05)
+    assert 1 / found.gap_s_per_byte.value == pytest.approx(1e10, rel=0.02)
+    assert found.alpha_s.low is not None and found.alpha_s.low < 1e-6 * 1.005
+    assert found.predict(3.0, 0.0) == pytest.approx(1.4e-6, rel=0.02)
+    with pytest.raises(ValueError, match="two numbers of neighbours"):
+        split_phase.fit_neighbours(neighbours[:4], sizes[:4], true[None, :4])
