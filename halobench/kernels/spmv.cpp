@@ -84,8 +84,8 @@ class Spmv : public Instance {
     const auto own = counts().diagonal + counts().off_diagonal;
     const auto nonzeros = comm_.sum(own);
     return Json::object()
-        .set("flops_per_s", flops(nonzeros) / seconds)
-        .set("bytes_per_s", comm_.sum(product_bytes()) / seconds)
+        .set("product_flops_per_s", flops(nonzeros) / seconds)
+        .set("product_bytes_per_s", comm_.sum(product_bytes()) / seconds)
         .set("rows", source_.rows->rows())
         .set("nonzeros", nonzeros)
         .set("nonzeros_of_a_rank", comm_.max(static_cast<double>(own)))

@@ -15,6 +15,7 @@ from haloscope.series import (
     pingpong,
     ring,
     scaling,
+    spmv,
     stream,
     surfaces,
     transports,
@@ -34,6 +35,7 @@ KINDS: Mapping[str, Builder] = {
     "ring": ring.build,
     "transports": transports.build,
     "scaling": scaling.build,
+    "spmv": spmv.build,
     "stream": stream.build,
     "surfaces": surfaces.build,
 }

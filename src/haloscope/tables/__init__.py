@@ -22,6 +22,7 @@ from haloscope.tables import (
     pingpong,
     ring,
     scaling,
+    spmv,
     stream,
     sum3d,
     summary,
@@ -49,6 +50,8 @@ KINDS: Mapping[str, Builder] = {
     "clusters": clusters.build,
     "scaling": scaling.build,
     "exchange": exchange.build,
+    "overlap": exchange.build_overlap,
+    "spmv": spmv.build,
     "phases": phases.build,
     "summary": summary.build,
 }
