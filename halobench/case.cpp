@@ -18,7 +18,7 @@ constexpr int schema = 1;
 Params accepted_params(const Kernel& kernel, const Command& command, const Shape& shape,
                        double& predicted_bytes) {
   std::vector<Problem> problems;
-  Params params(kernel.all_parameters(), command.arguments, problems);
+  Params params(kernel.all_parameters(), command.arguments, problems, command.files);
   if (problems.empty()) {
     auto plan = kernel.plan(params, shape);
     problems = plan.problems;

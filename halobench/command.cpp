@@ -8,10 +8,11 @@ namespace halobench {
 namespace {
 
 constexpr const char* usage =
-    "usage: halobench [--out FILE] [--machine FILE] [--threads T] [--execute yes|no] KERNEL "
-    "key=value ...\n"
+    "usage: halobench [--out FILE] [--machine FILE] [--files FOLDER] [--threads T] "
+    "[--execute yes|no] KERNEL key=value ...\n"
     "       (under mpirun, srun or smpirun: one case, one JSON record)\n"
-    "       halobench --list | --describe KERNEL | --plan KERNEL key=value ... ranks=R threads=T\n";
+    "       halobench --list | --describe KERNEL | --plan KERNEL key=value ... ranks=R threads=T "
+    "files=FOLDER\n";
 
 int whole_number(const std::string& key, const std::string& text) {
   int value = 0;
@@ -43,22 +44,24 @@ void describe(const std::string& name) {
             << "\n";
 }
 
-/// Takes key=value out of `arguments`; `fallback` if it is not there.
-std::int64_t take(std::vector<std::string>& arguments, const std::string& key,
-                  std::int64_t fallback) {
+/// Takes key=value out of `arguments`; nothing if it is not there.
+std::optional<std::string> take(std::vector<std::string>& arguments, const std::string& key) {
   const auto found = std::ranges::find_if(
       arguments, [&](const std::string& argument) { return argument.starts_with(key + "="); });
-  if (found == arguments.end()) return fallback;
-  const auto value = whole_number(key, found->substr(key.size() + 1));
+  if (found == arguments.end()) return std::nullopt;
+  auto value = found->substr(key.size() + 1);
   arguments.erase(found);
   return value;
 }
 
 int plan(const std::string& name, std::vector<std::string> arguments) {
   const auto kernel = find_kernel(name);
-  const Shape shape{take(arguments, "ranks", 1), take(arguments, "threads", 1)};
+  const auto ranks = take(arguments, "ranks").value_or("1");
+  const auto threads = take(arguments, "threads").value_or("1");
+  const Shape shape{whole_number("ranks", ranks), whole_number("threads", threads)};
+  const auto files = take(arguments, "files").value_or("");
   std::vector<Problem> problems;
-  const Params params(kernel.all_parameters(), arguments, problems);
+  const Params params(kernel.all_parameters(), arguments, problems, files);
   Plan planned = problems.empty() ? kernel.plan(params, shape) : Plan{0, problems};
   Json refused = Json::array();
   for (const auto& problem : planned.problems) {
@@ -98,6 +101,8 @@ Command Command::parse(const std::vector<std::string>& arguments) {
       command.out = value;
     } else if (option == "--machine") {
       command.machine = value;
+    } else if (option == "--files") {
+      command.files = value;
     } else if (option == "--threads") {
       command.threads = whole_number(option, value);
     } else if (option == "--execute" && (value == "yes" || value == "no")) {

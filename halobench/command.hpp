@@ -9,12 +9,14 @@
 
 namespace halobench {
 
-/// halobench [--out FILE] [--machine FILE] [--threads T] [--execute yes|no] KERNEL key=value ...
+/// halobench [--out FILE] [--machine FILE] [--files FOLDER] [--threads T] [--execute yes|no] KERNEL
+/// key=value ...
 struct Command {
   std::string kernel;
   std::vector<std::string> arguments;  ///< key=value
   std::string out;                     ///< the record goes here; empty: standard output
   std::string machine;                 ///< the node model's numbers; empty: none
+  std::string files;                   ///< has the files that parameters name; empty: here
   int threads = 0;                     ///< OpenMP threads a rank; 0: as OpenMP was told
   bool execute = true;                 ///< under simulation: run the arithmetic too
 

@@ -105,6 +105,7 @@ std::optional<std::string> refuse(const Parameter& parameter, const std::string&
              ", such as 8,64,1K or 8:4M (doubling)";
     }
     case Parameter::Type::text:
+    case Parameter::Type::file:
       return std::nullopt;
   }
   return std::nullopt;
@@ -122,6 +123,8 @@ const char* type_name(Parameter::Type type) {
       return "sizes";
     case Parameter::Type::text:
       return "text";
+    case Parameter::Type::file:
+      return "file";
   }
   return "";
 }
@@ -144,8 +147,8 @@ Json Parameter::describe() const {
 }
 
 Params::Params(std::vector<Parameter> declared, std::span<const std::string> arguments,
-               std::vector<Problem>& problems)
-    : declared_(std::move(declared)) {
+               std::vector<Problem>& problems, std::string folder)
+    : declared_(std::move(declared)), folder_(std::move(folder)) {
   for (const auto& parameter : declared_) values_.push_back(parameter.fallback);
   for (const auto& argument : arguments) set(argument, problems);
 }
@@ -189,6 +192,14 @@ const std::string& Params::choice(std::string_view name) const {
 
 const std::string& Params::text(std::string_view name) const {
   return value(name, Parameter::Type::text);
+}
+
+const std::string& Params::file(std::string_view name) const {
+  return value(name, Parameter::Type::file);
+}
+
+std::string Params::path(std::string_view name) const {
+  return (folder_.empty() ? "" : folder_ + "/") + file(name);
 }
 
 std::vector<std::int64_t> Params::sizes(std::string_view name) const {

@@ -27,7 +27,8 @@ struct UsageError : std::runtime_error {
 
 /// A parameter that a kernel takes: its meaning, unit, default and what is allowed.
 struct Parameter {
-  enum class Type { integer, real, choice, sizes, text };
+  /// file: a word that the kernel knows, or the name of a file in the folder of --files.
+  enum class Type { integer, real, choice, sizes, text, file };
 
   std::string name;
   Type type;
@@ -45,15 +46,18 @@ struct Parameter {
 class Params {
  public:
   /// Parses `arguments` (each key=value). What is wrong is appended to `problems`, naming the valid
-  /// keys or values; the parameter concerned then keeps its default.
+  /// keys or values; the parameter concerned then keeps its default. `folder` has the files.
   Params(std::vector<Parameter> declared, std::span<const std::string> arguments,
-         std::vector<Problem>& problems);
+         std::vector<Problem>& problems, std::string folder = {});
 
   std::int64_t integer(std::string_view name) const;
   double real(std::string_view name) const;
   const std::string& choice(std::string_view name) const;
   /// As it was typed; its kernel's plan says what is wrong with it.
   const std::string& text(std::string_view name) const;
+  /// As it was typed; and where such a file lies.
+  const std::string& file(std::string_view name) const;
+  std::string path(std::string_view name) const;
   /// Sizes in bytes, ascending as given: "8,64,1K" or "8:4M" (doubling), K, M, G = 2^10, 2^20,
   /// 2^30.
   std::vector<std::int64_t> sizes(std::string_view name) const;
@@ -66,6 +70,7 @@ class Params {
 
   std::vector<Parameter> declared_;
   std::vector<std::string> values_;
+  std::string folder_;
 };
 
 }  // namespace halobench

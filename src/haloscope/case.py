@@ -50,6 +50,7 @@ class Case:
     given: the parameters that were asked for; params: all of them, resolved by halobench.
     memory_bytes: predicted, summed over ranks. oversubscribed: more threads than cores there.
     transport: as a toolchain names it; None leaves it to the library.
+    files: the folder with the files that its parameters name, where they name some.
     absent: why it can't run here, if it can't: it is then a record with that reason, no launch.
     stopped: where a precision was asked for, why there are no more launches: "narrow" intervals,
         or the cap on their "count".
@@ -66,6 +67,7 @@ class Case:
     memory_bytes: int
     oversubscribed: bool = False
     transport: str | None = None
+    files: str | None = None
     absent: str | None = None
     stopped: str | None = None
 
@@ -91,6 +93,11 @@ class Case:
     def title(self) -> str:
         """Its label, with the MPI library and the transport."""
         return ", ".join([self.label, " ".join(filter(None, (self.toolchain, self.transport)))])
+
+    @property
+    def options(self) -> list[str]:
+        """What halobench is told before the kernel's name."""
+        return ["--files", self.files] if self.files else []
 
     @property
     def arguments(self) -> list[str]:

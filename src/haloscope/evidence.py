@@ -28,7 +28,17 @@ OUTPUT = ("surface", "timeline", "parts")
 """Parameters that ask for more output, outside the timed part: no reason to tell cases apart."""
 SIZES = "sizes"
 """The points of a kernel that sweeps them inside one launch."""
-_FIRST = ("kernel", "n", "variant", "exchange", "decomposition", "toolchain", "transport", *LAYOUT)
+_FIRST = (
+    "kernel",
+    "matrix",
+    "n",
+    "variant",
+    "exchange",
+    "decomposition",
+    "toolchain",
+    "transport",
+    *LAYOUT,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,7 +290,16 @@ def _in_words(name: str, value: Setting) -> str:
         return count(value, "node")
     if name == "threads" and isinstance(value, int):
         return count(value, "thread")
-    if name in ("variant", "exchange", "clock", "placement", "toolchain", "transport", "mode"):
+    if name in (
+        "variant",
+        "exchange",
+        "clock",
+        "placement",
+        "toolchain",
+        "transport",
+        "mode",
+        "matrix",
+    ):
         return str(value)
     return f"{name} = {str(value).lower() if isinstance(value, bool) else value}"
 

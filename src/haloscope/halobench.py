@@ -29,7 +29,7 @@ class Parameter:
     """One key=value of a kernel. minimum, maximum and unit are None where there are none."""
 
     name: str
-    type: Literal["integer", "real", "choice", "sizes", "text"]
+    type: Literal["integer", "real", "choice", "sizes", "text", "file"]
     default: Any
     minimum: float | None
     maximum: float | None
@@ -89,15 +89,23 @@ def describe(binary: Path, kernel: str) -> Kernel:
 
 
 def plan(
-    binary: Path, kernel: str, params: Mapping[str, Any], *, ranks: int = 1, threads: int = 1
+    binary: Path,
+    kernel: str,
+    params: Mapping[str, Any],
+    *,
+    ranks: int = 1,
+    threads: int = 1,
+    files: Path | None = None,
 ) -> Plan:
     """What this case would be; what is wrong with it is in the plan's problems, all of it.
 
-    UserError where there is no such kernel.
+    files: the folder that has the files which parameters name. UserError where there is no such
+    kernel.
     """
     _require(binary, kernel)
     settings = [f"{key}={value}" for key, value in params.items()]
-    answer = _ask(binary, "--plan", kernel, *settings, f"ranks={ranks}", f"threads={threads}")
+    settings += [f"ranks={ranks}", f"threads={threads}", *([f"files={files}"] if files else [])]
+    answer = _ask(binary, "--plan", kernel, *settings)
     problems = (
         Problem(f"{kernel} {each['key']}={each['value']}", "refused", each["message"])
         for each in answer["problems"]

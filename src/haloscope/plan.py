@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any, Protocol
 
 from haloscope.case import Case, Job, Layout, Value
-from haloscope.errors import Problem, nearest
+from haloscope.errors import Problem, UserError, nearest
 from haloscope.evidence import SETTINGS
 from haloscope.machine import PLACEMENTS
 from haloscope.quantities import count, listed, size
@@ -44,6 +44,14 @@ class Program(Protocol):
 
     def parameters(self, kernel: str) -> Sequence[str]:
         """The names of a kernel's parameters."""
+
+    def prepared(
+        self, kernel: str, params: Mapping[str, Value], ranks: int
+    ) -> tuple[Mapping[str, Value], str | None]:
+        """Parameters with files made ready for ranks to read, and the folder where these are.
+
+        None where no parameter names one; UserError for files that won't do.
+        """
 
     def forecast(
         self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
@@ -233,7 +241,13 @@ class _RunExpansion:
         )
 
     def _check_and_add(self, given: dict[str, Value], layout: Layout) -> None:
-        forecast = self.program.forecast(self.run.kernel, given, layout.ranks, layout.threads)
+        try:
+            ready, files = self.program.prepared(self.run.kernel, given, layout.ranks)
+        except UserError as error:
+            for problem in error.problems:
+                self._problem("params", f"{problem.where}: {problem.what}", problem.mend)
+            return
+        forecast = self.program.forecast(self.run.kernel, ready, layout.ranks, layout.threads)
         for problem in forecast.problems:
             self._problem("", f"{problem.where}: {problem.what}", problem.mend)
         if forecast.problems:
@@ -242,7 +256,7 @@ class _RunExpansion:
             absent = self._absent(layout, toolchain, transport)
             case = Case(
                 kernel=self.run.kernel,
-                given=given,
+                given=ready,
                 params=forecast.params,
                 layout=layout,
                 toolchain=toolchain,
@@ -252,6 +266,7 @@ class _RunExpansion:
                 memory_bytes=forecast.memory_bytes,
                 oversubscribed=self._crowded(layout),
                 transport=transport,
+                files=files,
                 absent=absent,
             )
             if absent or self._fits(case):

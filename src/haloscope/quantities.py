@@ -10,6 +10,7 @@ MISSING = "–"
 Scale = Sequence[tuple[float, str]]
 SECONDS: Scale = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 BYTES: Scale = ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
+FLOPS: Scale = ((1e9, "GFLOP/s"), (1e6, "MFLOP/s"), (1e3, "kFLOP/s"), (1.0, "FLOP/s"))
 BYTES_PER_SECOND: Scale = ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s"))
 PER_SECOND: Scale = ((1e6, "M/s"), (1e3, "k/s"), (1.0, "/s"))
 PERCENT: Scale = ((0.01, "%"),)
@@ -73,6 +74,11 @@ def size(value: float | None) -> str:
 def rate(value: float | None) -> str:
     """Bytes a second in decimal units: "13.1 GB/s"."""
     return quantity(value, BYTES_PER_SECOND)
+
+
+def flops(value: float | None) -> str:
+    """Floating-point operations a second: "4.59 GFLOP/s"."""
+    return quantity(value, FLOPS)
 
 
 def clock(value: float | None) -> str:

@@ -11,10 +11,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from haloscope.quantities import MISSING, count, rate, seconds, size
+from haloscope.quantities import MISSING, count, flops, rate, seconds, size
 from haloscope.records import Record
 
 _UNITS: Mapping[str, Callable[[float], str]] = {
+    "_flops_per_s": flops,
     "_bytes_per_s": rate,
     "_bytes": size,
     "_s": seconds,

@@ -10,9 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from haloscope import __version__, build, halobench, machine, toolchain
+from haloscope import __version__, build, halobench, machine, matrices, toolchain
 from haloscope.case import Value, text
 from haloscope.errors import Problem, UserError, nearest
+from haloscope.matrices import is_matrix_market
 from haloscope.plan import Forecast, Site
 from haloscope.progress import Teller
 from haloscope.runners import process
@@ -113,7 +114,7 @@ class Halobench:
     """A built halobench, asked without launching it; the same question is asked once."""
 
     binary: Path
-    _known: dict[str, list[str]] = field(default_factory=dict)
+    _known: dict[str, halobench.Kernel] = field(default_factory=dict)
 
     @cached_property
     def _kernels(self) -> list[str]:
@@ -125,17 +126,33 @@ class Halobench:
 
     def parameters(self, kernel: str) -> Sequence[str]:
         """The names of a kernel's parameters."""
+        return [parameter.name for parameter in self._described(kernel).parameters]
+
+    def _described(self, kernel: str) -> halobench.Kernel:
         if kernel not in self._known:
-            described = halobench.describe(self.binary, kernel)
-            self._known[kernel] = [parameter.name for parameter in described.parameters]
+            self._known[kernel] = halobench.describe(self.binary, kernel)
         return self._known[kernel]
+
+    def prepared(
+        self, kernel: str, params: Mapping[str, Value], ranks: int
+    ) -> tuple[Mapping[str, Value], str | None]:
+        """Parameters with Matrix Market files made into binary ones, and the folder of those."""
+        named = [
+            parameter.name
+            for parameter in self._described(kernel).parameters
+            if parameter.type == "file" and is_matrix_market(params.get(parameter.name, ""))
+        ]
+        for key in named:
+            params = matrices.prepared(params, key, ranks)
+        return params, str(matrices.folder()) if named else None
 
     def forecast(
         self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
     ) -> Forecast:
         """One case's resolved parameters, memory and problems."""
         given = {key: text(value) for key, value in params.items()}
-        return halobench.plan(self.binary, kernel, given, ranks=ranks, threads=threads)
+        files = matrices.folder()
+        return halobench.plan(self.binary, kernel, given, ranks=ranks, threads=threads, files=files)
 
 
 def site(bench: Workbench, *, oversubscribe: bool) -> Site:

@@ -32,6 +32,11 @@ class FakeProgram:
     def parameters(self, kernel: str) -> Sequence[str]:
         return list(fake_halobench.DEFAULTS)
 
+    def prepared(
+        self, kernel: str, params: Mapping[str, Value], ranks: int
+    ) -> tuple[Mapping[str, Value], str | None]:
+        return params, None
+
     def forecast(
         self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
     ) -> Forecast:

@@ -51,7 +51,8 @@ class LocalRunner:
         with tempfile.TemporaryDirectory(prefix="haloscope-") as scratch:
             out = Path(scratch) / "record.json"
             launch = _launch_of(job.case)
-            program = [str(built.program), "--out", str(out), job.case.kernel, *job.case.arguments]
+            options = ["--out", str(out), *job.case.options]
+            program = [str(built.program), *options, job.case.kernel, *job.case.arguments]
             command, environment = launch_command(built.toolchain, launch, program)
             started = answer.now()
             ended = process.run(command, environment, job.case.timeout_s)

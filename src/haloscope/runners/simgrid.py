@@ -119,7 +119,8 @@ class _Simulation:
             *platform.settings(self.runner.cluster),
             *(str(built.program), "--out", str(folder / "record.json")),
             *("--machine", str(folder / "machine"), "--threads", str(self.case.layout.threads)),
-            *("--execute", "yes" if self.executes else "no", self.case.kernel, *self.arguments),
+            *("--execute", "yes" if self.executes else "no", *self.case.options),
+            *(self.case.kernel, *self.arguments),
         ]
         return process.Running(self.command, os.environ, self.case.timeout_s)
 

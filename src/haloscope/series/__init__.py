@@ -19,6 +19,7 @@ from haloscope.series import (
     roofline,
     scaling,
     split_phase,
+    spmv,
     stream,
     surfaces,
     timeline,
@@ -44,6 +45,7 @@ KINDS: Mapping[str, Builder] = {
     "jacobi": jacobi.build,
     "roofline": roofline.build,
     "iterations": iterations.build,
+    "spmv": spmv.build,
     "stream": stream.build,
     "surfaces": surfaces.build,
 }

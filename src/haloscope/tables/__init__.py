@@ -25,6 +25,7 @@ from haloscope.tables import (
     ring,
     scaling,
     split_phase,
+    spmv,
     star_forest,
     stream,
     sum3d,
@@ -58,6 +59,8 @@ KINDS: Mapping[str, Builder] = {
     "sf_latency": star_forest.build_latency,
     "sf_grid": star_forest.build_grid,
     "split_phase": split_phase.build,
+    "overlap": exchange.build_overlap,
+    "spmv": spmv.build,
     "phases": phases.build,
     "summary": summary.build,
 }

@@ -1,13 +1,14 @@
-"""The exchanges of the Poisson solver set against each other: is non-blocking faster?
+"""Ways to communicate set against each other: is non-blocking faster, does overlap help?
 
-For every setting that was run with several exchanges: the time of each, how many times as fast it
-is as the reference (blocking, where it was run), and a test on launches with Holm's correction for
+For every setting that was run with several: the time of each, how many times as fast it is as the
+reference (the first of them in the order below), and a test on launches with Holm's correction for
 the number of comparisons in the table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from haloscope.comparison import Contrast, Measure, contrasts
 from haloscope.evidence import MeasuredCase, facets
@@ -16,19 +17,42 @@ from haloscope.tables.contrast import COLUMNS, cells, explain
 from haloscope.tables.model import Cell, Column, Table, label, missing
 from haloscope.tables.notebook import Notebook
 
-ORDER = ("blocking", "even_odd", "sendrecv", "nonblocking", "persistent")
+
+@dataclass(frozen=True)
+class Ways:
+    """The values of one setting of a kernel, the reference first."""
+
+    kernel: str
+    setting: str
+    order: tuple[str, ...]
+    title: str
+
+    def place(self, case: MeasuredCase) -> int:
+        """Of a case's own way, in the order."""
+        return self.order.index(str(case.settings[self.setting]))
 
 
-def groups(cases: Sequence[MeasuredCase], seed: int) -> list[tuple[str, list[Contrast]]]:
-    """For each setting with several exchanges, all against the reference; corrected over all.
+EXCHANGES = Ways(
+    "poisson_cg",
+    "exchange",
+    ("blocking", "even_odd", "sendrecv", "nonblocking", "persistent"),
+    "Exchanges compared",
+)
+OVERLAPS = Ways("spmv", "overlap", ("none", "split", "split_temporary"), "Ways to overlap compared")
+
+
+def groups(
+    cases: Sequence[MeasuredCase], seed: int, ways: Ways = EXCHANGES
+) -> list[tuple[str, list[Contrast]]]:
+    """For each setting with several ways, all against the reference; corrected over all.
 
     One process exchanges nothing, so it has no row.
     """
-    own = [case for case in cases if case.kernel == "poisson_cg" and case.ranks > 1]
-    parts = [part for part in facets(own, ("exchange",)) if len(part.cases) > 1]
+    own = [case for case in cases if case.kernel == ways.kernel and case.ranks > 1]
+    parts = [part for part in facets(own, (ways.setting,)) if len(part.cases) > 1]
     pairs = []
     for part in parts:
-        first, *others = (_measure(case) for case in sorted(part.cases, key=_place))
+        first, *others = (_measure(case) for case in sorted(part.cases, key=ways.place))
         pairs += [(first, other) for other in others]
     found = iter(contrasts(pairs, seed))
     return [(part.label, [next(found) for _ in part.cases[1:]]) for part in parts]
@@ -38,13 +62,18 @@ def _measure(case: MeasuredCase) -> Measure:
     return Measure(case, "", tuple(case.times_s), case.time)
 
 
-def _place(case: MeasuredCase) -> int:
-    return ORDER.index(str(case.settings["exchange"]))
-
-
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """One table over all settings, a row an exchange."""
-    found = groups(cases, context.seed)
+    """The exchanges of the Poisson solver: one table over all settings, a row an exchange."""
+    return _build(cases, context, EXCHANGES)
+
+
+def build_overlap(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """The schemes of the sparse matrix-vector product, a row a scheme."""
+    return _build(cases, context, OVERLAPS)
+
+
+def _build(cases: Sequence[MeasuredCase], context: Context, ways: Ways) -> list[Table]:
+    found = groups(cases, context.seed, ways)
     if not found:
         return []
     shown = [m.case for _, own in found for m in (own[0].first, *(c.second for c in own))]
@@ -53,19 +82,19 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     for name, own in found:
         reference = own[0].first.case
         blank = (missing("reference"), missing(""), missing(""))
-        rows.append((label(name), *_named(reference, notebook, context), *blank))
+        rows.append((label(name), *_named(reference, ways, notebook, context), *blank))
         for one in own:
-            head = (label("", name), *_named(one.second.case, notebook, context))
+            head = (label("", name), *_named(one.second.case, ways, notebook, context))
             rows.append((*head, *cells(one, notebook)))
     explain([c for _, own in found for c in own], notebook)
     return [
         Table(
-            id="exchange",
-            kind="exchange",
-            title=context.title("Exchanges compared"),
+            id=ways.setting,
+            kind=ways.setting,
+            title=context.title(ways.title),
             columns=(
                 Column("setting", "setting", align="left"),
-                Column("exchange", "exchange", align="left"),
+                Column(ways.setting, ways.setting, align="left"),
                 Column("time_s", "wall time"),
                 *COLUMNS,
             ),
@@ -76,6 +105,8 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     ]
 
 
-def _named(case: MeasuredCase, notebook: Notebook, context: Context) -> tuple[Cell, Cell]:
+def _named(
+    case: MeasuredCase, ways: Ways, notebook: Notebook, context: Context
+) -> tuple[Cell, Cell]:
     published = context.library.find(case, "time_s", ("walltime_grid", "scaling"))
-    return label(str(case.settings["exchange"])), notebook.time(case, published)
+    return label(str(case.settings[ways.setting])), notebook.time(case, published)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from haloscope.evidence import MeasuredCase, name_of
-from haloscope.quantities import rate, scientific, seconds
+from haloscope.quantities import flops, rate, scientific, seconds
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, plain
 from haloscope.tables.notebook import Notebook
@@ -57,6 +57,7 @@ def _found(case: MeasuredCase) -> str:
         ("iterations", "{} iterations", lambda value: f"{value:,.0f}"),
         ("error_max", "error {}", scientific),
         ("triad_bytes_per_s", "triad {}", rate),
+        ("product_flops_per_s", "{}", flops),
         ("latency_s", "{} for the smallest message", seconds),
         ("bandwidth_bytes_per_s", "{} at best", rate),
     )

@@ -1,0 +1,141 @@
+"""spmv against PETSc's MatMult (AIJ) on the same stencil matrices, and against stream's triad.
+
+usage: .venv/bin/python bench/spmv.py [--rounds 5]
+
+Needs Debian's petsc-dev (libpetsc-real-dev), and mpicc in PATH, of the MPI library that PETSc was
+built with. No round is left out: medians over rounds are compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from turns import ROOT, Target, in_turn, once, petsc_flags, ratios, write_page
+
+MATRICES = {"3d27": (100, 27), "3d7": (100, 7)}
+OVERLAPS = ("none", "split", "split_temporary")
+RANKS = (1, 2)
+PETSC, SHARE = 1.2, 0.8
+HEADER = ["| what | median | range | target | |", "|---|---|---|---|---|"]
+
+
+def build(folder: Path) -> Path:
+    """Compile the peer."""
+    flags = petsc_flags()
+    if flags is None:
+        sys.exit("PETSc is not here: apt install libpetsc-real-dev")
+    peer = folder / "petsc_spmv"
+    source = str(ROOT / "bench" / "petsc_spmv.c")
+    optimised = ["mpicc", "-O3", "-march=native", source, "-o", str(peer)]
+    subprocess.run([*optimised, *flags, "-lm"], check=True)
+    return peer
+
+
+def peer_answer(peer: Path, ranks: int, matrix: str) -> dict[str, Any]:
+    """One launch of the peer, bound like ours."""
+    from haloscope.toolchain import Launch, find, launch_command
+
+    n, points = MATRICES[matrix]
+    words = [str(peer), "-n", str(n), "-points", str(points)]
+    argv, env = launch_command(find("system"), Launch(ranks=ranks, threads=1), words)
+    done = subprocess.run(
+        argv, env={**os.environ, **env}, capture_output=True, text=True, check=True
+    )
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def product(matrix: str, ranks: int, overlap: str = "split") -> dict[str, Any]:
+    """One launch of spmv; its record."""
+    return once("spmv", ranks=ranks, matrix=matrix, n=MATRICES[matrix][0], overlap=overlap)
+
+
+def seconds(matrix: str, ranks: int, overlap: str = "split") -> Callable[[], float]:
+    """A competitor: spmv, seconds of a product."""
+    return lambda: median(product(matrix, ranks, overlap)["times_s"])
+
+
+def triad(ranks: int, bytes_: float) -> Callable[[], float]:
+    """A competitor: stream's triad in bytes a second, its working set as large as the product's."""
+    size = int(bytes_ / ranks)
+    return lambda: float(
+        once("stream", ranks=ranks, sizes=size, operation="triad")["result"]["triad_bytes_per_s"]
+    )
+
+
+def traffic(result: dict[str, Any]) -> float:
+    """12 bytes a nonzero, 8 for where a row begins, and x and y."""
+    return 12.0 * float(result["nonzeros"]) + 24.0 * float(result["rows"])
+
+
+def bench_matrix(matrix: str, peer: Path, rounds: int) -> list[str]:
+    """Both programs and triad in turn, on 1 and 2 ranks; lines of the page."""
+    ours, theirs = product(matrix, 1)["result"], peer_answer(peer, 1, matrix)
+    if (ours["rows"], ours["nonzeros"]) != (theirs["rows"], theirs["nonzeros"]):
+        sys.exit(f"not the same matrix: {ours}, {theirs}")
+    competitors: dict[str, Callable[[], float]] = {}
+    for ranks in RANKS:
+        competitors |= {
+            f"spmv, {ranks}": seconds(matrix, ranks),
+            f"PETSc, {ranks}": lambda r=ranks: float(peer_answer(peer, r, matrix)["seconds"]),
+            f"triad, {ranks}": triad(ranks, traffic(ours)),
+        }
+    for overlap in (each for each in OVERLAPS if each != "split"):
+        competitors[f"{overlap}, 2"] = seconds(matrix, 2, overlap)
+    figures = in_turn(competitors, rounds)
+    targets, times = [], []
+    for ranks in RANKS:
+        own, peers = figures[f"spmv, {ranks}"], figures[f"PETSc, {ranks}"]
+        share = [
+            traffic(ours) / s / b for s, b in zip(own, figures[f"triad, {ranks}"], strict=True)
+        ]
+        name = f"{ranks} rank" + ("s" if ranks > 1 else "")
+        targets.append(Target(f"PETSc MatMult / spmv, {name}", ratios(peers, own), PETSC).row())
+        targets.append(Target(f"bytes a second / triad, {name}", share, SHARE).row())
+        rates = (2 * ours["nonzeros"] / median(own), traffic(ours) / median(own))
+        bound = median(figures[f"triad, {ranks}"])
+        times.append(
+            f"| {name} | {1e3 * median(own):.3g} | {1e3 * median(peers):.3g} | "
+            + " | ".join(f"{1e-9 * rate:.3g}" for rate in (*rates, bound))
+            + " |"
+        )
+    schemes = [median(figures["spmv, 2" if each == "split" else f"{each}, 2"]) for each in OVERLAPS]
+    return [
+        f"## {matrix}, {ours['rows']:,} rows, {ours['nonzeros']:,} nonzeros", "", *HEADER, *targets,
+        "", "| | spmv, ms | PETSc, ms | spmv, GFLOP/s | spmv, GB/s | triad, GB/s |",
+        "|---|---|---|---|---|---|", *times, "",
+        "Schemes on 2 ranks, ms: "
+        + "; ".join(f"{each} {1e3 * s:.3g}" for each, s in zip(OVERLAPS, schemes, strict=True))
+        + ".", "",
+    ]  # fmt: skip
+
+
+def main() -> None:
+    """Run everything, write docs/bench/spmv.md."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    rounds = parser.parse_args().rounds
+    body = [
+        "A product is counted as 12 bytes a nonzero and 24 a row (where it begins, x, y). PETSc: "
+        "AIJ, -O2 as Debian builds it.", "",
+    ]  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        peer = build(Path(folder))
+        for matrix in MATRICES:
+            body += bench_matrix(matrix, peer, rounds)
+    load = f"{os.getloadavg()[1]:.1f} on {os.cpu_count()} processors"
+    body.append(f"Load average over the last five minutes, our own included: {load}.")
+    print(write_page("spmv", "spmv against PETSc's MatMult", body))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,316 @@
+// Sparse matrix times vector, rows over ranks: the irregular neighbourhood communication of J.
+// Zhang, R. Mills, B. Smith, ANL-20/XXXX, section 5.4, with the three schemes of its figure 12.
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernel.hpp"
+#include "kernels/spmv/answer.hpp"
+#include "kernels/spmv/distributed_csr.hpp"
+#include "kernels/spmv/source.hpp"
+#include "numerics/hash.hpp"
+
+namespace halobench {
+namespace {
+
+constexpr std::int64_t pieces = 16;  ///< of a worker's rows, shared out as threads become free
+
+/// Whole numbers from 1 to 64, so that sums of products with whole numbers are exact.
+double mixed(std::int64_t i) { return static_cast<double>(1 + hash(i, 0) % 64); }
+double mixed_otherwise(std::int64_t i) { return static_cast<double>(1 + hash(i, 1) % 64); }
+double one(std::int64_t /*i*/) { return 1; }
+
+class Spmv : public Instance {
+ public:
+  explicit Spmv(const Context& context)
+      : comm_(context.comm),
+        meter_(context.meter),
+        source_(make_source(context.params, context.comm.size())),
+        matrix_(context, *source_.rows, make_begins(context, source_)),
+        answer_(context.memory, *source_.rows, matrix_),
+        overlap_(context.params.choice("overlap")),
+        x_(context.memory.allocate<double>(counts().rows)),
+        y_(context.memory.allocate<double>(counts().rows)),
+        ghosts_(context.memory.allocate<double>(counts().ghosts)) {
+    if (overlap_ == "split_temporary") z_ = context.memory.allocate<double>(counts().coupled);
+    const bool concurrent = !z_unused() && meter_.threads() > 1 && !simulated();
+    begin_ = &meter_.phase("begin");
+    if (concurrent) {
+      concurrent_ = &meter_.phase("concurrent");
+    } else {
+      diagonal_ = &meter_.phase("diagonal");
+      end_ = &meter_.phase("end");
+      off_diagonal_ = &meter_.phase("off_diagonal");
+    }
+    if (!z_unused()) add_ = &meter_.phase("add");
+    check_other_products();
+  }
+
+  /// Another x each time, so that ghosts of the time before are wrong.
+  void prepare() override {
+    ++round_;
+    set_x(mixed, scale());
+  }
+
+  void step() override {
+    meter_.communicate(*begin_, [&] { forest().bcast_begin(unit_, x_.data(), ghosts_.data()); });
+    if (concurrent_ != nullptr) {
+      both_products_at_once();
+    } else if (overlap_ == "none") {
+      end();
+      diagonal_product();
+      off_diagonal_product();
+    } else {
+      diagonal_product();
+      end();
+      off_diagonal_product();
+    }
+    if (add_ != nullptr) add_temporary();
+  }
+
+  Verdict verify() override {
+    if (!meter_.executes()) return {};
+    return {first_problem_.empty() ? compare(scale()) : first_problem_};
+  }
+
+  Work work() const override {
+    return {product_bytes(), flops(counts().diagonal + counts().off_diagonal),
+            static_cast<double>(matrix_.forest().bcast_sent().messages)};
+  }
+
+  Json result(std::span<const Times> times) override {
+    const double seconds = times[0].median();
+    const auto own = counts().diagonal + counts().off_diagonal;
+    const auto nonzeros = comm_.sum(own);
+    return Json::object()
+        .set("product_flops_per_s", flops(nonzeros) / seconds)
+        .set("product_bytes_per_s", comm_.sum(product_bytes()) / seconds)
+        .set("rows", source_.rows->rows())
+        .set("nonzeros", nonzeros)
+        .set("nonzeros_of_a_rank", comm_.max(static_cast<double>(own)))
+        .set("off_diagonal", comm_.sum(counts().off_diagonal))
+        .set("ghosts", comm_.sum(counts().ghosts))
+        .set("ghosts_of_a_rank", comm_.max(static_cast<double>(counts().ghosts)))
+        .set("bytes_per_nonzero", comm_.sum(product_bytes()) / static_cast<double>(nonzeros));
+  }
+
+ private:
+  const CsrCounts& counts() const { return matrix_.counts(); }
+  StarForest& forest() { return matrix_.forest(); }
+  bool z_unused() const { return overlap_ != "split_temporary"; }
+  double scale() const { return std::ldexp(1.0, static_cast<int>(round_ % 8)); }
+  static double flops(std::int64_t nonzeros) { return 2 * static_cast<double>(nonzeros); }
+
+  void end() {
+    meter_.communicate(*end_, [&] { forest().bcast_end(unit_, x_.data(), ghosts_.data()); });
+  }
+
+  void diagonal_product() {
+    meter_.compute(*diagonal_, diagonal_traffic(), [&] {
+      for_each_worker([&](const WorkerRows& worker) {
+        multiply(matrix_.diagonal(), worker.rows, x_.data(), y_.data());
+      });
+    });
+  }
+
+  /// Into y, or into the temporary.
+  void off_diagonal_product() {
+    meter_.compute(*off_diagonal_, off_diagonal_traffic(), [&] {
+      const auto block = matrix_.off_diagonal();
+      for_each_worker([&](const WorkerRows& worker) {
+        if (z_unused()) {
+          multiply_add(block, matrix_.coupled_rows(), worker.coupled, ghosts_.data(), y_.data());
+        } else {
+          multiply(block, worker.coupled, ghosts_.data(), z_.data());
+        }
+      });
+    });
+  }
+
+  /// The first thread waits for the messages and has the off-diagonal block; the others, and it
+  /// too when it is done, have the diagonal one.
+  void both_products_at_once() {
+    auto traffic = diagonal_traffic();
+    traffic.bytes += off_diagonal_traffic().bytes;
+    traffic.flops += off_diagonal_traffic().flops;
+    const auto& workers = matrix_.workers();
+    const auto all = std::ssize(workers) * pieces;
+    meter_.compute(*concurrent_, traffic, [&] {
+#pragma omp parallel
+      {
+        if (omp_get_thread_num() == 0) {
+          forest().bcast_end(unit_, x_.data(), ghosts_.data());
+          multiply(matrix_.off_diagonal(), {0, counts().coupled}, ghosts_.data(), z_.data());
+        }
+#pragma omp for schedule(dynamic, 1)
+        for (std::int64_t piece = 0; piece < all; ++piece) {
+          const auto& rows = workers[static_cast<std::size_t>(piece / pieces)].rows;
+          multiply(matrix_.diagonal(), share(rows, pieces, piece % pieces), x_.data(), y_.data());
+        }
+      }
+    });
+  }
+
+  void add_temporary() {
+    meter_.compute(*add_, add_traffic(), [&] {
+      for_each_worker([&](const WorkerRows& worker) {
+        scatter_add(matrix_.coupled_rows(), worker.coupled, z_.data(), y_.data());
+      });
+    });
+  }
+
+  /// Values and columns, where rows begin, x and y.
+  Traffic diagonal_traffic() const {
+    return traffic(counts().diagonal,
+                   12.0 * number(counts().diagonal) + 24.0 * number(counts().rows));
+  }
+
+  /// Values and columns, where rows begin, ghosts, and y (read, written, and its place) or z.
+  Traffic off_diagonal_traffic() const {
+    const double row = z_unused() ? 28.0 : 16.0;
+    return traffic(counts().off_diagonal, 12.0 * number(counts().off_diagonal) +
+                                              row * number(counts().coupled) +
+                                              8.0 * number(counts().ghosts));
+  }
+
+  Traffic add_traffic() const {
+    auto found = traffic(0, 28.0 * number(counts().coupled));
+    found.flops = number(counts().coupled);
+    return found;
+  }
+
+  Traffic traffic(std::int64_t nonzeros, double bytes) const {
+    const double working_set = 12.0 * number(counts().diagonal + counts().off_diagonal) +
+                               24.0 * number(counts().rows) + 8.0 * number(counts().ghosts);
+    return {bytes, flops(nonzeros), working_set};
+  }
+
+  double product_bytes() const {
+    return diagonal_traffic().bytes + off_diagonal_traffic().bytes +
+           (z_unused() ? 0 : add_traffic().bytes);
+  }
+
+  static double number(std::int64_t count) { return static_cast<double>(count); }
+
+  template <class Body>
+  void for_each_worker(Body&& body) const {
+    const auto& workers = matrix_.workers();
+#pragma omp parallel for schedule(static, 1)
+    for (std::size_t worker = 0; worker < workers.size(); ++worker) body(workers[worker]);
+  }
+
+  void set_x(VectorAt x, double factor) {
+    if (!meter_.executes()) return;
+    const auto first = matrix_.rows().begin;
+    for_each_worker([&](const WorkerRows& worker) {
+      for (auto i = worker.rows.begin; i < worker.rows.end; ++i) {
+        x_[static_cast<std::size_t>(i)] = factor * x(first + i);
+        y_[static_cast<std::size_t>(i)] = -1;
+      }
+    });
+    std::ranges::fill(ghosts_.span(), -1.0);
+  }
+
+  /// Row sums (x = 1), u . A v = v . A u for a symmetric matrix, then what steps are to give.
+  void check_other_products() {
+    if (!meter_.executes()) return;
+    meter_.count(false);
+    set_x(one, 1);
+    answer_.expect(one);
+    step();
+    first_problem_ = compare(1);
+    if (first_problem_.empty() && source_.rows->symmetric()) first_problem_ = asymmetry();
+    answer_.expect(mixed);
+    meter_.count(true);
+  }
+
+  std::string compare(double factor) const {
+    const auto wrong = comm_.sum(answer_.wrong(y_.data(), factor));
+    return wrong == 0 ? "" : std::to_string(wrong) + " values of y are wrong";
+  }
+
+  std::string asymmetry() {
+    const double one_way = product_with(mixed, mixed_otherwise);
+    const double other_way = product_with(mixed_otherwise, mixed);
+    const double allowed = source_.rows->whole() ? 0 : 1e-10 * std::abs(one_way);
+    if (std::abs(one_way - other_way) <= allowed) return {};
+    return "u.Av = " + Json(one_way).dump() + " and v.Au = " + Json(other_way).dump() +
+           " of a symmetric matrix";
+  }
+
+  double product_with(VectorAt left, VectorAt right) {
+    set_x(right, 1);
+    step();
+    double sum = 0;
+    for (std::int64_t i = 0; i < counts().rows; ++i) {
+      sum += left(matrix_.rows().begin + i) * y_[static_cast<std::size_t>(i)];
+    }
+    return comm_.sum(sum);
+  }
+
+  const Communicator& comm_;
+  Meter& meter_;
+  Source source_;
+  DistributedCsr matrix_;
+  Answer answer_;
+  std::string overlap_;
+  Buffer<double> x_;
+  Buffer<double> y_;
+  Buffer<double> ghosts_;
+  Buffer<double> z_;  ///< what the off-diagonal block adds, where it does not go into y at once
+  Phase* begin_ = nullptr;
+  Phase* diagonal_ = nullptr;
+  Phase* end_ = nullptr;
+  Phase* off_diagonal_ = nullptr;
+  Phase* concurrent_ = nullptr;  ///< in place of the three above
+  Phase* add_ = nullptr;
+  const Unit unit_ = Unit::of<double>();
+  std::string first_problem_;
+  std::int64_t round_ = 0;
+};
+
+}  // namespace
+
+Kernel spmv() {
+  using enum Parameter::Type;
+  Kernel kernel;
+  kernel.name = "spmv";
+  kernel.summary = "Sparse matrix times vector: irregular neighbours, overlapped or not";
+  kernel.paper = "anl-petsc-summit-part2, section 5.4";
+  kernel.parameters = {
+      {"matrix", file, "3d27",
+       "a stencil on a square or cube (2d5, 2d9, 3d7, 3d27), random (with row_length and "
+       "bandwidth), power_law (with row_length on average), or a Matrix Market file: NAME.mtx, "
+       "NAME.mtx.gz"},
+      {"n", integer, "100",
+       "of a stencil, grid points along each axis; of random and power_law, rows", "", 1, 1e15},
+      {"row_length", integer, "27", "nonzeros of a row, of random and power_law", "", 1, 1e9},
+      {"bandwidth", integer, "0",
+       "of random: columns are no further than this from the diagonal; 0 sets no limit", "", 0,
+       1e15},
+      {"partition", text, "rows",
+       "what ranks and threads have alike: rows, or nonzeros; of a Matrix Market file also graph: "
+       "METIS cuts as few connections between ranks as it can, and rows are renumbered"},
+      {"overlap",
+       choice,
+       "split",
+       "none: messages, then products; split: the product with the rank's own columns while "
+       "messages travel, then that with the others'; split_temporary: the latter into a vector of "
+       "its own, added at the end - with several threads, one of them waits for messages and "
+       "multiplies while the others work on the former (figure 12 of the report: split is a, "
+       "split_temporary c; b is for accelerators)",
+       "",
+       {},
+       {},
+       {"none", "split", "split_temporary"}},
+  };
+  kernel.repetitions = "20";
+  kernel.warmup = "2";
+  kernel.batched = true;
+  kernel.plan = plan_spmv;
+  kernel.setup = [](const Context& context) { return std::make_unique<Spmv>(context); };
+  return kernel;
+}
+
+}  // namespace halobench

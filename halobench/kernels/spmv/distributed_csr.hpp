@@ -1,0 +1,78 @@
+// A square sparse matrix, its rows shared out over ranks and threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernel.hpp"
+#include "kernels/spmv/partition.hpp"
+#include "mpi/star_forest.hpp"
+#include "numerics/csr.hpp"
+#include "numerics/sparse_rows.hpp"
+
+namespace halobench {
+
+/// What one thread has of a rank's rows, and of those with entries in other ranks' columns
+/// (coupled rows).
+struct WorkerRows {
+  Range rows;     ///< counted from the rank's first
+  Range coupled;  ///< counted from the rank's first coupled row
+};
+
+/// What a rank stores.
+struct CsrCounts {
+  std::int64_t rows = 0;
+  std::int64_t diagonal = 0;      ///< nonzeros in the rank's own columns
+  std::int64_t off_diagonal = 0;  ///< nonzeros in columns of others
+  std::int64_t coupled = 0;       ///< rows that have some of these
+  std::int64_t ghosts = 0;        ///< columns of others that are needed
+};
+
+/// Two blocks on each rank (section 5.4 of ANL-20/XXXX; as PETSc's MPIAIJ): the diagonal one has
+/// the columns of the rank's own rows, the off-diagonal one, without empty rows, those of others.
+/// Columns are 32-bit: the former counted from the first own row, the latter the places of ghosts.
+/// A star forest has the ghosts as its leaves, in the order of their rows, so that they arrive in
+/// place.
+class DistributedCsr {
+ public:
+  /// `begins`: of all workers, see partition.hpp. Every rank visits its own rows twice, each thread
+  /// its own, so that they lie near it. Collective. Without execution nothing is stored.
+  DistributedCsr(const Context& context, const SparseRows& source, const Begins& begins);
+
+  /// Of the whole matrix.
+  Range rows() const { return rows_; }
+  const CsrCounts& counts() const { return counts_; }
+  const std::vector<WorkerRows>& workers() const { return workers_; }
+  Csr diagonal() const { return diagonal_.view(); }
+  Csr off_diagonal() const { return off_diagonal_.view(); }
+  /// The rows of the off-diagonal block, counted from the rank's first.
+  const std::int32_t* coupled_rows() const { return coupled_rows_.data(); }
+  StarForest& forest() const { return *forest_; }
+
+ private:
+  struct Block {
+    Buffer<std::int64_t> begin;
+    Buffer<std::int32_t> columns;
+    Buffer<double> values;
+
+    Csr view() const { return {begin.data(), columns.data(), values.data()}; }
+  };
+
+  void count(const SparseRows& source);
+  void fill(const SparseRows& source);
+  void fill(const SparseRows& source, std::size_t worker);
+  void connect(const Context& context, const Begins& rank_begins);
+
+  Range rows_;
+  std::vector<WorkerRows> workers_;
+  std::vector<CsrCounts> before_;  ///< what a rank's workers before each one store
+  std::vector<std::int64_t> ghost_columns_;
+  CsrCounts counts_;
+  Block diagonal_;
+  Block off_diagonal_;
+  Buffer<std::int32_t> coupled_rows_;
+  std::unique_ptr<StarForest> forest_;
+};
+
+}  // namespace halobench

@@ -1,0 +1,97 @@
+#include "kernels/spmv/source.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "kernels/spmv/matrix_file.hpp"
+#include "mpi/topology.hpp"
+
+namespace halobench {
+namespace {
+
+bool is_generated(const std::string& name) { return std::ranges::count(recipe_names(), name) > 0; }
+
+std::string file_of(const Params& params, std::int64_t ranks) {
+  const bool parts = params.text("partition") == "graph";
+  return params.path("matrix") + (parts ? "." + std::to_string(ranks) : "") + ".csr";
+}
+
+std::optional<Problem> problem_of_names(const Params& params) {
+  const auto& partition = params.text("partition");
+  const bool generated = is_generated(params.file("matrix"));
+  if (partition == "graph" && generated) {
+    return Problem{"partition", partition, "only for Matrix Market files; give rows or nonzeros"};
+  }
+  if (partition != "rows" && partition != "nonzeros" && partition != "graph") {
+    return Problem{"partition", partition, "give one of rows, nonzeros, graph"};
+  }
+  const bool three = params.file("matrix").starts_with("3d");
+  const auto n = params.integer("n");
+  if (generated && params.file("matrix").starts_with(three ? "3d" : "2d") &&
+      !volume({n, n, three ? n : 1})) {
+    return Problem{"n", std::to_string(n), "the matrix would have more than 2^63 - 1 rows"};
+  }
+  return std::nullopt;
+}
+
+double memory_of(const SparseRows& source, const Params& params, double ranks) {
+  const auto rows = static_cast<double>(source.rows());
+  const auto reach = 2 * static_cast<double>(source.reach());
+  const double own = rows / ranks;
+  const double nonzeros = source.nonzeros() / ranks;
+  const double coupled = ranks > 1 ? std::min(own, reach) : 0;
+  const double ghosts = std::min({rows - own, reach, nonzeros});
+  const double vectors = source.whole() ? 32 : 40;  // where rows begin, x, y, expected, its error
+  const double with_place = params.choice("overlap") == "split_temporary" ? 20 : 12;
+  const double set_up = 48;  // of a ghost: the forest's edges and lists
+  return ranks * (12 * nonzeros + vectors * own + with_place * coupled + (8 + set_up) * ghosts);
+}
+
+}  // namespace
+
+Source make_source(const Params& params, std::int64_t ranks) {
+  const auto& name = params.file("matrix");
+  if (is_generated(name)) {
+    return {generated_rows({name, params.integer("n"), params.integer("row_length"),
+                            params.integer("bandwidth")}),
+            {}};
+  }
+  auto file = std::make_unique<MatrixFile>(file_of(params, ranks));
+  auto parts = file->parts();
+  return {std::move(file), std::move(parts)};
+}
+
+Begins make_begins(const Context& context, const Source& source) {
+  const std::int64_t workers = std::int64_t{context.comm.size()} * context.meter.threads();
+  const auto& partition = context.params.text("partition");
+  if (partition == "graph") return cut_parts(source.parts, context.meter.threads());
+  if (partition == "nonzeros") return cut_by_nonzeros(context.comm, *source.rows, workers);
+  return cut_by_rows(source.rows->rows(), workers);
+}
+
+Plan plan_spmv(const Params& params, const Shape& shape) {
+  Plan plan;
+  if (const auto problem = problem_of_names(params)) {
+    plan.problems.push_back(*problem);
+    return plan;
+  }
+  try {
+    const auto source = make_source(params, shape.ranks);
+    const auto parts = std::ssize(source.parts) - 1;
+    if (params.text("partition") == "graph" && parts != shape.ranks) {
+      plan.problems.push_back(
+          {"matrix", params.file("matrix"),
+           "made for " + std::to_string(parts) + " ranks, not for " + std::to_string(shape.ranks)});
+    }
+    plan.memory_bytes = memory_of(*source.rows, params, static_cast<double>(shape.ranks));
+  } catch (const UsageError& error) {
+    std::string names;
+    for (const auto& name : recipe_names()) names += name + ", ";
+    plan.problems.push_back(
+        {"matrix", params.file("matrix"),
+         "give " + names + "or a Matrix Market file (NAME.mtx, NAME.mtx.gz): " + error.what()});
+  }
+  return plan;
+}
+
+}  // namespace halobench

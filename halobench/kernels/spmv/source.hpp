@@ -1,0 +1,27 @@
+// Which matrix a case asks for, how its rows are shared out, and what that will need.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernel.hpp"
+#include "kernels/spmv/partition.hpp"
+#include "numerics/sparse_rows.hpp"
+
+namespace halobench {
+
+struct Source {
+  std::unique_ptr<SparseRows> rows;
+  std::vector<std::int64_t> parts;  ///< where the rows of each rank begin, if the source says
+};
+
+/// Throws UsageError where a file is not as it should be.
+Source make_source(const Params& params, std::int64_t ranks);
+
+/// Collective.
+Begins make_begins(const Context& context, const Source& source);
+
+Plan plan_spmv(const Params& params, const Shape& shape);
+
+}  // namespace halobench

@@ -1,0 +1,65 @@
+#include "numerics/csr.hpp"
+
+namespace halobench {
+namespace {
+
+/// Values and columns are asked for so many entries ahead: 4 KiB of values. What hardware foresees
+/// is too little where a core waits for memory: one core takes 1.3 times as long without this
+/// (3-D 27-point matrix of a million rows).
+constexpr std::int64_t ahead = 512;
+
+inline void prefetch(const double* values, const std::int32_t* columns) {
+  __builtin_prefetch(values + ahead);
+  __builtin_prefetch(columns + ahead);
+}
+
+/// Four sums side by side, so that an addition does not wait for the one before it.
+inline double row_times(const double* values, const std::int32_t* columns, std::int64_t count,
+                        const double* x) {
+  double a = 0;
+  double b = 0;
+  double c = 0;
+  double d = 0;
+  const auto add_four = [&] {
+    a += values[0] * x[columns[0]];
+    b += values[1] * x[columns[1]];
+    c += values[2] * x[columns[2]];
+    d += values[3] * x[columns[3]];
+    values += 4;
+    columns += 4;
+  };
+  prefetch(values, columns);
+  for (; count >= 8; count -= 8) {  // a cache line of values
+    prefetch(values + 8, columns + 8);
+    add_four();
+    add_four();
+  }
+  if (count >= 4) {
+    add_four();
+    count -= 4;
+  }
+  for (; count > 0; --count) a += *values++ * x[*columns++];
+  return (a + b) + (c + d);
+}
+
+inline double row_times(const Csr& a, std::int64_t row, const double* x) {
+  const auto begin = a.begin[row];
+  return row_times(a.values + begin, a.columns + begin, a.begin[row + 1] - begin, x);
+}
+
+}  // namespace
+
+void multiply(const Csr& a, Range rows, const double* x, double* y) {
+  for (auto i = rows.begin; i < rows.end; ++i) y[i] = row_times(a, i, x);
+}
+
+void multiply_add(const Csr& a, const std::int32_t* places, Range rows, const double* x,
+                  double* y) {
+  for (auto i = rows.begin; i < rows.end; ++i) y[places[i]] += row_times(a, i, x);
+}
+
+void scatter_add(const std::int32_t* places, Range rows, const double* z, double* y) {
+  for (auto i = rows.begin; i < rows.end; ++i) y[places[i]] += z[i];
+}
+
+}  // namespace halobench
