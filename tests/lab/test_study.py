@@ -161,6 +161,8 @@ def test_every_ready_study_is_valid() -> None:
         "poisson-scaling",
         "quick",
         "ring",
+        "spmv-overlap",
+        "spmv-scaling",
         "sum3d",
     ]
     for path in study.ready():
