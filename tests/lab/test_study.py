@@ -163,6 +163,8 @@ def test_every_ready_study_is_valid() -> None:
         "ring",
         "sf-grid",
         "sf-latency",
+        "spmv-overlap",
+        "spmv-scaling",
         "sum3d",
     ]
     for path in study.ready():
