@@ -9,7 +9,15 @@ from collections.abc import Iterator
 from math import prod
 from xml.etree import ElementTree
 
-from haloscope.cluster import Cluster, Messages, Network, between_nodes, within_node
+from haloscope.cluster import (
+    Cache,
+    Cluster,
+    Messages,
+    Network,
+    Protocol,
+    between_nodes,
+    within_node,
+)
 
 SPEED_FLOPS = 1e9
 """Of a host, nominally: computation is charged in seconds."""
@@ -85,7 +93,7 @@ def machine_file(cluster: Cluster) -> str:
         f"cores {node.cores} {node.sockets}",
         *(f"memory {one.cores} {one.bandwidth_bytes_per_s.value!r}" for one in node.memory),
         *(
-            f"cache {cache.size_bytes} {cache.shared_by} {alone.value!r} {crowded.value!r}"
+            f"cache {_usable(cache)!r} {cache.shared_by} {alone.value!r} {crowded.value!r}"
             for cache in node.caches
             if (alone := cache.bandwidth_bytes_per_s)
             and (crowded := cache.crowded_bytes_per_s or alone)
@@ -94,6 +102,10 @@ def machine_file(cluster: Cluster) -> str:
     if node.sharpness is not None:
         lines.append(f"sharpness {node.sharpness.value!r}")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _usable(cache: Cache) -> float:
+    return cache.usable_bytes.value if cache.usable_bytes else cache.size_bytes
 
 
 def settings(cluster: Cluster) -> list[str]:
@@ -108,7 +120,7 @@ def settings(cluster: Cluster) -> list[str]:
         "smpi/simulate-computation": "no",
         "smpi/privatization": "no",  # halobench has no variables that ranks would have to share
         "smpi/wtime": "0",
-        **({"smpi/os": f"0:{send.value!r}:0"} if send else {}),
+        **({f"smpi/{key}": f"0:{send.value!r}:0" for key in ("os", "ois")} if send else {}),
         **({"smpi/or": f"0:{receive.value!r}:0"} if receive else {}),
         "smpi/async-small-thresh": str(limit),
         "smpi/send-is-detached-thresh": str(limit),
@@ -137,10 +149,11 @@ def _factors(cluster: Cluster) -> tuple[str, str]:
         limit = round(cluster.mpi.rendezvous_bytes.value) if cluster.mpi else 0
         return "0:1", f"0:1;{max(0, limit - 1)}:{_HANDSHAKE}"
     latency, bandwidth = _wire_latency(cluster, described), _bandwidth(described)
-    overheads = _overheads(cluster)
+    switch = cluster.mpi.rendezvous_bytes.value if cluster.mpi else 0.0
     bandwidths, latencies = [], []
-    for piece in described.protocols:
-        above = max(0, piece.first_bytes - 1)
+    for first, piece in _sections(described, switch):
+        above = max(0, first - 1)
+        overheads = 0.0 if first >= switch else _overheads(cluster)  # as SMPI has them
         fast = piece.bandwidth_bytes_per_s
         slow = piece.latency_s
         by_bandwidth = fast.value / bandwidth if fast else _UNLIMITED
@@ -148,6 +161,14 @@ def _factors(cluster: Cluster) -> tuple[str, str]:
         bandwidths.append(f"{above}:{by_bandwidth!r}")
         latencies.append(f"{above}:{by_latency!r}")
     return ";".join(bandwidths), ";".join(latencies)
+
+
+def _sections(messages: Messages, switch: float) -> Iterator[tuple[int, Protocol]]:
+    """The protocols by their first size; one that rendezvous begins in is cut there."""
+    for piece in messages.protocols:
+        yield piece.first_bytes, piece
+        if piece.first_bytes < switch <= piece.last_bytes:
+            yield round(switch), piece
 
 
 def _overheads(cluster: Cluster) -> float:

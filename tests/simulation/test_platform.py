@@ -154,8 +154,8 @@ def test_protocols_become_factors_on_latency_and_bandwidth() -> None:
         }
     ]
     options = platform.settings(described(nodes=1, messages=messages))
-    assert "--cfg=smpi/bw-factor:0:1000.0;1024:0.5" in options
-    assert "--cfg=smpi/lat-factor:0:1.0;1024:2.0" in options
+    assert "--cfg=smpi/bw-factor:0:1000.0;1024:0.5;12287:0.5" in options
+    assert "--cfg=smpi/lat-factor:0:1.0;1024:2.0;12287:2.0" in options
 
 
 def test_what_a_simulation_lacks_is_named() -> None:

@@ -58,28 +58,9 @@ def execute(arguments: argparse.Namespace) -> int:
 def _lines(found: Cluster) -> Iterator[tuple[str, str, str]]:
     """What there is to say: name, value, source."""
     from haloscope.platform import shape
-    from haloscope.quantities import count, seconds, size
+    from haloscope.quantities import seconds, size
 
-    node = found.node
-    threads = f" of {count(node.threads_per_core, 'thread')}" if node.threads_per_core > 1 else ""
-    yield "nodes", f"{found.nodes:,}", ""
-    yield "node", node.cpu, ""
-    yield "", f"{count(node.sockets, 'socket')}, {count(node.cores, 'core')}{threads}", ""
-    yield "memory", size(node.memory_bytes), ""
-    if node.core_flops_per_s:
-        flops = node.core_flops_per_s
-        yield "a core", f"{flops.value / 1e9:g} Gflop/s", flops.source
-    for cache in node.caches:
-        shared = f" for {count(cache.shared_by, 'core')}" if cache.shared_by > 1 else " a core"
-        yield f"cache L{cache.level}", size(cache.size_bytes) + shared, ""
-        yield from _rate("", cache.bandwidth_bytes_per_s, " to one core")
-        yield from _rate("", cache.crowded_bytes_per_s, " to each of all cores")
-    if node.sharpness:
-        yield "sharpness", f"{node.sharpness.value:g}", node.sharpness.source
-    for memory in node.memory:
-        yield from _rate(
-            "memory", memory.bandwidth_bytes_per_s, f" to {count(memory.cores, 'core')}"
-        )
+    yield from _node(found)
     if found.network:
         yield "network", found.network.name, found.network.source
         for line in shape(found.network):
@@ -100,6 +81,34 @@ def _lines(found: Cluster) -> Iterator[tuple[str, str, str]]:
             (messages.latency_s.source),
         )
         yield from _rate("", messages.bandwidth_bytes_per_s, "")
+
+
+def _node(found: Cluster) -> Iterator[tuple[str, str, str]]:
+    from haloscope.quantities import count, size
+
+    node = found.node
+    threads = f" of {count(node.threads_per_core, 'thread')}" if node.threads_per_core > 1 else ""
+    yield "nodes", f"{found.nodes:,}", ""
+    yield "node", node.cpu, ""
+    yield "", f"{count(node.sockets, 'socket')}, {count(node.cores, 'core')}{threads}", ""
+    yield "memory", size(node.memory_bytes), ""
+    if node.core_flops_per_s:
+        flops = node.core_flops_per_s
+        yield "a core", f"{flops.value / 1e9:g} Gflop/s", flops.source
+    for cache in node.caches:
+        shared = f" for {count(cache.shared_by, 'core')}" if cache.shared_by > 1 else " a core"
+        yield f"cache L{cache.level}", size(cache.size_bytes) + shared, ""
+        if cache.usable_bytes:
+            usable = cache.usable_bytes
+            yield "", f"of which a sweep finds {size(usable.value)}", usable.source
+        yield from _rate("", cache.bandwidth_bytes_per_s, " to one core")
+        yield from _rate("", cache.crowded_bytes_per_s, " to each of all cores")
+    if node.sharpness:
+        yield "sharpness", f"{node.sharpness.value:g}", node.sharpness.source
+    for memory in node.memory:
+        yield from _rate(
+            "memory", memory.bandwidth_bytes_per_s, f" to {count(memory.cores, 'core')}"
+        )
 
 
 def _rate(name: str, quantity: Quantity | None, to: str) -> Iterator[tuple[str, str, str]]:
