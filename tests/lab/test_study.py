@@ -162,6 +162,7 @@ def test_every_ready_study_is_valid() -> None:
         "quick",
         "ring",
         "sum3d",
+        "validate-local",
     ]
     for path in study.ready():
         study.load(path)
