@@ -37,14 +37,18 @@ struct Sample {
   double delayed_s = 0;     ///< the same with a pause before each but the first
   double delay_s = 0;       ///< the mean of these pauses
   double receive_s = 0;     ///< receiving a message that is there already
+  double send_s = 0;        ///< sending what is received late: by rendezvous, as long as the wait
+  double wait_s = 0;        ///< of the server before that receive, not idle but inside MPI
 };
 
-constexpr std::array<std::pair<const char*, double Sample::*>, 5> measured{{
+constexpr std::array<std::pair<const char*, double Sample::*>, 7> measured{{
     {"round_trip_s", &Sample::round_trip_s},
     {"burst_s", &Sample::burst_s},
     {"delayed_s", &Sample::delayed_s},
     {"delay_s", &Sample::delay_s},
     {"receive_s", &Sample::receive_s},
+    {"send_s", &Sample::send_s},
+    {"wait_s", &Sample::wait_s},
 }};
 
 class LogGP : public Instance {
@@ -91,7 +95,7 @@ class LogGP : public Instance {
 
   Work work() const override {
     if (!plays()) return {};
-    const double messages = comm_.rank() == client ? 2.0 + 2.0 * static_cast<double>(burst_) : 3.0;
+    const double messages = comm_.rank() == client ? 3.0 + 2.0 * static_cast<double>(burst_) : 3.0;
     return {messages * size_, 0, messages};
   }
 
@@ -153,6 +157,9 @@ class LogGP : public Instance {
     sample_.delay_s = paused / static_cast<double>(burst_ - 1);
 
     send();
+    start = MPI_Wtime();
+    send();
+    sample_.send_s = MPI_Wtime() - start;
   }
 
   void serve() {
@@ -164,17 +171,34 @@ class LogGP : public Instance {
     const double start = MPI_Wtime();
     for (std::int64_t i = 1; i < burst_; ++i) receive();
     send();
-    pause(MPI_Wtime() - start);  // as long as burst - 1 round trips: the last message is there
+    const double round_trips = MPI_Wtime() - start;
+    pause(round_trips);  // as long as burst - 1 round trips: the last message is there
     const double arrived = MPI_Wtime();
     receive();
     sample_.receive_s = MPI_Wtime() - arrived;
+    sample_.wait_s = progress(round_trips);
+    receive();
   }
 
-  /// Over the launch's repetitions. Collective: the server alone knows what receiving took.
+  /// Lets `seconds` pass inside MPI, where the library can take in what arrives; how many did.
+  double progress(double seconds) const {
+    if (simulated()) return pause(seconds);
+    const double start = MPI_Wtime();
+    int there = 0;
+    while (MPI_Wtime() - start < seconds) {
+      check(MPI_Iprobe(MPI_ANY_SOURCE, tag + 1, comm_.handle(), &there, MPI_STATUS_IGNORE),
+            "MPI_Iprobe");
+    }
+    return MPI_Wtime() - start;
+  }
+
+  /// Over the launch's repetitions. Collective: the server alone knows what receiving took,
+  /// and how long it waited before.
   double median(std::size_t point, double Sample::* member) const {
     Times times;
     for (const auto& sample : samples_[point]) times.seconds.push_back(sample.*member);
-    const bool here = comm_.rank() == (member == &Sample::receive_s ? server : client);
+    const bool served = member == &Sample::receive_s || member == &Sample::wait_s;
+    const bool here = comm_.rank() == (served ? server : client);
     return comm_.sum(here ? times.median() : 0.0);
   }
 

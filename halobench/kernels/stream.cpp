@@ -25,11 +25,15 @@ constexpr double factor = 3.0;
 
 struct Operation {
   const char* name;
-  double arrays;  ///< read or written, once each
-  double flops;   ///< an element
+  double arrays;   ///< read or written, once each: what STREAM counts
+  double written;  ///< of these; a plain store reads its line first
+  double flops;    ///< an element
 };
-constexpr std::array<Operation, 5> operations{
-    {{"copy", 2, 0}, {"scale", 2, 1}, {"add", 3, 1}, {"triad", 3, 2}, {"dot", 2, 2}}};
+constexpr std::array<Operation, 5> operations{{{"copy", 2, 1, 0},
+                                               {"scale", 2, 1, 1},
+                                               {"add", 3, 1, 1},
+                                               {"triad", 3, 1, 2},
+                                               {"dot", 2, 0, 2}}};
 enum { copy, scale, add, triad, dot };
 
 /// One thread's part of the three arrays: whole cache lines, none if there are more threads.
@@ -157,7 +161,7 @@ class Stream : public Instance {
   }
 
   void step() override {
-    const Traffic traffic{passes_ * pass_bytes(), passes_ * pass_flops(), pass_bytes()};
+    const Traffic traffic{passes_ * pass_traffic(), passes_ * pass_flops(), pass_bytes()};
     meter_.compute(phase_, traffic, [this] {
       dot_ = for_each_slice([this](const Slice& slice) {
         double sum = 0;
@@ -186,7 +190,9 @@ class Stream : public Instance {
         .set("size_bytes", size_bytes_)
         .set("operation", operation().name)
         .set("passes", passes_)
-        .set("result", Json::object().set("bytes_per_s", bytes_per_s(times)));
+        .set("result", Json::object()
+                           .set("bytes_per_s", bytes_per_s(times))
+                           .set("traffic_bytes", comm_.size() * passes_ * pass_traffic()));
   }
 
   Json result(std::span<const Times> times) override {
@@ -204,6 +210,11 @@ class Stream : public Instance {
   const Operation& operation() const { return operations[static_cast<std::size_t>(operation_)]; }
   double elements() const { return static_cast<double>(lines_ * line); }
   double pass_bytes() const { return operation().arrays * sizeof(double) * elements(); }
+  /// With the lines that are read only to be overwritten.
+  double pass_traffic() const {
+    const double fetched = streaming_ ? 0 : operation().written;
+    return (operation().arrays + fetched) * sizeof(double) * elements();
+  }
   double pass_flops() const { return operation().flops * elements(); }
   double bytes_per_s(const Times& times) const {
     return comm_.size() * passes_ * pass_bytes() / times.median();

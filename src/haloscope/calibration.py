@@ -2,84 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
+from statistics import median
 from typing import Any
 
-from haloscope.cluster import (
-    Cache,
-    Cluster,
-    Memory,
-    Messages,
-    Node,
-    Overheads,
-    Protocol,
-    Quantity,
-)
-from haloscope.errors import Problem, UserError
+from haloscope.cluster import Cluster, Messages, Mpi, Overheads, Protocol, Quantity, within_node
 from haloscope.evidence import MeasuredCase
 from haloscope.fits import exchanges, message_models
 from haloscope.models.loggp import LogGP
-from haloscope.models.piecewise_hockney import PiecewiseHockney
-from haloscope.points import Swept, level_of, sweep
+from haloscope.models.piecewise_hockney import Piece, PiecewiseHockney
+from haloscope.node_calibration import node, quantity
+from haloscope.points import Swept, sweep
 from haloscope.stats import Estimate
+
+SELECTORS = {"Open MPI": "ompi", "MPICH": "mpich", "Intel": "impi"}
+"""SimGrid's collective algorithms by the first words of an MPI library's name."""
 
 
 def calibrate(
     name: str, cases: Sequence[MeasuredCase], machine: Mapping[str, Any], when: str
 ) -> Cluster:
     """The cluster file of one node. UserError where its memory was not measured."""
-    return Cluster(
+    measured = Cluster(
         name=name,
         nodes=1,
         source=f"haloscope calibrate, {when}",
-        node=_node(cases, machine),
+        node=node(cases, machine),
         messages=tuple(messages for case in cases if (messages := _messages(case)) is not None),
         overheads=_overheads(cases),
     )
-
-
-def _node(cases: Sequence[MeasuredCase], machine: Mapping[str, Any]) -> Node:
-    streams = sorted(
-        (case for case in cases if case.kernel == "stream" and sweep(case)), key=lambda c: c.cores
-    )
-    if not streams or streams[0].cores != 1:
-        mend = "run haloscope calibrate to its end: stream on one core was not measured well"
-        raise UserError(Problem("calibrate", "nothing tells the memory's bandwidth", mend))
-    alone = streams[0]
-    return Node(
-        cpu=str(machine["cpu"]),
-        sockets=machine["sockets"],
-        cores=machine["cores"],
-        threads_per_core=machine["threads_per_core"],
-        memory_bytes=machine["memory_bytes"],
-        memory=tuple(
-            Memory(cores=case.cores, bandwidth_bytes_per_s=_bandwidth(_largest(case), case.cores))
-            for case in streams
-        ),
-        caches=tuple(_cache(cache, alone, machine) for cache in machine["caches"]),
-    )
-
-
-def _triads(case: MeasuredCase) -> list[Swept]:
-    return [point for point in sweep(case) if point.operation == "triad"]
-
-
-def _largest(case: MeasuredCase) -> Swept:
-    return _triads(case)[-1]
-
-
-def _cache(cache: Mapping[str, int], alone: MeasuredCase, machine: Mapping[str, Any]) -> Cache:
-    """A level with the best triad of the working sets that it holds and no smaller one does."""
-    name = f"L{cache['level']}"
-    held = [point for point in _triads(alone) if level_of(point.size_bytes, 1, machine) == name]
-    best = max(held, key=lambda point: point.rate.value, default=None)
-    return Cache(**cache, bandwidth_bytes_per_s=_bandwidth(best, 1) if best else None)
-
-
-def _bandwidth(point: Swept, cores: int) -> Quantity:
-    source = f"stream triad, {point.size_bytes} bytes a core, {cores} cores"
-    return _known(point.rate, source)
+    return measured.model_copy(update={"mpi": _mpi(measured, cases)})
 
 
 def _messages(case: MeasuredCase) -> Messages | None:
@@ -93,20 +46,31 @@ def _messages(case: MeasuredCase) -> Messages | None:
     return Messages(
         placement=str(case.settings.get("placement") or "any"),
         mpi=str(case.launches[0].toolchain.get("mpi") or case.settings["toolchain"]),
-        latency_s=_known(alpha, source),
-        bandwidth_bytes_per_s=_known(bandwidth, source),
+        latency_s=quantity(alpha, source),
+        bandwidth_bytes_per_s=quantity(bandwidth, source),
         protocols=tuple(
-            Protocol(
-                first_bytes=int(piece.first_bytes),
-                last_bytes=int(piece.last_bytes),
-                latency_s=_if_physical(piece.alpha_s, "pingpong, piecewise Hockney model"),
-                bandwidth_bytes_per_s=_if_physical(
-                    piece.bandwidth_bytes_per_s, "pingpong, piecewise Hockney model"
-                ),
-            )
-            for piece in pieces.pieces
+            protocol for piece in pieces.pieces for protocol in _protocols(piece, sweep(case))
         ),
     )
+
+
+def _protocols(piece: Piece, sizes: Sequence[Swept]) -> Iterator[Protocol]:
+    """A piece of the model; where its line meets size 0 below 0 s, each size's own bandwidth."""
+    first, last = int(piece.first_bytes), int(piece.last_bytes)
+    source = "pingpong, piecewise Hockney model"
+    if piece.alpha_s.value > 0:
+        yield Protocol(
+            first_bytes=first,
+            last_bytes=last,
+            latency_s=_if_physical(piece.alpha_s, source),
+            bandwidth_bytes_per_s=_if_physical(piece.bandwidth_bytes_per_s, source),
+        )
+        return
+    for size in (point for point in sizes if first <= point.size_bytes <= last):
+        own = quantity(size.time.times(0.5).rate(size.size_bytes), "pingpong, this size alone")
+        yield Protocol(
+            first_bytes=size.size_bytes, last_bytes=size.size_bytes, bandwidth_bytes_per_s=own
+        )
 
 
 def _overheads(cases: Sequence[MeasuredCase]) -> Overheads | None:
@@ -121,12 +85,68 @@ def _overheads(cases: Sequence[MeasuredCase]) -> Overheads | None:
 def _if_physical(estimate: Estimate, source: str) -> Quantity | None:
     """None for what no machine has: a time or a bandwidth that is not above 0, or endless."""
     positive = isfinite(estimate.value) and estimate.value > 0
-    return _known(estimate, source) if positive else None
+    return quantity(estimate, source) if positive else None
 
 
-def _known(estimate: Estimate, source: str) -> Quantity:
-    ends = (estimate.low, estimate.high)
-    bounded = [end for end in ends if end is not None and isfinite(end)]
-    low, high = bounded if len(bounded) == 2 else (None, None)
-    how = f"{source}; {estimate.method} over {estimate.n} launches"
-    return Quantity(value=estimate.value, low=low, high=high, source=how)
+def _mpi(measured: Cluster, cases: Sequence[MeasuredCase]) -> Mpi | None:
+    """The library as it is simulated; None where messages within the node were not measured."""
+    messages = within_node(measured)
+    rendezvous = next((_rendezvous(case) for case in cases if case.kernel == "loggp"), None)
+    if messages is None or rendezvous is None:
+        return None
+    known = [name for start, name in SELECTORS.items() if messages.mpi.startswith(start)]
+    send, receive = _ends_of_a_message(measured.overheads, messages)
+    return Mpi(
+        library=messages.mpi,
+        rendezvous_bytes=rendezvous,
+        send_overhead_s=send,
+        receive_overhead_s=receive,
+        collectives={"selector": known[0]} if known else {},
+    )
+
+
+def _rendezvous(case: MeasuredCase) -> Quantity | None:
+    """The smallest message that waited for its receive: sending took as long as the wait."""
+    sizes = sweep(case)
+    if not all({"send_s", "wait_s"} <= point.result.keys() for point in sizes):
+        return None
+    waited = [point.size_bytes for point in sizes if _waits(case, point)]
+    if waited:
+        source = "loggp: the smallest message whose send waited for a late receive"
+        return Quantity(value=min(waited), source=source)
+    largest = max(point.size_bytes for point in sizes)
+    source = f"loggp: no message of up to {largest} bytes waited for its receive"
+    return Quantity(value=2 * largest, source=source)
+
+
+def _waits(case: MeasuredCase, point: Swept) -> bool:
+    own = [
+        one["result"]
+        for record in case.launches
+        for one in record.points
+        if one["size_bytes"] == point.size_bytes
+    ]
+    return bool(median(one["send_s"] / one["wait_s"] for one in own) > 0.5)
+
+
+def _ends_of_a_message(
+    overheads: Overheads | None, messages: Messages
+) -> tuple[Quantity | None, Quantity | None]:
+    """LogGP's overheads; where both are more than a whole small message takes, shares of that.
+
+    Measured apart from each other they come out larger than in a ping-pong, where a part of each
+    runs while the message is under way.
+    """
+    send = overheads.send_overhead_s if overheads else None
+    receive = overheads.receive_overhead_s if overheads else None
+    if send is None or receive is None:
+        return None, None
+    pieces = [piece.latency_s for piece in messages.protocols if piece.latency_s is not None]
+    whole = min([messages.latency_s.value, *(piece.value for piece in pieces)])
+    factor = min(1.0, whole / (send.value + receive.value))
+
+    def share(of: Quantity) -> Quantity:
+        note = "" if factor == 1 else f"; times {factor:.2f}: a ping-pong takes less than both ends"
+        return Quantity(value=of.value * factor, source=of.source + note)
+
+    return share(send), share(receive)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import random
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -12,6 +13,10 @@ from typing import Any
 from haloscope.quantities import count
 
 Value = bool | int | float | str
+MAPPINGS = ("block", "round_robin", "random")
+"""Nodes filled one after the other; dealt out in turn; the places of the first, shuffled."""
+PATTERNS = ("concentrated", "intermediate", "distributed")
+"""On as few nodes as have cores for them; something between; each on a node of its own."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +24,8 @@ class Layout:
     """Where one case's ranks and threads are asked to go.
 
     placement: how two ranks lie to each other, one of machine.PLACEMENTS; None says nothing of it.
+    mapping: which ranks share a node, one of MAPPINGS; mapping_seed: of a random one.
+    pattern: where a number of tasks is given, how they lie on the nodes, one of PATTERNS.
     """
 
     nodes: int = 1
@@ -27,6 +34,19 @@ class Layout:
     places: str = "cores"
     bind: str = "close"
     placement: str | None = None
+    mapping: str = "block"
+    mapping_seed: int | None = None
+    pattern: str | None = None
+
+    @property
+    def nodes_of_ranks(self) -> list[int]:
+        """The node of each rank, counted from 0."""
+        if self.mapping == "round_robin":
+            return [rank % self.nodes for rank in range(self.ranks)]
+        filled = [rank // self.ppn for rank in range(self.ranks)]
+        if self.mapping == "random":
+            random.Random(self.mapping_seed).shuffle(filled)
+        return filled
 
     @property
     def ranks(self) -> int:
@@ -40,7 +60,17 @@ class Layout:
         usual = (self.places, self.bind) == (Layout.places, Layout.bind)
         binding = "" if usual else f", {self.places} {self.bind}"
         placement = f", {self.placement}" if self.placement else ""
-        return f"{count(self.ranks, 'rank')}{threads}{nodes}{binding}{placement}"
+        seed = "" if self.mapping_seed is None else f" {self.mapping_seed}"
+        mapping = "" if self.mapping == Layout.mapping else f", {self.mapping}{seed}"
+        pattern = f", {self.pattern}" if self.pattern else ""
+        return f"{count(self.ranks, 'rank')}{threads}{nodes}{binding}{placement}{mapping}{pattern}"
+
+    def as_setting(self) -> dict[str, Any]:
+        """What makes it what it is; fields that came later only where they say something."""
+        usual = asdict(Layout())
+        later = ("mapping", "mapping_seed", "pattern")
+        own = asdict(self)
+        return {key: own[key] for key in own if key not in later or own[key] != usual[key]}
 
 
 @dataclass(frozen=True)
@@ -77,7 +107,7 @@ class Case:
         setting = {
             "kernel": self.kernel,
             "params": dict(self.params),
-            "layout": asdict(self.layout),
+            "layout": self.layout.as_setting(),
             "toolchain": self.toolchain,
             "transport": self.transport,
         }

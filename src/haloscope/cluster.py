@@ -8,6 +8,7 @@ named by `missing_for_simulation`.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from math import prod
 from pathlib import Path
 from typing import Any, Literal
@@ -36,10 +37,11 @@ class Quantity(_Part):
 
 
 class Cache(_Part):
-    """A cache level: size of one cache, cores that share it, the triad of one core in it.
+    """A cache level: size of one cache, cores that share it, what one core gets from it.
 
     crowded_bytes_per_s: the same when all cores of its socket work and their clock is lower; as
-    for one alone if not given.
+    for one alone if not given. usable_bytes: what a sweep finds room for, where that is less than
+    the size: other machines on the same processor take their part.
     """
 
     level: PositiveInt
@@ -47,10 +49,14 @@ class Cache(_Part):
     shared_by: PositiveInt
     bandwidth_bytes_per_s: Quantity | None = None
     crowded_bytes_per_s: Quantity | None = None
+    usable_bytes: Quantity | None = None
 
 
 class Memory(_Part):
-    """What the memory of a node gives to so many cores together, as the triad counts it."""
+    """What the memory of a node gives to so many cores together.
+
+    All that it moves counts: lines that are read only to be overwritten, too.
+    """
 
     cores: PositiveInt
     bandwidth_bytes_per_s: Quantity
@@ -199,9 +205,49 @@ def load(path: Path) -> Cluster:
     except ValueError as error:
         raise UserError(Problem(str(path), f"not TOML: {error}", "mend the file there")) from error
     try:
-        return Cluster.model_validate(data)
+        found = Cluster.model_validate(data)
     except ValidationError as error:
         raise UserError([_problem(path, detail) for detail in error.errors()]) from error
+    if problems := [_impossible(path, *one) for one in _quantities(data) if not _possible(*one)]:
+        raise UserError(problems)
+    return found
+
+
+UNITS = {
+    "flops_per_s": ("flops a second", 1e6, 1e15),
+    "bytes_per_s": ("bytes a second", 1e5, 1e15),
+    "s_per_byte": ("seconds a byte", 1e-15, 1e-5),
+    "bytes": ("bytes", 1.0, 1e18),
+    "s": ("seconds", 1e-11, 1.0),
+}
+"""What the ends of keys say: the unit, and the smallest and largest number that there can be."""
+
+
+def unit_of(key: str) -> tuple[str, float, float] | None:
+    """The unit of a key and its ends; None for a key without one."""
+    return next((unit for end, unit in UNITS.items() if key.endswith(f"_{end}")), None)
+
+
+def _quantities(data: Any, where: str = "") -> Iterator[tuple[str, float]]:
+    """Every measured number in a file: its key, dotted, and its value."""
+    parts = enumerate(data) if isinstance(data, list) else data.items()
+    for key, part in parts:
+        name = f"{where}.{key}".lstrip(".")
+        if isinstance(part, dict) and "value" in part:
+            yield name, part["value"]
+        elif isinstance(part, dict | list):
+            yield from _quantities(part, name)
+
+
+def _possible(key: str, value: float) -> bool:
+    unit = unit_of(key)
+    return unit is None or unit[1] <= value <= unit[2]
+
+
+def _impossible(path: Path, key: str, value: float) -> Problem:
+    unit, low, high = UNITS["s"] if (found := unit_of(key)) is None else found
+    mend = f"give {unit}: a number from {low:g} to {high:g}"
+    return Problem(f"{path}: {key}", f"{value:g} {unit} can't be", mend)
 
 
 def ready() -> dict[str, Path]:
@@ -260,7 +306,9 @@ def _problem(path: Path, detail: Any) -> Problem:
         return Problem(f"{path}: {key}", "unknown key", nearest(key.split(".")[-1], known))
     if detail["type"] == "missing":
         return Problem(f"{path}: {key}", "is missing", "give it; its unit is in its name")
-    return Problem(f"{path}: {key}", f"{detail['input']!r} won't do", detail["msg"])
+    named = next((part for part in reversed(key.split(".")) if unit_of(part)), "")
+    unit = f", in {found[0]}" if (found := unit_of(named)) else ""
+    return Problem(f"{path}: {key}", f"{detail['input']!r} won't do", f"{detail['msg']}{unit}")
 
 
 def _parts() -> list[type[BaseModel]]:

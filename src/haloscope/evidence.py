@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 Setting = str | int | float | bool | None
 Settings = Mapping[str, Setting]
 
-LAYOUT = ("nodes", "ppn", "threads", "places", "bind", "placement")
+LAYOUT = (
+    *("nodes", "ppn", "threads", "places", "bind", "placement"),
+    *("pattern", "mapping", "mapping_seed"),
+)
 SETTINGS = ("kernel", *LAYOUT, "toolchain", "transport", "runner", "clock")
 """What every case has, besides the parameters of its kernel."""
 PROTOCOL = ("repetitions", "warmup", "steps")
@@ -28,16 +31,16 @@ OUTPUT = ("surface", "timeline", "parts")
 """Parameters that ask for more output, outside the timed part: no reason to tell cases apart."""
 SIZES = "sizes"
 """The points of a kernel that sweeps them inside one launch."""
+UNSAID = ("placement", "pattern", "mapping_seed")
+"""Settings that not every case has: without them, nothing is said."""
+BY_VALUE = (
+    *("variant", "exchange", "clock", "placement", "pattern", "mapping"),
+    *("toolchain", "transport", "mode", "matrix"),
+)
+"""Settings whose values say what they are."""
 _FIRST = (
-    "kernel",
-    "matrix",
-    "n",
-    "variant",
-    "exchange",
-    "decomposition",
-    "toolchain",
-    "transport",
-    *LAYOUT,
+    *("kernel", "matrix", "n", "variant", "exchange", "decomposition"),
+    *("toolchain", "transport", *LAYOUT),
 )
 
 
@@ -161,6 +164,7 @@ def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
         "kernel": raw["kernel"],
         **{key: _scalar(value) for key, value in raw["params"].items()},
         **{key: layout.get(key) for key in LAYOUT},
+        "mapping": layout.get("mapping", "block"),
         "toolchain": toolchain.get("name") if isinstance(toolchain, Mapping) else toolchain,
         "transport": raw.get("transport"),
         "runner": raw.get("runner"),
@@ -217,6 +221,8 @@ def select(cases: Iterable[MeasuredCase], where: Mapping[str, Any]) -> list[Meas
 def facets(cases: Sequence[MeasuredCase], axes: Iterable[str]) -> list[Facet]:
     """Split cases by every setting that is not one of `axes`; name what sets each part apart."""
     inside = {*axes, *PROTOCOL, *OUTPUT}
+    if {"nodes", "ppn"} <= inside:
+        inside.add("pattern")  # that follows from these
     parts: dict[tuple[tuple[str, Setting], ...], list[MeasuredCase]] = {}
     for case in cases:
         outside = tuple((k, v) for k, v in sorted(case.settings.items()) if k not in inside)
@@ -283,23 +289,14 @@ def name_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
 
 def _in_words(name: str, value: Setting) -> str:
     if value is None:
-        return "" if name == "placement" else f"default {name}"
+        return "" if name in UNSAID else f"default {name}"
     if name == "ppn" and isinstance(value, int):
         return f"{count(value, 'process', 'processes')} per node"
     if name == "nodes" and isinstance(value, int):
         return count(value, "node")
     if name == "threads" and isinstance(value, int):
         return count(value, "thread")
-    if name in (
-        "variant",
-        "exchange",
-        "clock",
-        "placement",
-        "toolchain",
-        "transport",
-        "mode",
-        "matrix",
-    ):
+    if name in BY_VALUE:
         return str(value)
     return f"{name} = {str(value).lower() if isinstance(value, bool) else value}"
 

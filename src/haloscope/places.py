@@ -56,14 +56,15 @@ class Place(Protocol):
 
 
 def place(name: str, keep: Path | None = None) -> Place:
-    """The place that --on names: local, or a cluster file's name. UserError for any other."""
+    """The place that --on names: local, or a cluster file's name or path. UserError else."""
     if name == LOCAL:
         return Here()
     known = cluster.ready()
-    if name not in known:
+    path = Path(name) if name.endswith(".toml") else known.get(name)
+    if path is None:
         what = "there is no such place"
         raise UserError(Problem(f"--on {name}", what, nearest(name, [LOCAL, *known])))
-    described = cluster.load(known[name])
+    described = cluster.load(path)
     problems = cluster.missing_for_simulation(described)
     if problems:
         raise UserError(problems)
@@ -95,7 +96,18 @@ class Here:
 
     def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
         """Launches, one after the other."""
-        return LocalRunner(session.session(study, seed), bench.built, seen)
+        return LocalRunner(session.session(study, seed), bench.built, seen, calibrated())
+
+
+def calibrated() -> cluster.Cluster | None:
+    """This machine's own cluster file: of its host's name, with its processor and cores."""
+    here = session.identity()
+    path = cluster.ready().get(here["host"])
+    if path is None:
+        return None
+    found = cluster.load(path)
+    same = (found.node.cpu, found.node.cores) == (here["cpu"], here["cores"])
+    return found if same and found.node.core_flops_per_s else None
 
 
 @dataclass(frozen=True)
@@ -145,6 +157,7 @@ class Simulated:
             transports={},
             missing={},
             placements=[cluster.OTHER_NODE] if self.cluster.nodes > 1 else [],
+            can_share=False,
         )
 
     def identity(self) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, Protocol
 
-from haloscope.case import Case, Job, Layout, Value
+from haloscope.case import PATTERNS, Case, Job, Layout, Value
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.evidence import SETTINGS
 from haloscope.machine import PLACEMENTS
@@ -68,6 +68,7 @@ class Site:
     transports:   those that each MPI library that is there has.
     missing:      MPI libraries that are not there, and why.
     placements:   those that two ranks can have here.
+    can_share:    could ranks and threads share cores, if that was asked for?
     """
 
     nodes: int
@@ -79,6 +80,7 @@ class Site:
     transports: Mapping[str, Sequence[str]] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
     placements: Sequence[str] = ()
+    can_share: bool = True
 
 
 @dataclass(frozen=True)
@@ -200,16 +202,30 @@ class _RunExpansion:
             names = PLACEMENTS if ALL in axes.placement else axes.placement
             return [placed(name) for name in names]
         try:
-            shapes = shared_cores(axes, self.site.cores) if axes.cores else free(axes, self.site)
+            shapes = list(self._shapes())
         except ValueError as error:
             self._problem("layout", str(error), "whole numbers, or one of the words it may have")
             return []
         return [
-            Layout(nodes, ppn, threads, places, bind)
-            for nodes, (ppn, threads), places, bind in product(
-                self._nodes(), shapes, axes.places, axes.bind
+            Layout(nodes, ppn, threads, places, bind, None, mapping, seed, pattern)
+            for (nodes, ppn, threads, pattern), places, bind in product(
+                shapes, axes.places, axes.bind
             )
+            for mapping, seed in mappings(axes, nodes)
         ]
+
+    def _shapes(self) -> Iterator[tuple[int, int, int, str | None]]:
+        """Nodes, processes a node, threads of each, and the pattern where tasks are given."""
+        axes, cores = self.run.layout, self.site.cores
+        for nodes in self._nodes():
+            for tasks in axes.tasks or (None,):
+                if tasks is None:
+                    shapes = shared_cores(axes, cores) if axes.cores else free(axes, self.site)
+                else:
+                    shapes = shared_tasks(axes, tasks, nodes, cores)
+                for ppn, threads in shapes:
+                    pattern = tasks and pattern_of(tasks, nodes, threads, cores)
+                    yield nodes, ppn, threads, pattern or None
 
     def _nodes(self) -> list[int]:
         """The numbers of nodes that there are; the others are noted."""
@@ -234,10 +250,11 @@ class _RunExpansion:
         return self.site.cores, count(self.site.cores, "core")
 
     def _refuse_crowded(self, layout: Layout) -> None:
+        share = ", or share cores with --oversubscribe" if self.site.can_share else ""
         self._problem(
             "layout",
             f"{_shape(layout)} are too many: a node here has {self._slots(layout)[1]}",
-            f"ask for fewer, or share cores with --oversubscribe; {_LEAVE_OUT}",
+            f"ask for fewer{share}; {_LEAVE_OUT}",
         )
 
     def _check_and_add(self, given: dict[str, Value], layout: Layout) -> None:
@@ -364,6 +381,35 @@ def shared_cores(axes: LayoutAxes, cores_there: int) -> list[tuple[int, int]]:
                 raise ValueError(f"ppn {ppn} does not divide {count(cores, 'core')}")
             shapes.append((ppn, cores // ppn))
     return list(dict.fromkeys(shapes))
+
+
+def shared_tasks(axes: LayoutAxes, tasks: int, nodes: int, cores: int) -> list[tuple[int, int]]:
+    """(ppn, threads) of a layout that spreads a constant number of tasks over nodes."""
+    if axes.ppn is not None or axes.cores is not None:
+        raise ValueError(
+            "ppn follows from tasks / nodes where tasks is given: leave ppn, cores out"
+        )
+    if tasks % nodes:
+        raise ValueError(f"{count(nodes, 'node')} do not divide {count(tasks, 'task')}")
+    return [(tasks // nodes, one) for one in _numbers("threads", axes.threads or [1], cores)]
+
+
+def pattern_of(tasks: int, nodes: int, threads: int, cores: int) -> str:
+    """How tasks lie on nodes, as the task-mapping papers call it: one of case.PATTERNS."""
+    concentrated, intermediate, distributed = PATTERNS
+    if nodes <= -(-tasks * threads // cores):
+        return concentrated
+    return distributed if nodes == tasks else intermediate
+
+
+def mappings(axes: LayoutAxes, nodes: int) -> Iterator[tuple[str, int | None]]:
+    """Each mapping with its seed, where it is random; on one node they are all the same."""
+    if nodes == 1:
+        yield Layout.mapping, None
+        return
+    for mapping in axes.mapping:
+        for seed in axes.mapping_seed if mapping == "random" else (None,):
+            yield mapping, seed
 
 
 def _numbers(

@@ -9,7 +9,17 @@ from collections.abc import Iterator
 from math import prod
 from xml.etree import ElementTree
 
-from haloscope.cluster import Cluster, Messages, Network, Node, between_nodes, within_node
+from haloscope.case import Case
+from haloscope.cluster import (
+    Cache,
+    Cluster,
+    Messages,
+    Network,
+    Node,
+    Protocol,
+    between_nodes,
+    within_node,
+)
 
 SPEED_FLOPS = 1e9
 """Of a host, nominally: computation is charged in seconds."""
@@ -75,18 +85,16 @@ def host_file(ranks_on_nodes: list[int]) -> str:
     return "".join(f"node-{node}\n" for node in ranks_on_nodes)
 
 
-def machine_file(cluster: Cluster, kernel: str, *, packed: bool) -> str:
-    """The node as halobench's --machine reads it (halobench/machine/node_model.hpp).
-
-    packed: do ranks fill one socket before the next?
-    """
+def machine_file(cluster: Cluster, case: Case) -> str:
+    """The node for a case, as halobench's --machine reads it (halobench/machine/node_model.hpp)."""
     node = cluster.node
+    packed = case.layout.bind == "close"  # ranks fill one socket before the next
     lines = [
-        "core_flops_per_s {!r} {!r}".format(*_core_rates(node, kernel)),
+        "core_flops_per_s {!r} {!r}".format(*_core_rates(node, case.kernel)),
         f"cores {node.cores} {node.sockets}",
         *(f"memory {one.cores} {one.bandwidth_bytes_per_s.value!r}" for one in node.memory),
         *(
-            f"cache {cache.size_bytes} {cache.shared_by} {alone.value!r} {crowded.value!r}"
+            f"cache {_usable(cache)!r} {cache.shared_by} {alone.value!r} {crowded.value!r}"
             for cache in node.caches
             if (alone := cache.bandwidth_bytes_per_s)
             and (crowded := cache.crowded_bytes_per_s or alone)
@@ -109,6 +117,10 @@ def _core_rates(node: Node, kernel: str) -> tuple[float, float]:
     return node.core_flops_per_s.value, node.core_flops_per_s.value
 
 
+def _usable(cache: Cache) -> float:
+    return cache.usable_bytes.value if cache.usable_bytes else cache.size_bytes
+
+
 def settings(cluster: Cluster) -> list[str]:
     """Options of smpirun: nothing is timed on the host, and messages as the file has them."""
     mpi = cluster.mpi
@@ -121,7 +133,7 @@ def settings(cluster: Cluster) -> list[str]:
         "smpi/simulate-computation": "no",
         "smpi/privatization": "no",  # halobench has no variables that ranks would have to share
         "smpi/wtime": "0",
-        **({"smpi/os": f"0:{send.value!r}:0"} if send else {}),
+        **({f"smpi/{key}": f"0:{send.value!r}:0" for key in ("os", "ois")} if send else {}),
         **({"smpi/or": f"0:{receive.value!r}:0"} if receive else {}),
         "smpi/async-small-thresh": str(limit),
         "smpi/send-is-detached-thresh": str(limit),
@@ -150,10 +162,11 @@ def _factors(cluster: Cluster) -> tuple[str, str]:
         limit = round(cluster.mpi.rendezvous_bytes.value) if cluster.mpi else 0
         return "0:1", f"0:1;{max(0, limit - 1)}:{_HANDSHAKE}"
     latency, bandwidth = _wire_latency(cluster, described), _bandwidth(described)
-    overheads = _overheads(cluster)
+    switch = cluster.mpi.rendezvous_bytes.value if cluster.mpi else 0.0
     bandwidths, latencies = [], []
-    for piece in described.protocols:
-        above = max(0, piece.first_bytes - 1)
+    for first, piece in _sections(described, switch):
+        above = max(0, first - 1)
+        overheads = 0.0 if first >= switch else _overheads(cluster)  # as SMPI has them
         fast = piece.bandwidth_bytes_per_s
         slow = piece.latency_s
         by_bandwidth = fast.value / bandwidth if fast else _UNLIMITED
@@ -161,6 +174,14 @@ def _factors(cluster: Cluster) -> tuple[str, str]:
         bandwidths.append(f"{above}:{by_bandwidth!r}")
         latencies.append(f"{above}:{by_latency!r}")
     return ";".join(bandwidths), ";".join(latencies)
+
+
+def _sections(messages: Messages, switch: float) -> Iterator[tuple[int, Protocol]]:
+    """The protocols by their first size; one that rendezvous begins in is cut there."""
+    for piece in messages.protocols:
+        yield piece.first_bytes, piece
+        if piece.first_bytes < switch <= piece.last_bytes:
+            yield round(switch), piece
 
 
 def _overheads(cluster: Cluster) -> float:

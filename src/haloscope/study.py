@@ -123,6 +123,8 @@ Place = Literal["cores", "threads", "sockets"]
 Bind = Literal["close", "spread"]
 Places = Annotated[list[Place], BeforeValidator(_axis), Field(min_length=1)]
 Binds = Annotated[list[Bind], BeforeValidator(_axis), Field(min_length=1)]
+Mapping = Literal["block", "round_robin", "random"]
+Mappings = Annotated[list[Mapping], BeforeValidator(_axis), Field(min_length=1)]
 Placements = Annotated[
     list[Annotated[str, _one_of(_placements)]], BeforeValidator(_axis), Field(min_length=1)
 ]
@@ -161,6 +163,17 @@ class LayoutAxes(_Model):
         description=f"how two ranks lie to each other: 'all', or {', '.join(PLACEMENTS)}; then "
         "leave all else of the layout out",
     )
+    tasks: Positives | None = Field(
+        None,
+        description="processes over all nodes, in place of ppn: whole numbers that every number of "
+        "nodes divides",
+    )
+    mapping: Mappings = Field(
+        ["block"],
+        description="which ranks share a node: 'block' fills nodes in turn, 'round_robin' deals "
+        "them out, 'random' shuffles the places (see mapping_seed)",
+    )
+    mapping_seed: Positives = Field([1], description="of random mappings: whole numbers from 1")
 
 
 class Run(_Model):
@@ -174,7 +187,8 @@ class Run(_Model):
     )
     layout: LayoutAxes = Field(
         default_factory=LayoutAxes,
-        description="nodes, ppn, threads, cores, places, bind, placement",
+        description="nodes, ppn, tasks, threads, cores, places, bind, placement, mapping, "
+        "mapping_seed",
     )
     toolchains: Toolchains | None = Field(
         None, description="'all', or names of MPI libraries: see haloscope toolchain list"

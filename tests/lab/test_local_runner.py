@@ -43,6 +43,9 @@ def test_a_good_record_has_everything(laboratory: Laboratory) -> None:
         "places": "cores",
         "bind": "close",
         "placement": None,
+        "mapping": "block",
+        "mapping_seed": None,
+        "pattern": None,
         "oversubscribed": False,
     }
     assert [rank["cpus"] for rank in record["layout"]["seen"]] == [[0], [1]]

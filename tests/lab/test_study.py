@@ -166,6 +166,7 @@ def test_every_ready_study_is_valid() -> None:
         "spmv-overlap",
         "spmv-scaling",
         "sum3d",
+        "validate-local",
     ]
     for path in study.ready():
         study.load(path)

@@ -232,7 +232,9 @@ def stream(*, ranks: int = 1, launch: int = 0, **changes: Any) -> Raw:
     for size in (2**k for k in range(15, 29)):
         one = 60e9 if size <= 2**15 else 38e9 if size <= 2**21 else 20e9 if size <= 2**24 else 13e9
         shared = 0.95 if size > 2**21 else 1.0
-        for operation, arrays, relative in (("copy", 2, 0.95), ("triad", 3, 1.0), ("dot", 2, 1.1)):
+        for operation, arrays, fetched, relative in (
+            ("copy", 2, 1, 0.95), ("triad", 3, 1, 1.0), ("dot", 2, 0, 1.1)
+        ):  # fmt: skip
             bytes_ = arrays * size / 3 * ranks
             rate = one * relative * ranks * shared ** (ranks - 1)
             times = [bytes_ / rate * noise.lognormvariate(0, 0.02) for _ in range(5)]
@@ -243,7 +245,10 @@ def stream(*, ranks: int = 1, launch: int = 0, **changes: Any) -> Raw:
                     "steps": 10,
                     "times_s": times,
                     "bytes": bytes_,
-                    "result": {"bytes_per_s": bytes_ / median(times)},
+                    "result": {
+                        "bytes_per_s": bytes_ / median(times),
+                        "traffic_bytes": bytes_ * (arrays + fetched) / arrays,
+                    },
                 }
             )
     largest = {p["operation"]: p["result"]["bytes_per_s"] for p in points[-3:]}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import tomli_w
-from recorded import MACHINE, Raw, cases, pingpong, stream
+from recorded import MACHINE, Raw, cases, pingpong, poisson, stream
 from test_network_tables import overheads
 
 from haloscope import cluster
@@ -22,6 +22,16 @@ def measured() -> list[Raw]:
     return raws + [overheads(k) for k in range(6)]
 
 
+SWEEP = {
+    "name": "sweep",
+    "calls": 40,
+    "time_s": {"min": 1e-3, "mean": 1e-3, "max": 1e-3},
+    "bytes": 4e7,
+    "flops": 2e7,
+    "model_s": None,
+}
+
+
 def calibrated(raws: list[Raw]) -> Cluster:
     return calibrate("mine", cases(raws), MACHINE, "2026-11-21")
 
@@ -32,7 +42,10 @@ def test_bandwidths_latencies_and_overheads_are_there_with_interval_and_source()
     core, node = (one.bandwidth_bytes_per_s for one in found.node.memory)
     assert core.value < node.value
     assert core.low is not None and core.low < core.value
-    assert "stream triad" in core.source and "over 6 launches" in core.source
+    assert "stream, all loops" in core.source and "over 6 launches" in core.source
+    copied, summed, multiplied = 0.95 * 3 / 2, 4 / 3, 1.1  # with the lines that are fetched
+    slower = (3 + 4 + 2) / (3 / copied + 4 / summed + 2 / multiplied)
+    assert core.value == pytest.approx(13e9 * slower, rel=0.03)
     assert [cache.level for cache in found.node.caches] == [
         cache["level"] for cache in MACHINE["caches"]
     ]
@@ -44,6 +57,43 @@ def test_bandwidths_latencies_and_overheads_are_there_with_interval_and_source()
     assert messages.protocols[-1].last_bytes == 2**22
     assert found.overheads is not None and found.overheads.gap_s is not None
     assert found.overheads.gap_s.value == pytest.approx(0.5e-6)
+
+
+def test_it_says_all_that_a_simulation_needs() -> None:
+    raws = [poisson(512, launch=k, phases=[SWEEP]) for k in range(6)]
+    found = calibrated(measured() + raws)
+
+    assert cluster.missing_for_simulation(found) == []
+    assert found.node.core_flops_per_s is not None
+    assert found.node.core_flops_per_s.value == pytest.approx(20e9)
+    assert found.mpi is not None
+    assert found.mpi.rendezvous_bytes.value == 65536  # the first whose send takes as long as a wait
+    assert found.mpi.collectives == {"selector": "ompi"}
+    send, receive = found.mpi.send_overhead_s, found.mpi.receive_overhead_s
+    assert send is not None and receive is not None
+    smallest = found.messages[0].protocols[0].latency_s
+    assert smallest is not None
+    assert send.value + receive.value <= smallest.value * 1.0001  # of 0.2 and 0.3 us
+    assert send.value / receive.value == pytest.approx(2 / 3)
+
+
+def test_the_last_cache_holds_what_the_sweep_finds_there() -> None:
+    last = calibrated([stream(launch=k) for k in range(6)]).node.caches[-1]
+    assert last.usable_bytes is not None
+    # 20 GB/s up to 16 MiB, 13 GB/s from 32 MiB on, which is what the cache has by its name.
+    assert 0.9 * 2**24 <= last.usable_bytes.value < 1.5 * 2**24
+
+
+def test_what_does_not_wait_has_no_rendezvous_so_far() -> None:
+    eager = [overheads(k) for k in range(6)]
+    for raw in eager:
+        for point in raw["points"]:
+            point["result"]["send_s"] = 0.2e-6
+    raws = [raw for raw in measured() if raw["kernel"] != "loggp"] + eager
+    mpi = calibrated(raws).mpi
+    assert mpi is not None
+    assert mpi.rendezvous_bytes.value == 2 * 65536
+    assert "no message of up to 65536 bytes waited" in mpi.rendezvous_bytes.source
 
 
 def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -84,3 +134,27 @@ def test_a_file_that_is_not_there_or_no_toml_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bad.toml").write_text("= 3")
     with pytest.raises(UserError, match="not TOML"):
         cluster.load(tmp_path / "bad.toml")
+
+
+def test_numbers_that_no_machine_has_are_named_with_their_unit(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    cluster.write(calibrated(measured()), path)
+    data = tomllib.loads(path.read_text())
+    data["messages"][0]["latency_s"]["value"] = 1.2e3  # ns?
+    data["node"]["memory"][0]["bandwidth_bytes_per_s"]["value"] = 13.0  # GB/s?
+    path.write_text(tomli_w.dumps(data))
+
+    with pytest.raises(UserError) as caught:
+        cluster.load(path)
+
+    told = {p.where.removeprefix(f"{path}: "): (p.what, p.mend) for p in caught.value.problems}
+    assert told == {
+        "messages.0.latency_s": (
+            "1200 seconds can't be",
+            "give seconds: a number from 1e-11 to 1",
+        ),
+        "node.memory.0.bandwidth_bytes_per_s": (
+            "13 bytes a second can't be",
+            "give bytes a second: a number from 100000 to 1e+15",
+        ),
+    }

@@ -154,6 +154,8 @@ def overheads(launch: int) -> Raw:
             "delayed_s": trip + 15 * (0.2e-6 + trip),
             "delay_s": trip,
             "receive_s": 0.3e-6,
+            "send_s": 0.2e-6 if size < 65536 else 1.1 * trip,
+            "wait_s": trip,
         }
         times = [1e-4 * (1 + 0.01 * launch)]
         points.append({"size_bytes": size, "times_s": times, "bytes": size, "result": result})

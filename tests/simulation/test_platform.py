@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from haloscope import cluster, platform
+from haloscope.case import Case, Layout
 from haloscope.cli import main
 from haloscope.cluster import Cluster, KernelRate, Quantity
 from haloscope.errors import UserError
@@ -17,6 +18,10 @@ from haloscope.places import Simulated, place
 
 def quantity(value: float) -> dict[str, Any]:
     return {"value": value, "source": "a test"}
+
+
+def case(kernel: str, **layout: Any) -> Case:
+    return Case(kernel, {}, {}, Layout(**layout), "simgrid", 0, 1, 1.0, 0)
 
 
 def described(**changes: Any) -> Cluster:
@@ -104,7 +109,7 @@ def test_other_networks() -> None:
 
 
 def test_the_node_is_a_file_that_halobench_reads() -> None:
-    assert platform.machine_file(described(), "stream", packed=False).splitlines() == [
+    assert platform.machine_file(described(), case("stream", bind="spread")).splitlines() == [
         "core_flops_per_s 4000000000.0 4000000000.0",
         "cores 4 2",
         "memory 1 10000000000.0",
@@ -126,10 +131,10 @@ def test_a_kernel_may_have_a_rate_of_its_own_and_threads_a_gain() -> None:
     gain = Quantity(value=1.25, source="a test")
     node = whole.node.model_copy(update={"kernels": (rate,), "smt_gain": gain})
     one = whole.model_copy(update={"node": node})
-    lines = platform.machine_file(one, "stream", packed=True).splitlines()
+    lines = platform.machine_file(one, case("stream")).splitlines()
     assert lines[0] == "core_flops_per_s 3000000000.0 2000000000.0"
     assert lines[-2:] == ["smt_gain 1.25", "packed"]
-    others = platform.machine_file(one, "ring", packed=True).splitlines()
+    others = platform.machine_file(one, case("ring")).splitlines()
     assert others[0] == "core_flops_per_s 4000000000.0 4000000000.0"
 
 
@@ -173,8 +178,8 @@ def test_protocols_become_factors_on_latency_and_bandwidth() -> None:
         }
     ]
     options = platform.settings(described(nodes=1, messages=messages))
-    assert "--cfg=smpi/bw-factor:0:1000.0;1024:0.5" in options
-    assert "--cfg=smpi/lat-factor:0:1.0;1024:2.0" in options
+    assert "--cfg=smpi/bw-factor:0:1000.0;1024:0.5;12287:0.5" in options
+    assert "--cfg=smpi/lat-factor:0:1.0;1024:2.0;12287:2.0" in options
 
 
 def test_what_a_simulation_lacks_is_named() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -118,3 +121,51 @@ def test_what_is_absent_is_a_record(tmp_path: Path) -> None:
     absent = Job(Case(**{**vars(job(n=64).case), "absent": "no such placement"}), 0)
     (record,) = runner(tmp_path).run([absent])
     assert (record["outcome"], record["reason"]) == ("absent", "no such placement")
+
+
+def program(folder: Path, body: str) -> Built:
+    """A program of our own in place of halobench."""
+    source = folder / "program.c"
+    source.write_text(
+        "#include <mpi.h>\n#include <stdlib.h>\n#include <signal.h>\n"
+        f"int main(int argc, char** argv) {{ MPI_Init(&argc, &argv); {body} MPI_Finalize(); }}\n"
+    )
+    binary = folder / "program"
+    subprocess.run(["smpicc", "-o", str(binary), str(source)], check=True, capture_output=True)
+    return Built(found_smpi(), binary, "hash")
+
+
+@pytest.mark.usefixtures("smpi")
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (
+            "char c; MPI_Recv(&c, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
+            r"poisson_cg n=64, 4 ranks on 2 nodes: .* wait for each other for ever \(deadlock\)",
+        ),
+        (
+            "raise(SIGKILL);",  # as the system ends what takes too much
+            r"poisson_cg n=64, 4 ranks on 2 nodes: out of memory: 4 simulated ranks had \d.* MiB",
+        ),
+        (
+            "char* p = malloc(1ul << 47); *p = 1;",
+            r"poisson_cg n=64, 4 ranks on 2 nodes: out of memory: 4 simulated ranks had \d.* MiB",
+        ),
+    ],
+)
+def test_ranks_that_wait_for_ever_and_lack_of_memory_are_told_apart(
+    tmp_path: Path, body: str, reason: str
+) -> None:
+    one = replace(runner(tmp_path), built=program(tmp_path, body))
+    (record,) = one.run([job(n=64)])
+    assert record["outcome"] == "failed"
+    assert re.match(reason, record["reason"]), record
+
+
+@pytest.mark.usefixtures("smpi")
+def test_ranks_are_mapped_as_the_layout_says(tmp_path: Path) -> None:
+    one = job(n=64)
+    one = Job(replace(one.case, layout=Layout(2, 2, mapping="round_robin")), 0)
+    list(runner(tmp_path / "cache", keep=tmp_path / "kept").run([one]))
+    hosts = (tmp_path / "kept" / one.case.id / "hosts").read_text().split()
+    assert hosts == ["node-0", "node-1", "node-0", "node-1"]

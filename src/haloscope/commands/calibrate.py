@@ -9,9 +9,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _DESCRIPTION = """\
-Measure this machine (memory bandwidth by cores and cache level, latency and bandwidth of messages
-by placement and protocol, overheads) with the study `calibrate`, fit the models, and write
+Measure this machine (arithmetic, bandwidth by cores and cache level, latency and bandwidth of
+messages by placement and protocol, overheads) with the study `calibrate`, fit the models, and write
 clusters/NAME.toml: every number with its interval and source. Takes a few minutes.
+
+With that file, studies run here on a simulation of this machine (run STUDY --on NAME). Records of
+real runs take what each phase should cost from the one with this host's name.
 """
 _EPILOG = """\
 examples:

@@ -58,19 +58,9 @@ def execute(arguments: argparse.Namespace) -> int:
 def _lines(found: Cluster) -> Iterator[tuple[str, str, str]]:
     """What there is to say: name, value, source."""
     from haloscope.platform import shape
-    from haloscope.quantities import count, seconds, size
+    from haloscope.quantities import seconds, size
 
-    node = found.node
-    threads = f" of {count(node.threads_per_core, 'thread')}" if node.threads_per_core > 1 else ""
-    yield "nodes", f"{found.nodes:,}", ""
-    yield "node", node.cpu, ""
-    yield "", f"{count(node.sockets, 'socket')}, {count(node.cores, 'core')}{threads}", ""
-    yield "memory", size(node.memory_bytes), ""
-    yield from _core_lines(node)
-    for memory in node.memory:
-        yield from _rate(
-            "memory", memory.bandwidth_bytes_per_s, f" to {count(memory.cores, 'core')}"
-        )
+    yield from _node(found)
     if found.network:
         yield "network", found.network.name, found.network.source
         for line in shape(found.network):
@@ -93,6 +83,22 @@ def _lines(found: Cluster) -> Iterator[tuple[str, str, str]]:
         yield from _rate("", messages.bandwidth_bytes_per_s, "")
 
 
+def _node(found: Cluster) -> Iterator[tuple[str, str, str]]:
+    from haloscope.quantities import count, size
+
+    node = found.node
+    threads = f" of {count(node.threads_per_core, 'thread')}" if node.threads_per_core > 1 else ""
+    yield "nodes", f"{found.nodes:,}", ""
+    yield "node", node.cpu, ""
+    yield "", f"{count(node.sockets, 'socket')}, {count(node.cores, 'core')}{threads}", ""
+    yield "memory", size(node.memory_bytes), ""
+    yield from _core_lines(node)
+    for memory in node.memory:
+        yield from _rate(
+            "memory", memory.bandwidth_bytes_per_s, f" to {count(memory.cores, 'core')}"
+        )
+
+
 def _core_lines(node: Node) -> Iterator[tuple[str, str, str]]:
     """Of a core, its caches and its threads."""
     from haloscope.quantities import count, size
@@ -108,6 +114,9 @@ def _core_lines(node: Node) -> Iterator[tuple[str, str, str]]:
     for cache in node.caches:
         shared = f" for {count(cache.shared_by, 'core')}" if cache.shared_by > 1 else " a core"
         yield f"cache L{cache.level}", size(cache.size_bytes) + shared, ""
+        if cache.usable_bytes:
+            usable = cache.usable_bytes
+            yield "", f"of which a sweep finds {size(usable.value)}", usable.source
         yield from _rate("", cache.bandwidth_bytes_per_s, " to one core")
         yield from _rate("", cache.crowded_bytes_per_s, " to each of a full socket")
     for name, factor in (("sharpness", node.sharpness), ("SMT gain", node.smt_gain)):

@@ -10,12 +10,14 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from haloscope.local_validation import Prediction
     from haloscope.validation import Cell
 
 _DESCRIPTION = """\
 Simulate every readable cell of a paper's tables of wall times, or of Jacobi's updates a second, on
 the cluster file of the machine that it was measured on: predicted and published, their ratio, and
 the errors.
+With `local`, measure the study validate-local here, and predict it from this machine's calibration.
 
 Numbers of the cluster files come from data sheets, descriptions, and cells of one node; Jacobi's
 from cells of one rank, one socket, or one whole node. Errors of those cells are shown apart from
@@ -28,6 +30,8 @@ examples:
   haloscope validate hpcf-2010-6 --table 5.1       one of them
   haloscope validate orfeo-mpi-report              Jacobi on ORFEO's nodes
   haloscope validate hpcf-2018-10 --csv cells.csv  every cell, for other programs
+  haloscope calibrate; haloscope validate local    this machine: real runs and predictions
+  haloscope validate local --from results/DIR      the same of runs that were made before
 """
 
 
@@ -41,14 +45,17 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("paper", metavar="PAPER", help="its id: haloscope paper list")
+    add("paper", metavar="PAPER", help="its id: haloscope paper list; or local: this machine")
     add("--table", metavar="ID", action="append", default=[], help="only this one; repeatable")
     add("--csv", metavar="FILE", help="write every cell there")
+    add("--from", metavar="DIR", dest="folder", help="local: take the real runs of this folder")
     parser.set_defaults(execute=execute)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Simulate, show; 1 if a cell could not be simulated."""
+    if arguments.paper == "local":
+        return _local(arguments)
     from rich.console import Console
 
     from haloscope.progress import Teller
@@ -72,6 +79,57 @@ def _conclude(cells: Sequence[Cell], out: Console) -> None:
         out.print("[bold]All tables[/bold]")
         for reading in dict.fromkeys(cell.reading for cell in cells):
             _show_errors([cell for cell in cells if cell.reading == reading], out)
+
+
+def _local(arguments: argparse.Namespace) -> int:
+    """Measure unless records are given, simulate the same cases, show both."""
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from haloscope import campaign, places
+    from haloscope.commands import run
+    from haloscope.dossier import open_folder
+    from haloscope.errors import Problem, UserError
+    from haloscope.local_validation import STUDY, predictions
+    from haloscope.progress import Teller
+
+    model = places.calibrated()
+    if model is None:
+        what = "no cluster file describes this machine"
+        raise UserError(Problem("validate local", what, "write it: haloscope calibrate"))
+    tell = Teller(Console(stderr=True))
+    folder = Path(arguments.folder or "")
+    if arguments.folder is None:
+        real = campaign.start(campaign.Request(STUDY), tell).probed()
+        run.measure(real, tell)
+        folder = real.folder.path
+    there = campaign.Request(STUDY, out=Path(f"{folder}-simulated"), on=model.name)
+    simulated = campaign.start(there, tell)
+    run.measure(simulated, tell)
+    twins = open_folder(simulated.folder.path).cases
+    _show_local([*predictions(open_folder(folder).cases, twins)], Console(highlight=False))
+    return 1 if simulated.jobs_left()[0] else 0
+
+
+def _show_local(found: Sequence[Prediction], out: Console) -> None:
+    """A line a prediction, kernel by kernel, and the errors."""
+    from rich.table import Table
+
+    from haloscope.local_validation import errors
+    from haloscope.quantities import SECONDS, seconds
+    from haloscope.tables.notebook import spread_text
+
+    for kernel in dict.fromkeys(one.kernel for one in found):
+        own = [one for one in found if one.kernel == kernel]
+        table = Table(kernel, "measured", "of the launches", "predicted", "error")
+        for one in own:
+            spread = spread_text(one.measured, SECONDS)
+            measured, predicted = seconds(one.measured.value), seconds(one.predicted_s)
+            table.add_row(one.what, measured, spread, predicted, f"{one.error:+.1%}")
+        out.print(table)
+        middle, worst = errors(own)
+        out.print(f"{kernel}: {len(own)} times, median error {middle:.1%}, worst {worst:.1%}\n")
 
 
 def _show(title: str, cells: Sequence[Cell], out: Console) -> None:

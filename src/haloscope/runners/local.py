@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from haloscope.case import Case, Job
+from haloscope.cluster import Cluster
+from haloscope.platform import machine_file
 from haloscope.runners import answer, process
 from haloscope.runners.base import Session
 from haloscope.runners.placement import misplaced
@@ -28,12 +30,14 @@ class Built:
 class LocalRunner:
     """Runs every job as a whole launch of its own; `built` has a program for each toolchain.
 
-    seen: what each MPI library says that it uses for a transport.
+    seen: what each MPI library says that it uses for a transport. model: this machine's cluster
+    file, for what each phase should take by the node model.
     """
 
     session: Session
     built: Mapping[str, Built]
     seen: Mapping[tuple[str, str | None], str | None] = field(default_factory=dict)
+    model: Cluster | None = None
     name: str = "local"
 
     def run(self, jobs: Iterable[Job]) -> Iterator[dict[str, Any]]:
@@ -44,7 +48,12 @@ class LocalRunner:
 
     def _asked(self, job: Job) -> dict[str, Any]:
         used = self.seen.get((job.case.toolchain, job.case.transport))
-        return {**answer.asked(self.session, self.name, job), "transport_seen": used}
+        model = self.model and {"cluster": self.model.name, "source": self.model.source}
+        return {
+            **answer.asked(self.session, self.name, job),
+            "transport_seen": used,
+            "model": model,
+        }
 
     def _launch(self, job: Job) -> dict[str, Any]:
         built = self.built[job.case.toolchain]
@@ -52,6 +61,10 @@ class LocalRunner:
             out = Path(scratch) / "record.json"
             launch = _launch_of(job.case)
             options = ["--out", str(out), *job.case.options]
+            if self.model is not None:
+                machine = Path(scratch) / "machine"
+                machine.write_text(machine_file(self.model, job.case), encoding="utf-8")
+                options += ["--machine", str(machine)]
             program = [str(built.program), *options, job.case.kernel, *job.case.arguments]
             command, environment = launch_command(built.toolchain, launch, program)
             started = answer.now()

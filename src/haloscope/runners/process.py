@@ -22,12 +22,14 @@ class Ended:
     """How a job ended.
 
     code: its exit code, 128 + signal if it was killed by one. output: the end of what it printed.
+    peak_bytes: of memory, of the largest of its processes.
     """
 
     code: int
     timed_out: bool
     wall_s: float
     output: str
+    peak_bytes: int = 0
 
 
 class Running:
@@ -70,9 +72,9 @@ class Running:
             in_time = bool(select.select([self], [], [], 0)[0])
             supervisor.stdin.close()
             wall_s = time.perf_counter() - self._begin
-            code = int(supervisor.stdout.read() or 128)
+            code, peak = (int(word) for word in supervisor.stdout.read().split() or (128, 0))
             supervisor.wait()
-            return Ended(code, not in_time, wall_s, _end_of(self._output, tail))
+            return Ended(code, not in_time, wall_s, _end_of(self._output, tail), peak)
 
 
 def wait(running: Sequence[Running]) -> list[Running]:

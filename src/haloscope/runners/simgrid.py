@@ -14,6 +14,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
+import signal
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -23,6 +25,7 @@ from typing import Any
 from haloscope import platform
 from haloscope.case import Case, Job, text
 from haloscope.cluster import Cluster
+from haloscope.quantities import count, size
 from haloscope.runners import answer, process
 from haloscope.runners.base import Session
 from haloscope.runners.local import Built
@@ -77,10 +80,8 @@ class _Simulation:
         self.solve = _solve_of(self.case)
         self.files = {
             "platform.xml": platform.platform(cluster),
-            "hosts": platform.host_file(ranks_on_nodes(self.case)),
-            "machine": platform.machine_file(
-                cluster, self.case.kernel, packed=self.case.layout.bind == "close"
-            ),
+            "hosts": platform.host_file(self.case.layout.nodes_of_ranks),
+            "machine": platform.machine_file(cluster, self.case),
         }
         self.executes = self.solve is None and self.case.params.get("iterations") == 0
         self.arguments = _shortened(self.case, self.solve)
@@ -140,7 +141,7 @@ class _Simulation:
         elif measured is not None and measured["outcome"] == "wrong":
             outcome, reason = "wrong", measured["reason"]
         else:
-            outcome, reason = "failed", _why_it_failed(ended)
+            outcome, reason = "failed", _why_it_failed(self.case, ended)
         closing = self._closing(ended.wall_s, cached=False)
         return {
             **self.record,
@@ -194,11 +195,6 @@ class _Simulation:
         }
 
 
-def ranks_on_nodes(case: Case) -> list[int]:
-    """The node of each rank: nodes filled one after the other."""
-    return [rank // case.layout.ppn for rank in range(case.layout.ranks)]
-
-
 def _solve_of(case: Case) -> Solve | None:
     """The solve that is to be cut short; None where the case says how much is to be done."""
     if case.params.get("iterations") != 0:
@@ -242,7 +238,16 @@ def _whole_phase(phase: Mapping[str, Any], factor: float) -> dict[str, Any]:
     }
 
 
-def _why_it_failed(ended: process.Ended) -> str:
-    if "Deadlock" in ended.output or "deadlock" in ended.output:
-        return "the simulated ranks wait for each other for ever (deadlock)"
+_NO_MEMORY = ("bad_alloc", "Cannot allocate memory", "Memory allocation of")
+"""What C++, the system and SimGrid say where there is none left."""
+
+
+def _why_it_failed(case: Case, ended: process.Ended) -> str:
+    """What became of a simulation, and of which case."""
+    killed = ended.code == 128 + signal.SIGKILL  # as the system does where there is no more
+    if killed or any(sign in ended.output for sign in _NO_MEMORY):
+        ranks, taken = count(case.layout.ranks, "simulated rank"), size(ended.peak_bytes)
+        return f"{case.label}: out of memory: {ranks} had {taken} of this machine's and wanted more"
+    if re.search("[Dd]eadlock (detected|or)", ended.output):
+        return f"{case.label}: the simulated ranks wait for each other for ever (deadlock)"
     return f"smpirun ended: {answer.how_it_ended(ended.code)}"

@@ -4,7 +4,8 @@ A program of its own, since it must outlive a haloscope that was killed. Its sta
 pipe that nobody writes to: when that pipe closes, because the runner wants the job to end or
 because the runner is gone, the command and every process that came of it are ended, whatever
 process groups or sessions they moved to. The same happens once the command ends by itself.
-It writes the command's exit code to its standard output (128 + signal for one that was killed).
+It writes the command's exit code to its standard output (128 + signal for one that was killed), and
+the bytes of memory that the largest of its processes had at its peak.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import resource
 import select
 import signal
 import sys
@@ -40,7 +42,8 @@ def main(command: list[str]) -> int:
     end_descendants()
     code = os.waitstatus_to_exitcode(status) if status is not None else -signal.SIGKILL
     with contextlib.suppress(BrokenPipeError):  # the runner may be gone
-        os.write(1, b"%d" % (code if code >= 0 else 128 - code))
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+        os.write(1, b"%d %d" % (code if code >= 0 else 128 - code, peak))
     return 0
 
 

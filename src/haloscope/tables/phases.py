@@ -9,10 +9,10 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from haloscope.evidence import MeasuredCase, label_of
-from haloscope.quantities import PERCENT, seconds
+from haloscope.quantities import PERCENT, SECONDS, number, seconds
 from haloscope.stats import Estimate
 from haloscope.tables.context import Context
-from haloscope.tables.model import Cell, Column, Table, label, missing
+from haloscope.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.tables.notebook import Notebook
 
 if TYPE_CHECKING:
@@ -61,7 +61,73 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
         own = [case for case in cases if case.kernel == kernel and (shares(case) or case.excluded)]
         if any(shares(case) for case in own):
             tables.append(_table(kernel, own, context))
+        if any(modelled(case) for case in own):
+            tables.append(_model_table(kernel, own, context))
     return tables
+
+
+@dataclass(frozen=True)
+class ModelledPhase:
+    """A phase's seconds in a step as measured and by the node model: the slowest rank's."""
+
+    name: str
+    measured: Estimate
+    model: Estimate
+
+
+def modelled(case: MeasuredCase) -> list[ModelledPhase]:
+    """The phases of a real case that the node model speaks of; medians over launches."""
+    if case.simulated:
+        return []
+    names = dict.fromkeys(phase["name"] for record in case.launches for phase in record.phases)
+    found = []
+    for name in names:
+        own = [
+            phase
+            for record in case.launches
+            for phase in record.phases
+            if phase["name"] == name and phase.get("model_s")
+        ]
+        measured = case.estimate([phase["time_s"]["max"] for phase in own])
+        model = case.estimate([phase["model_s"] for phase in own])
+        if measured is not None and model is not None:
+            found.append(ModelledPhase(name, measured, model))
+    return found
+
+
+def _model_table(kernel: str, cases: Sequence[MeasuredCase], context: Context) -> Table:
+    """Cases and their phases in rows: measured, modelled, and how many times as long it took."""
+    notebook = Notebook(cases, context.all_cases)
+    rows = [
+        (
+            label(label_of(case, cases)),
+            label(phase.name),
+            notebook.estimate(phase.measured, case, SECONDS),
+            plain(phase.model.value, seconds(phase.model.value)),
+            plain(ratio := phase.measured.value / phase.model.value, number(ratio)),
+        )
+        for case in cases
+        for phase in modelled(case)
+    ]
+    notebook.note(
+        "Model: by the node model, from this machine's cluster file (haloscope calibrate); phases "
+        "that communicate have none. Both are the slowest rank's."
+    )
+    return Table(
+        id="phases_model",
+        kind="phases",
+        title=context.title(f"Phases measured and by the node model, {kernel}"),
+        columns=(
+            Column("case", "case", align="left"),
+            Column("phase", "phase", align="left"),
+            Column("measured_s", "measured"),
+            Column("model_s", "model"),
+            Column("ratio", "measured / model"),
+        ),
+        rows=tuple(rows),
+        notes=notebook.notes(),
+        stub=2,
+    )
 
 
 def _table(kernel: str, cases: Sequence[MeasuredCase], context: Context) -> Table:
