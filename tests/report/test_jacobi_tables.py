@@ -1,0 +1,134 @@
+"""Tables and figures of Jacobi's sweeps, and of the conjugate gradient variants by ranks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from recorded import Raw, cases, quick, record
+
+from haloscope import papers, series, tables
+from haloscope.tables import Context
+
+PAPER = papers.load("orfeo-mpi-report")
+BYTES_PER_UPDATE = 24.0
+
+
+def sweeps(grid: tuple[int, int, int], mlups: float, **params: Any) -> Raw:
+    """A launch of L = 400 on every rank."""
+    ranks = grid[0] * grid[1] * grid[2]
+    settings = {
+        **{"L": 400, "size": "cubes", "topology": "x".join(map(str, grid)), "variant": "plain"},
+        **{"depth": 0, "overlap": "no", "precision": "double", "sweeps": 8, **params},
+    }
+    updates = 8.0 * ranks * int(settings["L"]) ** 3
+    seconds = updates / (1e6 * mlups)
+    size = "x".join(str(int(settings["L"]) * axis) for axis in grid)
+    return record(
+        "jacobi3d",
+        settings,
+        [seconds] * 3,
+        ranks=ranks,
+        result={
+            "mlups": mlups,
+            "size": size,
+            "grid": "x".join(map(str, grid)),
+            "depth": 1,
+        },
+        phases=[
+            {
+                "name": "sweep",
+                "calls": 8,
+                "time_s": {"min": seconds, "mean": seconds, "max": seconds},
+                "bytes": BYTES_PER_UPDATE * updates,
+                "flops": 6.0 * updates,
+                "model_s": None,
+            }
+        ],
+    )
+
+
+def study() -> list[Raw]:
+    """One rank and two, beside messages and memory: 13 GB/s on one core, 25 on two."""
+    return [*quick(), sweeps((1, 1, 1), 540.0), sweeps((2, 1, 1), 1000.0)]
+
+
+def context(raws: list[Raw]) -> Context:
+    return Context(paper=PAPER, machine=raws[0]["machine"], all_cases=tuple(cases(raws)))
+
+
+def test_k_c_models_measured_and_published() -> None:
+    raws = study()
+    (table,) = tables.build("jacobi", cases(raws), context(raws))
+    keys = [column.key for column in table.columns]
+    one, two = (dict(zip(keys, row, strict=True)) for row in table.rows)
+    assert (one["neighbours"].value, two["neighbours"].value) == (0, 2)
+    assert two["volume_mb"].value == pytest.approx(2 * 400**2 * 16 / 1e6)
+    assert two["ratio"].value == pytest.approx(2 * 540 / 1000)
+    assert one["model_mlups"].value == pytest.approx(540)
+    textbook = two["model_mlups"].value
+    assert isinstance(textbook, float) and 1060 < textbook < 1080  # messages of 5 MB, 64e6 points
+    detailed = two["detailed_mlups"].value
+    assert isinstance(detailed, float)
+    assert detailed < 2 * 25e9 / 2 / 24 / 1e6  # no more than the memory gives
+    assert one["published_mlups"].value == pytest.approx(112.74)
+    assert two["published_mlups"].value is None
+    assert any("nothing in it was fitted" in note for note in table.notes)
+
+
+def test_what_a_model_lacks_is_said() -> None:
+    raws = [sweeps((1, 1, 1), 540.0), sweeps((2, 1, 1), 1000.0)]
+    (table,) = tables.build("jacobi", cases(raws), context(raws))
+    assert any("messages between two ranks were not measured" in note for note in table.notes)
+    (figure,) = series.build("jacobi", cases(raws), context(raws))
+    assert any("messages between two ranks" in note for note in figure.notes)
+    raws = [sweeps((2, 1, 1), 1000.0), sweeps((1, 2, 1), 900.0)]
+    (table,) = tables.build("jacobi", cases(raws), context(raws))
+    assert any("one rank alone was not measured" in note for note in table.notes)
+
+
+def test_the_figure_has_the_bound_the_models_and_what_was_published() -> None:
+    raws = study()
+    (figure,) = series.build("jacobi", cases(raws), context(raws))
+    rates, ratios = figure.panels
+    assert isinstance(rates, series.model.Lines) and isinstance(ratios, series.model.Lines)
+    assert [curve.label for curve in rates.curves] == [
+        *("N times one", "1-D", "1-D, textbook model", "1-D, detailed model", "1-D, published")
+    ]
+    assert [mark.y for mark in rates.curves[1].marks] == pytest.approx([0.54, 1.0])
+
+
+def test_the_roofline_has_memory_cache_and_variants() -> None:
+    temporal = sweeps((1, 1, 1), 900.0, variant="temporal")
+    temporal["phases"][0]["bytes"] /= 12
+    raws = [*study(), temporal, sweeps((1, 1, 1), 2000.0, L=60)]
+    (figure,) = series.build("roofline", cases(raws), context(raws))
+    (panel,) = figure.panels
+    assert isinstance(panel, series.model.Lines)
+    found = {curve.label: curve.marks for curve in panel.curves}
+    assert found["plain, 1 core"][0].x == pytest.approx(6 / 24)
+    assert found["temporal, 1 core"][0].x == pytest.approx(3)
+    assert found["temporal, 1 core"][0].y == pytest.approx(5.4)
+    assert found["plain in the cache, 1 core"][0].y == pytest.approx(12)
+    assert found["memory, 1 core"][0].y == pytest.approx(13 / 8, rel=0.1)
+    assert "plain, 2 cores" in found
+
+
+def solves(variant: str, ranks: int, seconds: float) -> Raw:
+    params = {"n": 4096, "variant": variant, "iterations": 64, "s": 2, "reorthogonalise": 8}
+    return record("poisson_cg", params, [seconds], ranks=ranks, result={"iterations": 64})
+
+
+def test_variants_by_ranks_and_the_fastest() -> None:
+    raws = [
+        *(solves("textbook", 1, 64.0), solves("sstep", 1, 16.0)),
+        *(solves("textbook", 2, 32.0), solves("sstep", 2, 64.0)),
+    ]
+    (table,) = tables.build("iterations", cases(raws), context(raws))
+    rows = [[cell.value for cell in row] for row in table.rows]
+    assert rows == [[1, 1.0, 4.0, "sstep", 4.0], [2, 2.0, 1.0, "textbook", 1.0]]
+    (figure,) = series.build("iterations", cases(raws), context(raws))
+    (panel,) = figure.panels
+    assert isinstance(panel, series.model.Lines)
+    assert [curve.label for curve in panel.curves] == ["textbook", "sstep"]
+    assert tables.build("iterations", cases(raws[:1]), context(raws)) == []
