@@ -24,7 +24,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from turns import ROOT, Target, once, petsc_flags, ratios, write_page
+from turns import ROOT, Target, petsc_flags, ratios, write_page
 
 SIZES = [8 << (3 * i) for i in range(7)] + [4 << 20]
 SMALL = 4096
@@ -62,8 +62,8 @@ def build(folder: Path) -> tuple[Path, Path]:
     return peer, setup
 
 
-def launch(ranks: int, *command: object) -> Figures:
-    """One launch of a program, bound like ours; what it prints."""
+def printed(ranks: int, *command: object) -> Any:
+    """One launch of a program, ours or the peer's, bound alike; the JSON that it prints."""
     from haloscope.toolchain import Launch, find, launch_command
 
     wanted = Launch(ranks=ranks, threads=1, oversubscribe=ranks > (os.cpu_count() or 1))
@@ -71,13 +71,19 @@ def launch(ranks: int, *command: object) -> Figures:
     done = subprocess.run(
         argv, env={**os.environ, **env}, capture_output=True, text=True, check=True
     )
-    printed = json.loads(done.stdout)
-    return {int(key) if key.isdigit() else key: value for key, value in printed.items()}
+    return json.loads(done.stdout)
+
+
+def launch(ranks: int, *command: object) -> Figures:
+    """One launch of a program that prints its figures."""
+    found = printed(ranks, *command)
+    return {int(key) if key.isdigit() else key: value for key, value in found.items()}
 
 
 def swept(kernel: str, key: str, ranks: int, **params: object) -> Figures:
     """One launch of a kernel: the median seconds of a step, by size."""
-    points = once(kernel, ranks=ranks, **params)["points"]
+    given = [f"{name}={value}" for name, value in params.items()]
+    points = printed(ranks, ROOT / "build/release/halobench", kernel, *given)["points"]
     return {point[key]: median(point["times_s"]) for point in points}
 
 

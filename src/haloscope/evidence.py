@@ -231,6 +231,16 @@ def facets(cases: Sequence[MeasuredCase], axes: Iterable[str]) -> list[Facet]:
     return [Facet(describe(dict(key), apart), dict(key), tuple(own)) for key, own in parts.items()]
 
 
+def facets_by_kernel(cases: Sequence[MeasuredCase]) -> list[Facet]:
+    """Each case by itself, named among those of its kernel."""
+    kernels = dict.fromkeys(case.kernel for case in cases)
+    return [
+        part
+        for kernel in kernels
+        for part in facets([case for case in cases if case.kernel == kernel], ())
+    ]
+
+
 def varying(settings: Sequence[Settings]) -> list[str]:
     """The names of settings that do not have one and the same value everywhere.
 

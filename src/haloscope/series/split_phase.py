@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from haloscope.evidence import Facet, MeasuredCase, facets
+from haloscope.evidence import Facet, MeasuredCase, facets_by_kernel
 from haloscope.models.split_phase import MESSAGES, MOVES, SplitPhase, both
 from haloscope.models.sweep import Array
 from haloscope.parts import split_phase_model
@@ -18,7 +18,7 @@ from haloscope.tables.split_phase import switch_text
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     """A figure a case that has parts: times, and how far the model is off."""
     own = [case for case in cases if split_phase_model(case)]
-    return [_figure(part, context) for part in facets(own, ())]
+    return [_figure(part, context) for part in facets_by_kernel(own)]
 
 
 def _figure(part: Facet, context: Context) -> Figure:
@@ -93,4 +93,4 @@ def _marks(model: SplitPhase, values: Array, *, zero: bool = False) -> tuple[Mar
 
 def _switch(model: SplitPhase) -> tuple[tuple[float, str], ...]:
     at = model.switch_bytes
-    return () if at is None else ((at, f"scatter longer: {size(at)}"),)
+    return () if at is None else ((at, size(at)),)

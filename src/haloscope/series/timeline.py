@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from haloscope.evidence import Facet, MeasuredCase, facets
+from haloscope.evidence import Facet, MeasuredCase, facets_by_kernel
 from haloscope.quantities import SECONDS, count, seconds, size, unit_of
 from haloscope.series.model import Bar, Figure, Gantt
 from haloscope.tables.context import Context
@@ -17,7 +17,7 @@ MOST_RANKS = 16
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     """A figure a case with a timeline: its first point and its last."""
     own = [case for case in cases if _recorded(case)]
-    return [_figure(part, context) for part in facets(own, ())]
+    return [_figure(part, context) for part in facets_by_kernel(own)]
 
 
 def _recorded(case: MeasuredCase) -> Sequence[Mapping[str, Any]]:

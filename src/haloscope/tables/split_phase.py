@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import isinf
 
-from haloscope.evidence import Facet, MeasuredCase, facets
+from haloscope.evidence import Facet, MeasuredCase, facets_by_kernel
 from haloscope.models.split_phase import MESSAGES, MOVES, SplitPhase, both
 from haloscope.parts import neighbours_model, split_phase_model
 from haloscope.points import sweep
@@ -23,7 +23,7 @@ from haloscope.tables.notebook import Notebook
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """One table a case that has parts."""
     own = [case for case in cases if split_phase_model(case)]
-    return [_table(part, context) for part in facets(own, ())]
+    return [_table(part, context) for part in facets_by_kernel(own)]
 
 
 def _table(part: Facet, context: Context) -> Table:
@@ -97,15 +97,21 @@ def _notes(case: MeasuredCase, model: SplitPhase, context: Context) -> Iterator[
     yield f"Fitted model: root mean square of the relative residuals {misfit}."
     yield switch_text(model)
     yield from (_parameters(part, model) for part in model.lines if model.lines[part])
-    found = neighbours_model([c for c in context.all_cases if c.kernel == case.kernel])
-    if found:
+    alike = [other for other in context.all_cases if _network(other) == _network(case)]
+    if found := neighbours_model(alike):
         per_byte = found.gap_s_per_byte
         bandwidth = rate(1 / per_byte.value) if per_byte.value > 0 else "unbounded"
         yield (
-            f"Messages to k neighbours, over all cases of this kernel: alpha = "
+            f"Messages to k neighbours, over all grids on this network: alpha = "
             f"{seconds(found.alpha_s.value)}, g = {seconds(found.gap_s.value)}, 1/G = {bandwidth}, "
             f"misfit {percent(found.relative_rms)} ({found.source})."
         )
+
+
+def _network(case: MeasuredCase) -> tuple[object, ...]:
+    """What cases share whose messages go the same way: within a node, or between nodes."""
+    keys = ("kernel", "toolchain", "transport", "clock")
+    return (*(case.settings.get(key) for key in keys), case.number("nodes") > 1)
 
 
 def switch_text(model: SplitPhase) -> str:
