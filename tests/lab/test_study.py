@@ -150,7 +150,9 @@ def test_a_study_that_is_not_there(tmp_path: Path) -> None:
 def test_every_ready_study_is_valid() -> None:
     assert [path.stem for path in study.ready()] == [
         "calibrate",
+        "cg-variants",
         "collectives",
+        "jacobi",
         "pingpong-libraries",
         "pingpong-transports",
         "pingpong",
