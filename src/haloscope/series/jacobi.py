@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from haloscope.evidence import MeasuredCase
 from haloscope.jacobi_cases import Scaling, Swept, scalings
 from haloscope.quantities import number
-from haloscope.series.model import Axis, Curve, Figure, Lines, Mark, counts, mark
+from haloscope.series.model import Axis, Curve, Figure, Lines, Mark, counts, mark, powers_of_two
 from haloscope.tables.context import Context
 from haloscope.tables.jacobi import published
 
@@ -18,15 +18,16 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
 
 
 def _figure(scaling: Scaling, context: Context) -> Figure:
-    ticks = counts([one.sweep.ranks for one in scaling.swept])
-    x = Axis("processes N", ticks=ticks if len(ticks) < 9 else ())
+    rates = _rates(scaling, context)
+    x = Axis("processes N", "log2", counts([one.sweep.ranks for one in scaling.swept]))
+    y = Axis("GLUP/s", "log2", powers_of_two([m.y for curve in rates for m in curve.marks]))
     best = max(scaling.swept, key=lambda one: one.rate.value)
     return Figure(
         id="jacobi",
         kind="jacobi",
         title=context.title("Jacobi: updates a second by processes", scaling.part.label),
         panels=(
-            Lines("rate", "Performance", x, Axis("GLUP/s"), _rates(scaling, context)),
+            Lines("rate", "Performance", x, y, rates),
             Lines("ratio", "N P₁ / P", x, Axis("N P₁ / P"), _ratios(scaling, context)),
         ),
         alt=f"Updates a second of 1 to {best.sweep.ranks} processes; most: "

@@ -128,6 +128,13 @@ def counts(numbers: Sequence[int]) -> tuple[tuple[float, str], ...]:
     return tuple((float(n), str(n)) for n in sorted(set(numbers)))
 
 
+def powers_of_two(values: Sequence[float]) -> tuple[tuple[float, str], ...]:
+    """Ticks at powers of two over the range of some values, which may lie below one."""
+    low, high = min(values), max(values)
+    powers = [2.0**k for k in range(-16, 24) if low / 2 < 2.0**k < high * 2]
+    return tuple((power, f"{power:g}") for power in powers)
+
+
 def size_ticks(bytes_: Sequence[float]) -> tuple[tuple[float, str], ...]:
     """Ticks on powers of two, at most six of them."""
     powers = [2.0**k for k in range(64) if min(bytes_) <= 2.0**k <= max(bytes_)]

@@ -12,7 +12,7 @@ from haloscope.evidence import MeasuredCase, facets
 from haloscope.jacobi_cases import AXES, triads
 from haloscope.points import capacities
 from haloscope.quantities import count, number
-from haloscope.series.model import Axis, Curve, Figure, Lines, Mark, mark
+from haloscope.series.model import Axis, Curve, Figure, Lines, Mark, mark, powers_of_two
 from haloscope.stats import Estimate
 from haloscope.tables.context import Context
 
@@ -45,7 +45,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
                     "roofline",
                     "",
                     Axis("operations on each byte of memory", "log2", _TICKS),
-                    Axis("Gflop/s", "log2"),
+                    Axis("Gflop/s", "log2", powers_of_two([m.y for c in curves for m in c.marks])),
                     tuple(curves),
                 ),
             ),
@@ -77,7 +77,7 @@ def _curves(cores: int, large: Sequence[MeasuredCase], memory: Estimate) -> list
     for part in facets([case for case in large if case.cores == cores], AXES):
         for case in part.cases[:1]:
             at = mark(_intensity(case), _rate(case).times(1e-9))
-            curves.append(Curve(f"{case.settings['variant']}, {name}", (at,), joined=False))
+            curves.append(Curve(f"{case.settings['variant']}, {name}", (at,)))
     return curves
 
 

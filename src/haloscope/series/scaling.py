@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from haloscope.evidence import MeasuredCase
 from haloscope.quantities import count, number
 from haloscope.scaling import Ladder, Scaling, scalings
-from haloscope.series.model import Axis, Curve, Figure, Lines, Mark, counts, mark
+from haloscope.series.model import Axis, Curve, Figure, Lines, Mark, counts, mark, powers_of_two
 from haloscope.tables.context import Context
 
 
@@ -39,7 +39,15 @@ def _figure(scaling: Scaling, context: Context) -> Figure | None:
                 "Observed speedup",
                 x,
                 Axis(
-                    "speedup", "log2", _halvings([*ideal, *(m for c in speedups for m in c.marks)])
+                    "speedup",
+                    "log2",
+                    powers_of_two(
+                        [
+                            mark.y
+                            for curve in [ideal, *(c.marks for c in speedups)]
+                            for mark in curve
+                        ]
+                    ),
                 ),
                 (Curve("ideal", ideal, bound=True), *speedups),
             ),
@@ -59,13 +67,6 @@ def _figure(scaling: Scaling, context: Context) -> Figure | None:
             "Bars: bootstrap interval of the ratio of medians; without: fewer than 6 launches.",
         ),
     )
-
-
-def _halvings(marks: Sequence[Mark]) -> tuple[tuple[float, str], ...]:
-    """Ticks at powers of two over the range of some speedups, which may lie below one."""
-    low, high = min(mark.y for mark in marks), max(mark.y for mark in marks)
-    powers = [2.0**k for k in range(-16, 24) if low / 2 < 2.0**k < high * 2]
-    return tuple((power, f"{power:g}") for power in powers)
 
 
 def _speedups(one: Ladder, context: Context) -> tuple[Mark, ...]:
