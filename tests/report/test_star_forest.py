@@ -58,6 +58,14 @@ def test_grids_stand_side_by_side_with_the_published_ones() -> None:
     ]  # fmt: skip
 
 
+def test_another_grid_than_the_paper_s_has_nothing_beside_it() -> None:
+    raw = star_forest("sf_grid", ranks=9, nodes=3, messages=2, n="4,8,16,32,64", topology="9x1")
+
+    (table,) = build("sf_grid", [raw])
+
+    assert [row[1].published_value for row in table.rows] == [None] * 5
+
+
 def test_parts_are_added_up_beside_the_whole() -> None:
     (table,) = build("split_phase", [star_forest(launch=launch) for launch in range(7)])
 

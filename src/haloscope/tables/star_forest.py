@@ -65,7 +65,7 @@ def _latency(cases: Sequence[MeasuredCase], context: Context) -> Table:
         if pair[0] is None or pair[1] is None:
             return missing()
         value = 0.5 * (pair[1].time.value - pair[0].time.value)
-        return Cell(value, seconds(value))
+        return Cell(value, seconds(round(value, 12)))  # simulated times differ by rounding
 
     notebook.note("One way: half of the time there and back.")
     notebook.note("added: sf_pingpong less pingpong, medians over launches of their own.")
@@ -136,6 +136,8 @@ def _by_n(case: MeasuredCase) -> dict[int, Swept]:
 
 def _published(case: MeasuredCase, at: int, context: Context) -> Reference | None:
     """What the paper printed for a size, or for n; GPU memory, so not a race."""
+    if case.settings.get("topology", "3x3") not in ("2d", "3x3"):
+        return None
     nodes = case.settings.get("nodes")
     apart = "other-node" if isinstance(nodes, int) and nodes > 1 else "same-socket"
     where = {
