@@ -56,9 +56,12 @@ std::optional<std::vector<std::int64_t>> parse_sizes(std::string_view text) {
       sizes.push_back(size);
       if (size > *last / 2 && size != 0) break;  // doubling once more would pass it, or overflow
     }
-    if (comma == std::string_view::npos) return sizes;
+    if (comma == std::string_view::npos) break;
     text.remove_prefix(comma + 1);
   }
+  std::ranges::sort(sizes);  // each once: 8:4K,4K:64K names one of them twice
+  sizes.erase(std::ranges::unique(sizes).begin(), sizes.end());
+  return sizes;
 }
 
 std::string number(double value) { return Json(value).dump(); }

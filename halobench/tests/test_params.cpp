@@ -92,7 +92,8 @@ void sizes_are_read() {
   expect::equal(sizes_of("0:4"), "0 1 2 4 ");
   expect::equal(sizes_of("0:0"), "0 ");
   expect::equal(sizes_of("3:20"), "3 6 12 ");
-  expect::equal(sizes_of("1K,2K:8K,5,1M"), "1024 2048 4096 8192 5 1048576 ");
+  expect::equal(sizes_of("1K,2K:8K,5,1M"), "5 1024 2048 4096 8192 1048576 ");
+  expect::equal(sizes_of("8:32,32:64,8"), "8 16 32 64 ");
 }
 
 void sizes_are_refused() {

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from recorded import Raw, poisson, quick, write_folder
+from recorded import Raw, bad, poisson, quick, write_folder
 
 from haloscope.cli import main
 
@@ -80,6 +80,15 @@ def test_compare_says_what_became_faster_and_what_else_differs(
     assert "Differs: compiler: g++ 12.2.0 (first), g++ 13 (second)." in out
     assert main(["compare", str(after), str(before)]) == 1
     assert "slower" in capsys.readouterr().out
+
+
+def test_what_is_measured_in_neither_folder_is_not_held_against_the_second(tmp_path: Path) -> None:
+    lost = [bad(poisson(128), "absent", "no second socket here")]
+    both = [write_folder(tmp_path / name, [*launches(FAST), *lost]) for name in ("before", "after")]
+    there = write_folder(tmp_path / "there", [*launches(FAST), poisson(128)])
+
+    assert main(["compare", *map(str, both)]) == 0
+    assert main(["compare", str(there), str(both[1])]) == 1
 
 
 def test_compare_refuses_folders_with_nothing_in_common(

@@ -136,6 +136,13 @@ def test_ties_are_tested_over_all_divisions_of_the_pooled_launches() -> None:
     assert tied.p_value == pytest.approx(4 / 20)
 
 
+def test_a_tie_of_one_launch_is_tested_too() -> None:
+    assert compare([1.0], [1.0]).p_value == 1.0
+    # Of 1, 2, 2, 2 each may be the one alone: only one of the four is as far out as 1.
+    assert compare([1.0], [2.0, 2.0, 2.0]).p_value == 0.25
+    assert compare([2.0, 2.0, 2.0], [1.0]).p_value == 0.25
+
+
 def test_equal_samples_do_not_differ() -> None:
     assert compare([1.0] * 6, [1.0] * 6).p_value == 1.0
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from haloscope.comparison import Contrast
     from haloscope.dossier import Dossier
 
 _DESCRIPTION = """\
@@ -24,7 +25,7 @@ _EPILOG = """\
 examples:
   haloscope compare results/before results/after
 
-exit codes: 0 nothing is slower; 1 some case is slower, or has no good launch to compare; 2 usage
+exit codes: 0 nothing is slower; 1 some case is slower, or has good launches in one folder only; 2 usage
 """
 
 
@@ -63,8 +64,13 @@ def execute(arguments: argparse.Namespace) -> int:
     console.print(terminal.tables([compared.table]))
     for line in (*_differences(first, second), *compared.notes):
         console.print(line, markup=False, soft_wrap=True)
-    bad = {"slower", "not measured"}
-    return 1 if any(one.verdict in bad for one in compared.contrasts) else 0
+    return 1 if any(_is_bad(one) for one in compared.contrasts) else 0
+
+
+def _is_bad(one: Contrast) -> bool:
+    """Slower, or measured on one side alone; what is there on neither says nothing."""
+    lost = one.verdict == "not measured" and (one.first.time or one.second.time)
+    return one.verdict == "slower" or bool(lost)
 
 
 def _differences(first: Dossier, second: Dossier) -> Iterator[str]:
