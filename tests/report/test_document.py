@@ -32,6 +32,7 @@ def test_without_a_word_of_the_study_every_topic_is_there_in_its_order(tmp_path:
         "convergence",
         "walltime",
         "scaling",
+        "iterations",
         "exchange",
         "phases",
         "summary",
