@@ -32,8 +32,8 @@ def test_without_a_word_of_the_study_every_topic_is_there_in_its_order(tmp_path:
         "convergence",
         "walltime",
         "scaling",
-        "iterations",
         "exchange",
+        "iterations",
         "phases",
         "summary",
     ]
