@@ -44,6 +44,7 @@ def test_without_a_word_of_the_study_every_topic_is_there_in_its_order(tmp_path:
         "walltime",
         "scaling",
         "exchange",
+        "iterations",
         "phases",
         "summary",
     ]

@@ -6,16 +6,19 @@ The form of tables IV to XI of the ORFEO report.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from haloscope.evidence import MeasuredCase
 from haloscope.jacobi_cases import Scaling, Swept, scalings
 from haloscope.models.jacobi import exchanged
-from haloscope.paperfile import Value
-from haloscope.papers import PaperTable
 from haloscope.quantities import number, percent
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.tables.notebook import Notebook
+
+if TYPE_CHECKING:
+    from haloscope.paperfile import Value
+    from haloscope.papers import PaperTable
 
 _COLUMNS = (
     Column("ranks", "N", align="left"),
