@@ -25,7 +25,7 @@ _EPILOG = """\
 examples:
   haloscope compare results/before results/after
 
-exit codes: 0 nothing is slower; 1 some case is slower, or has good launches in one folder only; 2 usage
+exit codes: 0 nothing is slower; 1 a case is slower, or was measured in one folder only; 2 usage
 """
 
 
