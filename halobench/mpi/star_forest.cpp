@@ -183,6 +183,7 @@ class StarForest::Link {
     status.MPI_TAG = tag_;
     const int code = MPI_Wait(&receives_[i], &status);  // an error where the message is longer
     if (status.MPI_TAG != tag_) {
+      give_up(i + 1);
       refuse("rank " + std::to_string(in_[i].rank) + " began " + said_by(status.MPI_TAG) +
              " where this rank began " + said_by(tag_));
     }
@@ -203,7 +204,16 @@ class StarForest::Link {
     refuse("some ranks began " + said_by(agreed_[0]) + ", others " + said_by(-agreed_[1]));
   }
 
-  /// Waits for nothing: what others began may never be ended.
+  /// Nothing may arrive in memory that is gone: from receive `next` on, none is waited for, as
+  /// their senders may never send. The agreement is, which all begin who begin something new.
+  void give_up(std::size_t next) {
+    for (; next < receives_.size(); ++next) {
+      check(MPI_Cancel(&receives_[next]), "MPI_Cancel");
+      check(MPI_Wait(&receives_[next], MPI_STATUS_IGNORE), "MPI_Wait");
+    }
+    check(MPI_Wait(&agreement_, MPI_STATUS_IGNORE), "MPI_Wait");
+  }
+
   [[noreturn]] void refuse(const std::string& why) {
     transfer.reset();
     throw std::logic_error("star forest: " + why + "; all ranks begin the same operations");
