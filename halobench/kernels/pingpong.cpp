@@ -136,7 +136,8 @@ class PingPong : public Instance {
     return 0;
   }
 
-  /// The messages of a repetition are alike, but for their place; each place's last one is checked.
+  /// The messages of a repetition are alike, but for their place: what each place holds after the
+  /// last one is checked, and an earlier one that went missing would not be noticed.
   Verdict verify() override {
     bool good = true;
     if (receives_ && executes_) {
