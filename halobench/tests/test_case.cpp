@@ -1,4 +1,7 @@
-// A whole case on any number of ranks: its record, its exit code, what is refused.
+// A whole case on any number of ranks: its record, its exit code, what is refused; and that a
+// message which does not arrive as it should is noticed.
+#include <functional>
+
 #include "case.hpp"
 #include "expect.hpp"
 #include "params.hpp"
@@ -7,6 +10,23 @@ using halobench::Command;
 using halobench::Communicator;
 using halobench::Environment;
 using halobench::UsageError;
+
+namespace {
+
+/// What happens to the next messages that MPI_Recv takes in; none left: nothing.
+using Fault = std::function<void(void*, MPI_Status*)>;
+std::int64_t faultless = -1;  ///< receives until the fault; negative: there is none
+Fault fault;
+
+}  // namespace
+
+/// In place of the library's own, which is PMPI_Recv.
+extern "C" int MPI_Recv(void* place, int count, MPI_Datatype type, int source, int tag,
+                        MPI_Comm comm, MPI_Status* status) {
+  const int code = PMPI_Recv(place, count, type, source, tag, comm, status);
+  if (faultless >= 0 && faultless-- == 0) fault(place, status);
+  return code;
+}
 
 namespace {
 
@@ -81,6 +101,40 @@ void a_sweep_of_one_point_has_it_too(const Environment& environment, const Commu
   if (comm.rank() == 0) expect::contains(ran.record, R"("points":[{"size_bytes":192,)");
 }
 
+/// Three timed round trips after no warm-up, then three more that are looked at one by one: rank 0
+/// receives once in each.
+void every_message_of_a_pingpong_is_checked(const Environment& environment,
+                                            const Communicator& comm) {
+  if (comm.size() < 2) return;
+  const auto broken = [&](std::int64_t after, Fault how) {
+    fault = std::move(how);
+    faultless = comm.rank() == 0 ? after : -1;
+    const auto ran =
+        run(environment, comm, {"pingpong", "sizes=16", "repetitions=1", "warmup=0", "steps=3"});
+    expect::equal(faultless, -1);
+    return ran;
+  };
+  const auto says = [&](const Ran& ran, const std::string& reason) {
+    expect::equal(ran.code, 1);
+    if (comm.rank() == 0) expect::contains(ran.record, reason);
+  };
+  const Fault byte = [](void* place, MPI_Status*) { static_cast<unsigned char*>(place)[15] ^= 1; };
+  const Fault length = [](void*, MPI_Status* status) {
+    PMPI_Status_set_elements(status, MPI_BYTE, 15);
+  };
+  const Fault sender = [](void*, MPI_Status* status) { status->MPI_SOURCE = 0; };
+  const Fault tag = [](void*, MPI_Status* status) { ++status->MPI_TAG; };
+  for (const std::int64_t message : {2, 3, 4, 5}) {
+    says(broken(message, byte), "a message of 16 bytes arrived changed");
+    for (const auto& how : {length, sender, tag}) {
+      says(broken(message, how), "a message of 16 bytes arrived with another length");
+    }
+  }
+  const auto good = broken(-1, byte);
+  expect::equal(good.code, 0);
+  if (comm.rank() == 0) expect::contains(good.record, R"("checked_messages":6,)");
+}
+
 void a_model_estimates_the_phases(const Environment& environment, const Communicator& comm) {
   const expect::File machine("core_flops_per_s 1e9 1e9\ncores 4 1\nmemory 1 1e10\nmemory 4 4e10\n");
   const auto ran =
@@ -121,6 +175,7 @@ int main(int argc, char** argv) {
   threads_are_placed(environment, comm);
   a_sweep_has_its_points(environment, comm);
   a_sweep_of_one_point_has_it_too(environment, comm);
+  every_message_of_a_pingpong_is_checked(environment, comm);
   a_model_estimates_the_phases(environment, comm);
   bad_usage_is_refused_alike(environment, comm);
   a_record_that_cannot_be_written_is_an_error(environment, comm);
