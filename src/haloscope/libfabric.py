@@ -1,4 +1,4 @@
-"""libfabric's providers: those that an MPI library's own copy of it has, whether they work here or not.
+"""libfabric's providers: those that an MPI library's own copy of it has, working here or not.
 
 libfabric is asked itself (fi_getinfo(3), FI_PROV_ATTR_ONLY: every provider that is registered), by
 a process of its own: this module run as a program. A provider that is a file beside it, but whose
@@ -26,7 +26,7 @@ _NAMES = {"psmx": "psm", "psmx2": "psm2"}
 
 @lru_cache
 def providers(prefix: Path | None) -> tuple[str, ...]:
-    """Names of the providers of the libfabric below `prefix`, or of the system's; () without one."""
+    """The providers' names, of the libfabric below `prefix`, or of the system's; () without one."""
     library = "libfabric.so.1"
     own = None if prefix is None else next(prefix.glob(f"lib*/**/{library}"), None)
     if prefix is not None and own is None:
