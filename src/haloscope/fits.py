@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
+from itertools import groupby
+from math import inf
+from operator import itemgetter
 
 import numpy as np
 
+from haloscope import distance
 from haloscope.evidence import MeasuredCase
 from haloscope.models import curve, hockney, loggp, piecewise_hockney, ring
 from haloscope.models.hockney import Ends
@@ -14,12 +19,11 @@ from haloscope.models.model import Model
 from haloscope.models.sweep import Sweep
 from haloscope.models.sweep import sweep as sweep_of
 from haloscope.points import sweep
+from haloscope.rendezvous import rendezvous_bytes
 
 ROUND_TRIPS = ("imb", "osu")
 """Modes of pingpong whose step is a message there and one back."""
 FEWEST_SIZES = 4
-EAGER_BYTES = 2048
-"""Messages up to this go out at once in every library here; LogGP is fitted to these."""
 _FROM_REPORT = Ends()
 
 
@@ -73,8 +77,9 @@ def _if_possible(fit: Callable[[], Model]) -> Model | None:
 
 def loggp_model(case: MeasuredCase) -> loggp.LogGP:
     """LogGP from the messages that travel eagerly. ValueError where the data lack what it needs."""
+    waits = rendezvous_bytes(case) or inf
     launches = [
-        [point for point in record.points if point["size_bytes"] <= EAGER_BYTES]
+        [point for point in record.points if point["size_bytes"] < waits]
         for record in case.launches
     ]
     if not launches:
@@ -111,18 +116,19 @@ def cycles(cases: Sequence[MeasuredCase]) -> Sweep | None:
 
 
 def ring_levels(cases: Sequence[MeasuredCase]) -> list[ring.Level]:
-    """The numbers of ranks that fill a socket, a node, more nodes of the cases' machine."""
-    machines = [record.machine for case in cases for record in case.launches if record.machine]
-    found = next(iter(machines), {})
-    cores, sockets = int(found.get("cores") or 1), int(found.get("sockets") or 1)
-    most = max(case.ranks for case in cases)
-    bounds = (("intra_socket", cores // sockets), ("inter_socket", cores), ("inter_node", most))
-    levels, first = [], 1
-    for name, last in bounds:
-        if last >= first:
-            levels.append(ring.Level(name, first, last))
-            first = last + 1
-    return levels
+    """Numbers of ranks that follow one another and reach equally far, as they really lay.
+
+    One rank, which passes messages to itself, begins the first level, as in the report.
+    """
+    ordered = sorted(cases, key=lambda case: case.ranks)
+    far = [(case.ranks, name) for case in ordered if (name := distance.widest(case))]
+    levels = [
+        ring.Level(name, own[0], own[-1])
+        for name, group in groupby(far, key=itemgetter(1))
+        for own in [[ranks for ranks, _ in group]]
+    ]
+    first = min(levels[0].first_ranks, ordered[0].ranks) if levels else 0
+    return [replace(level, first_ranks=first) if level is levels[0] else level for level in levels]
 
 
 def ring_model(cases: Sequence[MeasuredCase]) -> ring.Ring | None:
