@@ -114,11 +114,13 @@ def _warmed_up(cases: Sequence[MeasuredCase]) -> str:
         return ""
     steady = [one for one in found if one.settled]
     warm = sorted(one.repetitions for one in steady if one.repetitions)
-    told = f"{len(warm)} of {count(len(found), 'series', 'series')} of repetitions (of each size)"
-    began = f"; {_span(warm)} repetitions, which are left out" if warm else ""
+    out = f"; left out at their beginning: {_span(warm)}" if warm else ""
     rest = len(found) - len(steady)
-    drifts = f" {rest} drift to their end, and count whole." if rest else ""
-    return f"Warm-up was found in {told}{began}.{drifts}"
+    drifts = f" Drifting to the end, and counted whole: {rest}." if rest else ""
+    return (
+        f"Warm-up was found in {len(warm)} of {count(len(found), 'series', 'series')} of "
+        f"repetitions, one for each size of a case{out}.{drifts}"
+    )
 
 
 def _warmups(case: MeasuredCase) -> list[Warmup]:

@@ -11,6 +11,7 @@ from haloscope import papers, series, tables
 from haloscope.distance import widest
 from haloscope.evidence import MeasuredCase
 from haloscope.fits import ring_levels
+from haloscope.method import method
 from haloscope.rendezvous import rendezvous_bytes
 from haloscope.series.model import Figure, Lines
 from haloscope.tables import Context, Options, Table
@@ -334,3 +335,20 @@ def test_collectives_have_a_column_an_operation_and_a_panel() -> None:
     assert [row[0].text for row in table.rows] == ["no data", "8 B", "64 B"]
     assert "Processes start together by round time." in table.notes
     assert [panel.title for panel in panels(figure)] == ["bcast"]
+
+
+def test_a_warmup_that_is_found_is_left_out_and_told() -> None:
+    raws = [
+        record("ring", {}, [2e-6, 1e-6, 1.001e-6, 1e-6], ranks=2, launch=k, result={})
+        for k in range(6)
+    ]
+    (case,) = cases(raws)
+    assert case.times_s == [1e-6] * 6
+    told = method(case.launches, [case], {})
+    assert (
+        "Warm-up was found in 1 of 1 series of repetitions, one for each size of a case; left out "
+        "at their beginning: 1."
+    ) in told
+    assert not any(
+        "Warm-up was found" in line for line in method(case.launches[:5], cases(raws[:5]), {})
+    )
