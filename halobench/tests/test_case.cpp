@@ -19,6 +19,7 @@ namespace {
 using Fault = std::function<void(unsigned char*, MPI_Status*)>;
 std::int64_t faultless = -1;  ///< calls until it does; negative: nothing goes wrong
 Fault fault;
+std::array<unsigned char, 64> previous;  ///< what the MPI_Recv before took in
 
 void go_wrong(void* message, MPI_Status* status) {
   if (faultless >= 0 && faultless-- == 0) fault(static_cast<unsigned char*>(message), status);
@@ -30,7 +31,10 @@ void go_wrong(void* message, MPI_Status* status) {
 extern "C" int MPI_Recv(void* place, int count, MPI_Datatype type, int source, int tag,
                         MPI_Comm comm, MPI_Status* status) {
   const int code = PMPI_Recv(place, count, type, source, tag, comm, status);
+  std::array<unsigned char, 64> received{};
+  std::copy_n(static_cast<const unsigned char*>(place), count, received.begin());
   go_wrong(place, status);
+  previous = received;
   return code;
 }
 
@@ -127,6 +131,9 @@ void a_sweep_of_one_point_has_it_too(const Environment& environment, const Commu
 }
 
 void flip_a_bit(unsigned char* message, MPI_Status*) { message[15] ^= 1; }
+void repeat_the_previous(unsigned char* message, MPI_Status*) {
+  std::copy_n(previous.begin(), 16, message);
+}
 void shorten(unsigned char*, MPI_Status* status) { PMPI_Status_set_elements(status, MPI_BYTE, 15); }
 void change_the_sender(unsigned char*, MPI_Status* status) { status->MPI_SOURCE = 7; }
 void change_the_tag(unsigned char*, MPI_Status* status) { ++status->MPI_TAG; }
@@ -171,6 +178,7 @@ void every_message_of_a_pingpong_is_checked(const Environment& environment,
     for (const std::int64_t message : {2, 3, 4, 5}) {
       for (const int rank : {0, 1}) {
         pingpong.says(rank, message, flip_a_bit, "changed");
+        if (message > 2) pingpong.says(rank, message, repeat_the_previous, "changed");
         pingpong.says(rank, message, shorten, "with another length, sender or tag");
         pingpong.says(rank, message, change_the_sender, "with another length, sender or tag");
         pingpong.says(rank, message, change_the_tag, "with another length, sender or tag");

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import groupby
 from math import inf
@@ -118,17 +117,15 @@ def cycles(cases: Sequence[MeasuredCase]) -> Sweep | None:
 def ring_levels(cases: Sequence[MeasuredCase]) -> list[ring.Level]:
     """Numbers of ranks that follow one another and reach equally far, as they really lay.
 
-    One rank, which passes messages to itself, begins the first level, as in the report.
+    One rank is in none: what it passes to itself is no message between ranks.
     """
     ordered = sorted(cases, key=lambda case: case.ranks)
     far = [(case.ranks, name) for case in ordered if (name := distance.widest(case))]
-    levels = [
+    return [
         ring.Level(name, own[0], own[-1])
         for name, group in groupby(far, key=itemgetter(1))
         for own in [[ranks for ranks, _ in group]]
     ]
-    first = min(levels[0].first_ranks, ordered[0].ranks) if levels else 0
-    return [replace(level, first_ranks=first) if level is levels[0] else level for level in levels]
 
 
 def ring_model(cases: Sequence[MeasuredCase]) -> ring.Ring | None:

@@ -213,11 +213,16 @@ def ring(ranks: int, launch: int, *, message_s: float = 0.4e-6) -> Raw:
 
 
 def test_the_ring_gives_half_its_slope_as_the_latency_of_each_level() -> None:
-    raws = [ring(ranks, k) for ranks in (1, 2) for k in range(6)]
+    four = {"core": ["0", "1", "2", "3"], "cache": ["0-3"]}
+    raws = [
+        changed(ring(ranks, k), machine={**MACHINE, "topology": four})
+        for ranks in (1, 2, 3, 4)
+        for k in range(6)
+    ]
 
     cycles, latencies = build("ring", raws, REPORT)
 
-    assert [cell.value for cell in column(cycles, "ranks")] == [1, 2]
+    assert [cell.value for cell in column(cycles, "ranks")] == [1, 2, 3, 4]
     assert column(cycles, "message_s")[1].value == pytest.approx(0.404e-6)
     assert [cell.value for cell in column(latencies, "level")] == ["same-cache"]
     assert column(latencies, "latency_s")[0].value == pytest.approx(0.4e-6, rel=0.05)
@@ -275,7 +280,7 @@ def test_what_was_asked_for_as_oversubscribed_is_and_unknown_is_unknown() -> Non
 def test_levels_of_a_ring_follow_one_another() -> None:
     found = ring_levels([lying([0, 2, 4, 6, 1, 3, 5, 7][:ranks]) for ranks in (1, 2, 3, 4, 5, 8)])
     assert [(level.name, level.first_ranks, level.last_ranks) for level in found] == [
-        ("same-cache", 1, 2),
+        ("same-cache", 2, 2),
         ("same-cache, cores shared", 3, 4),
         ("other-socket, cores shared", 5, 8),
     ]

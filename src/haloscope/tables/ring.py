@@ -68,7 +68,10 @@ def _latencies(part: Facet, context: Context) -> list[Table]:
         for piece in model.pieces
     )
     notebook.note(f"T = a + 2 T_l N, line by line: {model.source}.")
-    notebook.note("level: the farthest that a process lies from the next, as each said of itself.")
+    notebook.note(
+        "level: the farthest that a process lies from the next, as each said of itself. One process "
+        "alone, which passes messages to itself, is in none."
+    )
     for warning in model.warnings:
         notebook.note(warning)
     published = [table for table in context.library.tables(("ring",))]
