@@ -69,8 +69,8 @@ def _latencies(part: Facet, context: Context) -> list[Table]:
     )
     notebook.note(f"T = a + 2 T_l N, line by line: {model.source}.")
     notebook.note(
-        "level: the farthest that a process lies from the next, as each said of itself. One process "
-        "alone, which passes messages to itself, is in none."
+        "level: the farthest that a process lies from the next, as each said of itself. One "
+        "process alone, which passes messages to itself, is in none."
     )
     for warning in model.warnings:
         notebook.note(warning)
