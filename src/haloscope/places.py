@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from haloscope import __version__, build, cluster, machine, session
-from haloscope.cpulist import cpu_list
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.plan import Site
 from haloscope.progress import Teller
@@ -178,7 +177,6 @@ class Simulated:
             "governor": None,
             "os": None,
             "busy_processors": None,
-            "topology": _topology(node.sockets, node.cores),
         }
         checkout = session.checkout(Path(__file__).parents[2])
         return SimgridRunner(
@@ -192,13 +190,6 @@ class Simulated:
 
 
 _CACHE = {"level", "size_bytes", "shared_by"}
-
-
-def _topology(sockets: int, cores: int) -> dict[str, list[str]]:
-    """A node whose cores are numbered socket by socket, as simulated ranks fill it."""
-    each = cores // sockets
-    groups = [cpu_list(range(k * each, (k + 1) * each)) for k in range(sockets)]
-    return {"core": [str(core) for core in range(cores)], "socket": groups}
 
 
 def smpi() -> Toolchain:

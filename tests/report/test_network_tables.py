@@ -275,6 +275,10 @@ def test_what_was_asked_for_as_oversubscribed_is_and_unknown_is_unknown() -> Non
     assert widest(lying([0, 2], seen=[])) is None
     unknown = changed(ring(2, 0), machine={"cores": 2})
     assert widest(cases([unknown])[0]) == "same-node"
+    for layout, far in (({}, "same-node"), ({"nodes": 2, "ppn": 2}, "other-node")):
+        simulated = changed(ring(4, 0), clock="simulated")
+        simulated["layout"] |= {"seen": [], **layout}
+        assert widest(cases([simulated])[0]) == far
 
 
 def test_levels_of_a_ring_follow_one_another() -> None:
