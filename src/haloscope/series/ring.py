@@ -55,5 +55,5 @@ def _figure(part: Facet, context: Context) -> Figure:
             ),
         ),
         alt=f"Time of a cycle for {own[0].ranks} to {own[-1].ranks} processes.",
-        notes=(BARS, "Lines: T = a + 2 T_l N, fitted level by level."),
+        notes=(BARS, "Lines: T = a + 2 T_l N, fitted level by level.") if model else (BARS,),
     )
