@@ -1,6 +1,8 @@
 #include "kernel.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 namespace halobench {
 
@@ -60,6 +62,16 @@ double Times::median() const {
   std::ranges::sort(sorted);
   const auto middle = sorted.size() / 2;
   return sorted.size() % 2 == 1 ? sorted[middle] : 0.5 * (sorted[middle - 1] + sorted[middle]);
+}
+
+double Times::mean() const {
+  return std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size());
+}
+
+double Times::deviation() const {
+  double squares = 0;
+  for (const auto one : seconds) squares += (one - mean()) * (one - mean());
+  return std::sqrt(squares / (static_cast<double>(seconds.size()) - 1));
 }
 
 }  // namespace halobench

@@ -55,6 +55,8 @@ struct Times {
   std::vector<double> seconds;
 
   double median() const;
+  double mean() const;
+  double deviation() const;  ///< standard, of the sample; not a number for a single repetition
 };
 
 /// A kernel set up on a communicator. A kernel that sweeps sizes inside one launch has several

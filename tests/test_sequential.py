@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from haloscope.sequential import Rule, decide, warmup
+from haloscope.sequential import Rule, decide, steady_medians, warmup, warmup_if_any
 
 Array = npt.NDArray[np.float64]
 
@@ -84,11 +84,36 @@ def test_a_coarse_clock_does_not_hide_the_warmup() -> None:
     assert warmup(rows(table)).repetitions == 3
 
 
+@pytest.mark.parametrize("repetitions", [3, 5])
+def test_launches_agree_on_the_warmup_of_short_series(repetitions: int) -> None:
+    slow = np.where(np.arange(repetitions) < 1, 1.2, 1.0)
+    found = [warmup(rows(series(seed, 10, repetitions) * slow)) for seed in range(60)]
+    assert sum(one.repetitions == 1 and one.settled for one in found) >= 50
+    alike = [warmup(rows(series(seed, 10, repetitions))) for seed in range(60)]
+    assert sum(one.repetitions == 0 for one in alike) >= 54
+
+
+def test_short_series_that_fall_to_their_end_are_not_settled() -> None:
+    falling = np.array([1.5, 1.3, 1.1, 1.0])
+    assert not warmup(rows(series(0, 10, 4, noise=0.005) * falling)).settled
+
+
+def test_a_launchs_time_is_the_median_of_what_is_steady() -> None:
+    warm = [[2.0, 1.8, 1.0, 1.001, 1.0]] * 6
+    assert warmup(warm).repetitions == 2
+    assert steady_medians(warm) == [1.0] * 6
+    assert steady_medians(warm[:5]) == [1.001] * 5
+    assert steady_medians([[1.5, 1.3, 1.1, 1.0]] * 6) == [pytest.approx(1.2)] * 6
+    assert warmup_if_any([[1.0, 2.0]]) is None
+
+
 @pytest.mark.parametrize(
     ("launches", "said"),
     [
         ([[1.0] * 20, [1.0] * 21], "equally many"),
         ([[1.0] * 19], "20 repetitions or more"),
+        ([[1.0] * 19] * 5, "20 repetitions or more"),
+        ([[1.0] * 2] * 6, "3 of 6 launches or more"),
         ([[0.0] * 20], "positive"),
         ([], "equally many"),
     ],

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int tag = 1;
 constexpr std::int64_t window_bytes = std::int64_t{64} << 20;
+constexpr std::int64_t checked_bytes = std::int64_t{8} << 20;  ///< a repetition, one by one
 
 enum class Mode { imb, osu, stream, bistream };
 
@@ -68,7 +69,8 @@ class PingPong : public Instance {
         executes_(context.meter.executes()),
         setting_(context.params),
         sizes_(context.params.sizes("sizes")),
-        pairs_(std::ssize(pairs)) {
+        pairs_(std::ssize(pairs)),
+        checked_(sizes_.size()) {
     for (const auto& pair : pairs) {
       if (pair.first == comm_.rank()) partner_ = pair.second;
       if (pair.second == comm_.rank()) partner_ = pair.first;
@@ -92,28 +94,17 @@ class PingPong : public Instance {
   std::size_t points() const override { return sizes_.size(); }
 
   void select(std::size_t point) override {
+    point_ = point;
     size_ = message_count(sizes_[point]);
     messages_ = static_cast<std::size_t>(setting_.messages(size_));
     if (sends_) sent_ = Slots(sent_memory_.data(), size_, setting_.sent_slots(size_));
     if (receives_)
       received_ = Slots(received_memory_.data(), size_, setting_.received_slots(size_));
     requests_.assign(2 * messages_, MPI_REQUEST_NULL);
+    statuses_.resize(2 * messages_);
   }
 
-  /// New contents every time: a message that was left over from before is not taken for a new one.
-  /// Slots are written in the order of their use, so that rotation begins with those that have been
-  /// out of the caches for longest.
-  void prepare() override {
-    ++round_;
-    sent_.restart();
-    received_.restart();
-    if (!executes_) return;
-    sent_.for_each(
-        [&](std::int64_t slot) { write_pattern(sent_[slot], seed(comm_.rank(), slot)); });
-    received_.for_each([&](std::int64_t slot) {
-      write_opposite(received_[slot], seed(partner_, slot % setting_.sent_slots(size_)));
-    });
-  }
+  void prepare() override { write_contents(std::max(sent_.count(), received_.count())); }
 
   void step() override {
     if (partner_ == MPI_PROC_NULL) return;
@@ -136,17 +127,22 @@ class PingPong : public Instance {
     return 0;
   }
 
-  /// The messages of a repetition are alike, but for their place: what each place holds after the
-  /// last one is checked, and an earlier one that went missing would not be noticed.
+  /// The timed messages: what each place holds after its last one, and how the last step's came.
+  /// Where they shared places, as many more follow one by one, through the same places and calls:
+  /// each has contents of its own, and its bytes, length, sender and tag are looked at.
   Verdict verify() override {
-    bool good = true;
-    if (receives_ && executes_) {
-      received_.for_each_used([&](std::int64_t slot) {
-        good &= has_pattern(received_[slot], seed(partner_, slot % setting_.sent_slots(size_)));
-      });
+    if (partner_ != MPI_PROC_NULL) {
+      const auto timed = std::max(sent_.used(), received_.used());
+      const bool shared = timed > setting_.received_slots(size_);
+      look();
+      checked_[point_] += shared || !receives_ ? 0 : timed;
+      if (shared) check_singly(timed / setting_.messages(size_));
     }
-    if (comm_.all(good)) return {};
-    return {"a message of " + std::to_string(size_) + " bytes arrived changed"};
+    const bool contents = comm_.all(contents_good_);
+    const bool envelopes = comm_.all(envelopes_good_);
+    const auto message = "a message of " + std::to_string(size_) + " bytes arrived ";
+    if (!envelopes) return {message + "with another length, sender or tag"};
+    return {contents ? "" : message + "changed"};
   }
 
   Work work() const override {
@@ -161,6 +157,7 @@ class PingPong : public Instance {
         .set("size_bytes", sizes_[point])
         .set("operation", Json())
         .set("messages", setting_.messages(sizes_[point]))
+        .set("checked_messages", comm_.sum(checked_[point]))
         .set("result", Json::object()
                            .set("latency_s", latency_s(times))
                            .set("bandwidth_bytes_per_s", rate.bytes_per_s)
@@ -199,6 +196,49 @@ class PingPong : public Instance {
     return {messages * static_cast<double>(sizes_[point]), messages};
   }
 
+  /// New contents in the next `slots` places: a message that was left over from before is not taken
+  /// for a new one. Places are written in the order of their use, so that rotation begins with
+  /// those that have been out of the caches for longest.
+  void write_contents(std::int64_t slots) {
+    ++round_;
+    sent_.restart();
+    received_.restart();
+    if (!executes_) return;
+    sent_.for_first(
+        slots, [&](std::int64_t slot) { write_pattern(sent_[slot], seed(comm_.rank(), slot)); });
+    received_.for_first(slots, [&](std::int64_t slot) {
+      write_opposite(received_[slot], seed(partner_, slot % setting_.sent_slots(size_)));
+    });
+  }
+
+  /// Checks what the steps since the contents were written have received.
+  void look() {
+    if (!receives_) return;
+    for (std::size_t i = 0; i < messages_; ++i) {
+      int bytes = 0;
+      check(MPI_Get_count(&statuses_[i], MPI_BYTE, &bytes), "MPI_Get_count");
+      envelopes_good_ &=
+          bytes == size_ && statuses_[i].MPI_SOURCE == partner_ && statuses_[i].MPI_TAG == tag;
+    }
+    if (!executes_) return;
+    received_.for_first(received_.used(), [&](std::int64_t slot) {
+      contents_good_ &=
+          has_pattern(received_[slot], seed(partner_, slot % setting_.sent_slots(size_)));
+    });
+  }
+
+  /// As many steps as were timed, or 8 MiB of messages.
+  void check_singly(std::int64_t timed_steps) {
+    const auto bytes = setting_.messages(size_) * std::max(1, size_);
+    const auto steps = std::min(timed_steps, std::max<std::int64_t>(1, checked_bytes / bytes));
+    for (std::int64_t i = 0; i < steps; ++i) {
+      write_contents(setting_.messages(size_));
+      step();
+      look();
+      checked_[point_] += receives_ ? setting_.messages(size_) : 0;
+    }
+  }
+
   std::uint64_t seed(int sender, std::int64_t slot) const {
     return pattern_seed({round_, size_, sender, slot});
   }
@@ -209,7 +249,7 @@ class PingPong : public Instance {
 
   void receive() {
     check(MPI_Recv(received_.next(), size_, MPI_BYTE, partner_, tag, comm_.handle(),
-                   MPI_STATUS_IGNORE),
+                   statuses_.data()),
           "MPI_Recv");
   }
 
@@ -226,7 +266,7 @@ class PingPong : public Instance {
                       &requests_[started++]),
             "MPI_Isend");
     }
-    check(MPI_Waitall(static_cast<int>(started), requests_.data(), MPI_STATUSES_IGNORE),
+    check(MPI_Waitall(static_cast<int>(started), requests_.data(), statuses_.data()),
           "MPI_Waitall");
     if (setting_.both_ways()) return;
     if (leads_) {
@@ -251,6 +291,11 @@ class PingPong : public Instance {
   Slots sent_;
   Slots received_;
   std::vector<MPI_Request> requests_;
+  std::vector<MPI_Status> statuses_;   ///< of the last step; of what is received first
+  std::vector<std::int64_t> checked_;  ///< messages that were looked at one by one, for each point
+  bool contents_good_ = true;
+  bool envelopes_good_ = true;
+  std::size_t point_ = 0;
   std::size_t messages_ = 1;
   int size_ = 0;
   std::int64_t round_ = 0;

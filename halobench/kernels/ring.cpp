@@ -66,6 +66,8 @@ class Ring : public Instance {
   Json result(std::span<const Times> times) override {
     return Json::object()
         .set("cycle_s", times[0].median())
+        .set("cycle_mean_s", times[0].mean())
+        .set("cycle_deviation_s", times[0].deviation())
         .set("messages_received", 2 * comm_.size())
         .set("values", std::vector<std::int64_t>{leftward_.value, rightward_.value});
   }

@@ -34,25 +34,18 @@ class Slots {
   /// Begins the order again; no slot counts as used.
   void restart() { at_ = used_ = 0; }
 
-  /// `body(slot)` for every slot, in the order of use from restart() on.
-  template <class Body>
-  void for_each(Body&& body) const {
-    first_used(count_, body);
-  }
+  /// How often a slot was used since restart(); more often than there are slots: some twice.
+  std::int64_t used() const { return used_; }
 
-  /// The same for those that were used since restart().
+  /// `body(slot)` for the first `slots` that are used from restart() on, in that order; for every
+  /// one where there are fewer.
   template <class Body>
-  void for_each_used(Body&& body) const {
-    first_used(std::min(used_, count_), body);
+  void for_first(std::int64_t slots, Body&& body) const {
+    std::int64_t slot = 0;
+    for (std::int64_t i = 0; i < std::min(slots, count_); ++i) body(slot = following(slot));
   }
 
  private:
-  template <class Body>
-  void first_used(std::int64_t slots, Body&& body) const {
-    std::int64_t slot = 0;
-    for (std::int64_t i = 0; i < slots; ++i) body(slot = following(slot));
-  }
-
   /// About 0.618 of the way round, so that the order visits all slots, neighbours far apart in
   /// time.
   static std::int64_t coprime_leap(std::int64_t count) {

@@ -1,6 +1,7 @@
 // The protocol, by the calls that an instance gets: their number and order, never their times.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "expect.hpp"
 #include "protocol.hpp"
@@ -234,6 +235,12 @@ void medians_are_of_sorted_times() {
   expect::equal(Times{1, {7}}.median(), 7.0);
 }
 
+void means_have_a_deviation() {
+  expect::near(Times{1, {2, 4, 4, 4, 5, 5, 7, 9}}.mean(), 5.0);
+  expect::near(Times{1, {2, 4, 4, 4, 5, 5, 7, 9}}.deviation(), std::sqrt(32.0 / 7.0));
+  expect::is_true(std::isnan(Times{1, {7}}.deviation()), "one repetition has none");
+}
+
 void the_timer_is_observed() {
   const auto timer = halobench::observe_timer();
   expect::is_true(timer.resolution_s > 0 && timer.resolution_s < 1, "resolution");
@@ -259,6 +266,7 @@ int main(int argc, char** argv) {
   only_timed_steps_enter_the_phases(comm);
   the_first_wrong_answer_is_kept(comm);
   medians_are_of_sorted_times();
+  means_have_a_deviation();
   the_timer_is_observed();
   return expect::exit_code();
 }

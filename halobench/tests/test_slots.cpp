@@ -51,10 +51,10 @@ void the_order_of_use_is_known() {
     std::vector<const unsigned char*> used;
     for (int i = 0; i < 3; ++i) used.push_back(slots.next());
     std::vector<const unsigned char*> told;
-    slots.for_each_used([&](std::int64_t slot) { told.push_back(slots[slot].data()); });
+    slots.for_first(slots.used(), [&](std::int64_t slot) { told.push_back(slots[slot].data()); });
     expect::is_true(told == used, "those three, in order");
     told.clear();
-    slots.for_each([&](std::int64_t slot) { told.push_back(slots[slot].data()); });
+    slots.for_first(100, [&](std::int64_t slot) { told.push_back(slots[slot].data()); });
     expect::equal(told.size(), 5U);
     told.resize(3);
     expect::is_true(told == used, "all five begin with them");
@@ -66,7 +66,8 @@ void more_uses_than_slots_are_each_slot_once() {
   Slots slots(memory.data(), 8, 3);
   for (int i = 0; i < 10; ++i) slots.next();
   int told = 0;
-  slots.for_each_used([&](std::int64_t) { ++told; });
+  slots.for_first(slots.used(), [&](std::int64_t) { ++told; });
+  expect::equal(slots.used(), 10);
   expect::equal(told, 3);
 }
 

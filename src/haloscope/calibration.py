@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
-from statistics import median
 from typing import Any
 
 from haloscope.cluster import Cluster, Messages, Mpi, Overheads, Protocol, Quantity, within_node
@@ -14,6 +13,7 @@ from haloscope.models.loggp import LogGP
 from haloscope.models.piecewise_hockney import Piece, PiecewiseHockney
 from haloscope.node_calibration import node, quantity
 from haloscope.points import Swept, sweep
+from haloscope.rendezvous import rendezvous_bytes
 from haloscope.stats import Estimate
 
 SELECTORS = {"Open MPI": "ompi", "MPICH": "mpich", "Intel": "impi"}
@@ -107,26 +107,16 @@ def _mpi(measured: Cluster, cases: Sequence[MeasuredCase]) -> Mpi | None:
 
 def _rendezvous(case: MeasuredCase) -> Quantity | None:
     """The smallest message that waited for its receive: sending took as long as the wait."""
-    sizes = sweep(case)
-    if not all({"send_s", "wait_s"} <= point.result.keys() for point in sizes):
+    try:
+        waited = rendezvous_bytes(case)
+    except ValueError:
         return None
-    waited = [point.size_bytes for point in sizes if _waits(case, point)]
-    if waited:
+    if waited is not None:
         source = "loggp: the smallest message whose send waited for a late receive"
-        return Quantity(value=min(waited), source=source)
-    largest = max(point.size_bytes for point in sizes)
+        return Quantity(value=waited, source=source)
+    largest = max(point.size_bytes for point in sweep(case))
     source = f"loggp: no message of up to {largest} bytes waited for its receive"
     return Quantity(value=2 * largest, source=source)
-
-
-def _waits(case: MeasuredCase, point: Swept) -> bool:
-    own = [
-        one["result"]
-        for record in case.launches
-        for one in record.points
-        if one["size_bytes"] == point.size_bytes
-    ]
-    return bool(median(one["send_s"] / one["wait_s"] for one in own) > 0.5)
 
 
 def _ends_of_a_message(

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from haloscope import places, session, toolchain
+from haloscope import places, session, studyfile, toolchain
 from haloscope import study as studies
 from haloscope.case import Job
 from haloscope.errors import Problem, UserError
@@ -101,13 +101,16 @@ class Campaign:
             self.folder.save(self.plan)
         runner = self.place.runner(self.plan.name, self.plan.seed, self.bench, self.seen)
         plan, rule = self.plan, self.plan.rule
-        stopping = rule and Stopping(rule, (record.raw for record in read(self.folder.records)))
+        there = (record.raw for record in read(self.folder.records))
+        stopping = None if rule is None else Stopping(rule, there)
         by_key = {(job.case.id, job.launch): job for job in jobs}
-        for record in runner.run(watch(stopping.needed(jobs) if stopping else jobs)):
+        for measured in runner.run(watch(stopping.needed(jobs) if stopping else jobs)):
+            case = measured["case"]
+            why = stopping.done[case] if stopping and stopping.add(measured) else None
+            record = {**measured, "stopped": why}
             append(self.folder.records, record)
-            case = record["case"]
-            if stopping and stopping.add(record):
-                plan = plan.stopped(case, stopping.launches(case), stopping.done[case])
+            if stopping and why:
+                plan = plan.stopped(case, stopping.launches(case), why)
                 self.folder.save(plan)
             yield by_key[case, record["launch"]], record
 
@@ -115,7 +118,7 @@ class Campaign:
 def start(request: Request, tell: Teller) -> Campaign:
     """A new campaign. UserError with all that is wrong, in the study or for it on this machine."""
     _check_launches(request.launches)
-    draft = studies.read(request.study)
+    draft = studyfile.read(request.study)
     if draft.study is None:
         raise UserError(draft.problems)
     place = places.place(request.on, request.keep)
@@ -196,7 +199,7 @@ def resume(directory: Path, study: str | None, launches: int | None, tell: Telle
     differences = []
     if study:
         saved = folder.study.read_text(encoding="utf-8")
-        now = studies.read(study).source
+        now = studyfile.read(study).source
         differences += [f"the study changed: {change}" for change in changes(saved, now)]
     for name, built in bench.built.items():
         if built.source != plan.sources[name]:

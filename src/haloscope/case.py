@@ -83,7 +83,7 @@ class Case:
     files: the folder with the files that its parameters name, where they name some.
     absent: why it can't run here, if it can't: it is then a record with that reason, no launch.
     stopped: where a precision was asked for, why there are no more launches: "narrow" intervals,
-        or the cap on their "count".
+        or the cap on their "count" or "time".
     """
 
     kernel: str

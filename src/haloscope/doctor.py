@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Literal
 
 from haloscope import machine, pypi
+from haloscope.cpulist import parse_cpu_list
 from haloscope.toolchain import (
     DEFAULT,
     Launch,
@@ -245,7 +246,7 @@ def check_binding(patient: Patient) -> Finding:
     except subprocess.TimeoutExpired:
         return Finding("binding", "fail", "the launcher did not end within 60 s", " ".join(command))
     found = re.findall(r"^Cpus_allowed_list:\s*(\S+)$", done.stdout, re.MULTILINE)
-    seen = sorted(tuple(machine.parse_cpu_list(text)) for text in found)
+    seen = sorted(tuple(parse_cpu_list(text)) for text in found)
     if done.returncode != 0 or seen != sorted(launch.cpus_of_ranks()):
         why = done.stderr.strip()[-500:] or f"asked for {launch.cpus_of_ranks()}, got {seen}"
         return Finding("binding", "fail", why, f"try by hand: {' '.join(command)}")

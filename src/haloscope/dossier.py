@@ -15,7 +15,7 @@ from haloscope.papers import Paper
 from haloscope.records import Record, latest, read
 from haloscope.results import ResultFolder
 from haloscope.study import Element
-from haloscope.study import read as read_study
+from haloscope.studyfile import read as read_study
 from haloscope.tables.model import Options, Wish
 
 

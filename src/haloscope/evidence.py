@@ -12,6 +12,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from haloscope.quantities import count
+from haloscope.sequential import steady_medians
 from haloscope.stats import Estimate, median_range, typical
 
 if TYPE_CHECKING:
@@ -98,8 +99,8 @@ class MeasuredCase:
 
     @cached_property
     def times_s(self) -> list[float]:
-        """Seconds of one step, one number a launch: the median over the launch's repetitions."""
-        return self.sample(lambda record: median(record.times_s) if record.times_s else None)
+        """Seconds of one step, one number a launch: the median of its steady repetitions."""
+        return steady_medians([record.times_s for record in self.launches if record.times_s])
 
     @cached_property
     def time(self) -> Estimate | None:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
+from itertools import groupby
+from math import inf
+from operator import itemgetter
 
 import numpy as np
 
+from haloscope import distance
 from haloscope.evidence import MeasuredCase
 from haloscope.models import curve, hockney, loggp, piecewise_hockney, ring
 from haloscope.models.hockney import Ends
@@ -14,12 +18,11 @@ from haloscope.models.model import Model
 from haloscope.models.sweep import Sweep
 from haloscope.models.sweep import sweep as sweep_of
 from haloscope.points import sweep
+from haloscope.rendezvous import rendezvous_bytes
 
 ROUND_TRIPS = ("imb", "osu")
 """Modes of pingpong whose step is a message there and one back."""
 FEWEST_SIZES = 4
-EAGER_BYTES = 2048
-"""Messages up to this go out at once in every library here; LogGP is fitted to these."""
 _FROM_REPORT = Ends()
 
 
@@ -73,8 +76,9 @@ def _if_possible(fit: Callable[[], Model]) -> Model | None:
 
 def loggp_model(case: MeasuredCase) -> loggp.LogGP:
     """LogGP from the messages that travel eagerly. ValueError where the data lack what it needs."""
+    waits = rendezvous_bytes(case) or inf
     launches = [
-        [point for point in record.points if point["size_bytes"] <= EAGER_BYTES]
+        [point for point in record.points if point["size_bytes"] < waits]
         for record in case.launches
     ]
     if not launches:
@@ -111,18 +115,17 @@ def cycles(cases: Sequence[MeasuredCase]) -> Sweep | None:
 
 
 def ring_levels(cases: Sequence[MeasuredCase]) -> list[ring.Level]:
-    """The numbers of ranks that fill a socket, a node, more nodes of the cases' machine."""
-    machines = [record.machine for case in cases for record in case.launches if record.machine]
-    found = next(iter(machines), {})
-    cores, sockets = int(found.get("cores") or 1), int(found.get("sockets") or 1)
-    most = max(case.ranks for case in cases)
-    bounds = (("intra_socket", cores // sockets), ("inter_socket", cores), ("inter_node", most))
-    levels, first = [], 1
-    for name, last in bounds:
-        if last >= first:
-            levels.append(ring.Level(name, first, last))
-            first = last + 1
-    return levels
+    """Numbers of ranks that follow one another and reach equally far, as they really lay.
+
+    One rank is in none: what it passes to itself is no message between ranks.
+    """
+    ordered = sorted(cases, key=lambda case: case.ranks)
+    far = [(case.ranks, name) for case in ordered if (name := distance.widest(case))]
+    return [
+        ring.Level(name, own[0], own[-1])
+        for name, group in groupby(far, key=itemgetter(1))
+        for own in [[ranks for ranks, _ in group]]
+    ]
 
 
 def ring_model(cases: Sequence[MeasuredCase]) -> ring.Ring | None:

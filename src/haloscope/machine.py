@@ -14,6 +14,8 @@ from typing import Any
 
 import psutil
 
+from haloscope.cpulist import cpu_list, parse_cpu_list
+
 ROOT = Path("/")
 
 
@@ -39,6 +41,32 @@ def describe(root: Path = ROOT) -> dict[str, Any]:
         "memory_bytes": _meminfo("MemTotal", root),
         "governor": governor(root),
         "os": operating_system(root),
+        "topology": topology(root),
+    }
+
+
+GROUPS = ("core", "cache", "numa", "socket")
+"""What processors have in common, from the inside out; the cache is the last one."""
+
+
+def topology(root: Path = ROOT) -> dict[str, list[str]]:
+    """For each of GROUPS, the processors of each such group, in the kernel's list format."""
+    cpus = online_cpus(root)
+    numa = [
+        parse_cpu_list(text)
+        for node in (root / "sys/devices/system/node").glob("node[0-9]*")
+        if (text := _read(node / "cpulist"))
+    ]
+    packages = {_package(cpu, root) for cpu in cpus}
+    found: dict[str, Iterable[Iterable[int]]] = {
+        "core": (siblings(cpu, root) for cpu in cpus),
+        "cache": (_last_cache(cpu, root) for cpu in cpus),
+        "numa": numa or [cpus],
+        "socket": ([c for c in cpus if _package(c, root) == package] for package in packages),
+    }
+    return {
+        name: [cpu_list(group) for group in sorted({tuple(sorted(group)) for group in groups})]
+        for name, groups in found.items()
     }
 
 
@@ -124,15 +152,6 @@ def online_cpus(root: Path = ROOT) -> list[int]:
     """The numbers of the processors that are switched on."""
     text = _read(root / "sys/devices/system/cpu/online")
     return parse_cpu_list(text) if text else list(range(os.cpu_count() or 1))
-
-
-def parse_cpu_list(text: str) -> list[int]:
-    """The numbers in the kernel's list format: "0-2,8" is [0, 1, 2, 8]."""
-    cpus: list[int] = []
-    for part in filter(None, text.strip().split(",")):
-        first, _, last = part.partition("-")
-        cpus.extend(range(int(first), int(last or first) + 1))
-    return cpus
 
 
 def cpu_model(root: Path = ROOT) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from haloscope.evidence import MeasuredCase
-from haloscope.quantities import count, listed, percent, seconds, size
-from haloscope.sequential import FEWEST_REPETITIONS, warmup
+from haloscope.points import sweep
+from haloscope.quantities import count, listed, number, percent, seconds, size
+from haloscope.sequential import Warmup, warmup_if_any
 
 if TYPE_CHECKING:
     from haloscope.dossier import Dossier
@@ -69,7 +70,8 @@ def method(
         line
         for line in (
             "The time of a step is the maximum over processes. Every launch is a whole job; its "
-            "time is the median of its repetitions. What tables show is the median over launches.",
+            "time is the median of its steady repetitions. What tables show is the median over "
+            "launches.",
             _timer(good),
             _counts(good, cases),
             _stopped(plan),
@@ -95,7 +97,7 @@ def _stopped(plan: Mapping[str, Any]) -> str:
     words = {
         "narrow": "{} narrow enough",
         "count": f"{{}} at the cap of {count(rule['most'], 'launch', 'launches')}",
-        "time": "{} at the cap on time",
+        "time": f"{{}} at the cap of {number(rule.get('most_s') or 0)} s",
         "not yet": "{} not done",
     }
     told = listed([words[key].format(count(why[key], "case")) for key in words if why[key]])
@@ -106,22 +108,27 @@ def _stopped(plan: Mapping[str, Any]) -> str:
 
 
 def _warmed_up(cases: Sequence[MeasuredCase]) -> str:
-    """The warm-up that the repetitions show; "" where no series is long enough to tell."""
-    found = []
-    for case in cases:
-        series = [record.times_s for record in case.launches]
-        shortest = min((len(times) for times in series), default=0)
-        if shortest >= FEWEST_REPETITIONS:
-            found.append((warmup([times[:shortest] for times in series]).repetitions, shortest))
+    """The warm-up that the repetitions show; "" where there are too few to tell."""
+    found = [one for case in cases if not case.simulated for one in _warmups(case)]
     if not found:
         return ""
-    most, of = max(found)
+    steady = [one for one in found if one.settled]
+    warm = sorted(one.repetitions for one in steady if one.repetitions)
+    out = f"; left out at their beginning: {_span(warm)}" if warm else ""
+    rest = len(found) - len(steady)
+    drifts = f" Drifting to the end, and counted whole: {rest}." if rest else ""
     return (
-        f"Warm-up found in the repetitions of a launch: at most {most} of {of}; their median, "
-        "which is the launch's time, does not follow so few."
-        if 2 * most < of
-        else f"Repetitions of a launch are not steady: warm-up takes {most} of {of}."
+        f"Warm-up was found in {len(warm)} of {count(len(found), 'series', 'series')} of "
+        f"repetitions, one for each size of a case{out}.{drifts}"
     )
+
+
+def _warmups(case: MeasuredCase) -> list[Warmup]:
+    """Of every size of a case, or of the case."""
+    points = sweep(case)
+    whole = warmup_if_any([record.times_s for record in case.launches])
+    found = [point.warmup for point in points] if points else [whole]
+    return [one for one in found if one is not None]
 
 
 def _timer(records: Sequence[Record]) -> str:

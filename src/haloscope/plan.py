@@ -300,10 +300,11 @@ class _RunExpansion:
         there = self.site.transports
         for transport in self.run.transports:
             named = transport not in (ALL, DEFAULT)
-            if named and there and not any(transport in there.get(name, ()) for name in names):
-                has = "; ".join(f"{name}: {', '.join(there.get(name, ()))}" for name in names)
+            asked = [name for name in names if name in there]
+            if named and asked and not any(transport in there[name] for name in asked):
+                has = "; ".join(f"{name} has {', '.join(there[name])}" for name in asked)
                 what = f"none of the MPI libraries has a transport '{transport}'"
-                self._problem("transports", what, f"known: {has}")
+                self._problem("transports", what, f"{has}; or say default, all")
         return [
             (name, None if one == DEFAULT else one)
             for name in names

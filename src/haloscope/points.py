@@ -1,7 +1,8 @@
 """Kernels that sweep inside one launch: the records' points as samples over launches.
 
 A point is a size (and an operation); each launch gives one number a point, the median over its
-repetitions. Sizes of stream are bytes of all arrays of one rank, those of pingpong of one message.
+steady repetitions. Sizes of stream are bytes of all arrays of one rank, those of pingpong of one
+message.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from statistics import median
 from typing import Any
 
 from haloscope.evidence import MeasuredCase
+from haloscope.sequential import Warmup, steady_medians, warmup_if_any
 from haloscope.stats import Estimate
 
 Point = Mapping[str, Any]
@@ -25,6 +26,7 @@ class Swept:
     sample: seconds of one step, one number a launch; time: their median with its spread.
     bytes: moved in a step, over all ranks.
     result: what the kernel says of this point in the first launch.
+    warmup: what was found in the repetitions; None where they are too few to find any.
     """
 
     size_bytes: int
@@ -33,6 +35,7 @@ class Swept:
     time: Estimate
     bytes: float
     result: Mapping[str, float]
+    warmup: Warmup | None = None
 
     @property
     def rate(self) -> Estimate:
@@ -56,13 +59,20 @@ def sweep(case: MeasuredCase) -> tuple[Swept, ...]:
 def _swept(
     case: MeasuredCase, operation: str | None, size_bytes: int, points: Sequence[Point]
 ) -> Swept:
-    sample = [median(point["times_s"]) for point in points]
+    launches = [point["times_s"] for point in points]
+    sample = steady_medians(launches)
     time = case.estimate(sample, [t for point in points for t in point["times_s"]])
     if time is None:
         raise ValueError("a point without a launch")
     first = points[0]
     return Swept(
-        size_bytes, operation, tuple(sample), time, first["bytes"], first.get("result") or {}
+        size_bytes,
+        operation,
+        tuple(sample),
+        time,
+        first["bytes"],
+        first.get("result") or {},
+        warmup_if_any(launches),
     )
 
 

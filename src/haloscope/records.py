@@ -24,6 +24,8 @@ class Record:
 
     times_s: seconds of one step, one number a repetition, the maximum over ranks.
     outcome: ok, wrong, failed, timeout or misplaced; reason says why, for all but ok.
+    stopped: of a case's last launch, which rule ended its launches where the study asked for a
+        precision: narrow, count or time; None elsewhere.
     raw: the JSON object itself.
     """
 
@@ -63,6 +65,7 @@ class Record:
     haloscope: str | None = None
     git: dict[str, Any] | None = None
     stderr: str | None = None
+    stopped: str | None = None
 
     @classmethod
     def of(cls, raw: Mapping[str, Any]) -> Record:

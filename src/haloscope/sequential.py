@@ -21,8 +21,10 @@ from haloscope.stats import FEWEST_FOR_INTERVAL, Estimate, median_interval
 
 Array = npt.NDArray[np.float64]
 
-FEWEST_REPETITIONS = 20
-"""Shorter series don't tell warm-up from noise: half of them must stay as the steady part."""
+LONG = 20
+"""Of a series this long, one launch alone tells warm-up from noise."""
+SHORTEST = 3
+"""Of a shorter one, launches together tell: half of it must stay as the steady part."""
 DRIFT = 0.01
 """A steady part may change by this share from its first half to its second."""
 SPIKE = 5.0
@@ -37,8 +39,8 @@ class Warmup:
     drift: what the rest still changes by: the median of its second half over that of its first,
         over launches. 1 is none.
     settled: False when there is no steady part: the launches agree on a drift of more than 1 %,
-        or, where they are fewer than 6, the best cut is the last one allowed. `repetitions` is then
-        no answer; lengthen the series, or find what drifts.
+        or, where they are fewer than 6 or the series is short, the cut is the last one allowed.
+        `repetitions` is then no answer; lengthen the series, or find what drifts.
     """
 
     repetitions: int
@@ -56,10 +58,17 @@ def warmup(launches: Sequence[Sequence[float]]) -> Warmup:
     mean of the rest is smallest: the least sum over i >= d of (x_i - mean)^2, over (n - d)^2.
     Noise alone makes it leave out some 5 to 10 %, which costs little.
 
-    Raises ValueError for series of different or too small lengths, or times that are not positive.
+    Series of fewer than 20 are cut where launches stop to agree: repetition d is warm-up as long
+    as the interval of its ratio to the median of all later ones, over launches, lies more than 1 %
+    from 1.
+
+    Raises ValueError for series of different or too small lengths (20, or 3 with 6 launches), or
+    times that are not positive.
     """
     table = _table(launches)
     n = table.shape[1]
+    if n < LONG:
+        return _agreed(table)
     scaled = table / np.median(table[:, n // 2 :], axis=1, keepdims=True)
     series = _without_spikes(np.median(scaled, axis=0))
     errors = [float(np.var(series[d:])) / (n - d) for d in range(n // 2 + 1)]
@@ -68,6 +77,40 @@ def warmup(launches: Sequence[Sequence[float]]) -> Warmup:
     if drift.low is None or drift.high is None:
         return Warmup(best, drift, best < n // 2)
     return Warmup(best, drift, drift.low <= 1.0 + DRIFT and drift.high >= 1.0 - DRIFT)
+
+
+def _agreed(table: Array) -> Warmup:
+    """The warm-up of short series, by what their launches have in common."""
+    last = table.shape[1] // 2
+    cut = next((d for d in range(last) if not _differs(table, d)), last)
+    return Warmup(cut, _drift(table[:, cut:]), cut < last or not _differs(table, last))
+
+
+def _differs(table: Array, repetition: int) -> bool:
+    """Do launches agree that a repetition is not like those after it?"""
+    later = np.median(table[:, repetition + 1 :], axis=1)
+    ratio = median_interval(list(table[:, repetition] / later))
+    if ratio.low is None or ratio.high is None:
+        raise ValueError(f"a ratio needs {FEWEST_FOR_INTERVAL} launches")
+    return ratio.low > 1.0 + DRIFT or ratio.high < 1.0 - DRIFT
+
+
+def steady_medians(launches: Sequence[Sequence[float]]) -> list[float]:
+    """The median of each launch's repetitions, without the warm-up that is found in them.
+
+    Of all of them where none can be looked for, or no part is steady.
+    """
+    found = warmup_if_any(launches)
+    first = found.repetitions if found is not None and found.settled else 0
+    return [float(np.median(launch[first:])) for launch in launches]
+
+
+def warmup_if_any(launches: Sequence[Sequence[float]]) -> Warmup | None:
+    """The warm-up; None where launches are too few or too short to find one, or unlike."""
+    try:
+        return warmup(launches)
+    except ValueError:
+        return None
 
 
 def _drift(steady: Array) -> Estimate:
@@ -81,8 +124,12 @@ def _table(launches: Sequence[Sequence[float]]) -> Array:
     lengths = {len(launch) for launch in launches}
     if len(lengths) != 1:
         raise ValueError("warm-up needs launches of equally many repetitions")
-    if lengths.pop() < FEWEST_REPETITIONS:
-        raise ValueError(f"warm-up needs {FEWEST_REPETITIONS} repetitions or more")
+    long_enough = SHORTEST if len(launches) >= FEWEST_FOR_INTERVAL else LONG
+    if lengths.pop() < long_enough:
+        raise ValueError(
+            f"warm-up needs {LONG} repetitions or more, "
+            f"or {SHORTEST} of {FEWEST_FOR_INTERVAL} launches or more"
+        )
     table = np.asarray(launches, dtype=np.float64)
     if not np.all(np.isfinite(table)) or np.any(table <= 0):
         raise ValueError("times must be finite and positive")

@@ -1,28 +1,25 @@
-"""A study: a TOML file, validated with every problem found at once.
-
-A `Draft` is what could be read of a file together with all that is wrong in it, so that the
-part that is right can still be checked against the machine, and one run shows every problem.
-"""
+"""What a study may say: every key, what it may be, and what it means; read by `studyfile`."""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Sequence
-from copy import deepcopy
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from haloscope.case import Value
-from haloscope.errors import Problem, UserError, nearest
+from haloscope.errors import nearest
 from haloscope.machine import PLACEMENTS
 from haloscope.paths import share
 from haloscope.sequential import Rule
 from haloscope.stats import FEWEST_FOR_INTERVAL
-from haloscope.transport import known as known_transports
 
 TABLE_KINDS = (
     "bandwidth",
@@ -104,10 +101,6 @@ def _placements() -> list[str]:
     return [ALL, *PLACEMENTS]
 
 
-def _transports() -> list[str]:
-    return [ALL, DEFAULT, *known_transports()]
-
-
 def _papers() -> list[str]:
     return sorted(entry.parent.name for entry in share("papers").glob("*/paper.toml"))
 
@@ -128,9 +121,7 @@ Mappings = Annotated[list[Mapping], BeforeValidator(_axis), Field(min_length=1)]
 Placements = Annotated[
     list[Annotated[str, _one_of(_placements)]], BeforeValidator(_axis), Field(min_length=1)
 ]
-Transports = Annotated[
-    list[Annotated[str, _one_of(_transports)]], BeforeValidator(_axis), Field(min_length=1)
-]
+Transports = Annotated[list[str], BeforeValidator(_axis), Field(min_length=1)]
 Toolchains = Annotated[list[str], BeforeValidator(_axis), Field(min_length=1)]
 
 
@@ -251,13 +242,35 @@ class Study(_Model):
         description="a share such as 0.02: launch each case (at least 'launches' times, and 7) "
         "until the medians' intervals are as narrow, half width over median",
     )
-    most_launches: Positive = Field(
-        30, description="a whole number from 7: launches of each case at most, where precision asks"
+    most_launches: Annotated[int, Field(gt=FEWEST_FOR_INTERVAL)] | None = Field(
+        None,
+        description="a whole number from 7, 'launches' or more: launches of each case at most, "
+        "where precision is asked for (30)",
+    )
+    most_time_s: float | None = Field(
+        None,
+        gt=0,
+        description="seconds above 0: what the launches of a case may take together, where "
+        "precision is asked for; the last is the one that another like it would break",
     )
     timeout_s: float = Field(600.0, gt=0, description="seconds above 0: the time limit of a case")
     runs: list[Run] = Field(min_length=1, description="[[runs]] tables, at least one")
     tables: list[TableElement] = Field(default_factory=list, description="[[tables]] tables")
     figures: list[FigureElement] = Field(default_factory=list, description="[[figures]] tables")
+
+    @model_validator(mode="after")
+    def _caps_have_a_rule(self) -> Study:
+        """Caps belong to a precision, and leave room for the launches that are asked for."""
+        caps = ("most_launches", "most_time_s")
+        given = [key for key in caps if getattr(self, key) is not None]
+        if given and self.precision is None:
+            raise PydanticCustomError("cap", "{keys}", {"keys": " and ".join(given)})
+        if self.most_launches is not None and self.most_launches < self.launches:
+            raise PydanticCustomError("fewer", "{most}", {"most": self.most_launches})
+        return self
+
+
+MOST_LAUNCHES = 30
 
 
 def stopping_rule(study: Study) -> Rule | None:
@@ -265,145 +278,5 @@ def stopping_rule(study: Study) -> Rule | None:
     if study.precision is None:
         return None
     fewest = max(FEWEST_FOR_INTERVAL + 1, study.launches)
-    return Rule(study.precision, fewest, max(fewest, study.most_launches))
-
-
-@dataclass(frozen=True)
-class Draft:
-    """What was read of a study's file, and all that is wrong in it.
-
-    study:   what is left when everything wrong is left out; None when nothing is.
-    indices: the place in the file of each of the study's runs.
-    source:  the file's text, to be copied into the result folder.
-    """
-
-    name: str
-    path: Path
-    source: str
-    study: Study | None
-    indices: tuple[int, ...]
-    problems: tuple[Problem, ...]
-
-    def where(self, run: int, key: str) -> str:
-        """Where in the file one of the study's runs (key ""), or a key of it, stands."""
-        return f"{self.path}: runs[{self.indices[run]}].{key}".rstrip(".")
-
-
-def ready() -> list[Path]:
-    """The study files that came with haloscope."""
-    return sorted(share("studies").glob("*.toml"))
-
-
-def load(study: str | Path) -> Study:
-    """A study by name or path. UserError with everything that is wrong in its file."""
-    draft = read(study)
-    if draft.problems or draft.study is None:
-        raise UserError(draft.problems)
-    return draft.study
-
-
-def read(study: str | Path) -> Draft:
-    """As `load`, but problems inside the file are returned beside what is left without them."""
-    path = _find(str(study))
-    try:
-        source = path.read_text(encoding="utf-8")
-        data = tomllib.loads(source)
-    except OSError as error:
-        raise UserError(Problem(str(path), f"{error.strerror}", "give a file to read")) from error
-    except UnicodeDecodeError as error:
-        raise UserError(Problem(str(path), f"not UTF-8: {error}", "save it as UTF-8")) from error
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(Problem(str(path), f"not TOML: {error}", "mend the file there")) from error
-    try:
-        whole = Study.model_validate(data)
-        return Draft(path.stem, path, source, whole, tuple(range(len(whole.runs))), ())
-    except ValidationError as error:
-        details = error.errors()
-    problems = tuple(_problem(path, detail) for detail in details)
-    rest, indices = _salvage(data, details)
-    try:
-        return Draft(path.stem, path, source, Study.model_validate(rest), indices, problems)
-    except ValidationError:
-        return Draft(path.stem, path, source, None, (), problems)
-
-
-def _find(study: str) -> Path:
-    path = Path(study)
-    if path.is_file():
-        return path
-    ours = {entry.stem: entry for entry in ready()}
-    if study in ours:
-        return ours[study]
-    if path.suffix or path.name != study:
-        raise UserError(Problem(study, "there is no such file", "give a study's name or file"))
-    raise UserError(Problem(f"study '{study}'", "there is no such study", nearest(study, [*ours])))
-
-
-def _problem(path: Path, detail: ErrorDetails) -> Problem:
-    location = detail["loc"]
-    where = f"{path}: {_dotted(location)}"
-    model, description = _described(location)
-    key = str(location[-1]) if location else ""
-    if detail["type"] == "extra_forbidden":
-        return Problem(where, f"unknown key '{key}'", nearest(key, [*model.model_fields]))
-    if detail["type"] == "missing":
-        return Problem(where, f"'{key}' is missing", f"give {description}")
-    if detail["type"] == "name":
-        return Problem(where, f"there is no {key} {detail['input']!r}", detail["msg"])
-    return Problem(where, f"{detail['input']!r} won't do", f"give {description}")
-
-
-def _dotted(location: Sequence[int | str]) -> str:
-    parts = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
-    return parts.removeprefix(".")
-
-
-def _described(location: Sequence[int | str]) -> tuple[type[BaseModel], str]:
-    """The model that a location's last known key belongs to, and what that key may be."""
-    inside: dict[str, type[BaseModel]] = {
-        "runs": Run,
-        "layout": LayoutAxes,
-        "tables": TableElement,
-        "figures": FigureElement,
-    }
-    owner: type[BaseModel] = Study
-    model: type[BaseModel] = Study
-    description = "title and [[runs]]"
-    for part in location:
-        if isinstance(part, str) and part in model.model_fields:
-            owner, description = model, model.model_fields[part].description or ""
-            model = inside.get(part, model)
-        elif isinstance(part, str):
-            return model, description
-    return owner, description
-
-
-def _salvage(
-    data: dict[str, Any], details: Sequence[ErrorDetails]
-) -> tuple[dict[str, Any], tuple[int, ...]]:
-    """The runs without what is wrong in them, as a study to be checked, and their places."""
-    runs = deepcopy(data["runs"]) if isinstance(data.get("runs"), list) else []
-    broken = set()
-    for detail in sorted(details, key=lambda one: _order(one["loc"]), reverse=True):
-        match detail["loc"]:
-            case ("runs", int() as index) | ("runs", int() as index, "kernel"):
-                broken.add(index)
-            case ("runs", int() as index, *inside):
-                _remove(runs[index], inside)
-    indices = tuple(index for index in range(len(runs)) if index not in broken)
-    return {"title": "untitled", "runs": [runs[index] for index in indices]}, indices
-
-
-def _order(location: Sequence[int | str]) -> list[tuple[str, int]]:
-    return [("", part) if isinstance(part, int) else (part, 0) for part in location]
-
-
-def _remove(data: dict[str, Any], location: Sequence[int | str]) -> None:
-    """Take out what lies at `location`; a single value given for an axis goes as a whole."""
-    parent: Any = data
-    for part, following in zip(location, (*location[1:], None), strict=True):
-        inside = dict if isinstance(following, str) else list
-        if following is None or not isinstance(parent[part], inside):
-            parent.pop(part)
-            return
-        parent = parent[part]
+    most = max(fewest, study.most_launches or MOST_LAUNCHES)
+    return Rule(study.precision, fewest, most, study.most_time_s)

@@ -19,9 +19,11 @@ from pathlib import Path
 import platformdirs
 from filelock import FileLock
 
-from haloscope import machine, pypi
+from haloscope import libfabric, machine, pypi
 from haloscope.errors import Problem, UserError, nearest
-from haloscope.transport import TALKATIVE, TRANSPORTS, USUAL, Family
+from haloscope.transport import TALKATIVE, USUAL, Family
+from haloscope.transport import names as names_of
+from haloscope.transport import settings as asking_for
 
 Say = Callable[[str], None]
 
@@ -302,7 +304,7 @@ class Launch:
 
 def transports(toolchain: Toolchain) -> list[str]:
     """The names of the transports that a launch with this library can ask for."""
-    return list(TRANSPORTS[toolchain.family])
+    return names_of(toolchain.family, libfabric.providers(toolchain.prefix))
 
 
 def problems(toolchain: Toolchain, launch: Launch) -> list[Problem]:
@@ -314,9 +316,9 @@ def problems(toolchain: Toolchain, launch: Launch) -> list[Problem]:
     for key, known in (("places", PLACES), ("bind", BINDS)):
         if (word := getattr(launch, key)) not in known:
             found.append(Problem(key, f"'{word}' is unknown", nearest(word, known)))
-    if launch.transport not in (None, *(there := transports(toolchain))):
+    if launch.transport is not None and launch.transport not in (there := transports(toolchain)):
         what = f"{toolchain.version} has no '{launch.transport}'"
-        found.append(Problem("transport", what, nearest(str(launch.transport), there)))
+        found.append(Problem("transport", what, nearest(launch.transport, there)))
     if not found and launch.oversubscribed and not launch.oversubscribe:
         what = (
             f"{launch.ranks} ranks x {launch.threads} threads on "
@@ -348,7 +350,7 @@ def launch_command(
     env |= toolchain.environment() | _openmp(launch)
     transport = USUAL[toolchain.family]
     if launch.transport is not None:
-        transport = TRANSPORTS[toolchain.family][launch.transport]
+        transport = asking_for(toolchain.family, launch.transport)
     if talkative:
         transport = {**transport, **TALKATIVE[toolchain.family]}
     ranks = str(launch.ranks)

@@ -26,22 +26,22 @@ TRANSPORTS: Mapping[Family, Mapping[str, Settings]] = {
     },
     "mpich": {
         "shm": {"MPIR_CVAR_NOLOCAL": "0"},
-        "tcp": {
-            "MPIR_CVAR_NOLOCAL": "1",
-            "MPIR_CVAR_CH4_NETMOD": "ofi",
-            "FI_PROVIDER": "tcp",
-        },
         "ucx": {"MPIR_CVAR_NOLOCAL": "1", "MPIR_CVAR_CH4_NETMOD": "ucx"},
     },
-    "impi": {
-        "shm": {"I_MPI_FABRICS": "shm"},
-        **{
-            provider: {"I_MPI_FABRICS": "ofi", "FI_PROVIDER": provider}
-            for provider in ("tcp", "verbs", "mlx", "psm3")
-        },
-    },
+    "impi": {"shm": {"I_MPI_FABRICS": "shm"}},
 }
-"""The transports that each library has, by name."""
+"""What each library is asked for in words of its own, by name."""
+
+PROVIDER: Mapping[Family, Mapping[str, str]] = {
+    "openmpi": {"pml": "cm", "mtl": "ofi", "btl": "^ofi", "mtl_ofi_provider_include": "{}"},
+    "mpich": {
+        "MPIR_CVAR_NOLOCAL": "1",
+        "MPIR_CVAR_CH4_NETMOD": "ofi",
+        "FI_PROVIDER": "{}",
+    },
+    "impi": {"I_MPI_FABRICS": "ofi", "FI_PROVIDER": "{}"},
+}
+"""How each is asked for one of libfabric's providers, where its own words have no such name."""
 
 # Open MPI 5 sleeps a second in MPI_Init to close its ofi byte transfer layer, one-sided only.
 # Intel MPI looks for a network first, and fails where there is none.
@@ -64,9 +64,16 @@ TALKATIVE: Mapping[Family, Settings] = {
 """What makes a library say, on its output, which transport it uses."""
 
 
-def known() -> list[str]:
-    """The name of every transport that some library has."""
-    return list(dict.fromkeys(name for own in TRANSPORTS.values() for name in own))
+def names(family: Family, providers: Sequence[str]) -> list[str]:
+    """The transports that a library with these providers of libfabric can be asked for."""
+    own = TRANSPORTS.get(family, {})
+    return list(dict.fromkeys([*own, *(providers if family in PROVIDER else ())]))
+
+
+def settings(family: Family, transport: str) -> Settings:
+    """How a library is asked for a transport: by its own name, or as a provider of libfabric."""
+    own = TRANSPORTS[family].get(transport)
+    return own or {key: word.format(transport) for key, word in PROVIDER[family].items()}
 
 
 def told(family: Family, transport: str | None, said: str) -> str | None:
@@ -77,9 +84,8 @@ def told(family: Family, transport: str | None, said: str) -> str | None:
     """
     if family == "openmpi":
         return _openmpi(said)
-    if (
-        family == "mpich"
-        and TRANSPORTS[family].get(transport or "", {}).get("MPIR_CVAR_NOLOCAL") != "1"
+    if family == "mpich" and (
+        transport is None or settings(family, transport).get("MPIR_CVAR_NOLOCAL") != "1"
     ):
         return None
     if family == "mpich":

@@ -40,6 +40,7 @@ def laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Laboratory:
     monkeypatch.setattr(toolchain, "ensure", ensure)
     monkeypatch.setattr(toolchain, "available", always([FAKE]))
     monkeypatch.setattr(session, "probe", lab.probe)
+    monkeypatch.setattr("haloscope.libfabric.providers", always(("tcp", "verbs")))
     monkeypatch.setattr(session, "Halobench", lambda binary: FakeProgram())
     monkeypatch.setattr(build, "build", always(FAKE_HALOBENCH))
     monkeypatch.setattr(build, "source_hash", lambda: lab.source)

@@ -433,10 +433,11 @@ def test_what_can_not_run_here_is_a_record_and_no_failure(
         ("fake", "shm", "ok", "vader"),
         ("fake", "tcp", "ok", "vader"),
         ("fake", "ucx", "absent", None),
+        ("fake", "verbs", "ok", "vader"),
         ("gone", None, "absent", None),
     }
     reasons = {one.reason for one in read(folder / "records.jsonl") if one.outcome == "absent"}
     assert reasons == {"no device", "'gone' can't be fetched"}
-    assert len(laboratory.launches) == 4
+    assert len(laboratory.launches) == 6
     assert haloscope("run", "--resume", folder) == 0
-    assert len(laboratory.launches) == 4
+    assert len(laboratory.launches) == 6

@@ -228,9 +228,14 @@ def test_what_can_not_run_here_is_a_case_of_one_launch_with_its_reason() -> None
 
 
 def test_a_transport_that_none_of_the_libraries_has_is_refused_with_those_they_have() -> None:
-    (problem,) = problems(planned({"transports": "ucx"}, site=LIBRARIES))
-    assert "none of the MPI libraries has a transport 'ucx'" in problem
-    assert "known: one: shm, tcp" in problem
+    run = {"toolchains": ["one", "two", "three"], "transports": "psm3"}
+    (problem,) = problems(planned(run, site=LIBRARIES))
+    assert "none of the MPI libraries has a transport 'psm3'" in problem
+    assert "one has shm, tcp; two has tcp, ucx; or say default, all" in problem
+    run = {"toolchains": ["three"], "transports": "psm3"}
+    assert libraries(planned(run, site=LIBRARIES)) == [
+        ("three", "psm3", "'three' can't be fetched")
+    ]
 
 
 def test_placements_are_two_ranks_and_those_not_here_are_said() -> None:

@@ -14,6 +14,7 @@ from haloscope.records import read
 from haloscope.sequential import Rule
 from haloscope.stopping import Stopping
 from haloscope.study import Study, stopping_rule
+from haloscope.studyfile import load
 from lab.fakes import Laboratory
 from lab.test_commands import STUDY, haloscope
 
@@ -63,7 +64,35 @@ def test_the_rule_is_the_studys() -> None:
 
     assert rule(launches=9) is None
     assert rule(precision=0.05) == Rule(0.05, 7, 30)
-    assert rule(precision=0.05, launches=9, most_launches=8) == Rule(0.05, 9, 9)
+    assert rule(precision=0.05, launches=9, most_launches=9) == Rule(0.05, 9, 9)
+    assert rule(precision=0.05, launches=40) == Rule(0.05, 40, 40)
+    assert rule(precision=0.05, most_time_s=60.0) == Rule(0.05, 7, 30, 60.0)
+
+
+def test_the_cap_on_time_ends_a_case_that_another_launch_would_take_over_it() -> None:
+    rule = Rule(half_width=0.02, fewest=7, most=12, most_s=3.5)
+    assert Stopping(rule, (record("a", 1.0 + k) for k in range(2))).done == {}
+    assert Stopping(rule, (record("a", 1.0 + k) for k in range(3))).done == {"a": "time"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ("most_launches = 20", "most_launches without a precision"),
+        ("most_launches = 9\nmost_time_s = 5.0", "most_launches and most_time_s without a"),
+        ("precision = 0.1\nmost_launches = 6", "6 won't do"),
+        ("precision = 0.1\nmost_time_s = 0", "0 won't do"),
+        ("precision = 0.1\nlaunches = 10\nmost_launches = 8", "= 8 is below launches = 10"),
+        ("precision = 2.0", "2.0 won't do"),
+    ],
+)
+def test_a_rule_that_makes_no_sense_is_refused(
+    study_file: Callable[[str], Path], keys: str, says: str
+) -> None:
+    with pytest.raises(UserError) as caught:
+        load(study_file(f'title = "t"\n{keys}\n[[runs]]\nkernel = "ring"\n'))
+    assert len(caught.value.problems) == 1
+    assert says in str(caught.value)
 
 
 def test_a_study_stops_case_by_case_and_has_nothing_left(
@@ -79,6 +108,9 @@ def test_a_study_stops_case_by_case_and_has_nothing_left(
     plan = json.loads((folder / "plan.json").read_text())
     assert len(records) == sum(case["launches"] for case in plan["cases"]) == 4 * 7
     assert {case["stopped"] for case in plan["cases"]} == {"narrow"}
+    assert {one.key: one.stopped for one in records if one.stopped} == {
+        (case["case"], 6): "narrow" for case in plan["cases"]
+    }
     assert haloscope("run", "--resume", folder) == 0
     assert len(list(read(folder / "records.jsonl"))) == 4 * 7
     with pytest.raises(UserError, match="asks for a precision"):

@@ -3,18 +3,18 @@ from pathlib import Path
 
 import pytest
 
-from haloscope import series, study, tables
+from haloscope import series, study, studyfile, tables
 from haloscope.errors import UserError
 
 Write = Callable[[str], Path]
 
 
 def shown(path: Path) -> list[str]:
-    return [str(problem).removeprefix(f"{path}: ") for problem in study.read(path).problems]
+    return [str(problem).removeprefix(f"{path}: ") for problem in studyfile.read(path).problems]
 
 
 def test_a_good_study_is_read_with_its_defaults(study_file: Write) -> None:
-    read = study.load(
+    read = studyfile.load(
         study_file(
             """
             title = "ours"
@@ -83,7 +83,7 @@ def test_every_problem_is_found_at_once(study_file: Write) -> None:
 
 
 def test_what_is_right_beside_problems_is_left_to_be_checked(study_file: Write) -> None:
-    draft = study.read(
+    draft = studyfile.read(
         study_file(
             """
             launches = 0
@@ -124,7 +124,7 @@ def test_a_problem_says_where_what_and_how_to_mend_it(
 
 def test_a_study_without_runs_is_refused(study_file: Write) -> None:
     with pytest.raises(UserError, match="runs: 'runs' is missing"):
-        study.load(study_file('title = "x"'))
+        studyfile.load(study_file('title = "x"'))
 
 
 def test_a_kind_of_table_is_named_nearest(study_file: Write) -> None:
@@ -137,18 +137,18 @@ def test_a_kind_of_table_is_named_nearest(study_file: Write) -> None:
 
 def test_broken_toml_names_the_line(study_file: Write) -> None:
     with pytest.raises(UserError, match=r"mine.toml: not TOML: .*line 2"):
-        study.read(study_file('title = "x"\nlaunches = = 3\n'))
+        studyfile.read(study_file('title = "x"\nlaunches = = 3\n'))
 
 
 def test_a_study_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="did you mean 'quick'"):
-        study.read("quik")
+        studyfile.read("quik")
     with pytest.raises(UserError, match="no such file"):
-        study.read(tmp_path / "none.toml")
+        studyfile.read(tmp_path / "none.toml")
 
 
 def test_every_ready_study_is_valid() -> None:
-    assert [path.stem for path in study.ready()] == [
+    assert [path.stem for path in studyfile.ready()] == [
         "calibrate",
         "cg-variants",
         "collectives",
@@ -170,8 +170,8 @@ def test_every_ready_study_is_valid() -> None:
         "sum3d",
         "validate-local",
     ]
-    for path in study.ready():
-        study.load(path)
+    for path in studyfile.ready():
+        studyfile.load(path)
 
 
 def test_the_kinds_of_tables_and_figures_are_those_that_there_are() -> None:
@@ -181,8 +181,8 @@ def test_the_kinds_of_tables_and_figures_are_those_that_there_are() -> None:
 
 def test_every_table_and_figure_of_a_ready_study_chooses_settings_that_it_measures() -> None:
     layout = {"kernel", *study.LayoutAxes.model_fields}
-    for path in study.ready():
-        read = study.load(path)
+    for path in studyfile.ready():
+        read = studyfile.load(path)
         measured = layout.union(*(run.params for run in read.runs))
         for element in [*read.tables, *read.figures]:
             assert set(element.where) <= measured, f"{path.name}: {element.where}"
@@ -192,4 +192,4 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "study.toml"
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(UserError, match="not UTF-8"):
-        study.load(path)
+        studyfile.load(path)

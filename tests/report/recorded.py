@@ -34,6 +34,7 @@ MACHINE: Raw = {
     "governor": None,
     "os": "Debian GNU/Linux 12 (bookworm)",
     "busy_processors": 0.08,
+    "topology": {"core": ["0", "1"], "cache": ["0-1"], "numa": ["0-1"], "socket": ["0-1"]},
 }
 TOOLCHAIN: Raw = {
     "name": "system",

@@ -8,8 +8,14 @@ import pytest
 from recorded import MACHINE, Raw, cases, changed, pingpong, record
 
 from haloscope import papers, series, tables
+from haloscope.distance import widest
+from haloscope.evidence import MeasuredCase
+from haloscope.fits import ring_levels
+from haloscope.method import method
+from haloscope.rendezvous import rendezvous_bytes
 from haloscope.series.model import Figure, Lines
 from haloscope.tables import Context, Options, Table
+from haloscope.tables.sum3d import shared_out
 
 REPORT = "orfeo-mpi-report"
 WITH = {"name": "mpich"}
@@ -183,23 +189,106 @@ def test_overheads_and_gaps_are_loggps() -> None:
     assert draw("fits", [overheads(0)]) == []
 
 
+def test_loggp_is_fitted_to_the_messages_that_did_not_wait() -> None:
+    def waiting(first_bytes: int) -> list[Raw]:
+        raws = [overheads(k) for k in range(6)]
+        for point in (point for raw in raws for point in raw["points"]):
+            late = point["size_bytes"] >= first_bytes
+            point["result"]["send_s"] = point["result"]["wait_s"] if late else 0.2e-6
+        return raws
+
+    for first, valid in (
+        (1024, "1 B to 64 B"),
+        (65536, "1 B to 1 KiB"),
+        (1 << 20, "1 B to 64 KiB"),
+    ):
+        assert rendezvous_bytes(cases(waiting(first))[0]) == (first if first < 1 << 20 else None)
+        (table,) = build("fits", waiting(first))
+        assert column(table, "piece")[0].text == valid
+
+
 def ring(ranks: int, launch: int, *, message_s: float = 0.4e-6) -> Raw:
     cycle = 2 * ranks * message_s * (1 + 0.01 * (launch % 3))
     return record("ring", {}, [cycle], ranks=ranks, launch=launch, result={"cycle_s": cycle})
 
 
 def test_the_ring_gives_half_its_slope_as_the_latency_of_each_level() -> None:
-    raws = [ring(ranks, k) for ranks in (1, 2) for k in range(6)]
+    four = {"core": ["0", "1", "2", "3"], "cache": ["0-3"]}
+    raws = [
+        changed(ring(ranks, k), machine={**MACHINE, "topology": four})
+        for ranks in (1, 2, 3, 4)
+        for k in range(6)
+    ]
 
     cycles, latencies = build("ring", raws, REPORT)
 
-    assert [cell.value for cell in column(cycles, "ranks")] == [1, 2]
+    assert [cell.value for cell in column(cycles, "ranks")] == [1, 2, 3, 4]
     assert column(cycles, "message_s")[1].value == pytest.approx(0.404e-6)
-    assert [cell.value for cell in column(latencies, "level")] == ["intra_socket"]
+    assert [cell.value for cell in column(latencies, "level")] == ["same-cache"]
     assert column(latencies, "latency_s")[0].value == pytest.approx(0.4e-6, rel=0.05)
     assert any("inter node 1.16 µs (THIN)" in note for note in latencies.notes)
     (figure,) = draw("ring", raws)
     assert [curve.model for curve in panels(figure)[0].curves] == [False, True]
+
+
+# Two sockets of two cores of two hardware threads; the caches are the sockets'.
+TWO_SOCKETS = {
+    "core": ["0,4", "1,5", "2,6", "3,7"],
+    "cache": ["0,2,4,6", "1,3,5,7"],
+    "socket": ["0,2,4,6", "1,3,5,7"],
+}
+
+
+def lying(cpus: list[int], hosts: str = "", **layout: Any) -> MeasuredCase:
+    """A ring whose ranks run on these processors, of these hosts (one letter a rank)."""
+    seen = [
+        {"rank": rank, "host": host, "cpus": [cpu], "thread_cpus": [[cpu]]}
+        for rank, (cpu, host) in enumerate(zip(cpus, hosts or "a" * len(cpus), strict=True))
+    ]
+    raw = changed(ring(len(cpus), 0), machine={**MACHINE, "topology": TWO_SOCKETS})
+    raw["layout"] |= {"seen": seen, **layout}
+    return cases([raw])[0]
+
+
+@pytest.mark.parametrize(
+    ("cpus", "hosts", "far"),
+    [
+        ([0], "", None),
+        ([0, 4], "", "same-core"),
+        ([0, 2], "", "same-cache"),
+        ([0, 1], "", "other-socket"),
+        ([0, 2, 1, 3], "", "other-socket"),
+        ([0, 4, 2, 6], "", "same-cache, cores shared"),
+        ([0, 2, 0, 2], "aabb", "other-node"),
+        ([0, 4, 0], "aab", "other-node, cores shared"),
+        ([0, 0], "", "oversubscribed"),
+    ],
+)
+def test_a_rings_level_is_where_its_ranks_really_lay(
+    cpus: list[int], hosts: str, far: str | None
+) -> None:
+    assert widest(lying(cpus, hosts)) == far
+
+
+def test_what_was_asked_for_as_oversubscribed_is_and_unknown_is_unknown() -> None:
+    assert widest(lying([0, 2], oversubscribed=True)) == "oversubscribed"
+    assert widest(lying([0, 2], seen=[])) is None
+    unknown = changed(ring(2, 0), machine={"cores": 2})
+    assert widest(cases([unknown])[0]) == "same-node"
+    for layout, far in (({}, "same-node"), ({"nodes": 2, "ppn": 2}, "other-node")):
+        simulated = changed(ring(4, 0), clock="simulated")
+        simulated["layout"] |= {"seen": [], **layout}
+        assert widest(cases([simulated])[0]) == far
+
+
+def test_levels_of_a_ring_follow_one_another() -> None:
+    found = ring_levels([lying([0, 2, 4, 6, 1, 3, 5, 7][:ranks]) for ranks in (1, 2, 3, 4, 5, 8)])
+    assert [(level.name, level.first_ranks, level.last_ranks) for level in found] == [
+        ("same-cache", 2, 2),
+        ("same-cache, cores shared", 3, 4),
+        ("other-socket, cores shared", 5, 8),
+    ]
+    assert ring_levels([lying([0])]) == []
 
 
 def test_one_number_of_ranks_gives_no_latency() -> None:
@@ -224,11 +313,19 @@ def test_sums_stand_beside_the_reports_interval_with_elements_a_process() -> Non
     (table,) = build("sum3d", raws, REPORT)
 
     first, second = table.rows
-    assert [cell.text for cell in first[:4]] == ["1d: 24x1x1", "balanced", "1,000,000", "1,000,000"]
-    assert first[4].value == pytest.approx(0.615)
-    assert first[4].published == "[0.623, 0.631] s"
-    assert [cell.text for cell in second[2:4]] == ["7", "5"]
-    assert second[4].published == ""
+    assert [cell.text for cell in first[:3]] == ["1d: 24x1x1", "balanced", "24 × 1,000,000"]
+    assert first[3].value == pytest.approx(0.615)
+    assert first[3].published == "[0.623, 0.631] s"
+    assert second[2].text == "1 × 5; 1 × 7 (1)"
+    assert second[3].published == ""
+
+
+def test_elements_of_each_process_are_told_as_the_report_does() -> None:
+    assert shared_out([7]) == "1 × 7"
+    assert shared_out([9, 9, 8] * 3) == "6 × 9; 3 × 8 (2, 5, 8)"
+    assert shared_out([9, 9, 8] * 8) == "16 × 9; 8 × 8 (2, 5 … 23)"
+    assert shared_out([9, 9, 9, 9, 8, 8] * 2) == "8 × 9; 4 × 8 (4-5, 10-11)"
+    assert shared_out([3, 2, 1, 3]) == "2 × 3; 1 × 2 (1); 1 × 1 (2)"
 
 
 def test_collectives_have_a_column_an_operation_and_a_panel() -> None:
@@ -247,3 +344,20 @@ def test_collectives_have_a_column_an_operation_and_a_panel() -> None:
     assert [row[0].text for row in table.rows] == ["no data", "8 B", "64 B"]
     assert "Processes start together by round time." in table.notes
     assert [panel.title for panel in panels(figure)] == ["bcast"]
+
+
+def test_a_warmup_that_is_found_is_left_out_and_told() -> None:
+    raws = [
+        record("ring", {}, [2e-6, 1e-6, 1.001e-6, 1e-6], ranks=2, launch=k, result={})
+        for k in range(6)
+    ]
+    (case,) = cases(raws)
+    assert case.times_s == [1e-6] * 6
+    told = method(case.launches, [case], {})
+    assert (
+        "Warm-up was found in 1 of 1 series of repetitions, one for each size of a case; left out "
+        "at their beginning: 1."
+    ) in told
+    assert not any(
+        "Warm-up was found" in line for line in method(case.launches[:5], cases(raws[:5]), {})
+    )

@@ -16,6 +16,12 @@ FOUR = (0, 1, 2, 3)
 CPU = min(os.sched_getaffinity(0))
 
 
+@pytest.fixture(autouse=True)
+def libfabric(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same providers on every machine."""
+    monkeypatch.setattr("haloscope.libfabric.providers", lambda prefix: ("tcp", "verbs"))
+
+
 def of(family: Family, prefix: Path | None = None) -> Toolchain:
     return Toolchain("x", prefix, Path("/x/mpicxx"), Path("/x/mpirun"), family, "X MPI 1")
 
@@ -111,6 +117,8 @@ def test_leave_to_oversubscribe_changes_nothing_where_there_is_room() -> None:
 def test_a_transport_is_asked_for_in_the_librarys_own_words() -> None:
     tcp = Launch(2, transport="tcp", cpus=FOUR)
     assert command("openmpi", tcp)[7:13] == ["--mca", "pml", "ob1", "--mca", "btl", "self,tcp"]
+    verbs = command("openmpi", Launch(2, transport="verbs", cpus=FOUR))
+    assert verbs[verbs.index("mtl_ofi_provider_include") + 1] == "verbs"
     assert environment("mpich", tcp)["FI_PROVIDER"] == "tcp"
     assert environment("impi", tcp)["I_MPI_FABRICS"] == "ofi"
     assert "FI_PROVIDER" not in environment("impi", Launch(2, cpus=FOUR))
@@ -139,7 +147,7 @@ def test_what_an_outer_job_left_is_taken_out_and_a_users_tuning_stays() -> None:
 
 
 def test_all_that_is_wrong_is_said_at_once() -> None:
-    launch = Launch(0, -1, places="core", bind="tight", transport="verbs", cpus=FOUR)
+    launch = Launch(0, -1, places="core", bind="tight", transport="carrier-pigeon", cpus=FOUR)
     with pytest.raises(UserError) as caught:
         command("openmpi", launch)
     assert [problem.where for problem in caught.value.problems] == [

@@ -5,6 +5,7 @@ import pytest
 from fake_machine import FakeMachine, two_sockets
 
 from haloscope import machine
+from haloscope.cpulist import cpu_list, parse_cpu_list
 
 EVERY = range(8)
 
@@ -15,8 +16,10 @@ def fake(tmp_path: Path) -> FakeMachine:
 
 
 def test_the_kernels_list_format() -> None:
-    assert machine.parse_cpu_list("0-2,8,10-11\n") == [0, 1, 2, 8, 10, 11]
-    assert machine.parse_cpu_list("") == []
+    assert parse_cpu_list("0-2,8,10-11\n") == [0, 1, 2, 8, 10, 11]
+    assert parse_cpu_list("") == []
+    assert cpu_list([11, 8, 0, 1, 2, 10]) == "0-2,8,10-11"
+    assert cpu_list([]) == ""
 
 
 def test_one_processor_a_core_socket_by_socket(fake: FakeMachine) -> None:
@@ -54,7 +57,7 @@ def test_describe_is_what_a_record_holds(fake: FakeMachine) -> None:
     described = machine.describe(fake.root)
     assert list(described) == [
         *("host", "cpu", "sockets", "cores", "threads_per_core", "caches"),
-        *("memory_bytes", "governor", "os"),
+        *("memory_bytes", "governor", "os", "topology"),
     ]
     assert described["cpu"] == "Example CPU 9000"
     assert (described["sockets"], described["cores"], described["threads_per_core"]) == (2, 4, 2)
@@ -66,6 +69,20 @@ def test_describe_is_what_a_record_holds(fake: FakeMachine) -> None:
         {"level": 2, "size_bytes": 1048576, "shared_by": 1},
         {"level": 3, "size_bytes": 8388608, "shared_by": 2},
     ]
+
+
+def test_the_topology_groups_processors_from_the_inside_out(fake: FakeMachine) -> None:
+    for cpu in EVERY:
+        fake.cpu(cpu, "cache/index0/level", "3")
+        fake.cpu(cpu, "cache/index0/shared_cpu_list", "0,2,4,6" if cpu % 2 == 0 else "1,5")
+    fake.write("sys/devices/system/node/node0/cpulist", "0-3")
+    fake.write("sys/devices/system/node/node1/cpulist", "4-7")
+    found = machine.topology(fake.root)
+    assert tuple(found) == machine.GROUPS
+    assert found["core"] == ["0,4", "1,5", "2,6", "3,7"]
+    assert found["cache"] == ["0,2,4,6", "1,5"]
+    assert found["numa"] == ["0-3", "4-7"]
+    assert found["socket"] == ["0,2,4,6", "1,3,5,7"]
 
 
 def test_what_cannot_be_read_is_null(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from haloscope.transport import TRANSPORTS, Family, complaint, known, told
+from haloscope.transport import TRANSPORTS, Family, complaint, names, settings, told
 
 OPENMPI_4 = """\
 [vm:17408] select: component ob1 selected
@@ -57,9 +57,22 @@ def test_mpichs_network_is_not_what_ranks_of_one_host_use() -> None:
     assert told("mpich", None, MPICH_UCX) is None
 
 
-def test_every_library_has_shared_memory_and_tcp() -> None:
-    assert all({"shm", "tcp"} <= own.keys() for own in TRANSPORTS.values())
-    assert known()[:3] == ["shm", "tcp", "ucx"]
+def test_every_library_has_shared_memory_and_its_libfabrics_providers() -> None:
+    providers = ["tcp", "verbs", "shm"]
+    for family in TRANSPORTS:
+        assert names(family, providers)[0] == "shm"
+        assert {"shm", "tcp", "verbs"} <= set(names(family, providers))
+        assert len(names(family, providers)) == len(set(names(family, providers)))
+    assert "tcp" not in names("impi", [])
+    assert names("simgrid", providers) == []
+
+
+def test_a_provider_is_asked_for_unless_the_library_has_a_name_of_its_own() -> None:
+    assert settings("openmpi", "tcp") == {"pml": "ob1", "btl": "self,tcp"}
+    assert settings("openmpi", "verbs")["mtl_ofi_provider_include"] == "verbs"
+    assert settings("mpich", "verbs")["FI_PROVIDER"] == "verbs"
+    assert settings("impi", "psm3") == {"I_MPI_FABRICS": "ofi", "FI_PROVIDER": "psm3"}
+    assert settings("impi", "shm") == {"I_MPI_FABRICS": "shm"}
 
 
 def test_of_a_failed_launch_the_line_that_says_why_is_taken() -> None:

@@ -35,7 +35,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from rich.console import Console
     from rich.table import Table
 
-    from haloscope import halobench, papers, session, study, toolchain
+    from haloscope import halobench, papers, session, studyfile, toolchain
     from haloscope.progress import Teller
 
     out, tell = Console(highlight=False), Teller(Console(stderr=True))
@@ -48,7 +48,7 @@ def execute(arguments: argparse.Namespace) -> int:
             table.add_row(*row)
         out.print(table, "")
 
-    show("studies", (_study(path, bench) for path in study.ready()))
+    show("studies", (_study(path, bench) for path in studyfile.ready()))
     kernels = halobench.kernels(bench.program.binary)
     show("kernels", ((kernel.name, kernel.summary) for kernel in kernels))
     show("papers", ((paper.id, paper.title) for paper in papers.list_papers()))
@@ -68,7 +68,7 @@ def _clusters() -> list[tuple[str, str]]:
 def _study(path: Path, bench: Workbench) -> tuple[str, str, str]:
     from haloscope import session
     from haloscope.plan import expand
-    from haloscope.study import load
+    from haloscope.studyfile import load
 
     study = load(path)
     plan = expand(study, session.site(bench, oversubscribe=False), bench.program)

@@ -95,7 +95,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _case(arguments: argparse.Namespace, bench: Workbench) -> Case:
     """The case that was asked for. UserError with all that is wrong with it."""
-    from haloscope import machine, session, transport
+    from haloscope import machine, session
     from haloscope.errors import Problem, UserError, nearest
     from haloscope.plan import expand
     from haloscope.study import DEFAULT, Run, Study
@@ -113,11 +113,10 @@ def _case(arguments: argparse.Namespace, bench: Workbench) -> Case:
         value = getattr(arguments, option)
         if value <= 0:
             problems.append(Problem(f"--{option} {value}", "too small", "give more than 0"))
-    for option, known in (("transport", transport.known()), ("placement", machine.PLACEMENTS)):
-        value = getattr(arguments, option)
-        if value not in (None, *known):
-            what = f"there is no such {option}"
-            problems.append(Problem(f"--{option} {value}", what, nearest(value, known)))
+    if arguments.placement not in (None, *machine.PLACEMENTS):
+        mend = nearest(arguments.placement, machine.PLACEMENTS)
+        where = f"--placement {arguments.placement}"
+        problems.append(Problem(where, "there is no such placement", mend))
     if problems:
         raise UserError(problems)
     run = Run(

@@ -26,7 +26,7 @@ from haloscope.stats import Estimate
 
 @dataclass(frozen=True)
 class Level:
-    """A level of the machine, "intra_socket" say, and the numbers of ranks that fill it."""
+    """A level of the machine, "same-socket" say, and the numbers of ranks that fill it."""
 
     name: str
     first_ranks: int

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from haloscope.case import Layout
+from haloscope.cpulist import cpu_list
 
 
 def misplaced(
@@ -57,7 +58,7 @@ def _unbound(
         if len(rank["cpus"]) > layout.threads * threads_per_core:
             return (
                 f"rank {rank['rank']} was not bound: it could run on processors "
-                f"{_ranges(rank['cpus'])}, for {layout.threads} thread(s)"
+                f"{cpu_list(rank['cpus'])}, for {layout.threads} thread(s)"
             )
     return None
 
@@ -78,7 +79,7 @@ def _shared(layout: Layout, seen: Sequence[Mapping[str, Any]]) -> str | None:
 def _elsewhere(seen: Sequence[Mapping[str, Any]], asked: Sequence[Sequence[int]]) -> str | None:
     for rank, cpus in zip(seen, asked, strict=True):
         if set(rank["cpus"]) != set(cpus):
-            where = f"{_ranges(rank['cpus'])}, not on {_ranges(sorted(cpus))} as asked"
+            where = f"{cpu_list(rank['cpus'])}, not on {cpu_list(sorted(cpus))} as asked"
             return f"rank {rank['rank']} ran on processors {where}"
     return None
 
@@ -99,14 +100,3 @@ def _clash(claims: Iterable[tuple[str, Sequence[int]]]) -> str | None:
                 return f"{owners[cpu]} and {name} shared processor {cpu}"
             owners[cpu] = name
     return None
-
-
-def _ranges(cpus: Sequence[int]) -> str:
-    """Processor numbers as people write them: 0-3,8."""
-    runs: list[list[int]] = []
-    for cpu in cpus:
-        if runs and cpu == runs[-1][1] + 1:
-            runs[-1][1] = cpu
-        else:
-            runs.append([cpu, cpu])
-    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)

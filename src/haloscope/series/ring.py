@@ -31,7 +31,7 @@ def _figure(part: Facet, context: Context) -> Figure:
     model = ring_model(own)
     pieces = tuple(
         Curve(
-            f"{piece.level.name.replace('_', ' ')}: {seconds(piece.latency_s.value)} a message",
+            f"{piece.level.name.replace('-', ' ')}: {seconds(piece.latency_s.value)} a message",
             tuple(
                 Mark(float(ranks), 1e6 * float(time))
                 for ranks, time in zip(ends, piece.predict(ends), strict=True)
@@ -55,5 +55,5 @@ def _figure(part: Facet, context: Context) -> Figure:
             ),
         ),
         alt=f"Time of a cycle for {own[0].ranks} to {own[-1].ranks} processes.",
-        notes=(BARS, "Lines: T = a + 2 T_l N, fitted level by level."),
+        notes=(BARS, "Lines: T = a + 2 T_l N, fitted level by level.") if model else (BARS,),
     )

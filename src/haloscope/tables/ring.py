@@ -60,7 +60,7 @@ def _latencies(part: Facet, context: Context) -> list[Table]:
     largest = max(part.cases, key=lambda case: case.ranks)
     rows = tuple(
         (
-            label(piece.level.name.replace("_", " "), piece.level.name),
+            label(piece.level.name.replace("-", " "), piece.level.name),
             label(f"{piece.level.first_ranks} to {piece.level.last_ranks}"),
             notebook.estimate(piece.latency_s, largest, SECONDS),
             notebook.estimate(piece.intercept_s, largest, SECONDS),
@@ -68,6 +68,10 @@ def _latencies(part: Facet, context: Context) -> list[Table]:
         for piece in model.pieces
     )
     notebook.note(f"T = a + 2 T_l N, line by line: {model.source}.")
+    notebook.note(
+        "level: the farthest that a process lies from the next, as each said of itself. One "
+        "process alone, which passes messages to itself, is in none."
+    )
     for warning in model.warnings:
         notebook.note(warning)
     published = [table for table in context.library.tables(("ring",))]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
+from haloscope.cpulist import cpu_list
 from haloscope.evidence import Facet, MeasuredCase, facets
 from haloscope.quantities import SECONDS, number
 from haloscope.stats import mean_interval
@@ -33,8 +35,7 @@ def _table(part: Facet, context: Context) -> Table:
         columns=(
             Column("topology", "topology", align="left"),
             Column("distribution", "distribution", align="left"),
-            Column("most", "most", "elements a process"),
-            Column("fewest", "fewest", "elements a process"),
+            Column("elements", "elements of each process", align="left"),
             Column("time_s", "time"),
         ),
         rows=rows,
@@ -45,16 +46,35 @@ def _table(part: Facet, context: Context) -> Table:
 
 def _row(case: MeasuredCase, notebook: Notebook, context: Context) -> tuple[Cell, ...]:
     counts = case.result("elements_per_rank")
-    most, fewest = (
-        (plain(end(counts), f"{end(counts):,}") if counts else missing()) for end in (max, min)
-    )
+    elements = plain(shared_out(counts)) if counts else missing()
     time = mean_interval(case.times_s) if case.times_s else None
     cell = notebook.estimate(time, case, SECONDS)
     if published := _published(case, context):
         cell = replace(cell, published=published)
     asked, shape = str(case.settings["topology"]), case.result("topology")
     name = asked if shape in (None, asked) else f"{asked}: {shape}"
-    return (label(name), label(str(case.settings["distribution"])), most, fewest, cell)
+    return (label(name), label(str(case.settings["distribution"])), elements, cell)
+
+
+def shared_out(counts: Sequence[int]) -> str:
+    """How many elements every rank has: "16 × 1,005,000; 8 × 990,000 (2, 5 … 23)".
+
+    Counts are those of most ranks first, whose ranks are all that are not named.
+    """
+    ranks: dict[int, list[int]] = {}
+    for rank, one in enumerate(counts):
+        ranks.setdefault(one, []).append(rank)
+    first, *others = sorted(ranks, key=lambda one: -len(ranks[one]))
+    named = [f"{len(ranks[one])} × {one:,} ({_listed(ranks[one])})" for one in others]
+    return "; ".join([f"{len(ranks[first])} × {first:,}", *named])
+
+
+def _listed(ranks: Sequence[int]) -> str:
+    """Ranks in equal steps by their first two and last; others as runs."""
+    steps = {later - earlier for earlier, later in pairwise(ranks)}
+    if len(ranks) > 3 and len(steps) == 1 and steps != {1}:
+        return f"{ranks[0]}, {ranks[1]} … {ranks[-1]}"
+    return cpu_list(ranks).replace(",", ", ")
 
 
 def _published(case: MeasuredCase, context: Context) -> str:

@@ -1,0 +1,103 @@
+"""libfabric's providers: those that an MPI library's own copy of it has, working here or not.
+
+libfabric is asked itself (fi_getinfo(3), FI_PROV_ATTR_ONLY: every provider that is registered), by
+a process of its own: this module run as a program. A provider that is a file beside it, but whose
+network's library is not on this machine, is not registered; the file tells its name.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+_VERSION = 1 << 16 | 5  # 1.5, which all that are in use can answer
+_PROV_ATTR_ONLY = 1 << 54
+_LAYERS = re.compile(r"ofi_|off_coll")
+"""Names of what lies over other providers and is no transport by itself."""
+_NAMES = {"psmx": "psm", "psmx2": "psm2"}
+"""Files that are not called as their providers are."""
+
+
+@lru_cache
+def providers(prefix: Path | None) -> tuple[str, ...]:
+    """The providers' names, of the libfabric below `prefix`, or of the system's; () without one."""
+    library = "libfabric.so.1"
+    own = None if prefix is None else next(prefix.glob(f"lib*/**/{library}"), None)
+    if prefix is not None and own is None:
+        return ()
+    files = [*own.parent.glob("**/lib*-fi.so")] if own else []
+    environment = dict(os.environ)
+    if files:
+        environment["FI_PROVIDER_PATH"] = str(files[0].parent)
+    asked = subprocess.run(
+        [sys.executable, "-m", __name__, str(own or library)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    named = [*asked.stdout.split(), *sorted(_provider(file) for file in files)]
+    return tuple(dict.fromkeys(name for name in named if not _LAYERS.match(name)))
+
+
+def _provider(file: Path) -> str:
+    name = re.sub(r"^lib|-[\d.]+$", "", file.name.removesuffix("-fi.so"))
+    return _NAMES.get(name, name).replace("rxm", "ofi_rxm")
+
+
+class _Fabric(ctypes.Structure):
+    _fields_ = (
+        ("fabric", ctypes.c_void_p),
+        ("name", ctypes.c_char_p),
+        ("provider", ctypes.c_char_p),
+    )
+
+
+class _Info(ctypes.Structure):
+    """struct fi_info: a linked list."""
+
+
+_Info._fields_ = (
+    ("next", ctypes.POINTER(_Info)),
+    ("caps", ctypes.c_uint64),
+    ("mode", ctypes.c_uint64),
+    ("addr_format", ctypes.c_uint32),
+    ("addrlen", ctypes.c_size_t * 2),
+    ("addr", ctypes.c_void_p * 2),
+    ("handle", ctypes.c_void_p),
+    ("attr", ctypes.c_void_p * 4),
+    ("fabric", ctypes.POINTER(_Fabric)),
+)
+
+
+def _registered(library: str) -> Iterator[str]:
+    """Every provider's name; OSError where the library can't be loaded."""
+    ask = ctypes.CDLL(library).fi_getinfo
+    ask.argtypes = (
+        ctypes.c_uint32,
+        ctypes.c_char_p,
+        ctypes.c_char_p,
+        ctypes.c_uint64,
+        ctypes.c_void_p,
+        ctypes.POINTER(ctypes.POINTER(_Info)),
+    )
+    info = ctypes.POINTER(_Info)()
+    if ask(_VERSION, None, None, _PROV_ATTR_ONLY, None, ctypes.byref(info)) != 0:
+        return
+    while info:
+        yield info.contents.fabric.contents.provider.decode()
+        info = info.contents.next
+
+
+if __name__ == "__main__":
+    try:
+        print(*_registered(sys.argv[1]), sep="\n")
+    except OSError as error:
+        sys.exit(str(error))
