@@ -2,9 +2,12 @@
 
 #include <omp.h>
 
+#include <array>
+#include <cstdint>
 #include <fstream>
 #include <iostream>
 #include <optional>
+#include <vector>
 
 #include "machine/placement.hpp"
 #include "protocol.hpp"
@@ -48,7 +51,7 @@ Meter make_meter(const Command& command, const Communicator& comm, int threads) 
   if (!simulated() && !command.execute) {
     throw UsageError("--execute no: only a simulated run can leave out the arithmetic");
   }
-  setting.ranks_on_node = comm.ranks_on_node();
+  setting.ranks_on_node = simulated() ? simulated_ranks_on_node() : comm.ranks_on_node();
   setting.threads = threads;
   setting.execute = command.execute;
   return Meter(std::move(setting));
@@ -73,12 +76,15 @@ Json rounds_record(const Protocol& protocol, const Rounds& rounds) {
 }
 
 Json point_records(Instance& instance, const Communicator& comm, const Measurement& measured) {
+  std::vector<double> bytes;
+  for (const auto& work : measured.work) bytes.push_back(work.bytes);
+  comm.sum(bytes);
   Json out = Json::array();
   for (std::size_t i = 0; i < measured.points.size(); ++i) {
     out.push(instance.point(i, measured.points[i])
                  .set("steps", measured.points[i].steps)
                  .set("times_s", measured.points[i].seconds)
-                 .set("bytes", comm.sum(measured.work[i].bytes)));
+                 .set("bytes", bytes[i]));
   }
   return out;
 }
@@ -96,28 +102,30 @@ Json part_records(const std::vector<PartTimes>& parts) {
 }
 
 Json work_record(const Communicator& comm, const std::vector<Work>& points) {
-  Work total;
+  std::array<double, 3> total{};
   for (const auto& work : points) {
-    total.bytes += work.bytes;
-    total.flops += work.flops;
-    total.messages += work.messages;
+    total[0] += work.bytes;
+    total[1] += work.flops;
+    total[2] += work.messages;
   }
-  return Json::object()
-      .set("bytes", comm.sum(total.bytes))
-      .set("flops", comm.sum(total.flops))
-      .set("messages", comm.sum(total.messages));
+  comm.sum(total);
+  return Json::object().set("bytes", total[0]).set("flops", total[1]).set("messages", total[2]);
 }
 
 Json memory_record(const Communicator& comm, const Memory& memory, double predicted_bytes) {
   const auto resident = resident_memory();
-  const bool known = !simulated() && comm.all(resident.now_bytes >= 0);
-  const auto now = comm.sum(resident.now_bytes);
-  const auto peak = comm.sum(resident.peak_bytes);
+  const bool unknown = simulated() || resident.now_bytes < 0;
+  std::array sums{unknown ? 1.0 : 0.0, static_cast<double>(resident.now_bytes),
+                  static_cast<double>(resident.peak_bytes),
+                  static_cast<double>(memory.allocated_bytes())};
+  comm.sum(sums);
+  const auto whole = [&sums](std::size_t i) { return static_cast<std::int64_t>(sums[i]); };
+  const bool known = sums[0] == 0;
   return Json::object()
       .set("predicted_bytes", predicted_bytes)
-      .set("allocated_bytes", comm.sum(memory.allocated_bytes()))
-      .set("rss_bytes", known ? Json(now) : Json())
-      .set("peak_bytes", known ? Json(peak) : Json());
+      .set("allocated_bytes", whole(3))
+      .set("rss_bytes", known ? Json(whole(1)) : Json())
+      .set("peak_bytes", known ? Json(whole(2)) : Json());
 }
 
 Json seen_layout(const Communicator& comm) {

@@ -1,8 +1,10 @@
 #include "machine/meter.hpp"
 
-#include <array>
 #include <cmath>
+#include <cstdint>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace halobench {
 
@@ -21,27 +23,29 @@ std::vector<Span> Meter::trace_end() {
   return std::exchange(spans_, {});
 }
 
+// Of all phases at once: two reductions, however many there are.
 Json Meter::summary(const Communicator& comm, double steps) const {
-  Json out = Json::array();
+  std::vector<double> sums, highest;
   for (const auto& phase : phases_) {
     const double time_s = phase.time_s / steps;
-    std::array sums{time_s, phase.bytes / steps, phase.flops / steps};
-    std::array lowest{time_s};
-    std::array highest{time_s, phase.model_s / steps};
-    comm.sum(sums);
-    comm.min(lowest);
-    comm.max(highest);
+    sums.insert(sums.end(), {time_s, phase.bytes / steps, phase.flops / steps});
+    highest.insert(highest.end(), {time_s, -time_s, phase.model_s / steps});
+  }
+  comm.sum(sums);
+  comm.max(highest);
+  Json out = Json::array();
+  for (std::size_t i = 0; i < phases_.size(); ++i) {
+    const std::span<const double, 3> sum(&sums[3 * i], 3), most(&highest[3 * i], 3);
+    const auto calls = std::llround(static_cast<double>(phases_[i].calls) / steps);
     Json time = Json::object();
-    time.set("min", lowest[0]).set("mean", sums[0] / comm.size()).set("max", highest[0]);
-    out.push(
-        Json::object()
-            .set("name", phase.name)
-            .set("calls",
-                 static_cast<std::int64_t>(std::llround(static_cast<double>(phase.calls) / steps)))
-            .set("time_s", time)
-            .set("bytes", sums[1])
-            .set("flops", sums[2])
-            .set("model_s", setting_.model && sums[1] + sums[2] > 0 ? Json(highest[1]) : Json()));
+    time.set("min", -most[1]).set("mean", sum[0] / comm.size()).set("max", most[0]);
+    out.push(Json::object()
+                 .set("name", phases_[i].name)
+                 .set("calls", static_cast<std::int64_t>(calls))
+                 .set("time_s", time)
+                 .set("bytes", sum[1])
+                 .set("flops", sum[2])
+                 .set("model_s", setting_.model && sum[1] + sum[2] > 0 ? Json(most[2]) : Json()));
   }
   return out;
 }

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <limits>
-#include <numeric>
 
 #include "params.hpp"
 
@@ -97,21 +96,24 @@ std::int64_t Communicator::sum(std::int64_t value) const {
 
 bool Communicator::all(bool value) const { return max(value ? 0.0 : 1.0) == 0.0; }
 
+// One after another: in MPI_Gather(v), SMPI (SimGrid 3.32) waits for all of them at once, in a time
+// that grows with the cube of their number.
 std::vector<std::string> Communicator::gather(const std::string& text) const {
-  const int length = message_count(std::ssize(text));
-  const auto ranks = rank_ == 0 ? static_cast<std::size_t>(size_) : 0;
-  std::vector<int> lengths(ranks);
-  check(MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, handle_), "MPI_Gather");
-  std::vector<int> offsets(ranks);
-  std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
-  std::string all(ranks == 0 ? 0 : static_cast<std::size_t>(offsets.back() + lengths.back()), ' ');
-  check(MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(),
-                    MPI_CHAR, 0, handle_),
-        "MPI_Gatherv");
-  std::vector<std::string> texts;
-  for (std::size_t i = 0; i < ranks; ++i) {
-    texts.push_back(
-        all.substr(static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(lengths[i])));
+  constexpr int tag = 0x7e7;
+  if (rank_ != 0) {
+    check(MPI_Send(text.data(), message_count(std::ssize(text)), MPI_CHAR, 0, tag, handle_),
+          "MPI_Send");
+    return {};
+  }
+  std::vector<std::string> texts{text};
+  for (int rank = 1; rank < size_; ++rank) {
+    MPI_Status status;
+    int length = 0;
+    check(MPI_Probe(rank, tag, handle_, &status), "MPI_Probe");
+    check(MPI_Get_count(&status, MPI_CHAR, &length), "MPI_Get_count");
+    auto& received = texts.emplace_back(static_cast<std::size_t>(length), ' ');
+    check(MPI_Recv(received.data(), length, MPI_CHAR, rank, tag, handle_, MPI_STATUS_IGNORE),
+          "MPI_Recv");
   }
   return texts;
 }

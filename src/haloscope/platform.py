@@ -6,7 +6,6 @@ Sources: SimGrid's manual, "Platform reference" and "SMPI: simulate MPI applicat
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
 from xml.etree import ElementTree
 
 from haloscope.case import Case
@@ -139,6 +138,7 @@ def settings(cluster: Cluster) -> list[str]:
         "smpi/send-is-detached-thresh": str(limit),
         "smpi/bw-factor": bandwidths,
         "smpi/lat-factor": latencies,
+        "smpi/barrier": "ompi_bruck",  # SMPI's own lets rank 0 wait for all others at once
         **{
             ("smpi/coll-selector" if name == "selector" else f"smpi/{name}"): algorithm
             for name, algorithm in mpi.collectives.items()
@@ -197,22 +197,3 @@ def _wire_latency(cluster: Cluster, messages: Messages) -> float:
 
 def _bandwidth(messages: Messages) -> float:
     return messages.bandwidth_bytes_per_s.value
-
-
-def shape(network: Network) -> Iterator[str]:
-    """The network in words, a line a level: for people."""
-    if network.topology != "fat_tree":
-        sizes = " x ".join(map(str, network.dimensions)) or "one switch"
-        yield f"{network.topology}: {sizes}"
-        return
-    for number, level in enumerate(network.levels):
-        here, following = network.levels[: number + 1], network.levels[number + 1 :]
-        nodes = prod(one.children for one in here)
-        up = following[0].parents * following[0].links if following else 0
-        uplinks = up * prod(one.parents for one in here)
-        blocking = f", blocking {nodes / uplinks:.3g}:1" if uplinks else ""
-        down = level.children * level.links
-        yield (
-            f"level {number + 1}: switches with {down} links down, {up} up; "
-            f"{nodes:,} nodes below{blocking}"
-        )

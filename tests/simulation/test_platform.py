@@ -12,6 +12,7 @@ from haloscope import cluster, platform
 from haloscope.case import Case, Layout
 from haloscope.cli import main
 from haloscope.cluster import Cluster, KernelRate, Quantity
+from haloscope.drawing import drawing
 from haloscope.errors import UserError
 from haloscope.places import Simulated, place
 
@@ -193,15 +194,31 @@ def test_what_a_simulation_lacks_is_named() -> None:
     assert "has places for 4 nodes, there are 5" in problem.what
 
 
-def test_a_fat_tree_in_words_says_how_much_it_blocks() -> None:
+def test_a_fat_tree_is_drawn_with_how_much_it_blocks() -> None:
     """Eagle's, as task-mapping-drop, section 3.3 has it: 4:1 in a group, 24:1 between groups."""
     network = cluster.find("eagle").network
     assert network is not None
-    assert list(platform.shape(network)) == [
-        "level 1: switches with 28 links down, 7 up; 28 nodes below, blocking 4:1",
-        "level 2: switches with 6 links down, 1 up; 168 nodes below, blocking 24:1",
-        "level 3: switches with 6 links down, 0 up; 1,008 nodes below",
+    assert list(drawing(network, 1008)) == [
+        ("▢   ▢   ▢  …  ▢", "7 switches, 6 links down"),
+        ("│ ╳ │ ╳ │     │", "blocking 24:1"),
+        ("▢   ▢   ▢  …  ▢", "42 switches, 6 links down, 1 up"),
+        ("│ ╳ │ ╳ │     │", "blocking 4:1"),
+        ("▢   ▢   ▢  …  ▢", "36 switches, 28 links down, 7 up"),
+        ("├┬┐ ├┬┐ ├┬┐   ├┬┐", ""),
+        ("●●● ●●● ●●● … ●●●", "1,008 nodes, 28 under each switch"),
     ]
+
+
+def test_a_flat_network_is_one_switch_and_a_torus_is_a_ring_along_each_dimension() -> None:
+    flat = cluster.find("tara").network
+    assert flat is not None
+    assert [words for _, words in drawing(flat, 42)] == [
+        "1 switch, 42 links down",
+        "",
+        "42 nodes, all under one switch",
+    ]
+    torus = flat.model_copy(update={"topology": "torus", "dimensions": (4, 4, 2)})
+    assert next(drawing(torus, 32))[1] == "torus of 4 x 4 x 2 nodes"
 
 
 def test_a_cluster_is_shown_with_its_sources(capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,14 +57,14 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _lines(found: Cluster) -> Iterator[tuple[str, str, str]]:
     """What there is to say: name, value, source."""
-    from haloscope.platform import shape
+    from haloscope.drawing import drawing
     from haloscope.quantities import seconds, size
 
     yield from _node(found)
     if found.network:
         yield "network", found.network.name, found.network.source
-        for line in shape(found.network):
-            yield "", line, ""
+        for picture, words in drawing(found.network, found.nodes):
+            yield "", f"{picture:20}{words}".rstrip(), ""
         yield from _rate("a link", found.network.link_bandwidth_bytes_per_s, "")
         latency = found.network.link_latency_s
         yield "", seconds(latency.value), latency.source

@@ -1,0 +1,60 @@
+"""A cluster's network, drawn in characters: switches above nodes, or a torus seen from above."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from haloscope.cluster import Level, Network
+from haloscope.quantities import count
+
+_SWITCHES = ("▢", "▢   ▢", "▢   ▢   ▢", "▢   ▢   ▢   ▢", "▢   ▢   ▢  …  ▢")
+_CROSSING = ("│", "│ ╳ │", "│ ╳ │ ╳ │", "│ ╳ │ ╳ │ ╳ │", "│ ╳ │ ╳ │     │")
+_FAN = ("├┬┐", "├┬┐ ├┬┐", "├┬┐ ├┬┐ ├┬┐", "├┬┐ ├┬┐ ├┬┐ ├┬┐", "├┬┐ ├┬┐ ├┬┐   ├┬┐")
+_NODES = ("●●●", "●●● ●●●", "●●● ●●● ●●●", "●●● ●●● ●●● ●●●", "●●● ●●● ●●● … ●●●")
+"""Of one, two, three, four switches, and of more."""
+_TORUS = ("╭●─●─●─ … ─●╮", " │ │ │     │", "╰●─●─●─ … ─●╯")
+
+
+def drawing(network: Network, nodes: int) -> Iterator[tuple[str, str]]:
+    """The network from its top down: each line of the picture, and what it shows in words."""
+    if network.topology == "torus":
+        sizes = " x ".join(map(str, network.dimensions))
+        yield from zip(_TORUS, (f"torus of {sizes} nodes", "", "every row is a ring"), strict=True)
+        return
+    levels = network.levels or (Level(children=nodes),)
+    for number in reversed(range(len(levels))):
+        switches, down = _switches(levels, number), levels[number].children * levels[number].links
+        words = f"{count(switches, 'switch', 'switches')}, {count(down, 'link')} down"
+        up = _up(levels, number)
+        yield _some(_SWITCHES, switches), f"{words}, {up} up" if up else words
+        if number > 0:
+            below = _switches(levels, number - 1)
+            yield _some(_CROSSING, max(switches, below)), _blocking(levels, number - 1)
+    leaves = _switches(levels, 0)
+    yield _some(_FAN, leaves), ""
+    under = f"{levels[0].children} under each switch" if leaves > 1 else "all under one switch"
+    yield _some(_NODES, leaves), f"{count(nodes, 'node')}, {under}"
+
+
+def _some(pictures: tuple[str, ...], number: int) -> str:
+    return pictures[min(number, len(pictures)) - 1]
+
+
+def _switches(levels: tuple[Level, ...], number: int) -> int:
+    """Of a level: as many as each part above has of them, and alternatives within such a part."""
+    above = prod(one.children for one in levels[number + 1 :])
+    return above * prod(one.parents for one in levels[: number + 1])
+
+
+def _up(levels: tuple[Level, ...], number: int) -> int:
+    """Links from a switch of a level to those above it."""
+    above = levels[number + 1 : number + 2]
+    return above[0].parents * above[0].links if above else 0
+
+
+def _blocking(levels: tuple[Level, ...], number: int) -> str:
+    """How many nodes share a link up from a level."""
+    here = levels[: number + 1]
+    nodes = prod(one.children for one in here)
+    return f"blocking {nodes / (_up(levels, number) * prod(one.parents for one in here)):.3g}:1"
