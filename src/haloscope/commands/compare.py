@@ -15,15 +15,17 @@ _DESCRIPTION = """\
 Compare two result folders case by case: before and after a change, one MPI library and another.
 
 Cases match by kernel, parameters and layout. Where each folder was measured with one toolchain, and
-not the same one, the toolchains are what is compared. For each case: both medians, how many times
-as fast the second is (with an interval from 6 launches on), and a two-sided Mann-Whitney test over
-launches, corrected for the number of cases (Holm). Sweeps are compared at their smallest and
-largest point. With 3 launches on each side no difference can be shown; 5 and 5 are enough for 6
-cases, 8 and 8 for hundreds.
+not the same one, the toolchains are what is compared. Compared are medians over launches, by a
+two-sided Mann-Whitney test, corrected for the number of comparisons (Holm), and how many times as
+fast the second is, with an interval from 6 launches on. Of a sweep every point counts: each size,
+each collective operation (of stream, triad); of loggp, each parameter. A sweep is one line here;
+--details and --csv show its points. 5 launches on each side are enough for 6 comparisons, 8 for
+three hundred; with 3 no difference can be shown.
 """
 _EPILOG = """\
 examples:
   haloscope compare results/before results/after
+  haloscope compare results/before results/after --details --csv compared.csv
 
 exit codes: 0 nothing is slower; 1 a case is slower, or was measured in one folder only; 2 usage
 """
@@ -40,6 +42,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument("first", metavar="DIR", help="the folder to compare with")
     parser.add_argument("second", metavar="DIR", help="the folder that is compared")
+    parser.add_argument(
+        "--details", action="store_true", help="every comparison, not sweeps in short"
+    )
+    parser.add_argument("--csv", metavar="FILE", help="write every comparison to this file")
     parser.set_defaults(execute=execute)
 
 
@@ -51,17 +57,21 @@ def execute(arguments: argparse.Namespace) -> int:
 
     from haloscope.dossier import open_folder
     from haloscope.errors import Problem, UserError
-    from haloscope.report import terminal
+    from haloscope.report import csv_files, terminal
     from haloscope.tables.compared import compare_cases
 
     first, second = (open_folder(Path(name)) for name in (arguments.first, arguments.second))
     compared = compare_cases(first.cases, second.cases, first.seed)
-    if compared.table is None:
+    if compared.details is None:
         what = "no case of the one is in the other"
         mend = "compare folders of the same study; haloscope show says what is in each"
         raise UserError(Problem(f"{arguments.first} {arguments.second}", what, mend))
+    if arguments.csv:
+        csv_files.write_table(compared.details, Path(arguments.csv))
     console = Console(highlight=False)
-    console.print(terminal.tables([compared.table]))
+    shown = [compared.details] if arguments.details else compared.tables
+    console.print(terminal.tables(shown))
+    console.print(compared.headline, markup=False, style="bold")
     for line in (*_differences(first, second), *compared.notes):
         console.print(line, markup=False, soft_wrap=True)
     return 1 if any(_is_bad(one) for one in compared.contrasts) else 0
