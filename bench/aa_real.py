@@ -25,6 +25,7 @@ EACH = 6
 """Launches of A, and of its twin: the fewest with which a family of three can be called."""
 SIZES = (8, 8192, 1 << 20)
 LEVEL = 0.05
+# MPICH starts a job in half the time of Open MPI: twice the launches in an hour.
 STUDY = f"""\
 title = "The same ping-pong again and again"
 launches = 12
@@ -33,6 +34,7 @@ launches = 12
 kernel = "pingpong"
 params = {{ sizes = "{",".join(map(str, SIZES))}", repetitions = 3 }}
 layout = {{ ppn = 2 }}
+toolchains = ["mpich"]
 """
 
 Launch = dict[int, float]
@@ -120,9 +122,9 @@ def page(launches: Sequence[Launch], bad: int) -> list[str]:
     ]
     return [
         f"{len(launches)} launches of a ping-pong of {', '.join(map(str, SIZES))} bytes, one after",
-        f"another ({bad} more were not good); every {2 * EACH} that follow each other are a set, and",
-        f"no launch is in two. In a set {EACH} launches are called A, {EACH} its twin; each size is",
-        "compared (two-sided Mann-Whitney over launches; Holm's correction over the three sizes).",
+        f"another ({bad} more were not good); every {2 * EACH} that follow each other are a set,",
+        f"no launch is in two. In a set {EACH} launches are called A, {EACH} its twin; each size",
+        "is compared (two-sided Mann-Whitney over launches; Holm's correction over three sizes).",
         "",
         "| how launches are divided | sets | comparisons | p <= 0.05 | called different, after "
         "Holm | sets with any called |",

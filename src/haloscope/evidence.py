@@ -31,6 +31,8 @@ OUTPUT = ("surface", "timeline", "parts")
 """Parameters that ask for more output, outside the timed part: no reason to tell cases apart."""
 SIZES = "sizes"
 """The points of a kernel that sweeps them inside one launch."""
+MODE = "mode"
+"""What a kernel does: decides which other settings it has a choice of."""
 UNSAID = ("placement", "pattern", "mapping_seed")
 """Settings that not every case has: without them, nothing is said."""
 BY_VALUE = (
@@ -227,8 +229,17 @@ def facets(cases: Sequence[MeasuredCase], axes: Iterable[str]) -> list[Facet]:
     for case in cases:
         outside = tuple((k, v) for k, v in sorted(case.settings.items()) if k not in inside)
         parts.setdefault(outside, []).append(case)
-    apart = varying([dict(key) for key in parts])
-    return [Facet(describe(dict(key), apart), dict(key), tuple(own)) for key, own in parts.items()]
+    every = [dict(key) for key in parts]
+    return [
+        Facet(describe(one, _apart(one, every)), one, tuple(own))
+        for one, own in zip(every, parts.values(), strict=True)
+    ]
+
+
+def _apart(one: Settings, among: Sequence[Settings]) -> list[str]:
+    """What sets one part apart: its mode, and what varies among those of its mode."""
+    alike = [other for other in among if other.get(MODE) == one.get(MODE)]
+    return [MODE] * (len(alike) < len(among)) + varying(alike)
 
 
 def facets_by_kernel(cases: Sequence[MeasuredCase]) -> list[Facet]:

@@ -34,6 +34,8 @@ def quantity(estimate: Estimate, source: str) -> Quantity:
         for end in (estimate.low, estimate.high)
     )
     how = f"{source}; {estimate.method} over {estimate.n} launches"
+    if estimate.high is not None and high is None:
+        how += ", unbounded above"
     return Quantity(value=estimate.value, low=low, high=high, source=how)
 
 

@@ -47,8 +47,8 @@ def _latency(case: MeasuredCase, points: Sequence[Swept]) -> Iterator[str]:
     way = "shm" if case.settings.get("transport") == "shm" and place == "node" else place
     if time > LATEST_S[way]:
         yield (
-            f"{what} take {seconds(time)} one way; more than {seconds(LATEST_S[way], 2)} is not usual "
-            f"{where[way]}: do processes share a core, or sleep while they wait?"
+            f"{what} take {seconds(time)} one way; more than {seconds(LATEST_S[way], 2)} is not "
+            f"usual {where[way]}: do processes share a core, or sleep while they wait?"
         )
     if time < SOONEST_S:
         yield (

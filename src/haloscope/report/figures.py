@@ -129,7 +129,10 @@ def _lines(panel: Lines) -> Canvas:
     if panel.y.scale == "linear" and axes.dataLim.ymin >= 0:
         axes.set_ylim(0, 1.06 * axes.dataLim.ymax)
     if len(panel.curves) > 1:
-        canvas.legend(loc="outside lower left", ncols=columns)
+        handles, labels = axes.get_legend_handles_labels()
+        drawn = dict(zip(labels, handles, strict=True))
+        names = [curve.label for curve in panel.curves]
+        canvas.legend([drawn[n] for n in names], names, loc="outside lower left", ncols=columns)
     return canvas
 
 
