@@ -255,12 +255,16 @@ def facets_by_kernel(cases: Sequence[MeasuredCase]) -> list[Facet]:
 def varying(settings: Sequence[Settings]) -> list[str]:
     """The names of settings that do not have one and the same value everywhere.
 
-    Lists of sizes are among them only where nothing else tells settings apart: every point of a
-    sweep names its size.
+    Lists of sizes (every point of a sweep names its size) and the numbers of repetitions are among
+    them only where nothing else tells settings apart.
     """
     names = {name for one in settings for name in one if name not in OUTPUT}
     differ = {name for name in names if len({one.get(name) for one in settings}) > 1}
-    lists = {SIZES, *(n for n in differ if any("," in str(one.get(n)) for one in settings))}
+    lists = {
+        SIZES,
+        *PROTOCOL,
+        *(n for n in differ if any("," in str(one.get(n)) for one in settings)),
+    }
     if len(_distinct(settings, differ)) == len(_distinct(settings, differ - lists)):
         differ -= lists
     return sorted(differ, key=_rank)
@@ -299,7 +303,7 @@ def describe(settings: Settings, names: Sequence[str]) -> str:
 def label_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
     """A case's name beside others of its kernel: the settings that vary among them."""
     own = [other.settings for other in among if other.kernel == case.kernel]
-    return describe(case.settings, varying(own)) or case.kernel
+    return describe(case.settings, _apart(case.settings, own)) or case.kernel
 
 
 def name_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:

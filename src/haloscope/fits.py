@@ -11,6 +11,7 @@ import numpy as np
 from haloscope.evidence import MeasuredCase
 from haloscope.models import curve, hockney, loggp, piecewise_hockney, ring
 from haloscope.models.hockney import Ends
+from haloscope.models.intervals import Intervals
 from haloscope.models.model import Model
 from haloscope.models.sweep import Sweep
 from haloscope.models.sweep import sweep as sweep_of
@@ -158,6 +159,18 @@ def ring_levels(cases: Sequence[MeasuredCase]) -> list[ring.Level]:
             levels.append(ring.Level(name, first, last))
             first = last + 1
     return levels
+
+
+def no_ring(cases: Sequence[MeasuredCase]) -> str | None:
+    """Why a ring's time has no straight pieces, as a sentence goes on; None where it has."""
+    data = cycles(cases)
+    if data is None:
+        return "it was measured at one number of processes alone"
+    try:
+        ring.fit(data, ring_levels(cases), Intervals("none"))
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 def ring_model(cases: Sequence[MeasuredCase]) -> ring.Ring | None:

@@ -52,8 +52,8 @@ def _latency(case: MeasuredCase, points: Sequence[Swept]) -> Iterator[str]:
         )
     if time < SOONEST_S:
         yield (
-            f"{what} take {seconds(time)}, less than a cache line from core to core "
-            f"({seconds(SOONEST_S)}): the clock or the count of messages is wrong."
+            f"{what} take {seconds(time)} one way, less than a cache line needs between cores "
+            f"({seconds(SOONEST_S, 2)}): the clock or the count of messages is wrong."
         )
 
 

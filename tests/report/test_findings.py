@@ -147,7 +147,7 @@ def times(raw: Raw, factor: float) -> Raw:
         (1000, {}, "take 447 µs one way; more than 100 µs is not usual within a node"),
         (100, {"transport": "shm"}, "more than 20 µs is not usual by shared memory"),
         (1000, {"nodes": 2}, None),
-        (1 / 30, {}, "less than a cache line from core to core (20 ns)"),
+        (1 / 30, {}, "less than a cache line needs between cores (20 ns)"),
         (1000, {"layout": {"oversubscribed": True}}, None),  # is said as such
     ],
 )

@@ -96,7 +96,17 @@ def _differences(first: Dossier, second: Dossier) -> Iterator[str]:
 
 
 def _identity(dossier: Dossier) -> tuple[str, ...]:
-    machine, last = dossier.machine or {}, dossier.records[-1]
-    toolchain = [last.toolchain.get(key) for key in ("mpi", "compiler", "flags", "source")]
-    found = (machine.get("host"), machine.get("cpu"), *toolchain, last.haloscope)
-    return tuple(str(value or "not known").splitlines()[0] for value in found)
+    machines = [record.machine or {} for record in dossier.records]
+    found = [{str(one.get(key) or "") for one in machines} for key in ("host", "cpu")]
+    found += [
+        {str(record.toolchain.get(key) or "") for record in dossier.records}
+        for key in ("mpi", "compiler", "flags", "source")
+    ]
+    found.append({str(record.haloscope or "") for record in dossier.records})
+    return tuple(_said(values) for values in found)
+
+
+def _said(values: set[str]) -> str:
+    """Each once, by its first line."""
+    known = sorted({value.splitlines()[0] for value in values if value})
+    return "; ".join(known) or "not known"

@@ -161,7 +161,9 @@ def _curve(axes: Axes, curve: Curve, style: int, apart: float) -> None:
     axes.errorbar(
         [m.x * apart for m in curve.marks],
         [m.y for m in curve.marks],
-        yerr=[[low for low, _ in ends], [high for _, high in ends]],
+        yerr=[[low for low, _ in ends], [high for _, high in ends]]
+        if any(map(any, ends))
+        else None,
         label=curve.label,
         color=colour,
         marker=_MARKERS[style % len(_MARKERS)],

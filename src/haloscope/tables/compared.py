@@ -15,6 +15,7 @@ from haloscope.tables.notebook import Notebook, left_out
 
 _COLUMNS = (
     Column("case", "case", align="left"),
+    Column("point", "point", align="left"),
     Column("first_s", "first", "time"),
     Column("second_s", "second", "time"),
     *COLUMNS,
@@ -151,10 +152,11 @@ def _ratio(one: Contrast) -> float:
 
 
 def _where(one: Contrast, notebook: Notebook) -> Cell:
-    """A ratio with the point that it is at."""
+    """A ratio with the point that it is at: a size, or the sign of a parameter."""
     cell = notebook.estimate(one.ratio, one.second.case)
-    point = one.first.what.removeprefix(one.first.group).strip()
-    return replace(cell, also=f"at {point}" if one.first.group == "sizes" else point)
+    if one.first.group == "parameters":
+        return replace(cell, also=f"of {one.first.what.split()[-1]}")
+    return replace(cell, also=f"at {one.first.what.removeprefix(one.first.group).strip()}")
 
 
 def _details(
@@ -163,7 +165,10 @@ def _details(
     notebook = _notebook(found)
     rows = tuple(_row(one, among, notebook) for one in found)
     explain(found, notebook)
-    return Table(name, "compare", title, _COLUMNS, rows, notebook.notes())
+    alone = not any(one.first.what for one in found)
+    columns = _COLUMNS[:1] + _COLUMNS[2:] if alone else _COLUMNS
+    rows = tuple(row[:1] + row[2:] for row in rows) if alone else rows
+    return Table(name, "compare", title, columns, rows, notebook.notes(), 1 if alone else 2)
 
 
 def _notebook(found: Sequence[Contrast]) -> Notebook:
@@ -172,7 +177,8 @@ def _notebook(found: Sequence[Contrast]) -> Notebook:
 
 def _row(one: Contrast, among: Sequence[MeasuredCase], notebook: Notebook) -> tuple[Cell, ...]:
     return (
-        label(", ".join(text for text in (name_of(one.first.case, among), one.first.what) if text)),
+        label(name_of(one.first.case, among)),
+        label(one.first.what),
         notebook.estimate(one.first.time, one.first.case, one.first.scale),
         notebook.estimate(one.second.time, one.second.case, one.second.scale),
         *cells(one, notebook),
