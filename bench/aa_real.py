@@ -115,12 +115,6 @@ def page(launches: Sequence[Launch], bad: int) -> list[str]:
         "all of A, then all of its twin": lambda _: range(EACH),
     }
     rows = [judge(sets, divide).row(name) for name, divide in ways.items()]
-    spread = [
-        f"| {size} | {1e6 * median(one[size] for one in launches):.3g} us "
-        f"| {1e6 * min(one[size] for one in launches):.3g} "
-        f"to {1e6 * max(one[size] for one in launches):.3g} us | {_lag(launches, size):.2f} |"
-        for size in SIZES
-    ]
     return [
         f"{len(launches)} launches of a ping-pong of {', '.join(map(str, SIZES))} bytes, one after",
         f"another ({bad} more were not good); every {2 * EACH} that follow each other are a set,",
@@ -144,8 +138,17 @@ def page(launches: Sequence[Launch], bad: int) -> list[str]:
         "",
         "| bytes | median one way | over launches | correlation of a launch with the next |",
         "|---|---|---|---|",
-        *spread,
+        *(_row(launches, size) for size in SIZES),
     ]
+
+
+def _row(launches: Sequence[Launch], size: int) -> str:
+    """How a size's times scatter over launches."""
+    times = [1e6 * one[size] for one in launches]
+    return (
+        f"| {size} | {median(times):.3g} us | {min(times):.3g} to {max(times):.3g} us "
+        f"| {_lag(launches, size):.2f} |"
+    )
 
 
 def _lag(launches: Sequence[Launch], size: int) -> float:

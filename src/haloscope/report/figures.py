@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO, StringIO
@@ -129,11 +130,16 @@ def _lines(panel: Lines) -> Canvas:
     if panel.y.scale == "linear" and axes.dataLim.ymin >= 0:
         axes.set_ylim(0, 1.06 * axes.dataLim.ymax)
     if len(panel.curves) > 1:
-        handles, labels = axes.get_legend_handles_labels()
-        drawn = dict(zip(labels, handles, strict=True))
-        names = [curve.label for curve in panel.curves]
-        canvas.legend([drawn[n] for n in names], names, loc="outside lower left", ncols=columns)
+        _legend(canvas, axes, [curve.label for curve in panel.curves], columns)
     return canvas
+
+
+def _legend(canvas: Canvas, axes: Axes, names: Sequence[str], columns: int) -> None:
+    """Below the panel, in the order of its curves."""
+    handles, labels = axes.get_legend_handles_labels()
+    drawn = dict(zip(labels, handles, strict=True))
+    ordered = [drawn[name] for name in names if name in drawn]
+    canvas.legend(handles=ordered, loc="outside lower left", ncols=columns)
 
 
 def _model(axes: Axes, curve: Curve, style: int) -> None:
