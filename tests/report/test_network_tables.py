@@ -174,6 +174,7 @@ def test_a_model_looks_the_same_in_every_panel_and_figure() -> None:
         if curve.style is not None
     }
     assert len(styles) == len({name for name, _ in styles}) == 4
+    assert len({style for _, style in styles} | {0}) == 5  # 0 is what was measured
 
 
 def test_few_sizes_are_not_fitted() -> None:
