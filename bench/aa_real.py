@@ -171,7 +171,9 @@ def main() -> None:
     if len(launches) < FEWEST_SETS * 2 * EACH:
         needed = FEWEST_SETS * 2 * EACH
         sys.exit(f"{len(launches)} launches so far; {FEWEST_SETS} sets need {needed}: --launches")
-    print(write_page("aa_real", "A/A study on real launches", page(launches, bad)))
+    print(
+        write_page("aa_real", "A/A study on real launches", page(launches, bad), "No competitors.")
+    )
 
 
 if __name__ == "__main__":

@@ -73,6 +73,7 @@ def main() -> None:
             f"Of it within launches: {min(inside):.3g} to {max(inside):.3g} s. A study of one "
             f"launch of each beforehand, with what was not built yet, took {first:.3g} s.",
         ],
+        "No competitors.",
     )
 
 

@@ -21,6 +21,9 @@ fast the second is, with an interval from 6 launches on. Of a sweep every point 
 each collective operation (of stream, triad); of loggp, each parameter. A sweep is one line here;
 --details and --csv show its points. 5 launches on each side are enough for 6 comparisons, 8 for
 three hundred; with 3 no difference can be shown.
+
+A drift of the machine between two folders is a difference, too: take their launches in turn, some
+of each (run --resume DIR --launches N), where you can. docs/bench/aa_real.md has what it costs.
 """
 _EPILOG = """\
 examples:
@@ -84,7 +87,12 @@ def _is_bad(one: Contrast) -> bool:
 
 
 def _differences(first: Dossier, second: Dossier) -> Iterator[str]:
-    """What else is not the same in the two folders: machine, MPI library, compiler, sources."""
+    """What else is not the same in the two folders: when, machine, MPI library, sources."""
+    if _one_after_the_other(first, second):
+        yield (
+            "Measured one after the other: a drift of the machine in between counts as a "
+            "difference. Launches in turn tell better: run --resume DIR --launches N, some of each."
+        )
     for name, one, other in zip(
         ("host", "processor", "MPI", "compiler", "flags", "halobench sources", "haloscope"),
         _identity(first),
@@ -93,6 +101,17 @@ def _differences(first: Dossier, second: Dossier) -> Iterator[str]:
     ):
         if one != other:
             yield f"Differs: {name}: {one} (first), {other} (second)."
+
+
+def _one_after_the_other(first: Dossier, second: Dossier) -> bool:
+    """Had the one ended before the other began? False where times are not known, or simulated."""
+    spans = [
+        (min(one.started or "" for one in own), max(one.ended or "" for one in own))
+        for own in (first.records, second.records)
+    ]
+    simulated = any(case.simulated for case in (*first.cases, *second.cases))
+    (begin, end), (later_begin, later_end) = sorted(spans)
+    return not simulated and bool(begin) and end <= later_begin and later_end > end
 
 
 def _identity(dossier: Dossier) -> tuple[str, ...]:
