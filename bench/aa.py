@@ -70,6 +70,7 @@ def main() -> None:
         "# A/A studies: the same thing measured twice",
         "",
         f"Command: `python bench/aa.py --studies {studies}`. Simulated launches, fixed seeds.",
+        "Real launches: [aa_real.md](aa_real.md).",
         "",
         "A study runs 8 cases of 25 points, each case as two settings that are the same, in one",
         "session, and compares the twins point by point: 200 comparisons (25 where repetitions are",

@@ -108,7 +108,10 @@ def taken() -> str:
     return f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, load over a minute {load}"
 
 
-def write_page(name: str, title: str, body: Sequence[str]) -> Path:
+IN_TURN = "Competitors run in turn; each figure is the median over rounds, with its range."
+
+
+def write_page(name: str, title: str, body: Sequence[str], how: str = IN_TURN) -> Path:
     """Write docs/bench/NAME.md: what was run, where, when and what came out."""
     commit = subprocess.run(
         ["git", "-C", str(ROOT), "describe", "--always", "--dirty"],
@@ -122,7 +125,7 @@ def write_page(name: str, title: str, body: Sequence[str]) -> Path:
         f"Command: `{' '.join(['python', *sys.argv])}`, "
         f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, commit {commit or 'unknown'}.",
         f"Machine: {processor()}, {platform.system()} {platform.release()}.",
-        "Competitors run in turn; each figure is the median over rounds, with its range.",
+        how,
         "",
     ]
     page.write_text("\n".join([*head, *body]) + "\n")

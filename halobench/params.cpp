@@ -41,25 +41,52 @@ std::optional<double> parse_real(std::string_view text) {
   return value;
 }
 
-/// "a:b" doubles from a to b (0 is followed by 1); "a,b,c" is a list; both may be mixed.
-std::optional<std::vector<std::int64_t>> parse_sizes(std::string_view text) {
+/// The sizes that one item of a list names, "8" or "8:4M", or why it names none.
+struct Item {
   std::vector<std::int64_t> sizes;
+  std::string wrong;
+};
+
+/// "a:b" doubles from a to b; 0 is followed by 1.
+Item parse_item(std::string_view item) {
+  const auto colon = item.find(':');
+  const auto low = item.substr(0, colon);
+  const auto high = colon == std::string_view::npos ? low : item.substr(colon + 1);
+  for (const auto text : {low, high}) {
+    if (!parse_integer(text))
+      return {{}, '\'' + std::string(text) + "' is no whole number below 2^63"};
+  }
+  const auto first = *parse_integer(low);
+  const auto last = *parse_integer(high);
+  if (last < first) return {{}, '\'' + std::string(item) + "' ends below its start"};
+  if (first < 0) return {{}, '\'' + std::string(item) + "' is below 0"};
+  Item found;
+  for (std::int64_t size = first; size <= last; size = size == 0 ? 1 : 2 * size) {
+    found.sizes.push_back(size);
+    if (size > last / 2 && size != 0) break;  // doubling once more would pass it, or overflow
+  }
+  return found;
+}
+
+/// The items of a list "a,b:c,d".
+std::vector<std::string_view> split(std::string_view text) {
+  std::vector<std::string_view> items;
   while (true) {
     const auto comma = text.find(',');
-    const auto item = text.substr(0, comma);
-    const auto colon = item.find(':');
-    const auto first = parse_integer(item.substr(0, colon));
-    const auto last =
-        colon == std::string_view::npos ? first : parse_integer(item.substr(colon + 1));
-    if (!first || !last || *first < 0 || *last < *first) return std::nullopt;
-    for (std::int64_t size = *first; size <= *last; size = size == 0 ? 1 : 2 * size) {
-      sizes.push_back(size);
-      if (size > *last / 2 && size != 0) break;  // doubling once more would pass it, or overflow
-    }
-    if (comma == std::string_view::npos) break;
+    items.push_back(text.substr(0, comma));
+    if (comma == std::string_view::npos) return items;
     text.remove_prefix(comma + 1);
   }
-  std::ranges::sort(sizes);  // each once: 8:4K,4K:64K names one of them twice
+}
+
+/// All sizes of a list that is known to be right, each once: 8:4K,4K:64K names one of them twice.
+std::vector<std::int64_t> parse_sizes(std::string_view text) {
+  std::vector<std::int64_t> sizes;
+  for (const auto item : split(text)) {
+    const auto own = parse_item(item).sizes;
+    sizes.insert(sizes.end(), own.begin(), own.end());
+  }
+  std::ranges::sort(sizes);
   sizes.erase(std::ranges::unique(sizes).begin(), sizes.end());
   return sizes;
 }
@@ -80,6 +107,24 @@ bool in_range(const Parameter& parameter, double value) {
          value <= parameter.maximum.value_or(std::numeric_limits<double>::infinity());
 }
 
+/// The first item of a list that is not allowed, why, and what is.
+std::optional<std::string> refuse_sizes(const Parameter& parameter, const std::string& text) {
+  const std::string unit = parameter.unit == "B" ? " bytes" : "";
+  for (const auto item : split(text)) {
+    auto [sizes, wrong] = parse_item(item);
+    for (const auto size : sizes) {
+      if (wrong.empty() && !in_range(parameter, static_cast<double>(size))) {
+        wrong = '\'' + std::string(item) + "' names " + std::to_string(size) + unit;
+      }
+    }
+    if (!wrong.empty()) {
+      return wrong + "; give sizes" + range(parameter) + unit +
+             ", such as 8,64,1K or 8:4M (doubling)";
+    }
+  }
+  return std::nullopt;
+}
+
 /// What is allowed, if `text` is not.
 std::optional<std::string> refuse(const Parameter& parameter, const std::string& text) {
   switch (parameter.type) {
@@ -97,16 +142,8 @@ std::optional<std::string> refuse(const Parameter& parameter, const std::string&
       if (std::ranges::find(parameter.choices, text) != parameter.choices.end())
         return std::nullopt;
       return "give one of " + join(parameter.choices);
-    case Parameter::Type::sizes: {
-      const auto sizes = parse_sizes(text);
-      if (sizes && std::ranges::all_of(*sizes, [&](std::int64_t size) {
-            return in_range(parameter, static_cast<double>(size));
-          })) {
-        return std::nullopt;
-      }
-      return "give sizes" + range(parameter) + (parameter.unit == "B" ? " bytes" : "") +
-             ", such as 8,64,1K or 8:4M (doubling)";
-    }
+    case Parameter::Type::sizes:
+      return refuse_sizes(parameter, text);
     case Parameter::Type::text:
     case Parameter::Type::file:
       return std::nullopt;
@@ -206,7 +243,7 @@ std::string Params::path(std::string_view name) const {
 }
 
 std::vector<std::int64_t> Params::sizes(std::string_view name) const {
-  return *parse_sizes(value(name, Parameter::Type::sizes));
+  return parse_sizes(value(name, Parameter::Type::sizes));
 }
 
 Json Params::resolved() const {

@@ -98,11 +98,24 @@ void sizes_are_read() {
 
 void sizes_are_refused() {
   const std::string message =
-      "give sizes from 0 to 1073741824 bytes, such as 8,64,1K or 8:4M (doubling)";
-  for (const std::string text : {"", ",", "1,", "1,,2", "4:2", "-1", "1:", ":1", "1:2:3", "a", "2G",
-                                 "1:2G", "1:9223372036854775807", "1:99999999999999999999"}) {
-    refused("sizes=" + text, message);
-  }
+      "; give sizes from 0 to 1073741824 bytes, such as 8,64,1K or 8:4M (doubling)";
+  const std::vector<std::pair<std::string, std::string>> wrong{
+      {"", "'' is no whole number below 2^63"},
+      {",", "'' is no whole number below 2^63"},
+      {"1,", "'' is no whole number below 2^63"},
+      {"1,,2", "'' is no whole number below 2^63"},
+      {"8,4:2,64", "'4:2' ends below its start"},
+      {"-1", "'-1' is below 0"},
+      {"1:", "'' is no whole number below 2^63"},
+      {":1", "'' is no whole number below 2^63"},
+      {"1:2:3", "'2:3' is no whole number below 2^63"},
+      {"8,a", "'a' is no whole number below 2^63"},
+      {"8,2G,64", "'2G' names 2147483648 bytes"},
+      {"8,1:2G", "'1:2G' names 2147483648 bytes"},
+      {"1:9223372036854775807", "'9223372036854775807' is no whole number below 2^63"},
+      {"1:99999999999999999999", "'99999999999999999999' is no whole number below 2^63"},
+  };
+  for (const auto& [text, why] : wrong) refused("sizes=" + text, why + message);
 }
 
 void the_longest_doubling_does_not_overflow() {

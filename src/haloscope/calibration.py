@@ -9,10 +9,13 @@ from typing import Any
 from haloscope.cluster import Cluster, Messages, Mpi, Overheads, Protocol, Quantity, within_node
 from haloscope.evidence import MeasuredCase
 from haloscope.fits import exchanges, message_models
+from haloscope.models import loggp
 from haloscope.models.loggp import LogGP
 from haloscope.models.piecewise_hockney import Piece, PiecewiseHockney
 from haloscope.node_calibration import node, quantity
 from haloscope.points import Swept, sweep
+from haloscope.quantities import PARAMETERS, PER_BYTE, SECONDS, count, listed, rate, seconds, size
+from haloscope.quantities import quantity as quantity_of
 from haloscope.rendezvous import rendezvous_bytes
 from haloscope.stats import Estimate
 
@@ -33,6 +36,30 @@ def calibrate(
         overheads=_overheads(cases),
     )
     return measured.model_copy(update={"mpi": _mpi(measured, cases)})
+
+
+def summary(found: Cluster) -> Iterator[str]:
+    """What a calibration found, a line each: memory, messages by placement, overheads."""
+    memory = (
+        f"{rate(one.bandwidth_bytes_per_s.value)} on {count(one.cores, 'core')}"
+        for one in found.node.memory
+    )
+    yield f"memory: {', '.join(memory)} (all that moves)"
+    for one in found.messages:
+        pieces = [size(piece.first_bytes) for piece in one.protocols]
+        yield (
+            f"messages, {one.placement}: {seconds(one.latency_s.value)} + bytes / "
+            f"({rate(one.bandwidth_bytes_per_s.value)}); pieces from {listed(pieces)} on"
+        )
+    if found.mpi is not None:
+        yield f"rendezvous from {size(found.mpi.rendezvous_bytes.value)} on"
+    ends = [
+        f"{PARAMETERS[name]} {quantity_of(end.value, PER_BYTE if 'per_byte' in name else SECONDS)}"
+        for name in loggp.NAMES
+        if (end := getattr(found.overheads, name, None)) is not None
+    ]
+    if ends:
+        yield f"small messages: {', '.join(ends)}"
 
 
 def _messages(case: MeasuredCase) -> Messages | None:
@@ -66,10 +93,10 @@ def _protocols(piece: Piece, sizes: Sequence[Swept]) -> Iterator[Protocol]:
             bandwidth_bytes_per_s=_if_physical(piece.bandwidth_bytes_per_s, source),
         )
         return
-    for size in (point for point in sizes if first <= point.size_bytes <= last):
-        own = quantity(size.time.times(0.5).rate(size.size_bytes), "pingpong, this size alone")
+    for point in (point for point in sizes if first <= point.size_bytes <= last):
+        own = quantity(point.time.times(0.5).rate(point.size_bytes), "pingpong, this size alone")
         yield Protocol(
-            first_bytes=size.size_bytes, last_bytes=size.size_bytes, bandwidth_bytes_per_s=own
+            first_bytes=point.size_bytes, last_bytes=point.size_bytes, bandwidth_bytes_per_s=own
         )
 
 

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
+from math import comb
+from statistics import mean, median
 from typing import Literal
 
 from haloscope.evidence import MeasuredCase
-from haloscope.points import sweep
-from haloscope.quantities import size
+from haloscope.fits import exchanges, loggp_by_launch
+from haloscope.models import loggp
+from haloscope.points import Swept, sweep
+from haloscope.quantities import PARAMETERS, PER_BYTE, SECONDS, Scale, size
 from haloscope.stats import Comparison, Estimate, compare, holm
 
 ALPHA = 0.05
@@ -25,15 +30,18 @@ Verdict = Literal[
 
 @dataclass(frozen=True)
 class Measure:
-    """One time of a case to compare by: its step, or for a sweep one of its points.
+    """One time of a case to compare by: its step, a point of its sweep, a parameter of its model.
 
-    what: "" for the step, else the point. sample: seconds, one number a launch.
+    what: "" for the step, else the point. sample: one number a launch, seconds by the scale.
+    group: the sweep that the point is one of, as "allreduce" or "sizes"; "" for the step.
     """
 
     case: MeasuredCase
     what: str
     sample: tuple[float, ...]
     time: Estimate | None
+    group: str = ""
+    scale: Scale = SECONDS
 
 
 @dataclass(frozen=True)
@@ -42,7 +50,7 @@ class Contrast:
 
     ratio:      median of the first over median of the second: how many times as fast the second is.
     comparison: the test over launches; None where one has none, or both are simulated.
-    adjusted:   its p-value after Holm's correction.
+    adjusted:   its p-value after Holm's correction for `family` tests.
     """
 
     first: Measure
@@ -51,21 +59,50 @@ class Contrast:
     comparison: Comparison | None
     adjusted: float | None
     verdict: Verdict
+    family: int = 0
 
 
 def measures(case: MeasuredCase) -> list[Measure]:
-    """What a case is compared by: its step, or the smallest and the largest point of a sweep.
+    """What a case is compared by: every point of a sweep, LogGP's parameters, else its step.
 
-    Of several operations (stream) that is triad alone.
+    Ping-pongs by the time of a message one way, streams of messages by the time a message, all else
+    by a step. Of several operations on memory (stream) triad alone.
     """
-    points = [point for point in sweep(case) if point.operation in (None, "triad")]
-    if not points:
-        return [Measure(case, "", tuple(case.times_s), case.time)]
-    ends = points if len(points) == 1 else [points[0], points[-1]]
-    return [
-        Measure(case, f"{p.operation or ''} {size(p.size_bytes)}".strip(), p.sample, p.time)
-        for p in ends
-    ]
+    if case.kernel == "loggp":
+        return [_parameter(case, name) for name in loggp.NAMES]
+    points = [p for p in sweep(case) if case.kernel != "stream" or p.operation == "triad"]
+    return [_point(case, point) for point in points] or [step(case)]
+
+
+def step(case: MeasuredCase) -> Measure:
+    """The time of a case's step; None and no launches where it was not measured."""
+    return Measure(case, "", tuple(case.times_s), case.time)
+
+
+def _point(case: MeasuredCase, point: Swept) -> Measure:
+    factor = 1.0
+    if exchanges(case):
+        factor = 0.5
+    elif case.kernel == "pingpong" and point.bytes > 0:
+        factor = point.size_bytes / point.bytes
+    sample = tuple(factor * time for time in point.sample)
+    group = point.operation or "sizes"
+    what = f"{point.operation or ''} {size(point.size_bytes)}".strip()
+    return Measure(case, what, sample, point.time.times(factor), group)
+
+
+def _parameter(case: MeasuredCase, name: str) -> Measure:
+    """One of LogGP's parameters, fitted to every launch by itself; no sample without a fit."""
+    sample = [getattr(model, name).value for model in loggp_by_launch(case)]
+    scale = PER_BYTE if name.endswith("_per_byte") else SECONDS
+    return Measure(
+        case, PARAMETERS[name], tuple(sample), case.estimate(sample), "parameters", scale
+    )
+
+
+def launches_needed(tests: int) -> int:
+    """Launches on each side with which a difference can be shown among so many comparisons."""
+    return next(n for n in count(2) if 2 / comb(2 * n, n) * tests <= ALPHA)
 
 
 def contrasts(pairs: Sequence[tuple[Measure, Measure]], seed: int = 0) -> list[Contrast]:
@@ -94,25 +131,29 @@ def _contrast(
     tests: int,
 ) -> Contrast:
     if comparison is not None and adjusted is not None:
-        verdict = _verdict(comparison, adjusted, tests)
-        return Contrast(first, second, comparison.ratio, comparison, adjusted, verdict)
+        verdict = _sign(first, second) if adjusted <= ALPHA else _undecided(comparison, tests)
+        return Contrast(first, second, comparison.ratio, comparison, adjusted, verdict, tests)
     if first.time is None or second.time is None:
         return Contrast(first, second, None, None, None, "not measured")
+    if first.time.value <= 0 or second.time.value <= 0:
+        return Contrast(first, second, None, None, None, _sign(first, second))
     ratio = first.time.value / second.time.value
     estimate = Estimate(ratio, None, None, second.time.n, "simulated")
-    return Contrast(first, second, estimate, None, None, _sign(ratio))
+    return Contrast(first, second, estimate, None, None, _sign(first, second))
 
 
-def _verdict(comparison: Comparison, adjusted: float, tests: int) -> Verdict:
+def _undecided(comparison: Comparison, tests: int) -> Verdict:
     """Too few launches: even the smallest p that they could give would not survive correction."""
-    if adjusted <= ALPHA:
-        return _sign(comparison.ratio.value)
     if comparison.attainable * tests > ALPHA:
         return "too few launches to tell"
     return "no difference shown"
 
 
-def _sign(ratio: float) -> Verdict:
-    if ratio == 1:
+def _sign(first: Measure, second: Measure) -> Verdict:
+    """By the medians; where these are equal and their launches are not, by the means."""
+    one, other = (median(measure.sample) for measure in (first, second))
+    if one == other:
+        one, other = (mean(measure.sample) for measure in (first, second))
+    if one == other:
         return "equal"
-    return "faster" if ratio > 1 else "slower"
+    return "faster" if one > other else "slower"

@@ -32,6 +32,8 @@ OUTPUT = ("surface", "timeline", "parts")
 """Parameters that ask for more output, outside the timed part: no reason to tell cases apart."""
 SIZES = "sizes"
 """The points of a kernel that sweeps them inside one launch."""
+MODE = "mode"
+"""What a kernel does: decides which other settings it has a choice of."""
 UNSAID = ("placement", "pattern", "mapping_seed")
 """Settings that not every case has: without them, nothing is said."""
 BY_VALUE = (
@@ -228,8 +230,17 @@ def facets(cases: Sequence[MeasuredCase], axes: Iterable[str]) -> list[Facet]:
     for case in cases:
         outside = tuple((k, v) for k, v in sorted(case.settings.items()) if k not in inside)
         parts.setdefault(outside, []).append(case)
-    apart = varying([dict(key) for key in parts])
-    return [Facet(describe(dict(key), apart), dict(key), tuple(own)) for key, own in parts.items()]
+    every = [dict(key) for key in parts]
+    return [
+        Facet(describe(one, _apart(one, every)), one, tuple(own))
+        for one, own in zip(every, parts.values(), strict=True)
+    ]
+
+
+def _apart(one: Settings, among: Sequence[Settings]) -> list[str]:
+    """What sets one part apart: its mode, and what varies among those of its mode."""
+    alike = [other for other in among if other.get(MODE) == one.get(MODE)]
+    return [MODE] * (len(alike) < len(among)) + varying(alike)
 
 
 def facets_by_kernel(cases: Sequence[MeasuredCase]) -> list[Facet]:
@@ -245,12 +256,16 @@ def facets_by_kernel(cases: Sequence[MeasuredCase]) -> list[Facet]:
 def varying(settings: Sequence[Settings]) -> list[str]:
     """The names of settings that do not have one and the same value everywhere.
 
-    Lists of sizes are among them only where nothing else tells settings apart: every point of a
-    sweep names its size.
+    Lists of sizes (every point of a sweep names its size) and the numbers of repetitions are among
+    them only where nothing else tells settings apart.
     """
     names = {name for one in settings for name in one if name not in OUTPUT}
     differ = {name for name in names if len({one.get(name) for one in settings}) > 1}
-    lists = {SIZES, *(n for n in differ if any("," in str(one.get(n)) for one in settings))}
+    lists = {
+        SIZES,
+        *PROTOCOL,
+        *(n for n in differ if any("," in str(one.get(n)) for one in settings)),
+    }
     if len(_distinct(settings, differ)) == len(_distinct(settings, differ - lists)):
         differ -= lists
     return sorted(differ, key=_rank)
@@ -289,7 +304,7 @@ def describe(settings: Settings, names: Sequence[str]) -> str:
 def label_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
     """A case's name beside others of its kernel: the settings that vary among them."""
     own = [other.settings for other in among if other.kernel == case.kernel]
-    return describe(case.settings, varying(own)) or case.kernel
+    return describe(case.settings, _apart(case.settings, own)) or case.kernel
 
 
 def name_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:

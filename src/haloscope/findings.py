@@ -11,6 +11,7 @@ from haloscope.comparison import Measure, contrasts
 from haloscope.evidence import LAYOUT, MeasuredCase, describe, facets, name_of, varying
 from haloscope.fits import exchanges
 from haloscope.parts import split_phase_model
+from haloscope.plausible import implausible
 from haloscope.points import Swept, sweep
 from haloscope.published import Library
 from haloscope.quantities import count, listed, number, percent, rate, seconds, size
@@ -42,6 +43,7 @@ def findings(cases: Sequence[MeasuredCase], context: Context) -> list[Finding]:
         _left_out(cases),
         _marked(cases),
         _disturbed(cases, context),
+        _implausible(cases, context),
         _memory(cases),
         _solver(cases),
         _variants(cases, context),
@@ -103,6 +105,11 @@ def _disturbed(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Find
             f"{UNEVEN} times as long as the fastest: something disturbed this machine.",
             "warning",
         )
+
+
+def _implausible(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Messages as no machine has them."""
+    yield from (Finding(text, "warning") for text in implausible(cases, context.machine))
 
 
 def _memory(cases: Sequence[MeasuredCase]) -> Iterator[Finding]:

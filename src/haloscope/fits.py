@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import groupby
 from math import inf
@@ -14,6 +15,7 @@ from haloscope import distance
 from haloscope.evidence import MeasuredCase
 from haloscope.models import curve, hockney, loggp, piecewise_hockney, ring
 from haloscope.models.hockney import Ends
+from haloscope.models.intervals import Intervals
 from haloscope.models.model import Model
 from haloscope.models.sweep import Sweep
 from haloscope.models.sweep import sweep as sweep_of
@@ -24,6 +26,13 @@ ROUND_TRIPS = ("imb", "osu")
 """Modes of pingpong whose step is a message there and one back."""
 FEWEST_SIZES = 4
 _FROM_REPORT = Ends()
+HOCKNEY = (
+    "Hockney, least squares",
+    "Hockney, relative",
+    "Hockney, extrapolated",
+    "piecewise Hockney",
+)
+"""The models of a ping-pong, in the order that tables and figures have them."""
 
 
 def exchanges(case: MeasuredCase) -> bool:
@@ -48,30 +57,49 @@ def one_way(case: MeasuredCase) -> Sweep | None:
     )
 
 
-@lru_cache(maxsize=256)
+@dataclass(frozen=True)
+class Unfitted:
+    """A model that could not be fitted to a case, and why not, as a sentence goes on."""
+
+    name: str
+    reason: str
+
+
 def message_models(case: MeasuredCase) -> tuple[tuple[str, Model], ...]:
     """Every model of a message's time that a case allows, with its name for people."""
+    return tuple(
+        (name, found) for name, found in _attempts(case) if not isinstance(found, Unfitted)
+    )
+
+
+def unfitted(case: MeasuredCase) -> tuple[Unfitted, ...]:
+    """The models of a message's time that were tried on a case and do not suit its data."""
+    return tuple(found for _, found in _attempts(case) if isinstance(found, Unfitted))
+
+
+@lru_cache(maxsize=256)
+def _attempts(case: MeasuredCase) -> tuple[tuple[str, Model | Unfitted], ...]:
+    """All models that are for the case's kernel; none for too few sizes to try any."""
     if case.kernel == "loggp":
-        found = _if_possible(partial(loggp_model, case))
-        return (("LogGP", found),) if found else ()
+        return (("LogGP", _tried("LogGP", partial(loggp_model, case))),) if case.launches else ()
     data = one_way(case)
     if data is None:
         return ()
-    ways: Sequence[tuple[str, Callable[[], Model]]] = (
-        ("Hockney, least squares", partial(hockney.fit, data, "least_squares")),
-        ("Hockney, relative", partial(hockney.fit, data, "log")),
-        ("Hockney, extrapolated", partial(hockney.fit, data, "extrapolation", ends=_ends(data))),
-        ("piecewise Hockney", partial(piecewise_hockney.fit, data)),
+    ways: Sequence[Callable[[], Model]] = (
+        partial(hockney.fit, data, "least_squares"),
+        partial(hockney.fit, data, "log"),
+        partial(hockney.fit, data, "extrapolation", ends=_ends(data)),
+        partial(piecewise_hockney.fit, data),
     )
-    return tuple((name, model) for name, fit in ways if (model := _if_possible(fit)))
+    return tuple((name, _tried(name, fit)) for name, fit in zip(HOCKNEY, ways, strict=True))
 
 
-def _if_possible(fit: Callable[[], Model]) -> Model | None:
-    """The model; None where the data lack what it needs, as it says by ValueError."""
+def _tried(name: str, fit: Callable[[], Model]) -> Model | Unfitted:
+    """The model; where the data lack what it needs, what it says of that by ValueError."""
     try:
         return fit()
-    except ValueError:
-        return None
+    except ValueError as error:
+        return Unfitted(name, str(error))
 
 
 def loggp_model(case: MeasuredCase) -> loggp.LogGP:
@@ -90,6 +118,14 @@ def loggp_model(case: MeasuredCase) -> loggp.LogGP:
     }
     sizes = np.array([point["size_bytes"] for point in launches[0]], dtype=np.float64)
     return loggp.fit(loggp.Measurements(sizes, int(case.number("burst")), **arrays))
+
+
+@lru_cache(maxsize=256)
+def loggp_by_launch(case: MeasuredCase) -> tuple[loggp.LogGP, ...]:
+    """LogGP fitted to every launch by itself; without those whose data do not suit it."""
+    own = (replace(case, launches=(record,)) for record in case.launches)
+    found = (_tried("LogGP", partial(loggp_model, one)) for one in own)
+    return tuple(model for model in found if isinstance(model, loggp.LogGP))
 
 
 def _ends(data: Sweep) -> Ends:
@@ -126,6 +162,18 @@ def ring_levels(cases: Sequence[MeasuredCase]) -> list[ring.Level]:
         for name, group in groupby(far, key=itemgetter(1))
         for own in [[ranks for ranks, _ in group]]
     ]
+
+
+def no_ring(cases: Sequence[MeasuredCase]) -> str | None:
+    """Why a ring's time has no straight pieces, as a sentence goes on; None where it has."""
+    data = cycles(cases)
+    if data is None:
+        return "it was measured at one number of processes alone"
+    try:
+        ring.fit(data, ring_levels(cases), Intervals("none"))
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 def ring_model(cases: Sequence[MeasuredCase]) -> ring.Ring | None:

@@ -28,10 +28,14 @@ _SWEPT = 4.0
 
 
 def quantity(estimate: Estimate, source: str) -> Quantity:
-    """A measured number with its ends and how they came about."""
-    bounded = [end for end in (estimate.low, estimate.high) if end is not None and np.isfinite(end)]
-    low, high = bounded if len(bounded) == 2 else (None, None)
+    """A measured number, how it came about, and its ends: none where it is not bounded."""
+    low, high = (
+        end if end is not None and np.isfinite(end) else None
+        for end in (estimate.low, estimate.high)
+    )
     how = f"{source}; {estimate.method} over {estimate.n} launches"
+    if estimate.high is not None and high is None:
+        how += ", unbounded above"
     return Quantity(value=estimate.value, low=low, high=high, source=how)
 
 

@@ -15,6 +15,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from haloscope.case import Case, Job
 
+ALIKE = 16.0
+"""A case that takes more than so many times the memory of another tells nothing from its time."""
+
 
 class TimeLeft:
     """What the jobs that are left will take, learned from the walls of those that ended."""
@@ -31,13 +34,17 @@ class TimeLeft:
         self._walls.setdefault(job.case.id, []).append(wall_s)
 
     def seconds(self) -> float | None:
-        """Seconds for all jobs that have not ended; None while nothing is known of any."""
+        """Seconds for all jobs that have not ended; None while nothing is known of some."""
         if not self._walls:
             return None
-        return sum(self._expected(job.case) for job in self._left)
+        expected = [self._expected(job.case) for job in self._left]
+        return None if None in expected else sum(one for one in expected if one is not None)
 
-    def _expected(self, case: Case) -> float:
-        """A case's own mean; else that of the case most like it, scaled by memory; else any."""
+    def _expected(self, case: Case) -> float | None:
+        """A case's own mean; else that of the case most like it, scaled by memory; else any.
+
+        None where the most like it is not like it at all.
+        """
         if case.id in self._walls:
             return fmean(self._walls[case.id])
         alike = [self._cases[key] for key in self._walls if self._cases[key].kernel == case.kernel]
@@ -45,7 +52,7 @@ class TimeLeft:
             return fmean(wall for walls in self._walls.values() for wall in walls)
         nearest = min(alike, key=lambda known: abs(known.memory_bytes - case.memory_bytes))
         ratio = case.memory_bytes / nearest.memory_bytes if nearest.memory_bytes else 1.0
-        return fmean(self._walls[nearest.id]) * ratio
+        return fmean(self._walls[nearest.id]) * ratio if ratio <= ALIKE else None
 
 
 class Teller:
@@ -143,7 +150,7 @@ class RunView:
 
     def _print(self, line: str) -> None:
         count = f"[{self._done:>{len(str(len(self._jobs)))}}/{len(self._jobs)}]"
-        left = "" if self._console.is_interactive else f"  {self._time_left()}"
+        left = "" if self._console.is_interactive else f"  {self._time_left()}".rstrip()
         self._console.print(f"{count} {line}{left}", markup=False, highlight=False, soft_wrap=True)
 
     def _time_left(self) -> str:

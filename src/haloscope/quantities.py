@@ -9,12 +9,30 @@ MISSING = "–"
 
 Scale = Sequence[tuple[float, str]]
 SECONDS: Scale = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+PER_BYTE: Scale = ((1e-6, "µs/B"), (1e-9, "ns/B"), (1e-12, "ps/B"))
 BYTES: Scale = ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
 FLOPS: Scale = ((1e9, "GFLOP/s"), (1e6, "MFLOP/s"), (1e3, "kFLOP/s"), (1.0, "FLOP/s"))
 BYTES_PER_SECOND: Scale = ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s"))
 PER_SECOND: Scale = ((1e6, "M/s"), (1e3, "k/s"), (1.0, "/s"))
 PERCENT: Scale = ((0.01, "%"),)
 PLAIN: Scale = ((1.0, ""),)
+
+PARAMETERS = {
+    "alpha_s": "latency α",
+    "latency_s": "latency L",
+    "send_overhead_s": "overhead of sending o_s",
+    "receive_overhead_s": "overhead of receiving o_r",
+    "gap_s": "gap between messages g",
+    "gap_s_per_byte": "gap between bytes G",
+    "bandwidth_bytes_per_s": "bandwidth B",
+    "peak_bytes_per_s": "peak bandwidth",
+    "peak_bytes": "size of the peak",
+    "asymptotic_bytes_per_s": "asymptotic bandwidth",
+    "half_bandwidth_bytes": "half-bandwidth size n½",
+    "hump_ratio": "in-cache hump, peak over asymptote",
+    "hump_fall_bytes": "size where the hump falls",
+}
+"""Fitted parameters in words."""
 
 
 def number(value: float, digits: int = 3) -> str:

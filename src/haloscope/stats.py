@@ -69,12 +69,12 @@ class Comparison:
     """Two samples of launches set against each other.
 
     ratio:      median of the first over median of the second: how many times as fast the second is
-                when the samples are times.
+                when the samples are times; None unless all of them are above 0.
     p_value:    two-sided Mann-Whitney (on ranks, so no distribution is assumed).
     attainable: the smallest p that samples of these sizes can give at all.
     """
 
-    ratio: Estimate
+    ratio: Estimate | None
     p_value: float
     attainable: float
 
@@ -189,7 +189,8 @@ def compare(first: Sequence[float], second: Sequence[float], *, seed: int = 0) -
     pooled launches with ties (a seeded sample of 20,000 of them where there are more).
     """
     a, b = _sample(first), _sample(second)
-    ratio = ratio_of_medians(first, second, seed=seed)
+    positive = bool(np.all(a > 0) and np.all(b > 0))
+    ratio = ratio_of_medians(first, second, seed=seed) if positive else None
     attainable = min(1.0, 2.0 / comb(a.size + b.size, a.size))
     pooled = np.concatenate([a, b])
     if np.unique(pooled).size == pooled.size:

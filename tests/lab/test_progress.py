@@ -28,6 +28,13 @@ def test_earlier_walls_of_the_same_cases_are_used() -> None:
     assert left.seconds() == pytest.approx(2.0 + 8.0)  # n = 16 needs four times the memory
 
 
+def test_a_case_that_is_much_larger_than_all_that_ended_leaves_the_time_open() -> None:
+    small, large = jobs(8, 80)  # a hundred times the memory
+    left = TimeLeft([small, large], {})
+    left.ended(small, 1.0)
+    assert left.seconds() is None
+
+
 def test_walls_are_learned_while_jobs_end() -> None:
     first, *others = jobs(8, 16, 24, launches=2)
     left = TimeLeft([first, *others], {})

@@ -11,9 +11,11 @@ from recorded import MACHINE, Raw, cases, pingpong, poisson, stream
 from test_network_tables import overheads
 
 from haloscope import cluster
-from haloscope.calibration import calibrate
+from haloscope.calibration import calibrate, summary
 from haloscope.cluster import Cluster
 from haloscope.errors import UserError
+from haloscope.node_calibration import quantity
+from haloscope.stats import Estimate
 
 
 def measured() -> list[Raw]:
@@ -57,6 +59,25 @@ def test_bandwidths_latencies_and_overheads_are_there_with_interval_and_source()
     assert messages.protocols[-1].last_bytes == 2**22
     assert found.overheads is not None and found.overheads.gap_s is not None
     assert found.overheads.gap_s.value == pytest.approx(0.5e-6)
+
+
+def test_an_interval_that_is_open_on_one_side_keeps_its_other_end() -> None:
+    half_open = Estimate(5e9, 4e9, float("inf"), 8, "bootstrap interval", 0.95)
+
+    found = quantity(half_open, "pingpong")
+
+    assert (found.value, found.low, found.high) == (5e9, 4e9, None)
+    assert found.source == "pingpong; bootstrap interval over 8 launches, unbounded above"
+    assert quantity(Estimate(5e9, None, None, 3, "none"), "pingpong").low is None
+
+
+def test_what_was_found_is_told_line_by_line() -> None:
+    memory, messages, rendezvous, small = summary(calibrated(measured()))
+
+    assert memory.startswith("memory: ") and "on 1 core" in memory and "on 2 cores" in memory
+    assert messages.startswith("messages, same-cache: 446 ns + ") and "pieces from 0 B" in messages
+    assert rendezvous == "rendezvous from 64 KiB on"
+    assert small.startswith("small messages: latency L 1,000 ns, overhead of sending o_s 200 ns")
 
 
 def test_it_says_all_that_a_simulation_needs() -> None:

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from recorded import Raw, bad, cases, pingpong, poisson, stream
+from recorded import Raw, bad, cases, pingpong, poisson, record
+from test_network_tables import overheads
 
 from haloscope.tables.compared import Compared, compare_cases
 
@@ -83,19 +84,102 @@ def test_two_toolchains_are_what_is_compared_when_each_folder_has_one() -> None:
     assert both.notes == ("Only in the first: poisson_cg: openmpi.",)
 
 
-def test_sweeps_are_compared_at_their_ends() -> None:
-    first = [*(stream(launch=k) for k in range(6)), *(pingpong(launch=k) for k in range(6))]
+def ordinary(launch: int, **changes: object) -> list[Raw]:
+    """A sweep of 24 sizes, a streamed one of 2, two collectives at 2 sizes, LogGP."""
+    return [
+        pingpong(launch=launch, **changes),  # type: ignore[arg-type]
+        pingpong(launch=launch, mode="stream", sizes=[8, 64]),
+        collectives(launch),
+        overheads(launch),
+    ]
+
+
+def collectives(launch: int) -> Raw:
+    points = [
+        {"size_bytes": size, "operation": operation, "steps": 1, "bytes": 0.0, "result": {},
+         "times_s": [1e-6 * (1 + 0.01 * launch)]}
+        for operation in ("bcast", "allreduce")
+        for size in (8, 64)
+    ]  # fmt: skip
+    params = {"operations": "all", "synchronisation": "barrier"}
+    return record("collectives", params, [4e-6], ranks=2, launch=launch, points=points)
+
+
+def test_every_point_of_every_sweep_is_compared() -> None:
+    first = [raw for k in range(8) for raw in ordinary(k)]
 
     found = compared(first, first)
 
-    assert found.table is not None
-    assert [row[0].text for row in found.table.rows] == [
-        "pingpong, 0 B",
-        "pingpong, 4 MiB",
-        "stream, triad 32 KiB",
-        "stream, triad 256 MiB",
+    told = [(one.first.case.kernel, one.first.group, one.first.what) for one in found.contrasts]
+    assert [what for kernel, _, what in told if kernel == "collectives"] == [
+        *("allreduce 8 B", "allreduce 64 B", "bcast 8 B", "bcast 64 B")
     ]
+    assert [what for kernel, _, what in told if kernel == "loggp"] == [
+        "latency L",
+        "overhead of sending o_s",
+        "overhead of receiving o_r",
+        "gap between messages g",
+        "gap between bytes G",
+    ]
+    assert sum(kernel == "pingpong" for kernel, *_ in told) == 24 + 2
     assert {one.verdict for one in found.contrasts} == {"no difference shown"}
+    assert {one.family for one in found.contrasts} == {26 + 4 + 5}
+    assert found.headline == "35 comparisons: 35 no difference shown."
+
+
+def test_a_ping_pong_is_compared_by_the_time_one_way_and_a_stream_by_that_of_a_message() -> None:
+    raws = [raw for k in range(6) for raw in ordinary(k)]
+
+    by_mode = {
+        (one.first.case.settings.get("mode"), one.first.what): one.first.time
+        for one in compared(raws, raws).contrasts
+    }
+
+    one_way, streamed = by_mode["imb", "8 B"], by_mode["stream", "8 B"]
+    assert one_way is not None and streamed is not None
+    assert one_way.value == pytest.approx(0.45e-6, rel=0.05)
+    assert streamed.value == pytest.approx(0.45e-6, rel=0.05)  # 2 messages in a step of both ways
+
+
+def test_a_size_in_the_middle_that_became_slower_is_found() -> None:
+    first = [pingpong(launch=k) for k in range(8)]
+    second = [pingpong(launch=k) for k in range(8)]
+    for raw in second:
+        point = next(point for point in raw["points"] if point["size_bytes"] == 1024)
+        point["times_s"] = [2 * time for time in point["times_s"]]
+
+    found = compared(first, second)
+
+    assert [one.first.what for one in found.contrasts if one.verdict == "slower"] == ["1 KiB"]
+    (sweeps,) = found.tables
+    (row,) = sweeps.rows
+    assert [cell.text for cell in row[:5]] == ["pingpong", "24", "0", "1", "23"]
+    assert (row[5].text, row[5].also) == ("0.500", "at 1 KiB")
+    assert found.details is not None and len(found.details.rows) == 24
+
+
+def test_how_many_launches_would_tell_is_said() -> None:
+    five = [pingpong(launch=k) for k in range(5)]
+
+    found = compared(five, five)
+
+    assert {one.verdict for one in found.contrasts} == {"too few launches to tell"}
+    # 24 comparisons: 24 * 2 / C(12, 6) is 0.052, 24 * 2 / C(14, 7) is 0.014.
+    assert any("7 launches on each side are enough" in note for note in found.tables[0].notes)
+
+
+def test_a_parameter_below_zero_has_no_ratio_but_a_verdict() -> None:
+    first, second = ([overheads(k) for k in range(8)] for _ in range(2))
+    for k, raw in enumerate(second):
+        for point in raw["points"]:
+            point["result"]["receive_s"] *= 10 + 0.01 * k
+
+    latency, *_ = compared(first, second).contrasts
+
+    assert latency.first.what == "latency L"
+    assert latency.second.time is not None and latency.second.time.value < 0
+    assert (latency.ratio, latency.verdict) == (None, "faster")
+    assert latency.adjusted is not None and latency.adjusted <= 0.05
 
 
 def test_a_case_that_failed_in_the_second_is_not_measured_there() -> None:
@@ -104,8 +188,12 @@ def test_a_case_that_failed_in_the_second_is_not_measured_there() -> None:
     found = compared(launches(SLOW), failed)
 
     assert [one.verdict for one in found.contrasts] == ["not measured"]
-    assert found.table is not None
-    assert [cell.text for cell in found.table.rows[0]][2:] == ["failed", "–", "–", "not measured"]
+    assert [cell.text for cell in found.tables[0].rows[0]][2:] == [
+        "failed",
+        "–",
+        "–",
+        "not measured",
+    ]
     assert found.notes == ("Left out: poisson_cg: 6 of 6 launches failed: killed",)
 
 
@@ -130,4 +218,4 @@ def test_simulated_times_are_compared_as_they_are() -> None:
 def test_simulated_and_measured_times_are_not_one_setting() -> None:
     found = compared(launches(SLOW), launches(FAST, clock="simulated"))
 
-    assert found.table is None
+    assert (found.tables, found.details) == ((), None)

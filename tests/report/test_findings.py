@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
-from recorded import MACHINE, Raw, bad, cases, poisson, quick, stream
+import pytest
+from recorded import MACHINE, Raw, bad, cases, pingpong, poisson, quick, stream
 
 from haloscope import papers
 from haloscope.findings import findings
@@ -128,3 +130,52 @@ def test_a_layout_is_not_called_slower_without_launches_enough_to_tell() -> None
     assert texts(layouts(2.0, 3.0, launches=2))[-1].endswith(
         "Against it, too few launches to tell: 1 process, 2 threads."
     )
+
+
+def times(raw: Raw, factor: float) -> Raw:
+    """A ping-pong with all its times multiplied."""
+    for point in raw["points"]:
+        point["times_s"] = [factor * time for time in point["times_s"]]
+    return raw
+
+
+@pytest.mark.parametrize(
+    ("factor", "changes", "said"),
+    [
+        (1, {}, None),
+        (100, {}, None),  # 45 µs: TCP within a node does as much
+        (1000, {}, "take 447 µs one way; more than 100 µs is not usual within a node"),
+        (100, {"transport": "shm"}, "more than 20 µs is not usual by shared memory"),
+        (1000, {"nodes": 2}, None),
+        (1 / 30, {}, "less than a cache line needs between cores (20 ns)"),
+        (1000, {"layout": {"oversubscribed": True}}, None),  # is said as such
+    ],
+)
+def test_latencies_that_no_machine_has_are_remarked_on(
+    factor: float, changes: dict[str, Any], said: str | None
+) -> None:
+    raws = [times(pingpong(launch=k, sizes=[8, 64], **changes), factor) for k in range(6)]
+    found = [text for text in texts(raws) if "one way" in text and "Ping-pong:" not in text]
+
+    assert len(found) == (said is not None)
+    assert said is None or said in found[0]
+
+
+@pytest.mark.parametrize(
+    ("factor", "sizes", "said"),
+    [
+        (1, [2**20, 2**28], None),
+        (1e-3, [2**20, 2**28], "more than cores can store (400 GB/s each)"),
+        (1e4, [2**20, 2**28], "below any network in use (10.0 MB/s)"),
+        (0.1, [2**20, 2**28], "at 256 MiB, which no cache holds, more than the memory gives"),
+        (0.1, [2**20, 2**22], None),  # 4 MiB are in a cache of 32
+    ],
+)
+def test_bandwidths_that_no_machine_has_are_remarked_on(
+    factor: float, sizes: list[int], said: str | None
+) -> None:
+    raws = [times(pingpong(launch=k, sizes=sizes), factor) for k in range(6)]
+    found = [text for text in texts([*raws, stream(ranks=2)]) if text.startswith("pingpong: ")]
+
+    assert bool(found) == (said is not None)
+    assert said is None or any(said in text for text in found)

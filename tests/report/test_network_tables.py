@@ -13,6 +13,7 @@ from haloscope.evidence import MeasuredCase
 from haloscope.fits import ring_levels
 from haloscope.method import method
 from haloscope.rendezvous import rendezvous_bytes
+from haloscope.report.csv_files import lines
 from haloscope.series.model import Figure, Lines
 from haloscope.tables import Context, Options, Table
 from haloscope.tables.sum3d import shared_out
@@ -56,7 +57,7 @@ def slower(raw: Raw, factor: float) -> Raw:
 
 
 def test_every_parameter_of_every_model_is_there_with_interval_and_source() -> None:
-    (table,) = build("fits", [pingpong(launch=k) for k in range(8)])
+    table, _ = build("fits", [pingpong(launch=k) for k in range(8)])
 
     models = list(dict.fromkeys(cell.value for cell in column(table, "model")))
     assert models == [
@@ -90,10 +91,96 @@ def test_a_negative_latency_is_shown_with_its_reason() -> None:
         ]
         raws.append(changed(raw, points=steep))
 
-    (table,) = build("fits", raws)
+    table, _ = build("fits", raws)
 
     assert column(table, "value")[0].value < 0
     assert any("least squares: " in note and "negative" in note for note in table.notes)
+
+
+def test_predictions_and_residuals_stand_beside_every_size() -> None:
+    parameters, found = build("fits", [pingpong(launch=k) for k in range(6)])
+
+    assert found.folded and not parameters.folded
+    assert len(found.rows) == 24
+    measured, told = column(found, "measured_s"), column(found, "hockney_relative_s")
+    left = column(found, "hockney_relative_residual")
+    assert measured[4].value == pytest.approx(0.45e-6, rel=0.05)  # 8 B
+    for one, other, rest in zip(measured, told, left, strict=True):
+        assert rest.value == pytest.approx((one.value - other.value) / one.value)
+
+
+def test_the_sizes_that_a_parameter_rests_on_are_numbers_too() -> None:
+    parameters, _ = build("fits", [pingpong(launch=k) for k in range(6)])
+
+    ranges = {
+        (model.value, name.value): (sizes.low, sizes.high)
+        for model, name, sizes in zip(
+            column(parameters, "model"),
+            column(parameters, "parameter"),
+            column(parameters, "valid_bytes"),
+            strict=True,
+        )
+        if model.value != "piecewise Hockney"
+    }
+    assert ranges["Hockney, relative", "alpha_s"] == (0, 2**22)
+    assert ranges["Hockney, extrapolated", "alpha_s"] == (1, 4)
+    assert ranges["Hockney, extrapolated", "bandwidth_bytes_per_s"] == (2**20, 2**22)
+    header = next(lines(parameters))
+    assert header[1:4] == ["valid_bytes", "valid_bytes_low", "valid_bytes_high"]
+
+
+def test_an_extrapolation_from_other_sizes_than_the_reports_says_so_everywhere() -> None:
+    raws = [pingpong(launch=k) for k in range(6)]
+    parameters, _ = build("fits", raws)
+    (figure,) = draw("fits", raws)
+
+    said = (
+        "Hockney, extrapolated: The bandwidth is the mean over 1 MiB to 4 MiB: the report's sizes, "
+        "32 MiB to 256 MiB, are not all in this sweep."
+    )
+    assert said in parameters.notes
+    for panel in panels(figure):
+        assert "Hockney, extrapolated: B from 1 MiB to 4 MiB" in [c.label for c in panel.curves]
+    whole = [pingpong(launch=k, sizes=[0, *(2**k for k in range(29))]) for k in range(6)]
+    parameters, _ = build("fits", whole)
+    assert not any("not all in this sweep" in note for note in parameters.notes)
+
+
+def test_a_model_that_does_not_suit_the_data_is_named_with_the_reason() -> None:
+    raws = [pingpong(launch=k, sizes=[2**k for k in range(3, 23)]) for k in range(6)]
+    parameters, predictions = build("fits", raws)
+    (figure,) = draw("fits", raws)
+
+    at = [cell.value for cell in column(parameters, "model")].index("Hockney, extrapolated")
+    assert column(parameters, "value")[at].text == "not fitted"
+    why = "Hockney, extrapolated: not fitted: extrapolation needs sizes from 1 B to 4 B."
+    assert why in parameters.notes and why in figure.notes
+    assert "hockney_extrapolated_s" not in [column.key for column in predictions.columns]
+
+
+def test_a_loggp_that_can_not_be_fitted_says_why() -> None:
+    raw = overheads(0)
+    for point in raw["points"]:
+        point["result"]["delay_s"] = 1e-9
+    (parameters,) = build("fits", [raw])
+
+    assert [row[3].text for row in parameters.rows] == ["not fitted"]
+    assert any("LogGP: not fitted: at 1 B the delay" in note for note in parameters.notes)
+
+
+def test_a_model_looks_the_same_in_every_panel_and_figure() -> None:
+    (whole,) = draw("fits", [pingpong(launch=k) for k in range(6)])
+    (without,) = draw("fits", [pingpong(sizes=[2**k for k in range(3, 23)])])
+
+    styles = {
+        (curve.label.split(":")[0], curve.style)
+        for figure in (whole, without)
+        for panel in panels(figure)
+        for curve in panel.curves
+        if curve.style is not None
+    }
+    assert len(styles) == len({name for name, _ in styles}) == 4
+    assert len({style for _, style in styles} | {0}) == 5  # 0 is what was measured
 
 
 def test_few_sizes_are_not_fitted() -> None:
@@ -169,7 +256,7 @@ def overheads(launch: int) -> Raw:
 
 
 def test_overheads_and_gaps_are_loggps() -> None:
-    (table,) = build("fits", [overheads(k) for k in range(6)])
+    table, _ = build("fits", [overheads(k) for k in range(6)])
 
     found = {
         cell.value: value.value
@@ -185,7 +272,7 @@ def test_overheads_and_gaps_are_loggps() -> None:
         },
         rel=1e-6,
     )
-    assert column(table, "piece")[0].text == "1 B to 1 KiB"
+    assert column(table, "valid_bytes")[0].text == "1 B to 1 KiB"
     assert draw("fits", [overheads(0)]) == []
 
 
@@ -292,7 +379,9 @@ def test_levels_of_a_ring_follow_one_another() -> None:
 
 
 def test_one_number_of_ranks_gives_no_latency() -> None:
-    assert [table.id for table in build("ring", [ring(2, 0)])] == ["ring"]
+    (alone,) = build("ring", [ring(2, 0)])
+    why = "No latency by level: it was measured at one number of processes alone."
+    assert (alone.id, why in alone.notes) == ("ring", True)
 
 
 def sum3d(topology: str, distribution: str, counts: list[int], launch: int = 0) -> Raw:

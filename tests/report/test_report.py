@@ -165,12 +165,22 @@ def test_csv_has_exact_values_their_spread_and_a_word_for_what_is_missing(tmp_pa
     assert (missing["time_s"], missing["time_s_note"]) == ("", "timeout")
 
 
+def test_details_are_folded_and_the_page_is_well_nested(folder: Path) -> None:
+    page = (folder / "report.html").read_text(encoding="utf-8")
+
+    assert page.count("<details ") == 1  # the fits' predictions
+    assert "&lt;/d" not in page
+    for element in ("div", "details", "summary", "table", "section"):
+        assert page.count(f"<{element}") - page.count(f"</{element}>") == 0, element
+
+
 def test_markdown_has_every_table_between_pipes(folder: Path) -> None:
     text = (folder / "report.md").read_text(encoding="utf-8")
 
     tables = re.findall(r"^\|.*\|\n\|[:\-| ]+\|$", text, flags=re.M)
-    page_tables = (folder / "report.html").read_text(encoding="utf-8").count("<table ")
-    assert len([one for one in tables if "| | |" not in one]) == page_tables
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    shown = page.count("<table ") - page.count("<details ")
+    assert len([one for one in tables if "| | |" not in one]) == shown
     for row in re.findall(r"^\|.*\|$", text, flags=re.M):
         assert row.count("<br>") < 30
     for link in re.findall(r"\]\((figures/[^)]+)\)", text):

@@ -82,6 +82,27 @@ def test_compare_says_what_became_faster_and_what_else_differs(
     assert "slower" in capsys.readouterr().out
 
 
+def test_compare_says_that_folders_were_measured_one_after_the_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    early = [{"started": f"2026-11-21T01:0{k}:00Z", "ended": f"2026-11-21T01:0{k}:30Z"}
+             for k in range(6)]  # fmt: skip
+    late = [{key: time.replace("T01", "T02") for key, time in span.items()} for span in early]
+    between = [{key: time.replace(":00Z", ":40Z").replace(":30Z", ":50Z")
+                for key, time in span.items()} for span in early]  # fmt: skip
+    folders = {
+        name: write_folder(
+            tmp_path / name,
+            [{**raw, **span} for raw, span in zip(launches(SLOW), spans, strict=True)],
+        )
+        for name, spans in (("early", early), ("late", late), ("between", between))
+    }
+
+    for other, said in (("late", True), ("between", False)):
+        main(["compare", str(folders["early"]), str(folders[other])])
+        assert ("one after the other" in capsys.readouterr().out) == said
+
+
 def test_what_is_measured_in_neither_folder_is_not_held_against_the_second(tmp_path: Path) -> None:
     lost = [bad(poisson(128), "absent", "no second socket here")]
     both = [write_folder(tmp_path / name, [*launches(FAST), *lost]) for name in ("before", "after")]

@@ -21,6 +21,7 @@ PURE = (
     "comparison.py",
     "published.py",
     "findings.py",
+    "plausible.py",
     "method.py",
     "document.py",
     *(

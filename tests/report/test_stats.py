@@ -120,6 +120,7 @@ def test_samples_apart_have_the_smallest_p_there_is() -> None:
 
     assert apart.p_value == pytest.approx(2 / 252)
     assert apart.attainable == pytest.approx(2 / 252)
+    assert apart.ratio is not None
     assert apart.ratio.value == 3.0
 
 

@@ -48,7 +48,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
     from haloscope import cluster
-    from haloscope.calibration import calibrate
+    from haloscope.calibration import calibrate, summary
     from haloscope.dossier import open_folder
 
     name = arguments.name or platform.node() or "machine"
@@ -58,7 +58,10 @@ def execute(arguments: argparse.Namespace) -> int:
     dossier = open_folder(folder)
     when = max(record.ended or "" for record in dossier.records)[:10]
     path = Path("clusters") / f"{name}.toml"
-    cluster.write(calibrate(name, dossier.cases, dossier.machine or {}, when), path)
+    found = calibrate(name, dossier.cases, dossier.machine or {}, when)
+    cluster.write(found, path)
+    for line in summary(found):
+        print(line)
     print(f"cluster file: {path}")
     return code
 

@@ -15,15 +15,20 @@ _DESCRIPTION = """\
 Compare two result folders case by case: before and after a change, one MPI library and another.
 
 Cases match by kernel, parameters and layout. Where each folder was measured with one toolchain, and
-not the same one, the toolchains are what is compared. For each case: both medians, how many times
-as fast the second is (with an interval from 6 launches on), and a two-sided Mann-Whitney test over
-launches, corrected for the number of cases (Holm). Sweeps are compared at their smallest and
-largest point. With 3 launches on each side no difference can be shown; 5 and 5 are enough for 6
-cases, 8 and 8 for hundreds.
+not the same one, the toolchains are what is compared. Compared are medians over launches, by a
+two-sided Mann-Whitney test, corrected for the number of comparisons (Holm), and how many times as
+fast the second is, with an interval from 6 launches on. Of a sweep every point counts: each size,
+each collective operation (of stream, triad); of loggp, each parameter. A sweep is one line here;
+--details and --csv show its points. 5 launches on each side are enough for 6 comparisons, 8 for
+three hundred; with 3 no difference can be shown.
+
+A drift of the machine between two folders is a difference, too: take their launches in turn, some
+of each (run --resume DIR --launches N), where you can. docs/bench/aa_real.md has what it costs.
 """
 _EPILOG = """\
 examples:
   haloscope compare results/before results/after
+  haloscope compare results/before results/after --details --csv compared.csv
 
 exit codes: 0 nothing is slower; 1 a case is slower, or was measured in one folder only; 2 usage
 """
@@ -40,6 +45,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument("first", metavar="DIR", help="the folder to compare with")
     parser.add_argument("second", metavar="DIR", help="the folder that is compared")
+    parser.add_argument(
+        "--details", action="store_true", help="every comparison, not sweeps in short"
+    )
+    parser.add_argument("--csv", metavar="FILE", help="write every comparison to this file")
     parser.set_defaults(execute=execute)
 
 
@@ -51,17 +60,21 @@ def execute(arguments: argparse.Namespace) -> int:
 
     from haloscope.dossier import open_folder
     from haloscope.errors import Problem, UserError
-    from haloscope.report import terminal
+    from haloscope.report import csv_files, terminal
     from haloscope.tables.compared import compare_cases
 
     first, second = (open_folder(Path(name)) for name in (arguments.first, arguments.second))
     compared = compare_cases(first.cases, second.cases, first.seed)
-    if compared.table is None:
+    if compared.details is None:
         what = "no case of the one is in the other"
         mend = "compare folders of the same study; haloscope show says what is in each"
         raise UserError(Problem(f"{arguments.first} {arguments.second}", what, mend))
+    if arguments.csv:
+        csv_files.write_table(compared.details, Path(arguments.csv))
     console = Console(highlight=False)
-    console.print(terminal.tables([compared.table]))
+    shown = [compared.details] if arguments.details else compared.tables
+    console.print(terminal.tables(shown))
+    console.print(compared.headline, markup=False, style="bold")
     for line in (*_differences(first, second), *compared.notes):
         console.print(line, markup=False, soft_wrap=True)
     return 1 if any(_is_bad(one) for one in compared.contrasts) else 0
@@ -74,7 +87,12 @@ def _is_bad(one: Contrast) -> bool:
 
 
 def _differences(first: Dossier, second: Dossier) -> Iterator[str]:
-    """What else is not the same in the two folders: machine, MPI library, compiler, sources."""
+    """What else is not the same in the two folders: when, machine, MPI library, sources."""
+    if _one_after_the_other(first, second):
+        yield (
+            "Measured one after the other: a drift of the machine in between counts as a "
+            "difference. Launches in turn tell better: run --resume DIR --launches N, some of each."
+        )
     for name, one, other in zip(
         ("host", "processor", "MPI", "compiler", "flags", "halobench sources", "haloscope"),
         _identity(first),
@@ -85,8 +103,29 @@ def _differences(first: Dossier, second: Dossier) -> Iterator[str]:
             yield f"Differs: {name}: {one} (first), {other} (second)."
 
 
+def _one_after_the_other(first: Dossier, second: Dossier) -> bool:
+    """Had the one ended before the other began? False where times are not known, or simulated."""
+    spans = [
+        (min(one.started or "" for one in own), max(one.ended or "" for one in own))
+        for own in (first.records, second.records)
+    ]
+    simulated = any(case.simulated for case in (*first.cases, *second.cases))
+    (begin, end), (later_begin, later_end) = sorted(spans)
+    return not simulated and bool(begin) and end <= later_begin and later_end > end
+
+
 def _identity(dossier: Dossier) -> tuple[str, ...]:
-    machine, last = dossier.machine or {}, dossier.records[-1]
-    toolchain = [last.toolchain.get(key) for key in ("mpi", "compiler", "flags", "source")]
-    found = (machine.get("host"), machine.get("cpu"), *toolchain, last.haloscope)
-    return tuple(str(value or "not known").splitlines()[0] for value in found)
+    machines = [record.machine or {} for record in dossier.records]
+    found = [{str(one.get(key) or "") for one in machines} for key in ("host", "cpu")]
+    found += [
+        {str(record.toolchain.get(key) or "") for record in dossier.records}
+        for key in ("mpi", "compiler", "flags", "source")
+    ]
+    found.append({str(record.haloscope or "") for record in dossier.records})
+    return tuple(_said(values) for values in found)
+
+
+def _said(values: set[str]) -> str:
+    """Each once, by its first line."""
+    known = sorted({value.splitlines()[0] for value in values if value})
+    return "; ".join(known) or "not known"

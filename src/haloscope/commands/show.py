@@ -34,7 +34,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("directory", metavar="DIR", help="what haloscope run wrote to")
-    parser.add_argument("tables", metavar="TABLE", nargs="*", help="ids or kinds (default: all)")
+    parser.add_argument(
+        "tables", metavar="TABLE", nargs="*", help="ids or kinds (default: all but details)"
+    )
     parser.add_argument("--list", action="store_true", help="only the ids and titles of its tables")
     parser.set_defaults(execute=execute)
 
@@ -76,5 +78,5 @@ def _chosen(tables: Sequence[Table], names: Sequence[str]) -> list[Table]:
     if problems:
         raise UserError(problems)
     if not names:
-        return list(tables)
+        return [table for table in tables if not table.folded]
     return [table for name in names for table in tables if name in (table.id, table.kind)]

@@ -50,6 +50,7 @@ class Hockney:
     alpha_s: latency. bandwidth_bytes_per_s: B, the bandwidth of endless messages.
     Neither is bent into sense: a negative latency stands here as it was fitted, and in `warnings`
     with the reason.
+    ends: of an extrapolation, the first and last size that each of the two was taken from.
     """
 
     method: Method
@@ -58,6 +59,7 @@ class Hockney:
     valid: tuple[float, float]
     residuals: Residuals
     warnings: tuple[str, ...]
+    ends: Ends | None = None
 
     name = "Hockney"
 
@@ -69,9 +71,12 @@ class Hockney:
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """alpha_s and bandwidth_bytes_per_s."""
+        small, large = (
+            (self.ends.latency_bytes, self.ends.bandwidth_bytes) if self.ends else (None, None)
+        )
         return (
-            Parameter("alpha_s", self.alpha_s),
-            Parameter("bandwidth_bytes_per_s", self.bandwidth_bytes_per_s),
+            Parameter("alpha_s", self.alpha_s, _words(small), small),
+            Parameter("bandwidth_bytes_per_s", self.bandwidth_bytes_per_s, _words(large), large),
         )
 
     @property
@@ -121,13 +126,15 @@ def fit(
     )
     alpha, slope = _estimates(data, method, solve, how)
     bandwidth = inverted(slope)
+    taken = _taken(data.x, ends or Ends()) if method == "extrapolation" else None
     return Hockney(
         method,
         alpha,
         bandwidth,
         (float(data.x[0]), float(data.x[-1])),
         Residuals(data.x, data.centres_s, alpha.value + data.x * slope.value),
-        tuple(_sense(data, method, alpha, bandwidth)),
+        (*_sense(data, method, alpha, bandwidth), *(_elsewhere(taken) if taken else ())),
+        taken,
     )
 
 
@@ -173,6 +180,31 @@ def _extrapolation(ends: Ends, sizes: Array, times_s: Array) -> _Solved:
     large = _between(sizes, ends.bandwidth_bytes)
     bandwidth = np.mean(sizes[large] / times_s[:, large], axis=1)
     return _Solved(np.mean(times_s[:, small], axis=1), 1.0 / bandwidth)
+
+
+def _taken(sizes: Array, ends: Ends) -> Ends:
+    """Of the sizes that extrapolation may take, the first and the last that are there."""
+    small = sizes[_between(sizes, ends.latency_bytes)]
+    large = sizes[_between(sizes, ends.bandwidth_bytes)]
+    return Ends((float(small[0]), float(small[-1])), (float(large[0]), float(large[-1])))
+
+
+def _elsewhere(taken: Ends) -> Sequence[str]:
+    """Said where the sizes are not those of the report."""
+    return [
+        f"The {what} is the mean over {_words(own)}: the report's sizes, {_words(theirs)}, are not "
+        "all in this sweep."
+        for what, own, theirs in (
+            ("latency", taken.latency_bytes, Ends().latency_bytes),
+            ("bandwidth", taken.bandwidth_bytes, Ends().bandwidth_bytes),
+        )
+        if own != theirs
+    ]
+
+
+def _words(sizes: tuple[float, float] | None) -> str:
+    """ "1 B to 4 B"; nothing for none."""
+    return f"{size(sizes[0])} to {size(sizes[1])}" if sizes else ""
 
 
 def _two_points(sizes: Array, times_s: Array) -> _Solved:

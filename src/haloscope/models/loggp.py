@@ -39,6 +39,8 @@ from haloscope.models.sweep import Array
 from haloscope.quantities import seconds, size
 from haloscope.stats import Estimate
 
+NAMES = ("latency_s", "send_overhead_s", "receive_overhead_s", "gap_s", "gap_s_per_byte")
+"""The parameters: L, o_s, o_r, g, G."""
 SMALL_BYTES = 64
 """Overheads and latency are taken from sizes up to this, where copying does not show."""
 
@@ -119,8 +121,7 @@ class LogGP:
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """latency_s, send_overhead_s, receive_overhead_s, gap_s, gap_s_per_byte."""
-        names = ("latency_s", "send_overhead_s", "receive_overhead_s", "gap_s", "gap_s_per_byte")
-        return tuple(Parameter(name, getattr(self, name)) for name in names)
+        return tuple(Parameter(name, getattr(self, name)) for name in NAMES)
 
     def predict(self, x: npt.ArrayLike) -> Array:
         """Seconds of one way of a message of x bytes; the shape of x. 0 bytes cost as much as 1."""

@@ -21,11 +21,13 @@ class Parameter:
     estimate: value, interval and the interval's method; low, high None where there is none. An end
               may be infinite: data that do not bound a bandwidth from above.
     piece:    the piece of the model it belongs to ("inter_socket"); "" for a model of one piece.
+    over:     the first and the last x that it rests on, where that is not all that the model does.
     """
 
     name: str
     estimate: Estimate
     piece: str = ""
+    over: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -109,7 +109,7 @@ class PiecewiseHockney:
     def parameters(self) -> tuple[Parameter, ...]:
         """alpha_s and bandwidth_bytes_per_s of every piece."""
         return tuple(
-            Parameter(name, estimate, piece.label)
+            Parameter(name, estimate, piece.label, (piece.first_bytes, piece.last_bytes))
             for piece in self.pieces
             for name, estimate in (
                 ("alpha_s", piece.alpha_s),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from haloscope.document import Document
+from haloscope.errors import Problem, UserError
 from haloscope.report.figures import Drawing
 from haloscope.tables import Cell, Table
 
@@ -18,9 +19,18 @@ def write(document: Document, _: Mapping[str, Sequence[Drawing]], directory: Pat
     for old in folder.glob("*.csv"):
         old.unlink()
     for table in document.tables:
-        with (folder / f"{table.id}.csv").open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows(lines(table))
+        write_table(table, folder / f"{table.id}.csv")
     return folder
+
+
+def write_table(table: Table, path: Path) -> None:
+    """Write one table. UserError where the file can't be written."""
+    try:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(lines(table))
+    except OSError as error:
+        mend = "name a file in a folder that is there and can be written to"
+        raise UserError(Problem(str(path), error.strerror or str(error), mend)) from error
 
 
 def lines(table: Table) -> Iterator[list[str]]:

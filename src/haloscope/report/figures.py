@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO, StringIO
@@ -114,10 +115,12 @@ def _lines(panel: Lines) -> Canvas:
         )
     own = [curve for curve in panel.curves if not curve.bound]
     for index, curve in enumerate(own):
+        apart = 1.0 if curve.joined else 2 ** (0.08 * (index - (len(own) - 1) / 2))
+        style = index if curve.style is None else curve.style
         if curve.model:
-            _model(axes, curve, index)
+            _model(axes, curve, style)
         else:
-            _curve(axes, curve, index, len(own))
+            _curve(axes, curve, style, apart)
     for curve in panel.curves:
         if curve.bound:
             ideal = [m.x for m in curve.marks], [m.y for m in curve.marks]
@@ -127,40 +130,49 @@ def _lines(panel: Lines) -> Canvas:
     if panel.y.scale == "linear" and axes.dataLim.ymin >= 0:
         axes.set_ylim(0, 1.06 * axes.dataLim.ymax)
     if len(panel.curves) > 1:
-        canvas.legend(loc="outside lower left", ncols=columns)
+        _legend(canvas, axes, [curve.label for curve in panel.curves], columns)
     return canvas
 
 
-def _model(axes: Axes, curve: Curve, index: int) -> None:
+def _legend(canvas: Canvas, axes: Axes, names: Sequence[str], columns: int) -> None:
+    """Below the panel, in the order of its curves."""
+    handles, labels = axes.get_legend_handles_labels()
+    drawn = dict(zip(labels, handles, strict=True))
+    ordered = [drawn[name] for name in names if name in drawn]
+    canvas.legend(handles=ordered, loc="outside lower left", ncols=columns)
+
+
+def _model(axes: Axes, curve: Curve, style: int) -> None:
     """A line without points, over the points it explains."""
     axes.plot(
         [m.x for m in curve.marks],
         [m.y for m in curve.marks],
         label=curve.label,
-        color=SERIES[index % len(SERIES)],
-        linestyle=_DASHES[index % len(_DASHES)],
+        color=SERIES[style % len(SERIES)],
+        linestyle=_DASHES[style % len(_DASHES)],
         linewidth=1.3,
         zorder=2.5,
     )
 
 
-def _curve(axes: Axes, curve: Curve, index: int, of: int) -> None:
-    """Points with the ends of their intervals; apart from each other where they share their x."""
-    apart = 1.0 if curve.joined else 2 ** (0.08 * (index - (of - 1) / 2))
+def _curve(axes: Axes, curve: Curve, style: int, apart: float) -> None:
+    """Points with the ends of their intervals; apart from others by a factor where they share x."""
     ends = [
         (m.y - m.low, m.high - m.y) if m.low is not None and m.high is not None else (0.0, 0.0)
         for m in curve.marks
     ]
-    colour = SERIES[index % len(SERIES)]
+    colour = SERIES[style % len(SERIES)]
     far = [(m.x * apart, y) for m in curve.marks for y in m.outliers]
     axes.scatter([x for x, _ in far], [y for _, y in far], s=5, color=colour, linewidths=0)
     axes.errorbar(
         [m.x * apart for m in curve.marks],
         [m.y for m in curve.marks],
-        yerr=[[low for low, _ in ends], [high for _, high in ends]],
+        yerr=[[low for low, _ in ends], [high for _, high in ends]]
+        if any(map(any, ends))
+        else None,
         label=curve.label,
         color=colour,
-        marker=_MARKERS[index % len(_MARKERS)],
+        marker=_MARKERS[style % len(_MARKERS)],
         linestyle="-" if curve.joined else "none",
         linewidth=1.3,
         elinewidth=1,

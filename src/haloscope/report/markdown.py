@@ -38,6 +38,8 @@ def _section(section: Section, drawings: Mapping[str, Sequence[Drawing]]) -> Ite
             yield f"![{_plain(figure.alt)}](figures/{drawing.name}.svg)"
         yield from ("", *(f"- {note}" for note in figure.notes))
     for table in section.tables:
+        if table.folded:
+            continue
         yield from ("", f"### {table.title}", "", *pipes(table), "")
         yield from (f"- {note}" for note in table.notes)
 

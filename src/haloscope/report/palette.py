@@ -7,7 +7,8 @@ in every SVG, so that one file serves both.
 from __future__ import annotations
 
 INK, GRID, MUTED, ON_COLOUR = "#1f2328", "#d5dbe1", "#59636e", "#ffffff"
-SERIES = ("#0072b2", "#c84f00", "#00815e", "#a8447f", "#7a6500", "#5b5fc7", "#8a4b2a", "#2f7d8c")
+SERIES = ("#0072b2", "#c84f00", "#00815e", "#7d1f6b", "#452c14", "#4f46d8", "#173799", "#2f7d8c")
+"""The first six differ for colour-blind readers too; further ones by their signs and dashes."""
 
 _DARK = {
     INK: "#e6edf3",
@@ -16,11 +17,11 @@ _DARK = {
     ON_COLOUR: "#0d1117",
     SERIES[0]: "#58b5f0",
     SERIES[1]: "#ff9a57",
-    SERIES[2]: "#41d3a2",
-    SERIES[3]: "#e79ac8",
-    SERIES[4]: "#dcc14a",
-    SERIES[5]: "#a9acff",
-    SERIES[6]: "#d8a184",
+    SERIES[2]: "#2fbf90",
+    SERIES[3]: "#d060b0",
+    SERIES[4]: "#fff3cf",
+    SERIES[5]: "#8f8cff",
+    SERIES[6]: "#d8b400",
     SERIES[7]: "#7fd0de",
 }
 

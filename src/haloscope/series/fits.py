@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from haloscope.evidence import Facet, MeasuredCase, facets
-from haloscope.fits import exchanges, message_models
+from haloscope.fits import HOCKNEY, exchanges, message_models, unfitted
+from haloscope.models.hockney import Ends, Hockney
 from haloscope.models.model import Model
+from haloscope.quantities import size
 from haloscope.series.model import Axis, Curve, Figure, Lines, Mark
 from haloscope.series.pingpong import BARS, curve, sizes_of
 from haloscope.tables.context import Context
@@ -27,17 +29,6 @@ def _figure(part: Facet, context: Context) -> Figure:
     (case,) = part.cases
     models = message_models(case)
     x = sizes_of([case])
-    residuals = tuple(
-        Curve(
-            name,
-            tuple(
-                Mark(float(size), 100 * float(left))
-                for size, left in zip(model.residuals.x, model.residuals.relative, strict=True)
-                if size > 0
-            ),
-        )
-        for name, model in models
-    )
     return Figure(
         id="fits",
         kind="fits",
@@ -58,12 +49,36 @@ def _figure(part: Facet, context: Context) -> Figure:
                 "Residuals: measured less model",
                 x,
                 Axis("of the measured time (%)", "symlog"),
-                residuals,
+                tuple(_residuals(name, model) for name, model in models),
             ),
         ),
         alt=f"Measured half round trips with {len(models)} models, and their residuals.",
-        notes=(BARS, "Where a model says that a message takes less than no time, it has no line."),
+        notes=(
+            BARS,
+            "Where a model says that a message takes less than no time, it has no line.",
+            *(f"{one.name}: not fitted: {one.reason}." for one in unfitted(case)),
+        ),
     )
+
+
+def _style(name: str) -> int:
+    """A model looks the same in every panel and figure, whatever others there are."""
+    return 1 + HOCKNEY.index(name)
+
+
+def _label(name: str, model: Model) -> str:
+    """Its name; with the sizes that its bandwidth is from, where those are not the report's."""
+    ends = model.ends if isinstance(model, Hockney) else None
+    if ends is None or ends.bandwidth_bytes == Ends().bandwidth_bytes:
+        return name
+    first, last = ends.bandwidth_bytes
+    return f"{name}: B from {size(first)} to {size(last)}"
+
+
+def _residuals(name: str, model: Model) -> Curve:
+    left = zip(model.residuals.x, model.residuals.relative, strict=True)
+    marks = tuple(Mark(float(x), 100 * float(share)) for x, share in left if x > 0)
+    return Curve(_label(name, model), marks, style=_style(name))
 
 
 def _drawn(name: str, model: Model) -> Curve:
@@ -72,8 +87,8 @@ def _drawn(name: str, model: Model) -> Curve:
     steps = 1 + int(_PER_OCTAVE * np.log2(last / first))
     sizes = np.geomspace(first, last, steps)
     marks = tuple(
-        Mark(float(size), 1e6 * float(time))
-        for size, time in zip(sizes, model.predict(sizes), strict=True)
+        Mark(float(x), 1e6 * float(time))
+        for x, time in zip(sizes, model.predict(sizes), strict=True)
         if time > 0
     )
-    return Curve(name, marks, model=True)
+    return Curve(_label(name, model), marks, model=True, style=_style(name))

@@ -30,6 +30,8 @@ class Curve:
     bound:  a limit (ideal speedup) rather than a measurement: a line without points.
     model:  what a model says: a line without points.
     joined: may a reader interpolate? Sizes can lie between two others, numbers of processes not.
+    style:  the number of its colour, sign and dashes, for what looks alike in several panels; its
+            place among the panel's curves if not given.
     """
 
     label: str
@@ -37,6 +39,7 @@ class Curve:
     bound: bool = False
     model: bool = False
     joined: bool = True
+    style: int | None = None
 
 
 @dataclass(frozen=True)

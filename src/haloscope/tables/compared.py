@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from haloscope.comparison import Contrast, Measure, contrasts, measures
+from haloscope.comparison import Contrast, Measure, contrasts, measures, step
 from haloscope.evidence import MeasuredCase, Setting, name_of
-from haloscope.quantities import SECONDS, listed
+from haloscope.quantities import count
 from haloscope.tables.contrast import COLUMNS, cells, explain
-from haloscope.tables.model import Cell, Column, Table, label
+from haloscope.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.tables.notebook import Notebook, left_out
 
 _COLUMNS = (
     Column("case", "case", align="left"),
-    Column("first_time_s", "first", "time"),
-    Column("second_time_s", "second", "time"),
+    Column("point", "point", align="left"),
+    Column("first_s", "first", "time"),
+    Column("second_s", "second", "time"),
     *COLUMNS,
+)
+_SWEEPS = (
+    Column("case", "case", align="left"),
+    Column("points", "points"),
+    Column("faster", "faster"),
+    Column("slower", "slower"),
+    Column("open", "open"),
+    Column("least", "least", "times as fast"),
+    Column("most", "most", "times as fast"),
 )
 _ELSEWHERE = ("runner",)
 """Settings that say where a case was run rather than what it is."""
@@ -24,11 +35,24 @@ _ELSEWHERE = ("runner",)
 
 @dataclass(frozen=True)
 class Compared:
-    """What came of it. table: None where no case is in both; the verdicts are those of its rows."""
+    """What came of it.
 
-    table: Table | None
+    tables:    sweeps, a row each, and cases that are one time; none where no case is in both.
+    details:   every comparison in a row of its own; None likewise.
+    contrasts: all comparisons, corrected together.
+    """
+
+    tables: tuple[Table, ...]
+    details: Table | None
     contrasts: tuple[Contrast, ...]
     notes: tuple[str, ...]
+
+    @property
+    def headline(self) -> str:
+        """ "75 comparisons: 3 faster, 72 no difference shown." """
+        found = Counter(one.verdict for one in self.contrasts)
+        words = [f"{number} {verdict}" for verdict, number in found.most_common()]
+        return f"{count(len(self.contrasts), 'comparison')}: {', '.join(words)}."
 
 
 def compare_cases(
@@ -56,8 +80,14 @@ def compare_cases(
         names = [str(cases[0].settings.get("toolchain")) for cases in (first, second)]
         notes.insert(0, f"Toolchains compared: {names[0]} (first) and {names[1]} (second).")
     found = contrasts([pair for one, other in pairs for pair in _measures(one, other)], seed)
-    table = _table(found, first) if found else None
-    return Compared(table, tuple(found), tuple(dict.fromkeys(notes)))
+    sweeps, alone = _groups(found)
+    tables = []
+    if sweeps:
+        tables.append(_sweeps(sweeps, first))
+    if alone:
+        tables.append(_details("compare", "First and second compared", alone, first))
+    details = _details("comparisons", "Every comparison", found, first) if found else None
+    return Compared(tuple(tables), details, tuple(found), tuple(dict.fromkeys(notes)))
 
 
 def _toolchain_differs(first: Sequence[MeasuredCase], second: Sequence[MeasuredCase]) -> bool:
@@ -74,28 +104,82 @@ def _measures(first: MeasuredCase, second: MeasuredCase) -> list[tuple[Measure, 
     """Their steps, or the points of a sweep that both have; without a good launch, the step."""
     theirs: Mapping[str, Measure] = {measure.what: measure for measure in measures(second)}
     common = [(own, theirs[own.what]) for own in measures(first) if own.what in theirs]
-    return common or [(_step(first), _step(second))]
+    return common or [(step(first), step(second))]
 
 
-def _step(case: MeasuredCase) -> Measure:
-    return Measure(case, "", tuple(case.times_s), case.time)
+def _groups(found: Sequence[Contrast]) -> tuple[list[list[Contrast]], list[Contrast]]:
+    """The comparisons of every sweep together, and those that are alone."""
+    groups: dict[tuple[str, str], list[Contrast]] = {}
+    for one in found:
+        groups.setdefault((one.first.case.id, one.first.group), []).append(one)
+    several = [own for own in groups.values() if len(own) > 1]
+    return several, [one for own in groups.values() if len(own) == 1 for one in own]
 
 
-def _table(found: Sequence[Contrast], among: Sequence[MeasuredCase]) -> Table:
-    shown = [case for one in found for case in (one.first.case, one.second.case)]
-    notebook = Notebook([], shown)
-    rows = tuple(_row(one, among, notebook) for one in found)
-    explain(found, notebook)
-    return Table(
-        "compare", "compare", "First and second compared", _COLUMNS, rows, notebook.notes()
+def _sweeps(sweeps: Sequence[Sequence[Contrast]], among: Sequence[MeasuredCase]) -> Table:
+    every = [one for own in sweeps for one in own]
+    notebook = _notebook(every)
+    rows = tuple(_sweep(own, among, notebook) for own in sweeps)
+    explain(every, notebook)
+    notebook.note("open: no difference shown, or none could be. least, most: over all points.")
+    if any(one.first.case.kernel == "pingpong" for one in every):
+        notebook.note("Ping-pongs by the time of a message one way, streams by the time a message.")
+    title = "Sweeps of first and second compared, point by point"
+    return Table("sweeps", "compare", title, _SWEEPS, rows, notebook.notes())
+
+
+def _sweep(
+    own: Sequence[Contrast], among: Sequence[MeasuredCase], notebook: Notebook
+) -> tuple[Cell, ...]:
+    verdicts = Counter(one.verdict for one in own)
+    faster, slower = verdicts["faster"], verdicts["slower"]
+    measure = own[0].first
+    group = "" if measure.group == "sizes" else f", {measure.group}"
+    rated = sorted((one for one in own if one.ratio), key=_ratio)
+    ends = (_where(rated[0], notebook), _where(rated[-1], notebook)) if rated else (missing(),) * 2
+    return (
+        label(f"{name_of(measure.case, among)}{group}"),
+        plain(len(own)),
+        Cell(faster, str(faster), tone="good" if faster else ""),
+        Cell(slower, str(slower), tone="bad" if slower else ""),
+        plain(len(own) - faster - slower),
+        *ends,
     )
 
 
+def _ratio(one: Contrast) -> float:
+    return one.ratio.value if one.ratio else 1.0
+
+
+def _where(one: Contrast, notebook: Notebook) -> Cell:
+    """A ratio with the point that it is at: a size, or the sign of a parameter."""
+    cell = notebook.estimate(one.ratio, one.second.case)
+    if one.first.group == "parameters":
+        return replace(cell, also=f"of {one.first.what.split()[-1]}")
+    return replace(cell, also=f"at {one.first.what.removeprefix(one.first.group).strip()}")
+
+
+def _details(
+    name: str, title: str, found: Sequence[Contrast], among: Sequence[MeasuredCase]
+) -> Table:
+    notebook = _notebook(found)
+    rows = tuple(_row(one, among, notebook) for one in found)
+    explain(found, notebook)
+    alone = not any(one.first.what for one in found)
+    columns = _COLUMNS[:1] + _COLUMNS[2:] if alone else _COLUMNS
+    rows = tuple(row[:1] + row[2:] for row in rows) if alone else rows
+    return Table(name, "compare", title, columns, rows, notebook.notes(), 1 if alone else 2)
+
+
+def _notebook(found: Sequence[Contrast]) -> Notebook:
+    return Notebook([], [case for one in found for case in (one.first.case, one.second.case)])
+
+
 def _row(one: Contrast, among: Sequence[MeasuredCase], notebook: Notebook) -> tuple[Cell, ...]:
-    name = listed([text for text in (name_of(one.first.case, among), one.first.what) if text])
     return (
-        label(name.replace(" and ", ", ")),
-        notebook.estimate(one.first.time, one.first.case, SECONDS),
-        notebook.estimate(one.second.time, one.second.case, SECONDS),
+        label(name_of(one.first.case, among)),
+        label(one.first.what),
+        notebook.estimate(one.first.time, one.first.case, one.first.scale),
+        notebook.estimate(one.second.time, one.second.case, one.second.scale),
         *cells(one, notebook),
     )

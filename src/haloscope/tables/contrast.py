@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from haloscope.comparison import ALPHA, Contrast
+from haloscope.comparison import ALPHA, Contrast, launches_needed
 from haloscope.quantities import count, probability
 from haloscope.tables.model import Cell, Column, Tone, missing, plain
 from haloscope.tables.notebook import Notebook
@@ -21,7 +21,7 @@ def cells(contrast: Contrast, notebook: Notebook) -> tuple[Cell, Cell, Cell]:
     """Ratio with its interval, corrected p-value, verdict."""
     verdict = Cell(contrast.verdict, contrast.verdict, tone=_TONES.get(contrast.verdict, ""))
     if contrast.ratio is None:
-        return missing(), missing(), verdict
+        return missing(), plain(contrast.adjusted, probability(contrast.adjusted)), verdict
     ratio = notebook.estimate(contrast.ratio, contrast.second.case)
     return ratio, plain(contrast.adjusted, probability(contrast.adjusted)), verdict
 
@@ -30,8 +30,11 @@ def explain(shown: Sequence[Contrast], notebook: Notebook) -> None:
     """Notes on the test and on its correction."""
     tests = [contrast for contrast in shown if contrast.comparison]
     if tests:
-        number_of = count(len(tests), "comparison")
+        number_of = count(tests[0].family, "comparison")
         notebook.note(
             "times as fast: ratio of medians. p: two-sided Mann-Whitney over launches, Holm's "
             f"correction for {number_of}; a difference is shown at p ≤ {ALPHA}."
         )
+    if any(contrast.verdict == "too few launches to tell" for contrast in shown):
+        needed = launches_needed(tests[0].family)
+        notebook.note(f"To tell, {needed} launches on each side are enough (--launches {needed}).")

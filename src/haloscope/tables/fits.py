@@ -6,29 +6,25 @@ from collections.abc import Iterator, Sequence
 from math import isfinite
 
 from haloscope.evidence import Facet, MeasuredCase, facets
-from haloscope.fits import bandwidth_curve, message_models
-from haloscope.models.model import Parameter
-from haloscope.quantities import BYTES, BYTES_PER_SECOND, PLAIN, SECONDS, Scale, percent, size
+from haloscope.fits import bandwidth_curve, message_models, unfitted
+from haloscope.models.curve import Curve
+from haloscope.models.model import Model, Parameter
+from haloscope.quantities import (
+    BYTES,
+    BYTES_PER_SECOND,
+    PARAMETERS,
+    PER_BYTE,
+    PLAIN,
+    SECONDS,
+    Scale,
+    percent,
+    seconds,
+    size,
+)
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.tables.notebook import Notebook
 
-_WORDS = {
-    "alpha_s": "latency α",
-    "latency_s": "latency L",
-    "send_overhead_s": "overhead of sending o_s",
-    "receive_overhead_s": "overhead of receiving o_r",
-    "gap_s": "gap between messages g",
-    "gap_s_per_byte": "gap between bytes G",
-    "bandwidth_bytes_per_s": "bandwidth B",
-    "peak_bytes_per_s": "peak bandwidth",
-    "peak_bytes": "size of the peak",
-    "asymptotic_bytes_per_s": "asymptotic bandwidth",
-    "half_bandwidth_bytes": "half-bandwidth size n½",
-    "hump_ratio": "in-cache hump, peak over asymptote",
-    "hump_fall_bytes": "size where the hump falls",
-}
-PER_BYTE: Scale = ((1e-6, "µs/B"), (1e-9, "ns/B"), (1e-12, "ps/B"))
 _SCALES: tuple[tuple[str, Scale], ...] = (
     ("_s_per_byte", PER_BYTE),
     ("_bytes_per_s", BYTES_PER_SECOND),
@@ -38,26 +34,33 @@ _SCALES: tuple[tuple[str, Scale], ...] = (
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """One table a ping-pong that has sizes enough to be fitted, and a run of loggp."""
-    own = [case for case in cases if message_models(case)]
-    return [_table(part, context) for part in facets(own, ())]
+    """For a ping-pong with sizes enough, or a run of loggp: parameters, and predictions by size."""
+    own = [case for case in cases if message_models(case) or unfitted(case)]
+    return [table for part in facets(own, ()) for table in _tables(part, context)]
 
 
-def _table(part: Facet, context: Context) -> Table:
+def _tables(part: Facet, context: Context) -> list[Table]:
     (case,) = part.cases
-    notebook = Notebook(part.cases, context.all_cases)
+    tables = [_parameters(case, context, part.label)]
+    if message_models(case):
+        tables.append(_predictions(case, context, part.label))
+    return tables
+
+
+def _parameters(case: MeasuredCase, context: Context, name: str) -> Table:
+    notebook = Notebook([case], context.all_cases)
     return Table(
         id="fits",
         kind="fits",
-        title=context.title("Models of a message's time", part.label),
+        title=context.title("Models of a message's time", name),
         columns=(
             Column("model", "model", align="left"),
-            Column("piece", "sizes", align="left"),
+            Column("valid_bytes", "sizes", align="left"),
             Column("parameter", "parameter", align="left"),
             Column("value", "value"),
             Column("misfit", "misfit"),
         ),
-        rows=tuple(_rows(case, notebook)),
+        rows=(*_rows(case, notebook), *_not_fitted(case, notebook)),
         notes=notebook.notes(),
         stub=2,
     )
@@ -65,33 +68,76 @@ def _table(part: Facet, context: Context) -> Table:
 
 def _rows(case: MeasuredCase, notebook: Notebook) -> Iterator[tuple[Cell, ...]]:
     for name, model in message_models(case):
-        whole = f"{size(model.valid[0])} to {size(model.valid[1])}"
         misfit = plain(model.residuals.relative_rms, percent(model.residuals.relative_rms))
         for index, parameter in enumerate(model.parameters):
             yield (
                 label(name if index == 0 else "", name),
-                label(parameter.piece or whole),
+                _sizes(parameter, model.valid),
                 *_valued(parameter, case, notebook),
                 misfit if index == 0 else missing(""),
             )
-        notebook.note(f"{name}: {model.source}.")
-        for warning in model.warnings:
-            notebook.note(f"{name}: {warning}")
+        _sourced(notebook, name, model)
     if found := bandwidth_curve(case):
-        whole = f"{size(found.valid[0])} to {size(found.valid[1])}"
         for index, parameter in enumerate(found.parameters):
             name = found.name if index == 0 else ""
             cells = _valued(parameter, case, notebook)
-            yield (label(name, found.name), label(whole), *cells, missing(""))
-        notebook.note(f"{found.name}: {found.source}.")
-        for warning in found.warnings:
-            notebook.note(f"{found.name}: {warning}")
+            yield (label(name, found.name), _sizes(parameter, found.valid), *cells, missing(""))
+        _sourced(notebook, found.name, found)
     notebook.note("misfit: root mean square of the relative residuals.")
+
+
+def _sizes(parameter: Parameter, valid: tuple[float, float]) -> Cell:
+    """The sizes that a parameter rests on, in words and as numbers."""
+    first, last = parameter.over or valid
+    words = parameter.piece or f"{size(first)} to {size(last)}"
+    return Cell(words, words, low=first, high=last)
+
+
+def _sourced(notebook: Notebook, name: str, model: Model | Curve) -> None:
+    notebook.note(f"{name}: {model.source}.")
+    for warning in model.warnings:
+        notebook.note(f"{name}: {warning}")
+
+
+def _not_fitted(case: MeasuredCase, notebook: Notebook) -> Iterator[tuple[Cell, ...]]:
+    """A row for every model that the data do not suit; its reason is among the notes."""
+    for one in unfitted(case):
+        yield label(one.name), label("–"), label("–"), missing("not fitted", warn=True), missing("")
+        notebook.note(f"{one.name}: not fitted: {one.reason}.")
+
+
+def _predictions(case: MeasuredCase, context: Context, name: str) -> Table:
+    """By size: measured, and of every model what it says and what is left over."""
+    models = message_models(case)
+    first = models[0][1].residuals
+    columns = [Column("size_bytes", "message", align="left"), Column("measured_s", "measured")]
+    for title, _ in models:
+        key = title.lower().replace(",", "").replace(" ", "_")
+        columns += [
+            Column(f"{key}_s", "predicted", title),
+            Column(f"{key}_residual", "residual", title),
+        ]
+    rows = []
+    for index, (x, measured) in enumerate(zip(first.x, first.measured_s, strict=True)):
+        row = [label(size(x), int(x)), plain(float(measured), seconds(measured))]
+        for _, model in models:
+            told, left = model.residuals.predicted_s[index], model.residuals.relative[index]
+            row += [plain(float(told), seconds(told)), plain(float(left), percent(left))]
+        rows.append(tuple(row))
+    return Table(
+        id="predictions",
+        kind="fits",
+        title=context.title("Models of a message's time, size by size", name),
+        columns=tuple(columns),
+        rows=tuple(rows),
+        notes=("residual: measured less predicted, as a share of measured.",),
+        folded=True,
+    )
 
 
 def _valued(parameter: Parameter, case: MeasuredCase, notebook: Notebook) -> tuple[Cell, Cell]:
     scale = next((s for ending, s in _SCALES if parameter.name.endswith(ending)), PLAIN)
-    name = label(_WORDS.get(parameter.name, parameter.name), parameter.name)
+    name = label(PARAMETERS.get(parameter.name, parameter.name), parameter.name)
     if not isfinite(parameter.estimate.value):
         return name, missing("unbounded")
     return name, notebook.estimate(parameter.estimate, case, scale)

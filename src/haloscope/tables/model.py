@@ -61,6 +61,7 @@ class Table:
 
     id is unique within a report and fit for a file's name; kind is one of those a study can ask
     for; notes say what the spread is, what was left out and why, where published values are from.
+    folded: details that a page opens on demand and that stand whole in the CSV file alone.
     """
 
     id: str
@@ -70,6 +71,7 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = ()
     stub: int = 1
+    folded: bool = False
 
     def __post_init__(self) -> None:
         """Every row has a cell for every column."""

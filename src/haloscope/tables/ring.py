@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.evidence import Facet, MeasuredCase, facets
-from haloscope.fits import ring_model
+from haloscope.fits import no_ring, ring_model
 from haloscope.quantities import SECONDS, listed
 from haloscope.stats import mean_interval
 from haloscope.tables.context import Context
@@ -38,6 +38,8 @@ def _cycles(part: Facet, context: Context) -> Table:
             notebook.estimate(each, case, SECONDS),
         ))  # fmt: skip
     notebook.note("a message: the cycle over the 2 N messages that follow one another in it.")
+    if reason := no_ring(part.cases):
+        notebook.note(f"No latency by level: {reason}.")
     return Table(
         id="ring",
         kind="ring",

@@ -1,0 +1,180 @@
+"""A/A study on real launches: the same ping-pong twice, how often is it called different?
+
+usage: .venv/bin/python bench/aa_real.py --out DIR [--launches N]     measure (more), then judge
+
+Launches of one case go on one after another; ever 12 of them are a set, and a set gives one study
+that compares A with its twin A, size by size, as haloscope compare does. No launch is in two sets.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from turns import ROOT, write_page
+
+from haloscope.stats import compare, holm
+
+EACH = 6
+"""Launches of A, and of its twin: the fewest with which a family of three can be called."""
+FEWEST_SETS = 100
+SIZES = (8, 8192, 1 << 20)
+LEVEL = 0.05
+# MPICH starts a job in half the time of Open MPI: twice the launches in an hour.
+STUDY = f"""\
+title = "The same ping-pong again and again"
+launches = 12
+
+[[runs]]
+kernel = "pingpong"
+params = {{ sizes = "{",".join(map(str, SIZES))}", repetitions = 3 }}
+layout = {{ ppn = 2 }}
+toolchains = ["mpich"]
+"""
+
+Launch = dict[int, float]
+"""Seconds of a message one way, by its size."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What comparisons came to. sets: independent of each other; the sizes of one set are not."""
+
+    sets: int
+    comparisons: int
+    raw: int
+    called: int
+    sets_with_any: int
+
+    def row(self, name: str) -> str:
+        """Its line of the page."""
+        share = [f"{100 * one / self.comparisons:.1f} %" for one in (self.raw, self.called)]
+        return (
+            f"| {name} | {self.sets} | {self.comparisons} | {share[0]} | {share[1]} "
+            f"| {self.sets_with_any} ({100 * self.sets_with_any / self.sets:.1f} %) |"
+        )
+
+
+def judge(sets: Sequence[Sequence[Launch]], divide: Callable[[int], Sequence[int]]) -> Outcome:
+    """Compare the halves of every set. divide(k): which launches of set k are A's."""
+    raw = called = any_called = 0
+    for number, launches in enumerate(sets):
+        mine = set(divide(number))
+        halves = [[one for k, one in enumerate(launches) if (k in mine) == own] for own in (1, 0)]
+        p_values = [compare(*([one[size] for one in half] for half in halves)) for size in SIZES]
+        raw += sum(one.p_value <= LEVEL for one in p_values)
+        adjusted = [p for p in holm([one.p_value for one in p_values]) if p is not None]
+        called += sum(p <= LEVEL for p in adjusted)
+        any_called += min(adjusted) <= LEVEL
+    return Outcome(len(sets), len(sets) * len(SIZES), raw, called, any_called)
+
+
+def measure(folder: Path, launches: int) -> None:
+    """Go on until there are so many launches, or until it is told to stop: nothing is lost."""
+    command = [str(ROOT / "haloscope"), "run", "--no-report", "--launches", str(launches)]
+    if (folder / "records.jsonl").exists():
+        command += ["--resume", str(folder)]
+    else:
+        study = folder.parent / "aa-real.toml"
+        study.parent.mkdir(parents=True, exist_ok=True)
+        study.write_text(STUDY)
+        command += [str(study), "--out", str(folder)]
+    done = subprocess.run(command, check=False).returncode
+    if done not in (0, 130):
+        sys.exit(f"{' '.join(command)} failed")
+
+
+def read(folder: Path) -> tuple[list[Launch], int]:
+    """The good launches in the order in which they ran; how many were not good."""
+    from haloscope.dossier import open_folder
+
+    records = sorted(open_folder(folder).records, key=lambda record: record.started or "")
+    good = [record for record in records if record.outcome == "ok"]
+    found = [
+        {point["size_bytes"]: median(point["times_s"]) / 2 for point in record.points}
+        for record in good
+    ]
+    return found, len(records) - len(good)
+
+
+def page(launches: Sequence[Launch], bad: int) -> list[str]:
+    """The body of docs/bench/aa_real.md."""
+    sets = [launches[k : k + 2 * EACH] for k in range(0, len(launches) - 2 * EACH + 1, 2 * EACH)]
+    draw = random.Random(2026)
+    drawn = [draw.sample(range(2 * EACH), EACH) for _ in sets]
+    turns = [[2 * k + draw.randrange(2) for k in range(EACH)] for _ in sets]
+    ways: dict[str, Callable[[int], Sequence[int]]] = {
+        "random order, as a study launches its cases": lambda k: drawn[k],
+        "in pairs, in turn": lambda k: turns[k],
+        "all of A, then all of its twin": lambda _: range(EACH),
+    }
+    rows = [judge(sets, divide).row(name) for name, divide in ways.items()]
+    return [
+        f"{len(launches)} launches of a ping-pong of {', '.join(map(str, SIZES))} bytes, one after",
+        f"another ({bad} more were not good); every {2 * EACH} that follow each other are a set,",
+        f"no launch is in two. In a set {EACH} launches are called A, {EACH} its twin; each size",
+        "is compared (two-sided Mann-Whitney over launches; Holm's correction over three sizes).",
+        "",
+        "| how launches are divided | sets | comparisons | p <= 0.05 | called different, after "
+        "Holm | sets with any called |",
+        "|---|---|---|---|---|---|",
+        *rows,
+        "",
+        "Target: no more than 5 % of comparisons called different, over at least 200, in random",
+        "order. Which launches are A's was drawn after they ran: as both are the same program,",
+        "that is the same as drawing their order before.",
+        "",
+        "What depends on what: sets share no launch, but follow each other on one machine on one",
+        "day, and the three sizes of a set share its launches, so that independent comparisons are",
+        "as many as sets. Random order makes the test exact whatever the machine does. Without it",
+        "(the last line, which is what two result folders are that were measured one after the",
+        "other) a drift of the machine is called a difference.",
+        "",
+        "| bytes | median one way | over launches | correlation of a launch with the next |",
+        "|---|---|---|---|",
+        *(_row(launches, size) for size in SIZES),
+    ]
+
+
+def _row(launches: Sequence[Launch], size: int) -> str:
+    """How a size's times scatter over launches."""
+    times = [1e6 * one[size] for one in launches]
+    return (
+        f"| {size} | {median(times):.3g} us | {min(times):.3g} to {max(times):.3g} us "
+        f"| {_lag(launches, size):.2f} |"
+    )
+
+
+def _lag(launches: Sequence[Launch], size: int) -> float:
+    """Rank correlation of every launch with the one after it."""
+    from scipy.stats import spearmanr
+
+    times = [one[size] for one in launches]
+    return float(spearmanr(times[:-1], times[1:]).statistic)
+
+
+def main() -> None:
+    """Measure where asked to, judge, write the page where there are sets enough."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--launches", type=int, default=0, help="until there are so many in all")
+    arguments = parser.parse_args()
+    if arguments.launches:
+        measure(arguments.out, arguments.launches)
+    launches, bad = read(arguments.out)
+    if len(launches) < FEWEST_SETS * 2 * EACH:
+        needed = FEWEST_SETS * 2 * EACH
+        sys.exit(f"{len(launches)} launches so far; {FEWEST_SETS} sets need {needed}: --launches")
+    print(
+        write_page("aa_real", "A/A study on real launches", page(launches, bad), "No competitors.")
+    )
+
+
+if __name__ == "__main__":
+    main()
