@@ -18,13 +18,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from turns import ROOT, Target, petsc_flags, ratios, write_page
+from turns import ROOT, Target, kept, petsc_flags, ratios, taken, write_page
 
 SIZES = [8 << (3 * i) for i in range(7)] + [4 << 20]
 SMALL = 4096
@@ -207,18 +206,6 @@ def bench_setup(peer: Path, setup: Path, rounds: int) -> list[str]:
     return [*body, "", "Milliseconds: " + "; ".join(times) + ".", ""]
 
 
-def kept() -> dict[str, list[str]]:
-    """The sections that are on the page, by their titles."""
-    page = ROOT / "docs" / "bench" / "star_forest.md"
-    sections: dict[str, list[str]] = {}
-    title = ""
-    for line in page.read_text().splitlines() if page.exists() else []:
-        title = line if line.startswith("## ") else title
-        if title:
-            sections.setdefault(title, []).append(line)
-    return sections
-
-
 def main() -> None:
     """Run what is asked for, write docs/bench/star_forest.md."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -230,7 +217,7 @@ def main() -> None:
     rounds, largest = arguments.rounds, arguments.largest
     if unknown := set(arguments.sections) - set(names):
         parser.error(f"no section {', '.join(unknown)}; there are {', '.join(names)}")
-    sections = kept()
+    sections = kept("star_forest")
     with tempfile.TemporaryDirectory() as folder:
         peer, setup = build(Path(folder))
         runs: dict[str, Callable[[], list[str]]] = {
@@ -244,14 +231,8 @@ def main() -> None:
         }
         for name in arguments.sections or names:
             title, *body = runs[name]()
-            sections[title] = [title, "", f"{taken(rounds)}", *body]
+            sections[title] = [title, "", f"{rounds} rounds, {taken()}", *body]
     print(write_page("star_forest", "Star forests against PETSc's", [*chain(*sections.values())]))
-
-
-def taken(rounds: int) -> str:
-    """When a section was measured, and how busy the machine was."""
-    load = f"{os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
-    return f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {rounds} rounds; load over a minute {load}."
 
 
 if __name__ == "__main__":

@@ -90,6 +90,24 @@ def processor() -> str:
     return platform.processor() or "unknown processor"
 
 
+def kept(name: str) -> dict[str, list[str]]:
+    """The sections that are on docs/bench/NAME.md, by their titles."""
+    page = ROOT / "docs" / "bench" / f"{name}.md"
+    sections: dict[str, list[str]] = {}
+    title = ""
+    for line in page.read_text().splitlines() if page.exists() else []:
+        title = line if line.startswith("## ") else title
+        if title:
+            sections.setdefault(title, []).append(line)
+    return sections
+
+
+def taken() -> str:
+    """When a section was measured, and how busy the machine was."""
+    load = f"{os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
+    return f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC; load over a minute {load}."
+
+
 def write_page(name: str, title: str, body: Sequence[str]) -> Path:
     """Write docs/bench/NAME.md: what was run, where, when and what came out."""
     commit = subprocess.run(

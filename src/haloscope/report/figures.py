@@ -113,11 +113,12 @@ def _lines(panel: Lines) -> Canvas:
             va="top",
         )
     own = [curve for curve in panel.curves if not curve.bound]
+    pointed = [curve for curve in own if not curve.model]
     for index, curve in enumerate(own):
         if curve.model:
             _model(axes, curve, index)
         else:
-            _curve(axes, curve, index, len(own))
+            _curve(axes, curve, index, pointed.index(curve) - (len(pointed) - 1) / 2)
     for curve in panel.curves:
         if curve.bound:
             ideal = [m.x for m in curve.marks], [m.y for m in curve.marks]
@@ -144,9 +145,9 @@ def _model(axes: Axes, curve: Curve, index: int) -> None:
     )
 
 
-def _curve(axes: Axes, curve: Curve, index: int, of: int) -> None:
+def _curve(axes: Axes, curve: Curve, index: int, aside: float) -> None:
     """Points with the ends of their intervals; apart from each other where they share their x."""
-    apart = 1.0 if curve.joined else 2 ** (0.08 * (index - (of - 1) / 2))
+    apart = 1.0 if curve.joined else 2 ** (0.06 * aside)
     ends = [
         (m.y - m.low, m.high - m.y) if m.low is not None and m.high is not None else (0.0, 0.0)
         for m in curve.marks
