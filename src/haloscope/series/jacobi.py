@@ -33,8 +33,8 @@ def _figure(scaling: Scaling, context: Context) -> Figure:
         alt=f"Updates a second of 1 to {best.sweep.ranks} processes; most: "
         f"{number(best.rate.value / 1e6)} MLUP/s on {best.sweep.ranks}.",
         notes=(
-            "1-D: ranks along one axis alone; 2/3-D: along two or three. Lines: what the models say; "
-            "dashed grey: N times one.",
+            "1-D: ranks along one axis alone; 2/3-D: along two or three. Lines: what the "
+            "models say; dashed grey: N times one.",
             *scaling.lacking,
         ),
     )
