@@ -54,7 +54,7 @@ def table(name: str) -> list[str]:
     return [
         f"## {paper}, table {table_id}: cells of 5 s and more",
         "",
-        f"{taken()}. {len(cells)} cells simulated in {wall:.0f} s, none of them kept from before.",
+        f"{taken()} {len(cells)} cells simulated in {wall:.0f} s, none of them kept from before.",
         "",
         "| cells | number | median | aim | worst | aim |",
         "|---|---|---|---|---|---|",
@@ -84,7 +84,7 @@ def cases() -> list[str]:
     return [
         "## One case: poisson_cg, textbook, n = 16384, 20 iterations, 32 ranks a node of stampede2",
         "",
-        f"{taken()}.",
+        taken(),
         "",
         "| ranks | wall | at most | peak memory | at most | simulated messages a second |",
         "|---|---|---|---|---|---|",

@@ -1,6 +1,9 @@
 """poisson_cg variant=sstep against fused: time, and iterations to convergence against textbook.
 
-usage: .venv/bin/python bench/sstep.py [--rounds 5]
+usage: .venv/bin/python bench/sstep.py [--rounds 5] [SECTION ...]
+
+Sections: 1, 2 (times on one rank and two), paper, random, point (iterations with that right-hand
+side). What is not asked for stays on the page as it was.
 """
 
 from __future__ import annotations
@@ -8,12 +11,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from itertools import chain
 from statistics import median
 from typing import Any
 
-from turns import Target, in_turn, once, ratios, write_page
+from turns import Target, in_turn, kept, once, ratios, taken, write_page
 
-ITERATIONS = {1024: 320, 2048: 96, 4096: 32}
+ITERATIONS = {1024: 192, 2048: 64, 4096: 16}
 AIMS = {1024: 1.3, 2048: 1.6, 4096: 1.6}
 VARIANTS: dict[str, dict[str, Any]] = {
     "fused": {"variant": "fused"},
@@ -50,10 +54,16 @@ def bench_size(n: int, ranks: int, rounds: int) -> list[str]:
         for name, values in figures.items()
     )
     return [
-        f"## n = {n}, {ranks} rank{'s' if ranks > 1 else ''}, {ITERATIONS[n]} iterations", "",
+        f"### n = {n}, {ITERATIONS[n]} iterations", "",
         "| what | median | range | target | |", "|---|---|---|---|---|", *rows, "",
         f"Median time a point and iteration: {per_point}.", "",
     ]  # fmt: skip
+
+
+def bench_times(ranks: int, rounds: int) -> list[str]:
+    """The section of all sizes on so many ranks."""
+    lines = [line for n in ITERATIONS for line in bench_size(n, ranks, rounds)]
+    return [f"## Times, {ranks} rank{'s' if ranks > 1 else ''}", "", taken(), "", *lines]
 
 
 def found(n: int, rhs: str, params: dict[str, Any]) -> str:
@@ -64,32 +74,37 @@ def found(n: int, rhs: str, params: dict[str, Any]) -> str:
     return f"{result['iterations']}{error}" + ("" if at is None else f" (fused from {at})")
 
 
-def bench_counts() -> list[str]:
+def bench_counts(rhs: str) -> list[str]:
     """Iterations (and errors, where the solution is known) to a residual of 1e-6."""
     variants = {"textbook": {"variant": "textbook"}, **VARIANTS}
     lines = [
-        "## Iterations to 1e-6, and the error where the solution is known", "",
-        f"| n | right-hand side | {' | '.join(variants)} |",
-        "|---|---|" + "---|" * len(variants),
+        f"## Iterations to 1e-6, rhs={rhs}" + (", and the error" if rhs == "paper" else ""), "",
+        taken(), "", f"| n | {' | '.join(variants)} |", "|---|" + "---|" * len(variants),
     ]  # fmt: skip
-    for rhs in RIGHT_SIDES:
-        for n in CONVERGED if rhs == "paper" else (256, 1024):
-            cells = [found(n, rhs, params) for params in variants.values()]
-            lines.append(f"| {n} | {rhs} | {' | '.join(cells)} |")
-            print(lines[-1], flush=True)
+    for n in CONVERGED:
+        cells = [found(n, rhs, params) for params in variants.values()]
+        lines.append(f"| {n} | {' | '.join(cells)} |")
+        print(lines[-1], flush=True)
     return [*lines, ""]
 
 
 def main() -> None:
-    """Run everything, write docs/bench/sstep.md."""
+    """Run what is asked for, write docs/bench/sstep.md."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
-    rounds = parser.parse_args().rounds
-    body = []
-    for n in ITERATIONS:
-        for ranks in (1, 2):
-            body += bench_size(n, ranks, rounds)
-    body += bench_counts()
+    names = ["1", "2", *RIGHT_SIDES]
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help=", ".join(names))
+    arguments = parser.parse_args()
+    if unknown := set(arguments.sections) - set(names):
+        parser.error(f"no section {', '.join(unknown)}; there are {', '.join(names)}")
+    sections = kept("sstep")
+    for name in arguments.sections or names:
+        if name in RIGHT_SIDES:
+            title, *body = bench_counts(name)
+        else:
+            title, *body = bench_times(int(name), arguments.rounds)
+        sections[title] = [title, *body]
+    body = [*chain(*sections.values())]
     print(write_page("sstep", "poisson_cg: s iterations a sweep", body))
 
 

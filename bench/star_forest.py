@@ -231,7 +231,7 @@ def main() -> None:
         }
         for name in arguments.sections or names:
             title, *body = runs[name]()
-            sections[title] = [title, "", f"{taken()}, {rounds} rounds.", *body]
+            sections[title] = [title, "", f"{rounds} rounds, {taken()}", *body]
     print(write_page("star_forest", "Star forests against PETSc's", [*chain(*sections.values())]))
 
 

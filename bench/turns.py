@@ -105,7 +105,7 @@ def kept(name: str) -> dict[str, list[str]]:
 def taken() -> str:
     """When a section was measured, and how busy the machine was."""
     load = f"{os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
-    return f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, load over a minute {load}"
+    return f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC; load over a minute {load}."
 
 
 IN_TURN = "Competitors run in turn; each figure is the median over rounds, with its range."

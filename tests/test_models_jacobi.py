@@ -58,6 +58,7 @@ def detailed(**changes: object) -> Detailed:
         "bytes_per_update": 24.0,
         "memory": lambda ranks: 1e18,
         "message": (lambda size: 1e-6 + size / 1e9, lambda size: 1e-5 + size / 1e10),
+        "cores": 4,
     }
     return Detailed(**{**given, **changes})  # type: ignore[arg-type]
 
@@ -68,6 +69,16 @@ def test_ranks_that_fill_the_memory_wait_for_it() -> None:
     assert model.seconds(alone) == pytest.approx(1000e-9)
     copies = 8 * 800 / 12e9
     assert model.seconds(both) == pytest.approx(2000e-9 + copies)
+
+
+def test_ranks_that_share_a_core_slow_all_by_their_number_over_the_gain() -> None:
+    silent = (lambda size: 0.0, lambda size: 0.0)
+    full, one_more = Sweep((10, 10, 10), (4, 1, 1)), Sweep((10, 10, 10), (5, 1, 1))
+    assert detailed(message=silent).seconds(full) == pytest.approx(1000e-9)
+    assert detailed(message=silent).seconds(one_more) == pytest.approx(2000e-9)
+    gain = detailed(message=silent, smt_gain=1.6)
+    assert gain.seconds(full) == pytest.approx(1000e-9)
+    assert gain.seconds(one_more) == pytest.approx(1250e-9)
 
 
 def test_each_axis_has_messages_of_its_size_and_place() -> None:

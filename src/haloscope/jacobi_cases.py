@@ -108,10 +108,20 @@ def _models(
     update_s = alone.seconds / alone.sweep.points
     found: list[jacobi.Model] = [_textbook(update_s, [dict(link) for link in links])]
     memory = _memory(among)
-    if memory is None:
+    machine = alone.case.launches[0].machine
+    if memory is None or machine is None:
         return found, ["no better model: the memory's bandwidth was not measured (stream)"]
     first, second = (_seconds_of(dict(link)) for link in links)
-    found.append(Detailed(update_s, _bytes_per_update(alone), memory, (first, second)))
+    found.append(
+        Detailed(
+            update_s,
+            _bytes_per_update(alone),
+            memory,
+            (first, second),
+            machine["cores"],
+            machine.get("smt_gain") or 1.0,
+        )
+    )
     return found, []
 
 

@@ -172,6 +172,7 @@ class Simulated:
             **self.identity(),
             "sockets": node.sockets,
             "threads_per_core": node.threads_per_core,
+            "smt_gain": node.smt_gain.value if node.smt_gain else None,
             "caches": [one.model_dump(include=_CACHE) for one in node.caches],
             "memory_bytes": node.memory_bytes,
             "governor": None,

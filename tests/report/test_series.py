@@ -112,3 +112,9 @@ def test_every_kind_bears_records_that_all_failed() -> None:
     raws = [bad(raw, "failed", "no such file") for raw in quick()]
 
     assert [build(kind, raws) for kind in series.KINDS] == [[]] * len(series.KINDS)
+
+
+def test_ticks_keep_the_labels_that_have_room() -> None:
+    ticks = series.model.counts([1, 2, 4, 8, 16, 20, 24, 25, 32, 40, 48])
+    assert [value for value, _ in ticks] == [1, 2, 4, 8, 16, 20, 24, 25, 32, 40, 48]
+    assert [word for _, word in ticks if word] == ["1", "2", "4", "8", "16", "24", "32", "48"]

@@ -4,8 +4,9 @@ textbook   Celoria's ORFEO report, section 3, equations (14) to (16), after Hage
            Introduction to High Performance Computing, 2010, section 9.3: P = L^3 N / (T_s + T_c)
            with T_c = c / B + k T_l. A rank's own time does not change with the number of ranks,
            and all messages take the time of one latency each and of all bytes by one bandwidth.
-detailed   beyond it: the memory that ranks of a node share, each axis' messages by their own size,
-           placement and protocol, the copies into and out of them, and sweeping meanwhile.
+detailed   beyond it: the memory that ranks of a node share, cores that ranks share where there are
+           more of these (SMT), each axis' messages by their own size, placement and protocol, the
+           copies into and out of them, and sweeping meanwhile.
 
 Nothing is fitted to the sweeps that are to be predicted: what goes in is one rank's sweep, messages
 between two ranks, and the memory's bandwidth. The residuals are those of true predictions.
@@ -122,7 +123,11 @@ class Detailed:
     update_s: as in Textbook. bytes_per_update: through the memory, by the algorithm.
     memory: bytes a second that so many ranks of a node draw from it together.
     message: seconds of a message of so many bytes, within a node and between nodes.
+    cores: of a node. smt_gain: what the ranks that share a core do together, over what one alone
+    does there; 1 where nobody measured it.
 
+    All ranks wait for the slowest, so one core that is shared slows every sweep: by the ranks on it
+    over the gain.
     A rank's sweep takes as long as alone, or as long as its bytes take through its share of the
     memory. Within a node a core copies what it sends and what it receives, one after the other;
     between nodes the network does both at once.
@@ -132,14 +137,20 @@ class Detailed:
     bytes_per_update: float
     memory: Callable[[int], float]
     message: tuple[Callable[[float], float], Callable[[float], float]]
+    cores: int
+    smt_gain: float = 1.0
 
     name = "detailed"
-    source = "ORFEO report, section 3, with memory shared by ranks, messages by axis, and overlap"
+    source = (
+        "ORFEO report, section 3, with memory and cores shared by ranks, messages by axis, overlap"
+    )
 
     def seconds(self, sweep: Sweep) -> float:
         """Of one sweep; an exchange of several layers counts in equal parts."""
         share = self.memory(sweep.ranks_on_node) / sweep.ranks_on_node
-        update_s = max(self.update_s, self.bytes_per_update / share)
+        on_core = -(-sweep.ranks_on_node // self.cores)
+        crowding = on_core / self.smt_gain if on_core > 1 else 1.0
+        update_s = max(self.update_s * crowding, self.bytes_per_update / share)
         sizes = {
             axis: float(_face(sweep.box, axis) * sweep.depth * sweep.value_bytes)
             for axis in range(3)

@@ -114,13 +114,13 @@ def _lines(panel: Lines) -> Canvas:
             va="top",
         )
     own = [curve for curve in panel.curves if not curve.bound]
+    pointed = [curve for curve in own if not curve.model]
     for index, curve in enumerate(own):
-        apart = 1.0 if curve.joined else 2 ** (0.08 * (index - (len(own) - 1) / 2))
         style = index if curve.style is None else curve.style
         if curve.model:
             _model(axes, curve, style)
         else:
-            _curve(axes, curve, style, apart)
+            _curve(axes, curve, style, pointed.index(curve) - (len(pointed) - 1) / 2)
     for curve in panel.curves:
         if curve.bound:
             ideal = [m.x for m in curve.marks], [m.y for m in curve.marks]
@@ -155,8 +155,9 @@ def _model(axes: Axes, curve: Curve, style: int) -> None:
     )
 
 
-def _curve(axes: Axes, curve: Curve, style: int, apart: float) -> None:
-    """Points with the ends of their intervals; apart from others by a factor where they share x."""
+def _curve(axes: Axes, curve: Curve, style: int, aside: float) -> None:
+    """Points with the ends of their intervals; apart from each other where they share their x."""
+    apart = 1.0 if curve.joined else 2 ** (0.06 * aside)
     ends = [
         (m.y - m.low, m.high - m.y) if m.low is not None and m.high is not None else (0.0, 0.0)
         for m in curve.marks

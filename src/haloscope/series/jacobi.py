@@ -33,7 +33,8 @@ def _figure(scaling: Scaling, context: Context) -> Figure:
         alt=f"Updates a second of 1 to {best.sweep.ranks} processes; most: "
         f"{number(best.rate.value / 1e6)} MLUP/s on {best.sweep.ranks}.",
         notes=(
-            "1-D: ranks along one axis alone. Lines: what the models say; dashed: N times one.",
+            "1-D: ranks along one axis alone; 2/3-D: along two or three. Lines: what the "
+            "models say; dashed grey: N times one.",
             *scaling.lacking,
         ),
     )
@@ -43,7 +44,7 @@ def _families(scaling: Scaling) -> list[tuple[str, list[Swept]]]:
     """Ranks along one axis, and grids that are cut along more; one rank belongs to both."""
     line = [one for one in scaling.swept if max(one.sweep.grid) == one.sweep.ranks]
     more = [one for one in scaling.swept if one not in line or one.sweep.ranks == 1]
-    named = (("1-D", line), ("2-D, 3-D", more))
+    named = (("1-D", line), ("2/3-D", more))
     return [(name, own) for name, own in named if any(one.sweep.ranks > 1 for one in own)]
 
 

@@ -127,8 +127,18 @@ def mark(x: float, estimate: Estimate) -> Mark:
 
 
 def counts(numbers: Sequence[int]) -> tuple[tuple[float, str], ...]:
-    """Ticks on whole numbers, each once."""
-    return tuple((float(n), str(n)) for n in sorted(set(numbers)))
+    """Ticks on whole numbers, each once, for a logarithmic axis: labels where they have room."""
+    found = sorted(set(numbers))
+    room = (found[-1] / found[0]) ** (1 / _LABELS)
+    labels = [found[-1]]
+    for n in sorted(found, key=lambda n: (n.bit_count() > 1, n)):  # powers of two before others
+        if all(max(n / other, other / n) >= room for other in labels):
+            labels.append(n)
+    return tuple((float(n), str(n) if n in labels else "") for n in found)
+
+
+_LABELS = 16
+"""That an axis has room for."""
 
 
 def powers_of_two(values: Sequence[float]) -> tuple[tuple[float, str], ...]:
