@@ -5,6 +5,7 @@ A place says how halobench is built for it, what it has room for, and what runs 
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -194,11 +195,19 @@ _CACHE = {"level", "size_bytes", "shared_by"}
 
 
 def smpi() -> Toolchain:
-    """SimGrid's compiler wrapper and launcher in PATH. UserError where they are not."""
-    found = [shutil.which(program) for program in ("smpicxx", "smpirun")]
+    """SimGrid's compiler wrapper and launcher, of the prefix SIMGRID_ROOT or in PATH.
+
+    UserError where they are not.
+    """
+    prefix = os.environ.get("SIMGRID_ROOT")
+    where = str(Path(prefix) / "bin") if prefix else None
+    found = [shutil.which(program, path=where) for program in ("smpicxx", "smpirun")]
     if None in found:
-        what = "SimGrid is not installed: no smpicxx and smpirun in PATH"
-        mend = "Debian, Ubuntu: apt install simgrid libsimgrid-dev; or add its bin folder to PATH"
+        what = f"SimGrid is not installed: no smpicxx and smpirun in {where or 'PATH'}"
+        mend = (
+            "Debian, Ubuntu: apt install simgrid libsimgrid-dev; "
+            "one of your own: set SIMGRID_ROOT to its prefix"
+        )
         raise UserError(Problem("simulation", what, mend))
     mpicxx, mpirun = (Path(str(path)) for path in found)
     done = subprocess.run([mpirun, "-version"], capture_output=True, text=True, check=False)

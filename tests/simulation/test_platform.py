@@ -14,7 +14,7 @@ from haloscope.cli import main
 from haloscope.cluster import Cluster, KernelRate, Quantity
 from haloscope.drawing import drawing
 from haloscope.errors import UserError
-from haloscope.places import Simulated, place
+from haloscope.places import Simulated, place, smpi
 
 
 def quantity(value: float) -> dict[str, Any]:
@@ -235,6 +235,24 @@ def test_every_cluster_file_can_be_simulated() -> None:
         one = place(name)
         assert isinstance(one, Simulated)
         assert one.cluster.name == name
+
+
+def test_simgrid_is_taken_from_its_prefix_and_missing_says_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "own" / "bin"
+    programs.mkdir(parents=True)
+    for name in ("smpicxx", "smpirun"):
+        (programs / name).write_text("#!/bin/sh\necho SimGrid version 9.9\n")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("SIMGRID_ROOT", str(tmp_path / "own"))
+    found = smpi()
+    assert (found.mpicxx, found.mpirun) == (programs / "smpicxx", programs / "smpirun")
+    assert found.version == "SimGrid 9.9"
+    monkeypatch.delenv("SIMGRID_ROOT")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UserError, match=r"not installed[^$]*apt install simgrid libsimgrid-dev"):
+        smpi()
 
 
 def test_a_place_that_is_not_there_is_refused_with_the_nearest() -> None:
