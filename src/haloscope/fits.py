@@ -102,9 +102,12 @@ def _tried(name: str, fit: Callable[[], Model]) -> Model | Unfitted:
         return Unfitted(name, str(error))
 
 
-def loggp_model(case: MeasuredCase) -> loggp.LogGP:
-    """LogGP from the messages that travel eagerly. ValueError where the data lack what it needs."""
-    waits = rendezvous_bytes(case) or inf
+def loggp_model(case: MeasuredCase, of: MeasuredCase | None = None) -> loggp.LogGP:
+    """LogGP from the messages that travel eagerly. ValueError where the data lack what it needs.
+
+    of: the case that says which are eager, where `case` has only some of its launches.
+    """
+    waits = rendezvous_bytes(of or case) or inf
     launches = [
         [point for point in record.points if point["size_bytes"] < waits]
         for record in case.launches
@@ -124,7 +127,7 @@ def loggp_model(case: MeasuredCase) -> loggp.LogGP:
 def loggp_by_launch(case: MeasuredCase) -> tuple[loggp.LogGP, ...]:
     """LogGP fitted to every launch by itself; without those whose data do not suit it."""
     own = (replace(case, launches=(record,)) for record in case.launches)
-    found = (_tried("LogGP", partial(loggp_model, one)) for one in own)
+    found = (_tried("LogGP", partial(loggp_model, one, case)) for one in own)
     return tuple(model for model in found if isinstance(model, loggp.LogGP))
 
 
