@@ -430,7 +430,7 @@ def test_collectives_have_a_column_an_operation_and_a_panel() -> None:
     (figure,) = draw("collectives", [raw])
 
     assert [c.title for c in table.columns] == ["message", "barrier", "bcast"]
-    assert [row[0].text for row in table.rows] == ["no data", "8 B", "64 B"]
+    assert [row[0].text for row in table.rows] == ["none", "8 B", "64 B"]
     assert "Processes start together by round time." in table.notes
     assert [panel.title for panel in panels(figure)] == ["bcast"]
 
