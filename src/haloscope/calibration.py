@@ -19,6 +19,9 @@ from haloscope.quantities import quantity as quantity_of
 from haloscope.rendezvous import rendezvous_bytes
 from haloscope.stats import Estimate
 
+SOURCE = "haloscope calibrate"
+"""How a file that a calibration wrote says where it is from."""
+
 SELECTORS = {"Open MPI": "ompi", "MPICH": "mpich", "Intel": "impi"}
 """SimGrid's collective algorithms by the first words of an MPI library's name."""
 
@@ -30,7 +33,7 @@ def calibrate(
     measured = Cluster(
         name=name,
         nodes=1,
-        source=f"haloscope calibrate, {when}",
+        source=f"{SOURCE}, {when}",
         node=node(cases, machine),
         messages=tuple(messages for case in cases if (messages := _messages(case)) is not None),
         overheads=_overheads(cases),
@@ -68,7 +71,9 @@ def _messages(case: MeasuredCase) -> Messages | None:
     relative, pieces = models.get("Hockney, relative"), models.get("piecewise Hockney")
     if relative is None or not isinstance(pieces, PiecewiseHockney):
         return None
-    source = f"pingpong, Hockney model by relative least squares, {relative.valid[1]:.0f} bytes"
+    source = (
+        f"pingpong, Hockney model by relative least squares, up to {relative.valid[1]:.0f} bytes"
+    )
     alpha, bandwidth = (parameter.estimate for parameter in relative.parameters)
     return Messages(
         placement=str(case.settings.get("placement") or "any"),

@@ -11,12 +11,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from haloscope.quantities import MISSING, count, flops, rate, seconds, size
+from haloscope.quantities import MISSING, PER_SECOND, count, flops, quantity, rate, seconds, size
 from haloscope.records import Record
 
 _UNITS: Mapping[str, Callable[[float], str]] = {
     "_flops_per_s": flops,
     "_bytes_per_s": rate,
+    "_per_s": lambda value: quantity(value, PER_SECOND),
     "_bytes": size,
     "_s": seconds,
 }
@@ -133,6 +134,5 @@ def named(key: str, value: float | str | None) -> tuple[str, str]:
 
 
 def _title(key: str) -> str:
-    for ending in _UNITS:
-        key = key.removesuffix(ending)
-    return key.replace("_", " ")
+    ending = next((ending for ending in _UNITS if key.endswith(ending)), "")
+    return key.removesuffix(ending).replace("_", " ")

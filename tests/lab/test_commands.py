@@ -366,6 +366,7 @@ def test_once_fails_with_1_and_shows_why(
         (["fak"], "there is no kernel 'fak'"),
         (["fake", "m=3"], "fake has no parameter 'm'"),
         (["fake", "n"], "n: not key=value"),
+        (["fake", "--transport", "all"], "--transport all: this is one case"),
         (["fake", "n=1", "n=2"], "n: given more than once"),
         (["fake", "n=0"], "once: fake n=0: refused"),
         (["fake", "--ranks", "5"], "ppn 5 x threads 1 are too many"),

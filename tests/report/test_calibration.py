@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from test_network_tables import overheads
 from haloscope import cluster
 from haloscope.calibration import calibrate, summary
 from haloscope.cluster import Cluster
+from haloscope.commands.calibrate import execute
 from haloscope.errors import UserError
 from haloscope.node_calibration import quantity
 from haloscope.stats import Estimate
@@ -179,3 +181,21 @@ def test_numbers_that_no_machine_has_are_named_with_their_unit(tmp_path: Path) -
             "give bytes a second: a number from 100000 to 1e+15",
         ),
     }
+
+
+@pytest.mark.parametrize("name", ["../evil", "a b", ".toml", "-x", "/etc/x"])
+def test_a_cluster_file_stays_in_its_folder(name: str) -> None:
+    with pytest.raises(UserError, match="is no name of a cluster file"):
+        execute(Namespace(name=name, folder="nowhere", launches=None))
+
+
+def test_a_described_machine_is_not_written_over(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match="is described there, not calibrated"):
+        execute(Namespace(name="stampede2", folder="nowhere", launches=None))
+    Path("clusters").mkdir()
+    cluster.write(calibrated(measured()), Path("clusters", "vm.toml"))
+    with pytest.raises(UserError, match="nowhere"):
+        execute(Namespace(name="vm", folder="nowhere", launches=None))

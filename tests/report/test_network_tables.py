@@ -198,6 +198,12 @@ def test_streams_have_a_message_rate_and_no_latency() -> None:
     assert build("libraries", [pingpong(mode="stream"), pingpong(mode="bistream")]) == []
 
 
+def test_a_rate_of_empty_messages_is_not_told_from_bytes() -> None:
+    (table,) = build("pingpong", [pingpong(mode="stream", sizes=[0, 8])])
+    assert [cell.text for cell in table.rows[0]] == ["0 B", "–", "–"]
+    assert table.rows[1][2].text != "–"
+
+
 def test_libraries_are_tested_against_the_first_size_by_size() -> None:
     ours = [pingpong(launch=k) for k in range(8)]
     theirs = [slower(pingpong(launch=k, toolchain=WITH), 2.0) for k in range(8)]
@@ -430,7 +436,7 @@ def test_collectives_have_a_column_an_operation_and_a_panel() -> None:
     (figure,) = draw("collectives", [raw])
 
     assert [c.title for c in table.columns] == ["message", "barrier", "bcast"]
-    assert [row[0].text for row in table.rows] == ["no data", "8 B", "64 B"]
+    assert [row[0].text for row in table.rows] == ["none", "8 B", "64 B"]
     assert "Processes start together by round time." in table.notes
     assert [panel.title for panel in panels(figure)] == ["bcast"]
 

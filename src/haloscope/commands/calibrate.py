@@ -52,18 +52,37 @@ def execute(arguments: argparse.Namespace) -> int:
     from haloscope.dossier import open_folder
 
     name = arguments.name or platform.node() or "machine"
+    path = _file_to_write(name)
     folder, code = Path(arguments.folder or ""), 0
     if arguments.folder is None:
         folder, code = _measure(arguments.launches)
     dossier = open_folder(folder)
     when = max(record.ended or "" for record in dossier.records)[:10]
-    path = Path("clusters") / f"{name}.toml"
     found = calibrate(name, dossier.cases, dossier.machine or {}, when)
     cluster.write(found, path)
     for line in summary(found):
         print(line)
     print(f"cluster file: {path}")
     return code
+
+
+def _file_to_write(name: str) -> Path:
+    """Where it will stand; UserError for what is no name, or a described machine's."""
+    import re
+    from pathlib import Path
+
+    from haloscope import cluster
+    from haloscope.calibration import SOURCE
+    from haloscope.errors import Problem, UserError
+
+    if not re.fullmatch(r"\w[\w.-]*", name):
+        mend = "letters, digits, dots, dashes, underscores"
+        raise UserError(Problem(f"--name {name}", "is no name of a cluster file", mend))
+    known = cluster.ready().get(name)
+    if known and not cluster.load(known).source.startswith(SOURCE):
+        what = f"the machine of {known} is described there, not calibrated"
+        raise UserError(Problem(f"--name {name}", what, "give another name"))
+    return Path("clusters") / f"{name}.toml"
 
 
 def _measure(launches: int | None) -> tuple[Path, int]:

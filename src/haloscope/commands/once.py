@@ -98,7 +98,7 @@ def _case(arguments: argparse.Namespace, bench: Workbench) -> Case:
     from haloscope import machine, session
     from haloscope.errors import Problem, UserError, nearest
     from haloscope.plan import expand
-    from haloscope.study import DEFAULT, Run, Study
+    from haloscope.study import ALL, DEFAULT, Run, Study
 
     pairs = [argument.partition("=") for argument in arguments.params]
     keys = [key for key, _, _ in pairs]
@@ -117,6 +117,9 @@ def _case(arguments: argparse.Namespace, bench: Workbench) -> Case:
         mend = nearest(arguments.placement, machine.PLACEMENTS)
         where = f"--placement {arguments.placement}"
         problems.append(Problem(where, "there is no such placement", mend))
+    if arguments.transport == ALL:
+        mend = "name one, as haloscope toolchain list has them; a study takes all"
+        problems.append(Problem("--transport all", "this is one case", mend))
     if problems:
         raise UserError(problems)
     run = Run(

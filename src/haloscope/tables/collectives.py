@@ -25,7 +25,7 @@ def _table(part: Facet, context: Context) -> Table:
     operations = list(dict.fromkeys(operation for operation, _ in at))
     rows = tuple(
         (
-            label(size(bytes_) if bytes_ else "no data", bytes_),
+            label(size(bytes_) if bytes_ else "none", bytes_),
             *(
                 notebook.estimate(at[operation, bytes_], case, SECONDS)
                 if (operation, bytes_) in at

@@ -37,8 +37,7 @@ def _table(part: Facet, context: Context) -> Table:
             time = notebook.estimate(half_round_trip(point), case, SECONDS)
             rows.append((name, time, speed))
         else:
-            messages = point.time.rate(point.bytes / max(1, point.size_bytes))
-            rows.append((name, speed, notebook.estimate(messages, case, PER_SECOND)))
+            rows.append((name, speed, _messages(point, case, notebook)))
     speed_column = Column("bandwidth_bytes_per_s", "bandwidth")
     columns = (
         (Column("half_round_trip_s", "half round trip"), speed_column)
@@ -58,3 +57,10 @@ def _table(part: Facet, context: Context) -> Table:
 def _bandwidth(point: Swept, case: MeasuredCase, notebook: Notebook) -> Cell:
     """Bytes a second, over both directions where messages go both ways at once."""
     return notebook.estimate(point.rate, case, BYTES_PER_SECOND) if point.size_bytes else missing()
+
+
+def _messages(point: Swept, case: MeasuredCase, notebook: Notebook) -> Cell:
+    """Messages a second, told from bytes: how many empty ones there were is not known."""
+    if not point.size_bytes:
+        return missing()
+    return notebook.estimate(point.time.rate(point.bytes / point.size_bytes), case, PER_SECOND)
