@@ -120,9 +120,9 @@ def cost(cluster: Cluster, ranks: int, program: Path) -> str:
 
 
 def row(ranks: int, wall: float, megabytes: float) -> str:
-    """Two messages of the exchange and two sums of all ranks by doubling an iteration."""
+    """Messages of an iteration: the exchange's, and two sums that go up a tree and down again."""
     iterations = 20
-    messages = ranks * iterations * (2 + 2 * (ranks - 1).bit_length())
+    messages = iterations * (2 * (ranks - 1) + 2 * 2 * (ranks - 1))
     seconds, most = LIMITS[ranks]
     aim = f"{seconds:g} s" if seconds else "runs"
     return (
