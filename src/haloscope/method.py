@@ -71,7 +71,7 @@ def method(
         for line in (
             "The time of a step is the maximum over processes. Every launch is a whole job; its "
             "time is the median of its steady repetitions. What tables show is the median over "
-            "launches.",
+            "launches, where they name nothing else.",
             _timer(good),
             _counts(good, cases),
             _stopped(plan),

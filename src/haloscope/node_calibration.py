@@ -33,7 +33,8 @@ def quantity(estimate: Estimate, source: str) -> Quantity:
         end if end is not None and np.isfinite(end) else None
         for end in (estimate.low, estimate.high)
     )
-    how = f"{source}; {estimate.method} over {estimate.n} launches"
+    method = "no interval" if estimate.method == "none" else estimate.method
+    how = f"{source}; {method} over {estimate.n} launches"
     if estimate.high is not None and high is None:
         how += ", unbounded above"
     return Quantity(value=estimate.value, low=low, high=high, source=how)
