@@ -51,7 +51,7 @@ Meter make_meter(const Command& command, const Communicator& comm, int threads) 
   if (!simulated() && !command.execute) {
     throw UsageError("--execute no: only a simulated run can leave out the arithmetic");
   }
-  setting.ranks_on_node = simulated() ? simulated_ranks_on_node() : comm.ranks_on_node();
+  setting.ranks_on_node = comm.ranks_on_node();
   setting.threads = threads;
   setting.execute = command.execute;
   return Meter(std::move(setting));

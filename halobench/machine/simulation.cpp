@@ -30,10 +30,6 @@ void charge(double seconds) { smpi_execute_flops(seconds * sg_host_get_speed(sg_
 
 void pass_time(double seconds) { sg_actor_sleep_for(seconds); }
 
-int simulated_ranks_on_node() {
-  return static_cast<int>(simgrid::s4u::this_actor::get_host()->get_actor_count());
-}
-
 namespace {
 
 using Values = std::vector<double>;
@@ -132,8 +128,6 @@ void SumInBackground::finish() {}
 void charge(double) { throw std::logic_error("time is charged only under simulation"); }
 
 void pass_time(double) { throw std::logic_error("only simulated time can be passed"); }
-
-int simulated_ranks_on_node() { throw std::logic_error("only simulated ranks can be counted"); }
 
 #endif
 

@@ -15,10 +15,6 @@ void charge(double seconds);
 /// Waits on the simulated clock without using a core. Only for simulated binaries.
 void pass_time(double seconds);
 
-/// The number of ranks on this one's node. Only for simulated binaries: in MPI_Comm_split_type SMPI
-/// sends from every rank to every other (SimGrid 3.32), which takes it hours for a few thousand.
-int simulated_ranks_on_node();
-
 /// A sum over all ranks of MPI_COMM_WORLD that goes on by itself while they compute: by recursive
 /// doubling, as MPI_Allreduce does it. One at a time. Only for simulated binaries: SMPI's own
 /// MPI_Iallreduce sends from every rank to every other (SimGrid 3.32), so that it takes one latency

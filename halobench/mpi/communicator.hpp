@@ -54,7 +54,6 @@ class Communicator {
   /// In place, the same result on every rank.
   void sum(std::span<double> values) const;
   void max(std::span<double> values) const;
-  void min(std::span<double> values) const;
   double sum(double value) const;
   double max(double value) const;
   std::int64_t sum(std::int64_t value) const;

@@ -4,10 +4,11 @@
 #include <array>
 #include <functional>
 
-#include "case.hpp"
-#include "expect.hpp"
 #include "params.hpp"
+#include "run_case.hpp"
 
+using expect::Ran;
+using expect::run;
 using halobench::Command;
 using halobench::Communicator;
 using halobench::Environment;
@@ -59,19 +60,6 @@ extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuse
 }
 
 namespace {
-
-struct Ran {
-  int code;
-  std::string record;  ///< on rank 0
-};
-
-Ran run(const Environment& environment, const Communicator& comm,
-        std::vector<std::string> arguments) {
-  const expect::File out;
-  arguments.insert(arguments.begin(), {"--out", out.path()});
-  const int code = halobench::run_case(Command::parse(arguments), environment, comm);
-  return {code, out.text()};
-}
 
 void the_record_is_one_line_on_rank_0(const Environment& environment, const Communicator& comm) {
   const auto ran = run(environment, comm, {"empty", "repetitions=2", "steps=3"});

@@ -2,9 +2,8 @@
 // computed, and messages and memory as they were foretold.
 #include <limits>
 
-#include "case.hpp"
-#include "expect.hpp"
 #include "mpi/topology.hpp"
+#include "run_case.hpp"
 
 using namespace halobench;
 
@@ -17,22 +16,17 @@ struct World {
 
 /// The record of a good case on rank 0, empty elsewhere.
 std::string record(const World& world, const std::vector<std::string>& arguments, int threads = 1) {
-  const expect::File out;
-  std::vector<std::string> all{"--out",    out.path(),      "--threads", std::to_string(threads),
-                               "jacobi3d", "repetitions=1", "warmup=0"};
+  std::vector<std::string> all{"--threads", std::to_string(threads), "jacobi3d", "repetitions=1",
+                               "warmup=0"};
   all.insert(all.end(), arguments.begin(), arguments.end());
-  const int code = run_case(Command::parse(all), world.environment, world.comm);
-  const auto text = out.text();
-  expect::is_true(code == 0, text);
-  return text;
+  const auto ran = expect::run(world.environment, world.comm, all);
+  expect::is_true(ran.code == 0, ran.record);
+  return ran.record;
 }
 
-std::string part(const std::string& record, const std::string& begin, const std::string& end) {
-  const auto from = record.find(begin);
-  return from == std::string::npos ? "" : record.substr(from, record.find(end, from) - from);
+std::string fingerprint(const std::string& record) {
+  return expect::part(record, "\"fingerprint\":", "}");
 }
-
-std::string fingerprint(const std::string& record) { return part(record, "\"fingerprint\":", "}"); }
 
 /// Every grid of so many ranks, as `topology` takes it.
 std::vector<std::string> grids(int ranks) {
@@ -106,8 +100,8 @@ void messages_and_memory_are_told(const World& world) {
                                 2);
       if (world.comm.rank() > 0) continue;
       expect::contains(found, "\"messages\":" + std::to_string(2 * (ranks - 1) * 3) + "}");
-      const auto predicted = part(found, "\"predicted_bytes\":", ",").substr(18);
-      expect::equal(part(found, "\"allocated_bytes\":", ",").substr(18), predicted);
+      const auto predicted = expect::part(found, "\"predicted_bytes\":", ",").substr(18);
+      expect::equal(expect::part(found, "\"allocated_bytes\":", ",").substr(18), predicted);
     }
   }
 }

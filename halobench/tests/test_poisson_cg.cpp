@@ -2,12 +2,10 @@
 // how the work is exchanged or shared among threads.
 #include <map>
 
-#include "case.hpp"
-#include "expect.hpp"
 #include "mpi/process_grid.hpp"
 #include "params.hpp"
+#include "run_case.hpp"
 
-using halobench::Command;
 using halobench::Communicator;
 using halobench::Environment;
 
@@ -23,24 +21,16 @@ struct World {
 /// The record of a case on rank 0, empty elsewhere; it must end with `code`.
 std::string record(const World& world, const std::vector<std::string>& arguments, int threads = 1,
                    int code = 0) {
-  const expect::File out;
-  std::vector<std::string> all{"--out", out.path(), "--threads", std::to_string(threads),
-                               "poisson_cg"};
+  std::vector<std::string> all{"--threads", std::to_string(threads), "poisson_cg"};
   all.insert(all.end(), arguments.begin(), arguments.end());
-  const int found = halobench::run_case(Command::parse(all), world.environment, world.comm);
-  const auto text = out.text();
-  expect::is_true(found == code, "exit code " + std::to_string(found) + ": " + text);
-  return text;
+  const auto ran = expect::run(world.environment, world.comm, all);
+  expect::is_true(ran.code == code, "exit code " + std::to_string(ran.code) + ": " + ran.record);
+  return ran.record;
 }
 
-/// The text from `begin` up to `end`; what a record says of something.
-std::string part(const std::string& record, const std::string& begin, const std::string& end) {
-  const auto from = record.find(begin);
-  if (from == std::string::npos) return "";
-  return record.substr(from, record.find(end, from) - from);
+std::string result(const std::string& record) {
+  return expect::part(record, "\"result\":{", "},\"work\"");
 }
-
-std::string result(const std::string& record) { return part(record, "\"result\":{", "},\"work\""); }
 
 struct Published {
   int n;
@@ -115,7 +105,7 @@ void a_fixed_count_is_kept(const World& world) {
 
 void a_wrong_answer_says_why(const World& world) {
   const auto reason = [&](const std::vector<std::string>& arguments) {
-    return part(record(world, arguments, 1, 1), "\"reason\":", ",\"times_s\"");
+    return expect::part(record(world, arguments, 1, 1), "\"reason\":", ",\"times_s\"");
   };
   const auto capped = reason({"n=40", "max_iterations=5"});
   const auto rounded = reason({"n=200", "tolerance=1e-15"});
@@ -136,8 +126,9 @@ void messages_and_memory_are_told(const World& world) {
         {"sstep", 6}};      // one every second iteration, and one before
     expect::contains(
         found, "\"messages\":" + std::to_string(2 * (size - 1) * exchanges.at(variant)) + "}");
-    expect::contains(found, variant == "textbook" ? "\"predicted_bytes\":131072,"
-                                                  : part(found, "\"allocated_bytes\":", ","));
+    expect::contains(found, variant == "textbook"
+                                ? "\"predicted_bytes\":131072,"
+                                : expect::part(found, "\"allocated_bytes\":", ","));
   }
 }
 
@@ -147,7 +138,7 @@ void other_right_sides_take_as_many_iterations(const World& world) {
     for (const auto& variant : variants) {
       const auto found = record(world, {"n=60", "variant=" + variant, "rhs=" + rhs});
       if (world.comm.rank() > 0) continue;
-      const auto count = part(result(found), "\"iterations\":", ",\"residual");
+      const auto count = expect::part(result(found), "\"iterations\":", ",\"residual");
       if (wanted.empty()) wanted = count;
       expect::equal(count, wanted);
       expect::contains(count, "\"error_max\":null");

@@ -3,30 +3,23 @@
 #include <cmath>
 #include <cstring>
 
-#include "case.hpp"
-#include "expect.hpp"
 #include "kernels/spmv/answer.hpp"
 #include "kernels/spmv/distributed_csr.hpp"
 #include "kernels/spmv/matrix_file.hpp"
 #include "kernels/spmv/source.hpp"
 #include "params.hpp"
+#include "run_case.hpp"
 
 using namespace halobench;
 
 namespace {
 
-struct Ran {
-  int code;
-  std::string record;  ///< on rank 0
-};
-
-Ran run(const Environment& environment, const Communicator& comm,
-        std::vector<std::string> arguments) {
-  const expect::File out;
-  arguments.insert(arguments.begin(), {"--threads", "2", "--out", out.path()});
+/// A short case on two threads a rank.
+expect::Ran run(const Environment& environment, const Communicator& comm,
+                std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"--threads", "2"});
   arguments.insert(arguments.end(), {"repetitions=2", "steps=2"});
-  const int code = run_case(Command::parse(arguments), environment, comm);
-  return {code, out.text()};
+  return expect::run(environment, comm, arguments);
 }
 
 /// A matrix file of a generated matrix: the bytes that matrices.py writes.
