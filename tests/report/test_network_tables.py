@@ -10,7 +10,7 @@ from recorded import MACHINE, Raw, cases, changed, pingpong, record
 from haloscope import papers, series, tables
 from haloscope.distance import widest
 from haloscope.evidence import MeasuredCase
-from haloscope.fits import ring_levels
+from haloscope.fits import loggp_by_launch, ring_levels
 from haloscope.method import method
 from haloscope.rendezvous import rendezvous_bytes
 from haloscope.report.csv_files import lines
@@ -298,6 +298,17 @@ def test_loggp_is_fitted_to_the_messages_that_did_not_wait() -> None:
         assert rendezvous_bytes(cases(waiting(first))[0]) == (first if first < 1 << 20 else None)
         table, _ = build("fits", waiting(first))
         assert column(table, "valid_bytes")[0].text == valid
+
+
+def test_each_launch_is_fitted_to_what_the_whole_case_found_eager() -> None:
+    raws = [overheads(k) for k in range(6)]
+    for raw in raws:
+        for point in raw["points"]:
+            late = raw is raws[0] and point["size_bytes"] >= 1024
+            point["result"]["send_s"] = point["result"]["wait_s"] if late else 0.2e-6
+    (case,) = cases(raws)
+    assert rendezvous_bytes(case) is None
+    assert len({model.valid for model in loggp_by_launch(case)}) == 1
 
 
 def ring(ranks: int, launch: int, *, message_s: float = 0.4e-6) -> Raw:
