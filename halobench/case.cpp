@@ -18,14 +18,14 @@ namespace {
 
 constexpr int schema = 1;
 
+/// Throws what is wrong with them; else `plan` is the kernel's.
 Params accepted_params(const Kernel& kernel, const Command& command, const Shape& shape,
-                       double& predicted_bytes) {
+                       Plan& plan) {
   std::vector<Problem> problems;
   Params params(kernel.all_parameters(), command.arguments, problems, command.files);
   if (problems.empty()) {
-    auto plan = kernel.plan(params, shape);
+    plan = kernel.plan(params, shape);
     problems = plan.problems;
-    predicted_bytes = plan.memory_bytes;
   }
   std::string text;
   for (const auto& problem : problems) {
@@ -167,8 +167,8 @@ int run_case(const Command& command, const Environment& environment, const Commu
   const auto kernel = find_kernel(command.kernel);
   const int threads = threads_of_a_rank(command);
   omp_set_num_threads(simulated() ? 1 : threads);
-  double predicted_bytes = 0;
-  const auto params = accepted_params(kernel, command, {comm.size(), threads}, predicted_bytes);
+  Plan plan;
+  const auto params = accepted_params(kernel, command, {comm.size(), threads}, plan);
   auto meter = make_meter(command, comm, threads);
   Memory memory(simulated() && !command.execute);
   const Json layout = seen_layout(comm);
@@ -183,7 +183,7 @@ int run_case(const Command& command, const Environment& environment, const Commu
   Json record = Json::object();
   record.set("schema", schema)
       .set("kernel", kernel.name)
-      .set("params", params.resolved())
+      .set("params", params.resolved(plan.choices))
       .set("layout", layout)
       .set("toolchain", toolchain_record(environment))
       .set("clock", simulated() ? "simulated" : "wall")
@@ -200,7 +200,7 @@ int run_case(const Command& command, const Environment& environment, const Commu
       .set("timeline", traced)
       .set("result", instance->result(measured.points))
       .set("work", work_record(comm, measured.work))
-      .set("memory", memory_record(comm, memory, predicted_bytes))
+      .set("memory", memory_record(comm, memory, plan.memory_bytes))
       .set("timer", timer_record());
   if (comm.rank() == 0) write(command.out, record);
   return good ? 0 : 1;

@@ -71,7 +71,7 @@ int plan(const std::string& name, std::vector<std::string> arguments) {
                      .set("message", problem.message));
   }
   std::cout << Json::object()
-                   .set("params", params.resolved())
+                   .set("params", params.resolved(planned.choices))
                    .set("memory_bytes", planned.memory_bytes)
                    .set("problems", refused)
                    .dump()

@@ -26,6 +26,7 @@ struct Shape {
 struct Plan {
   double memory_bytes = 0;  ///< large arrays, summed over ranks
   std::vector<Problem> problems;
+  Choices choices = {};  ///< parameters whose words leave something to the kernel: what it takes
 };
 
 /// What one step does, declared from the algorithm, on this rank; summed over ranks in the record.

@@ -119,7 +119,7 @@ std::optional<std::string> refuse_sizes(const Parameter& parameter, const std::s
     }
     if (!wrong.empty()) {
       return wrong + "; give sizes" + range(parameter) + unit +
-             ", such as 8,64,1K or 8:4M (doubling)";
+             ", such as 8,64,1K or 8:4M (doubling; K, M, G for 2^10, 2^20, 2^30)";
     }
   }
   return std::nullopt;
@@ -246,10 +246,12 @@ std::vector<std::int64_t> Params::sizes(std::string_view name) const {
   return parse_sizes(value(name, Parameter::Type::sizes));
 }
 
-Json Params::resolved() const {
+Json Params::resolved(const Choices& choices) const {
   Json out = Json::object();
   for (std::size_t i = 0; i < declared_.size(); ++i) {
-    out.set(declared_[i].name, typed(declared_[i], values_[i]));
+    const auto& name = declared_[i].name;
+    const auto chosen = choices.find(name);
+    out.set(name, typed(declared_[i], chosen == choices.end() ? values_[i] : chosen->second));
   }
   return out;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -42,6 +43,9 @@ struct Parameter {
   Json describe() const;
 };
 
+/// Values by parameter, as they could have been typed.
+using Choices = std::map<std::string, std::string, std::less<>>;
+
 /// What a user typed, checked against the declared parameters; missing ones take their defaults.
 class Params {
  public:
@@ -62,7 +66,8 @@ class Params {
   /// 2^30.
   std::vector<std::int64_t> sizes(std::string_view name) const;
 
-  Json resolved() const;
+  /// All of them by name, with their types; those that are among `choices` as there.
+  Json resolved(const Choices& choices) const;
 
  private:
   const std::string& value(std::string_view name, Parameter::Type type) const;

@@ -265,6 +265,7 @@ Plan plan(const Params& params, const Shape& shape) {
     planned.problems.push_back({"variant", "streaming", "only for x86-64 processors; give plain"});
   }
   if (!planned.problems.empty()) return planned;
+  planned.choices["topology"] = to_string(cut.topology);
   const auto bytes = value_bytes(params);
   for (std::int64_t rank = 0; rank < shape.ranks; ++rank) {
     const auto part = cut.part(rank);

@@ -186,7 +186,6 @@ class Sum3D : public Instance {
     return Json::object()
         .set("cycle_s", times[0].median())
         .set("elements", layout_.elements)
-        .set("topology", to_string(layout_.topology))
         .set("elements_per_rank", counts_);
   }
 
@@ -212,6 +211,7 @@ Plan plan_sum3d(const Params& params, const Shape& shape) {
   Plan plan;
   const auto layout = parse_sum_layout(params, shape.ranks, plan.problems);
   plan.memory_bytes = 2.0 * 3.0 * sizeof(double) * static_cast<double>(layout.elements);
+  plan.choices["topology"] = to_string(layout.topology);
   return plan;
 }
 

@@ -72,6 +72,16 @@ void sum3d_needs_a_topology_of_its_ranks() {
   expect::equal(plan("sum3d", 4, {"size=10x10x10"}).memory_bytes, 48000.0);
 }
 
+void a_topology_left_to_the_kernel_is_named() {
+  const auto chosen = [](const std::string& kernel, std::int64_t ranks, const std::string& given) {
+    return plan(kernel, ranks, {given}).choices["topology"];
+  };
+  expect::equal(chosen("sum3d", 8, "topology=1d"), "8x1x1");
+  expect::equal(chosen("sum3d", 8, "topology=3d"), "2x2x2");
+  expect::equal(chosen("sum3d", 2, "topology=2d"), chosen("sum3d", 2, "topology=1d"));
+  expect::equal(chosen("jacobi3d", 8, "size=400x400x400"), "2x2x2");
+}
+
 void collectives_add_whole_doubles() {
   refuses("collectives", 2, "sizes=8,12",
           "reduce adds doubles; give sizes that are multiples of 8");
@@ -97,6 +107,7 @@ int main() {
   loggp_needs_a_pair_and_a_burst();
   pingpong_foresees_its_memory();
   sum3d_needs_a_topology_of_its_ranks();
+  a_topology_left_to_the_kernel_is_named();
   collectives_add_whole_doubles();
   every_kernel_can_start_at_a_common_time();
   return expect::exit_code();

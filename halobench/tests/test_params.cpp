@@ -47,11 +47,17 @@ void refused(const std::string& argument, const std::string& message,
   expect::equal(problem.value,
                 equals == std::string::npos ? std::string() : argument.substr(equals + 1), where);
   expect::equal(problem.message, message, where);
-  expect::equal(parsed.params.resolved().dump(), Parsed({}).params.resolved().dump(), where);
+  expect::equal(parsed.params.resolved({}).dump(), Parsed({}).params.resolved({}).dump(), where);
+}
+
+void what_a_kernel_chose_stands_for_what_was_given() {
+  const auto chosen = Parsed({"n=7"}).params.resolved({{"n", "9"}, {"mode", "slow"}});
+  expect::contains(chosen.dump(), R"({"n":9,"shift":-2,)");
+  expect::contains(chosen.dump(), R"("mode":"slow")");
 }
 
 void defaults_are_resolved_with_their_types() {
-  expect::equal(Parsed({}).params.resolved().dump(),
+  expect::equal(Parsed({}).params.resolved({}).dump(),
                 R"({"n":8,"shift":-2,"tolerance":1e-06,"most":1,"mode":"fast","sizes":"0:4"})");
 }
 
@@ -98,7 +104,8 @@ void sizes_are_read() {
 
 void sizes_are_refused() {
   const std::string message =
-      "; give sizes from 0 to 1073741824 bytes, such as 8,64,1K or 8:4M (doubling)";
+      "; give sizes from 0 to 1073741824 bytes, such as 8,64,1K or 8:4M (doubling; K, M, G for "
+      "2^10, 2^20, 2^30)";
   const std::vector<std::pair<std::string, std::string>> wrong{
       {"", "'' is no whole number below 2^63"},
       {",", "'' is no whole number below 2^63"},
@@ -161,6 +168,7 @@ void parameters_describe_themselves() {
 }  // namespace
 
 int main() {
+  what_a_kernel_chose_stands_for_what_was_given();
   defaults_are_resolved_with_their_types();
   typed_values_are_taken();
   whole_numbers_are_refused();

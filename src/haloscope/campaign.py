@@ -74,21 +74,7 @@ class Campaign:
         """
         if self.place.simulated:
             return self
-        asked = {
-            (case.toolchain, case.transport)
-            for case in self.plan.cases
-            if case.absent is None and case.layout.ranks > 1
-        }
-        probes = {
-            key: session.probe(self.bench.built[key[0]], key[1]) for key in sorted(asked, key=str)
-        }
-        cases = tuple(
-            replace(case, absent=probes[key].problem, launches=1)
-            if (key := (case.toolchain, case.transport)) in probes and probes[key].problem
-            else case
-            for case in self.plan.cases
-        )
-        seen = {key: probe.seen for key, probe in probes.items()}
+        cases, seen = session.probed(self.plan.cases, self.bench.built)
         return replace(self, plan=replace(self.plan, cases=cases), seen=seen)
 
     def run(

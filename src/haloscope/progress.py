@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from math import ceil
+from math import ceil, inf
 from statistics import fmean
 from types import TracebackType
 from typing import Any, Self
@@ -22,34 +23,58 @@ ALIKE = 16.0
 class TimeLeft:
     """What the jobs that are left will take, learned from the walls of those that ended."""
 
-    def __init__(self, jobs: Sequence[Job], earlier: Mapping[str, Sequence[float]]) -> None:
-        """For these jobs, of which none has ended yet; `earlier` has walls by case, where known."""
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        earlier: Mapping[str, Sequence[float]],
+        most_s: float | None = None,
+    ) -> None:
+        """For these jobs, of which none has ended yet.
+
+        earlier: walls by case, where known. most_s: the cap on a case's time, if it has one.
+        """
         self._left = list(jobs)
+        self._most_s = inf if most_s is None else most_s
         self._cases = {job.case.id: job.case for job in jobs}
         self._walls = {key: list(earlier[key]) for key in self._cases if key in earlier}
 
-    def ended(self, job: Job, wall_s: float) -> None:
-        """One job ended after `wall_s` seconds."""
-        self._left.remove(job)
+    def ended(self, job: Job, wall_s: float, *, stopped: bool = False) -> None:
+        """One job ended after `wall_s` seconds. stopped: its case needs no more launches."""
+        case = job.case.id
+        gone = [one for one in self._left if one == job or (stopped and one.case.id == case)]
+        self._left = [one for one in self._left if one not in gone]
         self._walls.setdefault(job.case.id, []).append(wall_s)
 
     def seconds(self) -> float | None:
         """Seconds for all jobs that have not ended; None while nothing is known of some."""
         if not self._walls:
             return None
-        expected = [self._expected(job.case) for job in self._left]
+        expected = [
+            self._expected(self._cases[key], launches)
+            for key, launches in Counter(job.case.id for job in self._left).items()
+        ]
         return None if None in expected else sum(one for one in expected if one is not None)
 
-    def _expected(self, case: Case) -> float | None:
+    def _expected(self, case: Case, launches: int) -> float | None:
+        """Seconds of so many launches of a case, within its cap, which its last may pass."""
+        one = self._expected_once(case)
+        return None if one is None else min(launches * one, max(self._most_s, one))
+
+    def _expected_once(self, case: Case) -> float | None:
         """A case's own mean; else that of the case most like it, scaled by memory; else any.
 
-        None where the most like it is not like it at all.
+        None where the most like it is not like it at all: messages by another way, or other sizes.
         """
         if case.id in self._walls:
             return fmean(self._walls[case.id])
-        alike = [self._cases[key] for key in self._walls if self._cases[key].kernel == case.kernel]
+        known = [self._cases[key] for key in self._walls]
+        alike = [one for one in known if one.kernel == case.kernel]
         if not alike:
             return fmean(wall for walls in self._walls.values() for wall in walls)
+        way = (case.toolchain, case.transport)
+        alike = [one for one in alike if (one.toolchain, one.transport) == way]
+        if not alike:
+            return None
         nearest = min(alike, key=lambda known: abs(known.memory_bytes - case.memory_bytes))
         ratio = case.memory_bytes / nearest.memory_bytes if nearest.memory_bytes else 1.0
         return fmean(self._walls[nearest.id]) * ratio if ratio <= ALIKE else None
@@ -97,12 +122,16 @@ class RunView:
     """Shows a run on a console while it goes on. Use as a context manager."""
 
     def __init__(
-        self, console: Console, jobs: Sequence[Job], earlier: Mapping[str, Sequence[float]]
+        self,
+        console: Console,
+        jobs: Sequence[Job],
+        earlier: Mapping[str, Sequence[float]],
+        most_s: float | None = None,
     ) -> None:
-        """For jobs of which none has started; `earlier` as in TimeLeft."""
+        """For jobs of which none has started; `earlier` and `most_s` as in TimeLeft."""
         self._console = console
         self._jobs = jobs
-        self._left = TimeLeft(jobs, earlier)
+        self._left = TimeLeft(jobs, earlier, most_s)
         self._done = 0
         self._started = time.monotonic()
         self._bar = Progress(
@@ -141,7 +170,8 @@ class RunView:
     def ended(self, job: Job, record: Mapping[str, Any]) -> None:
         """One job ended with this record."""
         self._done += 1
-        self._left.ended(job, record["wall_s"])
+        stopped = record.get("stopped") is not None
+        self._left.ended(job, record["wall_s"], stopped=stopped)
         self._bar.update(self._task, completed=self._done, left=self._time_left())
         if record["outcome"] != "ok":
             self._print(f"{record['outcome']}: {job.case.title}: {record['reason']}")

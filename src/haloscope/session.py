@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from haloscope import __version__, build, halobench, machine, matrices, toolchain
-from haloscope.case import Value, text
+from haloscope.case import Case, Value, text
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.matrices import is_matrix_market
 from haloscope.plan import Forecast, Site
@@ -102,6 +102,28 @@ def probe(built: Built, transport: str | None) -> Probe:
     if ended.code != 0:
         return Probe(None, complaint(ended.output))
     return Probe(told(built.toolchain.family, transport, ended.output), None)
+
+
+def probed(
+    cases: Sequence[Case], built: Mapping[str, Built]
+) -> tuple[tuple[Case, ...], dict[tuple[str, str | None], str | None]]:
+    """Cases and, by toolchain and transport, what a library says it uses; one probe of each.
+
+    Cases whose transport does not work here become absent, with the reason.
+    """
+    asked = {
+        (case.toolchain, case.transport)
+        for case in cases
+        if case.absent is None and case.layout.ranks > 1
+    }
+    probes = {key: probe(built[key[0]], key[1]) for key in sorted(asked, key=str)}
+    able = tuple(
+        replace(case, absent=probes[key].problem, launches=1)
+        if (key := (case.toolchain, case.transport)) in probes and probes[key].problem
+        else case
+        for case in cases
+    )
+    return able, {key: one.seen for key, one in probes.items()}
 
 
 def usual(tell: Teller) -> Workbench:

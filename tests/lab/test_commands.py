@@ -351,6 +351,17 @@ def test_once_prints_the_record_alone_as_json(
     assert (record["layout"]["ranks"], record["layout"]["threads"]) == (1, 2)
 
 
+def test_once_says_how_messages_travelled_or_why_they_could_not(
+    haloscope: Run, capsys: pytest.CaptureFixture[str], laboratory: Laboratory
+) -> None:
+    assert haloscope("once", "fake", "--ranks", 2, "--transport", "tcp", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["transport_seen"] == "vader"
+    launches = len(laboratory.launches)
+    assert haloscope("once", "fake", "--ranks", 2, "--transport", "ucx") == 1
+    assert "no device" in capsys.readouterr().out
+    assert len(laboratory.launches) == launches
+
+
 def test_once_fails_with_1_and_shows_why(
     haloscope: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:

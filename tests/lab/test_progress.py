@@ -1,4 +1,5 @@
 import io
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -44,6 +45,29 @@ def test_walls_are_learned_while_jobs_end() -> None:
     assert left.seconds() == pytest.approx(4.5 + 1 + 2 + 4.5)
     for job in others[1:]:
         left.ended(job, 5.0)
+    assert left.seconds() == 0
+
+
+def test_another_way_of_messages_tells_nothing() -> None:
+    one, other = (
+        replace(job.case, transport=way) for job, way in zip(jobs(8, 16), "ab", strict=True)
+    )
+    left = TimeLeft([Job(one, 0), Job(other, 0)], {})
+    left.ended(Job(one, 0), 30.0)
+    assert left.seconds() is None
+    left = TimeLeft([Job(one, 0), Job(other, 0)], {other.id: [2.0]})
+    left.ended(Job(one, 0), 30.0)
+    assert left.seconds() == 2.0
+
+
+def test_a_cap_on_time_and_cases_that_stopped_shorten_what_is_left() -> None:
+    todo = jobs(8, launches=10)
+    left = TimeLeft(todo, {}, most_s=12.0)
+    left.ended(todo[0], 5.0)
+    assert left.seconds() == 12.0  # not 45
+    left.ended(todo[1], 35.0)
+    assert left.seconds() == 20.0  # one launch more takes its time
+    left.ended(todo[2], 5.0, stopped=True)
     assert left.seconds() == 0
 
 

@@ -83,8 +83,8 @@ def execute(arguments: argparse.Namespace) -> int:
     tell = Teller(Console(stderr=True))
     named = [arguments.toolchain] if arguments.toolchain else None
     bench = session.workbench({f"--toolchain {arguments.toolchain}": named}, tell)
-    case = _case(arguments, bench)
-    runner = LocalRunner(session.session("once", session.new_seed()), bench.built)
+    (case,), seen = session.probed([_case(arguments, bench)], bench.built)
+    runner = LocalRunner(session.session("once", session.new_seed()), bench.built, seen)
     (record,) = runner.run([Job(case, 0)])
     if arguments.json:
         print(json.dumps(record))

@@ -141,7 +141,10 @@ def measure(campaign: Campaign, tell: Teller) -> None:
 
     jobs, again = campaign.jobs_left()
     _announce(campaign, len(jobs), again, tell)
-    with RunView(tell.console, jobs, campaign.earlier_walls()) as view:
+    rule = campaign.plan.rule
+    with RunView(
+        tell.console, jobs, campaign.earlier_walls(), rule.most_s if rule else None
+    ) as view:
         for job, record in campaign.run(jobs, view.watch):
             view.ended(job, record)
 

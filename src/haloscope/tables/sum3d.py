@@ -19,9 +19,15 @@ _SPLITS = {"balanced": "even", "topology": "topology"}
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """One table for each size of the arrays, a row for each topology and distribution."""
+    """One table for each size of the arrays, the longest first; a row for each other setting."""
     own = [case for case in cases if case.kernel == "sum3d"]
-    return lettered([_table(part, context) for part in facets(own, ("topology", "distribution"))])
+    parts = facets(own, ("topology", "distribution"))
+    longest_first = sorted(parts, key=lambda part: [-extent for extent in _extents(part)])
+    return lettered([_table(part, context) for part in longest_first])
+
+
+def _extents(part: Facet) -> list[int]:
+    return [int(extent) for extent in str(part.settings["size"]).split("x")]
 
 
 def _table(part: Facet, context: Context) -> Table:
@@ -51,9 +57,12 @@ def _row(case: MeasuredCase, notebook: Notebook, context: Context) -> tuple[Cell
     cell = notebook.estimate(time, case, SECONDS)
     if published := _published(case, context):
         cell = replace(cell, published=published)
-    asked, shape = str(case.settings["topology"]), case.result("topology")
-    name = asked if shape in (None, asked) else f"{asked}: {shape}"
-    return (label(name), label(str(case.settings["distribution"])), elements, cell)
+    return (
+        label(str(case.settings["topology"])),
+        label(str(case.settings["distribution"])),
+        elements,
+        cell,
+    )
 
 
 def shared_out(counts: Sequence[int]) -> str:
@@ -80,7 +89,7 @@ def _listed(ranks: Sequence[int]) -> str:
 def _published(case: MeasuredCase, context: Context) -> str:
     """The report's interval for the same size, ranks, topology and split; "" where it has none."""
     size = str(case.settings["size"]).split("x")
-    shape = str(case.result("topology") or "").split("x")
+    shape = str(case.settings["topology"]).split("x")
     for table in context.library.tables(("matrix_sum",)):
         facts = [str(table.facts.get(key)) for key in ("nx", "ny", "nz", "ranks")]
         for row in table.rows if facts == [*size, str(case.ranks)] else ():
