@@ -42,6 +42,7 @@ class Record:
     raw: dict[str, Any] = field(repr=False)
     reason: str | None = None
     transport: str | None = None
+    transport_seen: str | None = None
     runner: str | None = None
     steps: int | None = None
     warmup: int | None = None

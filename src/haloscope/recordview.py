@@ -116,6 +116,8 @@ def _provenance(record: Record) -> list[tuple[str, str]]:
     made = {
         "toolchain": record.toolchain.get("name"),
         "MPI": record.toolchain.get("mpi"),
+        "transport": record.transport,
+        "messages by": record.transport_seen,
         "compiler": record.toolchain.get("compiler"),
         "flags": record.toolchain.get("flags"),
         "command": " ".join(record.command or []),
