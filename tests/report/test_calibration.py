@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import tomli_w
 from recorded import MACHINE, Raw, cases, pingpong, poisson, stream
-from test_network_tables import overheads
+from test_fits_tables import overheads
 
 from haloscope import cluster
 from haloscope.calibration import calibrate, summary

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from recorded import Raw, bad, cases, pingpong, poisson, record
-from test_network_tables import overheads
+from test_fits_tables import overheads
 
 from haloscope.tables.compared import Compared, compare_cases
 

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from recorded import MACHINE, Raw, bad, cases, changed, poisson
+from made import build
+from recorded import Raw, bad, cases, changed, poisson
 
-from haloscope import papers, tables
+from haloscope import papers
 from haloscope.published import Library
-from haloscope.tables import Cell, Context, Options, Table
+from haloscope.tables import Cell, Table
 
 STAMPEDE, TARA = "hpcf-2018-10", "hpcf-2010-6"
-
-
-def build(kind: str, raws: list[Raw], paper: str | None = None, **options: object) -> list[Table]:
-    measured = cases(raws)
-    context = Context(
-        options=Options(**options),  # type: ignore[arg-type]
-        paper=papers.load(paper) if paper else None,
-        shelf=papers.list_papers(),
-        machine=MACHINE,
-        all_cases=measured,
-    )
-    return tables.build(kind, measured, context)
 
 
 def texts(table: Table) -> list[list[str]]:
@@ -288,7 +277,7 @@ def test_hybrid_grids_stand_beside_table_7_1() -> None:
 def test_clusters_has_this_machine_as_a_new_row_of_table_5_1() -> None:
     raws = [*launches(4096, [400.0] * 3), *launches(4096, [200.0] * 3, ranks=2)]
 
-    (table,) = build("clusters", raws)
+    (table,) = build("clusters", raws, shelf=papers.list_papers())
 
     assert table.title == "Clusters through the years, N = 4096"
     assert [row[0].text for row in table.rows] == [
@@ -315,13 +304,13 @@ def test_clusters_has_this_machine_as_a_new_row_of_table_5_1() -> None:
 
 
 def test_clusters_of_another_mesh_are_read_off_the_published_grids() -> None:
-    (table,) = build("clusters", launches(1024, [2.0] * 3))
+    (table,) = build("clusters", launches(1024, [2.0] * 3), shelf=papers.list_papers())
 
     assert table.title == "Clusters through the years, N = 1024"
     assert cell(table, "tara, InfiniBand QDR", "serial_s").value == 18.88
     assert cell(table, "Stampede2, Omni-Path 100 Gbit/s", "serial_s").text == "6.65 s"
     assert cell(table, "tara, InfiniBand QDR", "spread_s").text == "00:00:01"
-    (finer,) = build("clusters", launches(2048, [2.0] * 3))
+    (finer,) = build("clusters", launches(2048, [2.0] * 3), shelf=papers.list_papers())
     assert cell(finer, "tara, InfiniBand QDR", "spread_s").text == "00:00:05"
 
 

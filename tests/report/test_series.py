@@ -1,15 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from recorded import MACHINE, Raw, bad, cases, pingpong, poisson, quick, stream
+from made import draw
+from recorded import bad, pingpong, poisson, quick, stream
 
 from haloscope import series
 from haloscope.series.model import Bars, Figure, Lines, Mark, Surface
-from haloscope.tables import Context
-
-
-def build(kind: str, raws: list[Raw]) -> list[Figure]:
-    return series.build(kind, cases(raws), Context(machine=MACHINE))
 
 
 def lines(figure: Figure, index: int = 0) -> Lines:
@@ -26,7 +22,7 @@ def test_speedup_and_efficiency_have_the_ideal_and_no_line_between_points() -> N
         for k, time in enumerate(times)
     ]
 
-    (figure,) = build("scaling", raws)
+    (figure,) = draw("scaling", raws)
 
     ideal, speedup = lines(figure, 0).curves
     assert ideal.bound and ideal.marks == (Mark(1, 1.0), Mark(2, 2.0), Mark(4, 4.0))
@@ -43,17 +39,17 @@ def test_speedup_and_efficiency_have_the_ideal_and_no_line_between_points() -> N
 def test_a_speedup_below_one_has_its_ticks() -> None:
     raws = [poisson(64, ranks=p, time_s=p * 1.7) for p in (1, 2)]
 
-    (figure,) = build("scaling", raws)
+    (figure,) = draw("scaling", raws)
 
     assert [word for _, word in lines(figure).y.ticks] == ["0.5", "1", "2"]
 
 
 def test_one_number_of_processes_draws_nothing() -> None:
-    assert build("scaling", [poisson(64)]) == []
+    assert draw("scaling", [poisson(64)]) == []
 
 
 def test_stream_has_a_curve_for_each_number_of_cores_and_the_cache_sizes() -> None:
-    (figure,) = build("stream", [stream(), stream(ranks=2)])
+    (figure,) = draw("stream", [stream(), stream(ranks=2)])
 
     panel = lines(figure)
     assert [curve.label for curve in panel.curves] == ["1 core", "2 cores"]
@@ -64,7 +60,7 @@ def test_stream_has_a_curve_for_each_number_of_cores_and_the_cache_sizes() -> No
 
 
 def test_pingpong_leaves_out_the_empty_message_on_log_axes() -> None:
-    (figure,) = build("pingpong", [pingpong()])
+    (figure,) = draw("pingpong", [pingpong()])
 
     assert lines(figure).curves[0].marks[0].x == 1
     assert lines(figure).curves[0].label == "measured"
@@ -77,7 +73,7 @@ def test_a_launch_far_outside_is_a_dot_of_its_own() -> None:
     slow = raws[7]["points"][0]
     slow["times_s"] = [100 * time for time in slow["times_s"]]
 
-    (figure,) = build("pingpong", raws)
+    (figure,) = draw("pingpong", raws)
 
     first, second = lines(figure).curves[0].marks
     (far,) = first.outliers
@@ -86,7 +82,7 @@ def test_a_launch_far_outside_is_a_dot_of_its_own() -> None:
 
 
 def test_phases_stack_to_one() -> None:
-    (figure,) = build("phases", [poisson(64), poisson(64, ranks=2)])
+    (figure,) = draw("phases", [poisson(64), poisson(64, ranks=2)])
 
     (panel,) = figure.panels
     assert isinstance(panel, Bars)
@@ -97,7 +93,7 @@ def test_phases_stack_to_one() -> None:
 
 
 def test_surfaces_are_scaled_to_numbers_a_reader_can_compare() -> None:
-    (figure,) = build("surfaces", [poisson(32, surface=33)])
+    (figure,) = draw("surfaces", [poisson(32, surface=33)])
 
     solution, error = figure.panels
     assert isinstance(solution, Surface) and isinstance(error, Surface)
@@ -111,7 +107,7 @@ def test_surfaces_are_scaled_to_numbers_a_reader_can_compare() -> None:
 def test_every_kind_bears_records_that_all_failed() -> None:
     raws = [bad(raw, "failed", "no such file") for raw in quick()]
 
-    assert [build(kind, raws) for kind in series.KINDS] == [[]] * len(series.KINDS)
+    assert [draw(kind, raws) for kind in series.KINDS] == [[]] * len(series.KINDS)
 
 
 def test_ticks_keep_the_labels_that_have_room() -> None:

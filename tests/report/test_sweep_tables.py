@@ -6,15 +6,11 @@ from statistics import median
 from typing import Any
 
 import pytest
+from made import build
 from recorded import MACHINE, Raw, bad, cases, pingpong, poisson, quick, stream
 
 from haloscope import tables
 from haloscope.points import at_size, capacities, level_of, sweep
-from haloscope.tables import Context, Table
-
-
-def build(kind: str, raws: list[Raw], machine: Raw | None = MACHINE) -> list[Table]:
-    return tables.build(kind, cases(raws), Context(machine=machine))
 
 
 def point(size: int, times: list[float], bytes_: float, operation: str | None = None) -> Raw:

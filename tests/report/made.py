@@ -1,0 +1,51 @@
+"""Tables and figures of one kind, as a study would ask for them, from records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from recorded import MACHINE, Raw, cases
+
+from haloscope import papers, series, tables
+from haloscope.papers import Paper
+from haloscope.series.model import Figure, Lines
+from haloscope.tables import Context, Options, Table
+
+
+def build(
+    kind: str,
+    raws: list[Raw],
+    paper: str | None = None,
+    *,
+    machine: Raw | None = MACHINE,
+    shelf: Sequence[Paper] = (),
+    **options: Any,
+) -> list[Table]:
+    """Tables of these records; options as in Options."""
+    measured = cases(raws)
+    context = Context(
+        options=Options(**options),
+        paper=papers.load(paper) if paper else None,
+        shelf=shelf,
+        machine=machine,
+        all_cases=measured,
+    )
+    return tables.build(kind, measured, context)
+
+
+def draw(kind: str, raws: list[Raw]) -> list[Figure]:
+    """Figures of these records, before anything is drawn."""
+    return series.build(kind, cases(raws), Context(machine=MACHINE))
+
+
+def column(table: Table, key: str) -> list[Any]:
+    """The cells of one column."""
+    index = [column.key for column in table.columns].index(key)
+    return [row[index] for row in table.rows]
+
+
+def panels(figure: Figure) -> list[Lines]:
+    """All panels of a figure that has lines alone."""
+    assert all(isinstance(panel, Lines) for panel in figure.panels)
+    return [panel for panel in figure.panels if isinstance(panel, Lines)]

@@ -1,0 +1,106 @@
+"""The ring: its straight pieces, and where its ranks lay."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from made import build, column, draw, panels
+from recorded import MACHINE, Raw, cases, changed, record
+
+from haloscope.distance import widest
+from haloscope.evidence import MeasuredCase
+from haloscope.fits import ring_levels
+
+REPORT = "orfeo-mpi-report"
+WITH = {"name": "mpich"}
+
+
+def ring(ranks: int, launch: int, *, message_s: float = 0.4e-6) -> Raw:
+    cycle = 2 * ranks * message_s * (1 + 0.01 * (launch % 3))
+    return record("ring", {}, [cycle], ranks=ranks, launch=launch, result={"cycle_s": cycle})
+
+
+def test_the_ring_gives_half_its_slope_as_the_latency_of_each_level() -> None:
+    four = {"core": ["0", "1", "2", "3"], "cache": ["0-3"]}
+    raws = [
+        changed(ring(ranks, k), machine={**MACHINE, "topology": four})
+        for ranks in (1, 2, 3, 4)
+        for k in range(6)
+    ]
+
+    cycles, latencies = build("ring", raws, REPORT)
+
+    assert [cell.value for cell in column(cycles, "ranks")] == [1, 2, 3, 4]
+    assert column(cycles, "message_s")[1].value == pytest.approx(0.404e-6)
+    assert [cell.value for cell in column(latencies, "level")] == ["same-cache"]
+    assert column(latencies, "latency_s")[0].value == pytest.approx(0.4e-6, rel=0.05)
+    assert any("inter node 1.16 µs (THIN)" in note for note in latencies.notes)
+    (figure,) = draw("ring", raws)
+    assert [curve.model for curve in panels(figure)[0].curves] == [False, True]
+
+
+# Two sockets of two cores of two hardware threads; the caches are the sockets'.
+TWO_SOCKETS = {
+    "core": ["0,4", "1,5", "2,6", "3,7"],
+    "cache": ["0,2,4,6", "1,3,5,7"],
+    "socket": ["0,2,4,6", "1,3,5,7"],
+}
+
+
+def lying(cpus: list[int], hosts: str = "", **layout: Any) -> MeasuredCase:
+    """A ring whose ranks run on these processors, of these hosts (one letter a rank)."""
+    seen = [
+        {"rank": rank, "host": host, "cpus": [cpu], "thread_cpus": [[cpu]]}
+        for rank, (cpu, host) in enumerate(zip(cpus, hosts or "a" * len(cpus), strict=True))
+    ]
+    raw = changed(ring(len(cpus), 0), machine={**MACHINE, "topology": TWO_SOCKETS})
+    raw["layout"] |= {"seen": seen, **layout}
+    return cases([raw])[0]
+
+
+@pytest.mark.parametrize(
+    ("cpus", "hosts", "far"),
+    [
+        ([0], "", None),
+        ([0, 4], "", "same-core"),
+        ([0, 2], "", "same-cache"),
+        ([0, 1], "", "other-socket"),
+        ([0, 2, 1, 3], "", "other-socket"),
+        ([0, 4, 2, 6], "", "same-cache, cores shared"),
+        ([0, 2, 0, 2], "aabb", "other-node"),
+        ([0, 4, 0], "aab", "other-node, cores shared"),
+        ([0, 0], "", "oversubscribed"),
+    ],
+)
+def test_a_rings_level_is_where_its_ranks_really_lay(
+    cpus: list[int], hosts: str, far: str | None
+) -> None:
+    assert widest(lying(cpus, hosts)) == far
+
+
+def test_what_was_asked_for_as_oversubscribed_is_and_unknown_is_unknown() -> None:
+    assert widest(lying([0, 2], oversubscribed=True)) == "oversubscribed"
+    assert widest(lying([0, 2], seen=[])) is None
+    unknown = changed(ring(2, 0), machine={"cores": 2})
+    assert widest(cases([unknown])[0]) == "same-node"
+    for layout, far in (({}, "same-node"), ({"nodes": 2, "ppn": 2}, "other-node")):
+        simulated = changed(ring(4, 0), clock="simulated")
+        simulated["layout"] |= {"seen": [], **layout}
+        assert widest(cases([simulated])[0]) == far
+
+
+def test_levels_of_a_ring_follow_one_another() -> None:
+    found = ring_levels([lying([0, 2, 4, 6, 1, 3, 5, 7][:ranks]) for ranks in (1, 2, 3, 4, 5, 8)])
+    assert [(level.name, level.first_ranks, level.last_ranks) for level in found] == [
+        ("same-cache", 2, 2),
+        ("same-cache, cores shared", 3, 4),
+        ("other-socket, cores shared", 5, 8),
+    ]
+    assert ring_levels([lying([0])]) == []
+
+
+def test_one_number_of_ranks_gives_no_latency() -> None:
+    (alone,) = build("ring", [ring(2, 0)])
+    why = "No latency by level: it was measured at one number of processes alone."
+    assert (alone.id, why in alone.notes) == ("ring", True)
