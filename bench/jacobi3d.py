@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 
 from turns import Target, in_turn, once, ratios, write_page
@@ -44,70 +43,73 @@ def triad(ranks: int, stores: str) -> Callable[[], float]:
     return run
 
 
+def competitors() -> dict[str, Callable[[], float]]:
+    """Every variant on one rank and on two, each beside the triad that bounds it."""
+    return {
+        "triad, 1 rank": triad(1, "plain"),
+        "plain, 1 rank": sweeps("plain", 1),
+        "triad with streaming stores, 1 rank": triad(1, "streaming"),
+        "streaming, 1 rank": sweeps("streaming", 1),
+        "temporal, 1 rank": sweeps("temporal", 1),
+        "triad, 2 ranks": triad(2, "plain"),
+        "plain, 2 ranks": sweeps("plain", 2),
+        "plain, 2 ranks, overlap": sweeps("plain", 2, overlap="yes"),
+        "temporal, 2 ranks": sweeps("temporal", 2),
+    }
+
+
+def targets(figures: Mapping[str, list[float]]) -> list[Target]:
+    """What is asked, and what each round gave."""
+
+    def of(over: str, under: str, factor: float = 1.0) -> list[float]:
+        return [factor * each for each in ratios(figures[over], figures[under])]
+
+    streamed = of("streaming, 1 rank", "triad, 1 rank", 16)
+    weak = of("plain, 2 ranks", "plain, 1 rank", 0.5)
+    both = ("1 rank", "2 ranks")
+    return [
+        *(
+            Target(
+                f"plain x 24 bytes against triad, {n}", of(f"plain, {n}", f"triad, {n}", 24), 0.95
+            )
+            for n in both
+        ),
+        Target("streaming x 16 bytes against triad, 1 rank", streamed, 0.85),
+        *(
+            Target(f"temporal against plain, {n}", of(f"temporal, {n}", f"plain, {n}"), 2.5)
+            for n in both
+        ),
+        Target("temporal, 2 ranks against 1", of("temporal, 2 ranks", "temporal, 1 rank"), 1.9),
+        Target("plain, weak efficiency of 2 ranks", weak, 0.95),
+    ]
+
+
+def seen(name: str, values: Sequence[float]) -> str:
+    """A competitor's median and range, in its unit."""
+    scale, unit = (1e9, "GB/s") if "triad" in name else (1e6, "MLUP/s")
+    median_, low, high = (each / scale for each in (median(values), min(values), max(values)))
+    digits = 1 if "triad" in name else 0
+    return f"{name}: {median_:.{digits}f} {unit} ({low:.{digits}f} to {high:.{digits}f})"
+
+
 def main() -> None:
     """Run everything, write docs/bench/jacobi3d.md."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=7)
     rounds = parser.parse_args().rounds
     before = os.getloadavg()[0]
-    figures = in_turn(
-        {
-            "triad, 1 rank": triad(1, "plain"),
-            "plain, 1 rank": sweeps("plain", 1),
-            "triad with streaming stores, 1 rank": triad(1, "streaming"),
-            "streaming, 1 rank": sweeps("streaming", 1),
-            "temporal, 1 rank": sweeps("temporal", 1),
-            "triad, 2 ranks": triad(2, "plain"),
-            "plain, 2 ranks": sweeps("plain", 2),
-            "plain, 2 ranks, overlap": sweeps("plain", 2, overlap="yes"),
-            "temporal, 2 ranks": sweeps("temporal", 2),
-        },
-        rounds,
-    )
-
-    def of(over: str, under: str, factor: float = 1.0) -> list[float]:
-        return [factor * each for each in ratios(figures[over], figures[under])]
-
-    stores = median(of("triad with streaming stores, 1 rank", "triad, 1 rank"))
-    weak = of("plain, 2 ranks", "plain, 1 rank", 0.5)
-    growth = median(of("triad, 2 ranks", "triad, 1 rank"))
-    targets = [
-        *(
-            Target(
-                f"plain x 24 bytes against triad, {n}", of(f"plain, {n}", f"triad, {n}", 24), 0.95
-            )
-            for n in ("1 rank", "2 ranks")
-        ),
-        Target(
-            "streaming x 16 bytes against triad, 1 rank",
-            of("streaming, 1 rank", "triad, 1 rank", 16), 0.85,
-        ),
-        *(
-            Target(f"temporal against plain, {n}", of(f"temporal, {n}", f"plain, {n}"), 2.5)
-            for n in ("1 rank", "2 ranks")
-        ),
-        Target("temporal, 2 ranks against 1", of("temporal, 2 ranks", "temporal, 1 rank"), 1.9),
-        Target("plain, weak efficiency of 2 ranks", weak, 0.95),
-    ]  # fmt: skip
-    rates = [
-        f"{name}: {median(values) / 1e6:.0f} MLUP/s ({min(values) / 1e6:.0f} to "
-        f"{max(values) / 1e6:.0f})"
-        for name, values in figures.items()
-        if "triad" not in name
-    ]
-    triads = [
-        f"{name}: {median(values) / 1e9:.1f} GB/s ({min(values) / 1e9:.1f} to "
-        f"{max(values) / 1e9:.1f})"
-        for name, values in figures.items()
-        if "triad" in name
-    ]
+    figures = in_turn(competitors(), rounds)
+    one = figures["triad, 1 rank"]
+    stores = median(ratios(figures["triad with streaming stores, 1 rank"], one))
+    growth = median(ratios(figures["triad, 2 ranks"], one))
+    rates = [seen(name, values) for name, values in figures.items()]
     body = [
         f"{before:.1f} processes wanted one of the {os.cpu_count()} processors when this began, "
         f"{os.getloadavg()[0]:.1f} when it ended. It wants one or two itself: with more than that, "
         "figures of two ranks say little.", "",
         f"## {L}^3 points a rank, double precision, {SWEEPS} sweeps", "",
-        *HEADER, *(target.row() for target in targets), "",
-        f"{'; '.join(rates)}.", "", f"{'; '.join(triads)}.", "",
+        *HEADER, *(target.row() for target in targets(figures)), "",
+        f"{'; '.join(rates)}.", "",
         f"Streaming stores make the triad itself {stores:.2f} times as fast here: that is all that "
         "the variant streaming could gain.", "",
         f"The triad itself grows {growth:.2f} times from one rank to two: where the memory is the "
@@ -117,4 +119,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
