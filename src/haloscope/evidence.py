@@ -5,6 +5,7 @@ Only launches whose outcome is "ok" enter a sample. Everything else stays beside
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,6 +35,8 @@ SIZES = "sizes"
 """The points of a kernel that sweeps them inside one launch."""
 MODE = "mode"
 """What a kernel does: decides which other settings it has a choice of."""
+_LIST = re.compile(r"[^,]*,|\d+[KMG]?:\d")
+"""Several sizes: 8,64 or 8:4M."""
 UNSAID = ("placement", "pattern", "mapping_seed")
 """Settings that not every case has: without them, nothing is said."""
 BY_VALUE = (
@@ -264,7 +267,7 @@ def varying(settings: Sequence[Settings]) -> list[str]:
     lists = {
         SIZES,
         *PROTOCOL,
-        *(n for n in differ if any("," in str(one.get(n)) for one in settings)),
+        *(n for n in differ if any(_LIST.match(str(one.get(n))) for one in settings)),
     }
     if len(_distinct(settings, differ)) == len(_distinct(settings, differ - lists)):
         differ -= lists

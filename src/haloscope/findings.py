@@ -338,9 +338,13 @@ def _split_phase(cases: Sequence[MeasuredCase]) -> Iterator[Finding]:
         model = split_phase_model(case)
         if model is None or not model.data.local_bytes.any():
             continue
-        first, last = (model.longest(point) for point in (0, -1))
+        least, most = (size(model.data.remote_bytes[point]) for point in (0, -1))
+        longest = [model.longest(point) for point in range(len(model.whole_s))]
+        where = (
+            f"{longest[0]} at every size from {least} to {most} sent"
+            if len(set(longest)) == 1
+            else f"{longest[0]} at {least} sent, {longest[-1]} at {most}. {switch_text(model)}"
+        )
         yield Finding(
-            f"{name_of(case, cases)}: longest of an operation's parts: {first} at "
-            f"{size(model.data.remote_bytes[0])} sent, {last} at "
-            f"{size(model.data.remote_bytes[-1])}. {switch_text(model)}"
+            f"{name_of(case, cases)}: longest of an operation's parts: {where.rstrip('.')}."
         )
