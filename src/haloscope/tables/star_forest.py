@@ -17,7 +17,7 @@ KERNELS = ("pingpong", "sf_pingpong", "sf_newpingpong", "sf_unpack", "sf_scatter
 PETSC_DEFAULT = "B"
 """The synchronisation that PETSc takes by itself, of those in Table 2."""
 
-OF_GPUS = "Published times are of messages in GPU memory: what they grow by compares, not they."
+OF_GPUS = "Published times are of GPU memory: how they grow can be compared, the times can not."
 
 PRINTED = {
     "same-cache": "intra_socket",
