@@ -133,10 +133,16 @@ def _parameters(part: str, model: SplitPhase) -> str:
     line = model.lines[part]
     pieces = line.pieces if line else ()
     told = [
-        f"{seconds(piece.alpha_s.value)} + s / {_rate(piece.bandwidth_bytes_per_s)} ({piece.label})"
+        f"{seconds(_rounded(piece.alpha_s.value))} + s / {_rate(piece.bandwidth_bytes_per_s)} "
+        f"({piece.label})"
         for piece in pieces
     ]
     return f"{part}: {'; '.join(told)}."
+
+
+def _rounded(time_s: float) -> float:
+    """To a picosecond: simulated times leave a rounding error where there is no latency."""
+    return round(time_s, 12) + 0.0
 
 
 def _rate(bandwidth: Estimate) -> str:
