@@ -39,6 +39,8 @@ _LIST = re.compile(r"[^,]*,|\d+[KMG]?:\d")
 """Several sizes: 8,64 or 8:4M."""
 UNSAID = ("placement", "pattern", "mapping_seed")
 """Settings that not every case has: without them, nothing is said."""
+NO_LIMIT = {"bandwidth": 0}
+"""Values that set nothing: not said."""
 BY_VALUE = (
     *("variant", "exchange", "clock", "placement", "pattern", "mapping"),
     *("toolchain", "transport", "mode", "matrix"),
@@ -319,6 +321,8 @@ def name_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
 def _in_words(name: str, value: Setting) -> str:
     if value is None:
         return "" if name in UNSAID else f"default {name}"
+    if NO_LIMIT.get(name) == value:
+        return ""
     if name == "ppn" and isinstance(value, int):
         return f"{count(value, 'process', 'processes')} per node"
     if name == "nodes" and isinstance(value, int):

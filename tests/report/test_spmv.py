@@ -6,6 +6,7 @@ import pytest
 from recorded import MACHINE, Raw, bad, cases, spmv
 
 from haloscope import papers, series, tables
+from haloscope.findings import findings
 from haloscope.report.figures import draw
 from haloscope.series.model import Lines
 from haloscope.tables import Context, Table
@@ -69,6 +70,8 @@ def test_schemes_are_set_against_none_beside_what_was_published() -> None:
     assert [row[1].text for row in table.rows] == list(ways)
     assert [cell(table, row, "verdict").text for row in (1, 2)] == ["faster", "no difference shown"]
     assert cell(table, 1, "times_as_fast").value == pytest.approx(1.25, rel=0.02)
+    said = [finding.text for finding in findings(cases(raws), Context(machine=MACHINE))]
+    assert "Overlap split against none, 1 setting: faster in 1." in said
     (note,) = [note for note in table.notes if note.startswith("Published")]
     for words in (
         f"Summit ({SUMMIT}, table 5.4)",
@@ -78,6 +81,14 @@ def test_schemes_are_set_against_none_beside_what_was_published() -> None:
         "figure 12, which draws them and has no values",
     ):
         assert words in note
+
+
+def test_a_bandwidth_of_nothing_is_not_said() -> None:
+    raws = [spmv(bandwidth=0), spmv(matrix="random", bandwidth=50000)]
+
+    (table,) = build("spmv", raws)
+
+    assert [row[0].text for row in table.rows] == ["3d27", "random, bandwidth = 50000"]
 
 
 def test_one_process_overlaps_nothing() -> None:
