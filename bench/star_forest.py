@@ -267,7 +267,8 @@ def main() -> None:
         for name in arguments.sections or names:
             title, *body = runs[name]()
             sections[title] = [title, "", f"{rounds} rounds, {taken()}", *body]
-    print(write_page("star_forest", "Star forests against PETSc's", [*chain(*sections.values())]))
+            page = [*chain(*sections.values())]  # written now: a later section may be cut short
+            print(write_page("star_forest", "Star forests against PETSc's", page))
 
 
 if __name__ == "__main__":
