@@ -39,8 +39,8 @@ _LIST = re.compile(r"[^,]*,|\d+[KMG]?:\d")
 """Several sizes: 8,64 or 8:4M."""
 UNSAID = ("placement", "pattern", "mapping_seed")
 """Settings that not every case has: without them, nothing is said."""
-NO_LIMIT = {"bandwidth": 0}
-"""Values that set nothing: not said."""
+OF_A_MATRIX = ("bandwidth", "row_length")
+"""What belongs to some generated matrices alone, which are known by their names."""
 BY_VALUE = (
     *("variant", "exchange", "clock", "placement", "pattern", "mapping"),
     *("toolchain", "transport", "mode", "matrix"),
@@ -261,14 +261,15 @@ def facets_by_kernel(cases: Sequence[MeasuredCase]) -> list[Facet]:
 def varying(settings: Sequence[Settings]) -> list[str]:
     """The names of settings that do not have one and the same value everywhere.
 
-    Lists of sizes (every point of a sweep names its size) and the numbers of repetitions are among
-    them only where nothing else tells settings apart.
+    Lists of sizes (every point of a sweep names its size), the numbers of repetitions and what
+    belongs to some matrices alone are among them only where nothing else tells settings apart.
     """
     names = {name for one in settings for name in one if name not in OUTPUT}
     differ = {name for name in names if len({one.get(name) for one in settings}) > 1}
     lists = {
         SIZES,
         *PROTOCOL,
+        *OF_A_MATRIX,
         *(n for n in differ if any(_LIST.match(str(one.get(n))) for one in settings)),
     }
     if len(_distinct(settings, differ)) == len(_distinct(settings, differ - lists)):
@@ -321,8 +322,6 @@ def name_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
 def _in_words(name: str, value: Setting) -> str:
     if value is None:
         return "" if name in UNSAID else f"default {name}"
-    if NO_LIMIT.get(name) == value:
-        return ""
     if name == "ppn" and isinstance(value, int):
         return f"{count(value, 'process', 'processes')} per node"
     if name == "nodes" and isinstance(value, int):

@@ -83,12 +83,15 @@ def test_schemes_are_set_against_none_beside_what_was_published() -> None:
         assert words in note
 
 
-def test_a_bandwidth_of_nothing_is_not_said() -> None:
-    raws = [spmv(bandwidth=0), spmv(matrix="random", bandwidth=50000)]
+def test_a_bandwidth_is_said_where_matrices_differ_in_nothing_else() -> None:
+    random = [spmv(matrix="random", bandwidth=bandwidth) for bandwidth in (500, 50000)]
 
-    (table,) = build("spmv", raws)
+    names = [
+        [row[0].text for row in build("spmv", raws)[0].rows]
+        for raws in ([spmv(bandwidth=0), random[1]], random)
+    ]
 
-    assert [row[0].text for row in table.rows] == ["3d27", "random, bandwidth = 50000"]
+    assert names == [["3d27", "random"], ["bandwidth = 500", "bandwidth = 50000"]]
 
 
 def test_one_process_overlaps_nothing() -> None:
