@@ -1,6 +1,9 @@
-"""spmv against PETSc's MatMult (AIJ) on the same stencil matrices, and against stream's triad.
+"""spmv against PETSc's MatMult (AIJ) on the same stencil matrices, and against memory's bandwidth:
+stream's triad, and its dot, which reads alone as a product nearly does.
 
-usage: .venv/bin/python bench/spmv.py [--rounds 5]
+usage: .venv/bin/python bench/spmv.py [MATRIX ...] [--rounds 5]
+
+Matrices: 3d27, 3d7; all by default. What is not measured stays on the page as it is.
 
 Needs Debian's petsc-dev (libpetsc-real-dev), and mpicc in PATH, of the MPI library that PETSc was
 built with. No round is left out: medians over rounds are compared.
@@ -15,11 +18,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from turns import ROOT, Target, in_turn, once, petsc_flags, ratios, write_page
+from turns import ROOT, Target, in_turn, kept, once, petsc_flags, ratios, taken, write_page
 
 MATRICES = {"3d27": (100, 27), "3d7": (100, 7)}
 OVERLAPS = ("none", "split", "split_temporary")
@@ -64,11 +68,13 @@ def seconds(matrix: str, ranks: int, overlap: str = "split") -> Callable[[], flo
     return lambda: median(product(matrix, ranks, overlap)["times_s"])
 
 
-def triad(ranks: int, bytes_: float) -> Callable[[], float]:
-    """A competitor: stream's triad in bytes a second, its working set as large as the product's."""
+def stream(operation: str, ranks: int, bytes_: float) -> Callable[[], float]:
+    """A competitor: bytes a second of stream, its working set as large as the product's."""
     size = int(bytes_ / ranks)
     return lambda: float(
-        once("stream", ranks=ranks, sizes=size, operation="triad")["result"]["triad_bytes_per_s"]
+        once("stream", ranks=ranks, sizes=size, operation=operation)["result"][
+            f"{operation}_bytes_per_s"
+        ]
     )
 
 
@@ -87,7 +93,8 @@ def bench_matrix(matrix: str, peer: Path, rounds: int) -> list[str]:
         competitors |= {
             f"spmv, {ranks}": seconds(matrix, ranks),
             f"PETSc, {ranks}": lambda r=ranks: float(peer_answer(peer, r, matrix)["seconds"]),
-            f"triad, {ranks}": triad(ranks, traffic(ours)),
+            f"triad, {ranks}": stream("triad", ranks, traffic(ours)),
+            f"dot, {ranks}": stream("dot", ranks, traffic(ours)),
         }
     for overlap in (each for each in OVERLAPS if each != "split"):
         competitors[f"{overlap}, 2"] = seconds(matrix, 2, overlap)
@@ -102,17 +109,18 @@ def bench_matrix(matrix: str, peer: Path, rounds: int) -> list[str]:
         targets.append(Target(f"PETSc MatMult / spmv, {name}", ratios(peers, own), PETSC).row())
         targets.append(Target(f"bytes a second / triad, {name}", share, SHARE).row())
         rates = (2 * ours["nonzeros"] / median(own), traffic(ours) / median(own))
-        bound = median(figures[f"triad, {ranks}"])
+        bounds = [median(figures[f"{operation}, {ranks}"]) for operation in ("triad", "dot")]
         times.append(
             f"| {name} | {1e3 * median(own):.3g} | {1e3 * median(peers):.3g} | "
-            + " | ".join(f"{1e-9 * rate:.3g}" for rate in (*rates, bound))
+            + " | ".join(f"{1e-9 * rate:.3g}" for rate in (*rates, *bounds))
             + " |"
         )
     schemes = [median(figures["spmv, 2" if each == "split" else f"{each}, 2"]) for each in OVERLAPS]
     return [
         f"## {matrix}, {ours['rows']:,} rows, {ours['nonzeros']:,} nonzeros", "", *HEADER, *targets,
-        "", "| | spmv, ms | PETSc, ms | spmv, GFLOP/s | spmv, GB/s | triad, GB/s |",
-        "|---|---|---|---|---|---|", *times, "",
+        "", "| | spmv, ms | PETSc, ms | spmv, GFLOP/s | spmv, GB/s | triad, GB/s "
+        "| dot (reads alone), GB/s |",
+        "|---|---|---|---|---|---|---|", *times, "",
         "Schemes on 2 ranks, ms: "
         + "; ".join(f"{each} {1e3 * s:.3g}" for each, s in zip(OVERLAPS, schemes, strict=True))
         + ".", "",
@@ -120,21 +128,24 @@ def bench_matrix(matrix: str, peer: Path, rounds: int) -> list[str]:
 
 
 def main() -> None:
-    """Run everything, write docs/bench/spmv.md."""
+    """Run what is asked for, write docs/bench/spmv.md."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
-    rounds = parser.parse_args().rounds
-    body = [
+    parser.add_argument("matrices", nargs="*", metavar="MATRIX", help=", ".join(MATRICES))
+    arguments = parser.parse_args()
+    if unknown := set(arguments.matrices) - set(MATRICES):
+        parser.error(f"no matrix {', '.join(unknown)}; there are {', '.join(MATRICES)}")
+    sections = kept("spmv")
+    with tempfile.TemporaryDirectory() as folder:
+        peer = build(Path(folder))
+        for matrix in arguments.matrices or MATRICES:
+            title, *body = bench_matrix(matrix, peer, arguments.rounds)
+            sections[title] = [title, "", f"{arguments.rounds} rounds, {taken()}", *body]
+    head = [
         "A product is counted as 12 bytes a nonzero and 24 a row (where it begins, x, y). PETSc: "
         "AIJ, -O2 as Debian builds it.", "",
     ]  # fmt: skip
-    with tempfile.TemporaryDirectory() as folder:
-        peer = build(Path(folder))
-        for matrix in MATRICES:
-            body += bench_matrix(matrix, peer, rounds)
-    load = f"{os.getloadavg()[1]:.1f} on {os.cpu_count()} processors"
-    body.append(f"Load average over the last five minutes, our own included: {load}.")
-    print(write_page("spmv", "spmv against PETSc's MatMult", body))
+    print(write_page("spmv", "spmv against PETSc's MatMult", [*head, *chain(*sections.values())]))
 
 
 if __name__ == "__main__":

@@ -29,6 +29,8 @@ SIZES = [8 << (3 * i) for i in range(7)] + [4 << 20]
 SMALL = 4096
 GRIDS = [4, 16, 64, 256, 512, 1024, 2048, 4096]
 LARGE = 512
+IN_MEMORY = 2048
+STEP_BYTES = 40
 SHAPES = {2: (2, 1), 3: (3, 1), 4: (2, 2)}
 GRAPHS = {
     "next": "in order, of the next rank",
@@ -147,16 +149,28 @@ def bench_pingpong(peer: Path, rounds: int) -> list[str]:
 
 
 def bench_sum(peer: Path, rounds: int, test: str) -> list[str]:
-    """Unpacking, or unpacking and scattering."""
+    """Unpacking, or unpacking and scattering; and messages alone, which nothing can be below."""
     sizes = commas(SIZES)
-    ours, theirs = alternate(
+    ours, theirs, alone = alternate(
         rounds,
         test,
         lambda: swept(f"sf_{test}", "size_bytes", 2, sizes=sizes),
         lambda: launch(2, peer, "-test", test, "-sizes", sizes),
+        lambda: swept("pingpong", "size_bytes", 2, sizes=sizes),
     )
     title = [f"## sf_{test}: sums where values arrive, 2 ranks", ""]
-    return title + table("bytes", ours, theirs, lambda n: 1.3 if n <= SMALL else 1.0)
+    most = [
+        f"{size} bytes: {median(faster(alone, theirs, size)):.3g} x "
+        f"({microseconds(alone, size)} us)"
+        for size in SIZES
+    ]
+    return [
+        *title,
+        *table("bytes", ours, theirs, lambda n: 1.3 if n <= SMALL else 1.0),
+        "Messages alone (`pingpong`, in the same rounds) are that much faster than PETSc; a forest "
+        f"that sends one each way can't be: {'; '.join(most)}.",
+        "",
+    ]
 
 
 def grids(ranks: int, topology: str, largest: int) -> Figures:
@@ -170,17 +184,38 @@ def grids(ranks: int, topology: str, largest: int) -> Figures:
 
 
 def bench_grid(peer: Path, rounds: int, ranks: int, largest: int) -> list[str]:
-    """Halos against DMGlobalToLocal and DMLocalToGlobal."""
+    """Halos against DMGlobalToLocal and DMLocalToGlobal; large ones against triad."""
     px, py = SHAPES[ranks]
     sizes = commas([n for n in GRIDS if n <= largest])
-    ours, theirs = alternate(
+    ours, theirs, triad = alternate(
         rounds,
         f"grid, {ranks} ranks",
         lambda: grids(ranks, f"{px}x{py}", largest),
         lambda: launch(ranks, peer, "-test", "grid", "-sizes", sizes, "-px", px, "-py", py),
+        lambda: printed(
+            ranks,
+            ROOT / "build/release/halobench",
+            *("stream", "operation=triad", "stores=streaming", "sizes=96M"),
+        )["result"],
     )
     title = [f"## sf_grid, {ranks} ranks, {px}x{py}", ""]
-    return title + table("n", ours, theirs, lambda n: 1.5 if n >= LARGE else 1.0)
+    best = median(each["triad_bytes_per_s"] for each in triad)
+    rates = [
+        f"n = {n}: {1e-9 * STEP_BYTES * n * n * ranks / median(each[n] for each in ours):.3g} GB/s"
+        for n in ours[0]
+        if n >= IN_MEMORY
+    ]
+    body = [*title, *table("n", ours, theirs, lambda n: 1.5 if n >= LARGE else 1.0)]
+    if not rates:
+        return body
+    return [
+        *body,
+        f"A step moves {STEP_BYTES} n² bytes a rank, halos left aside: points read and the array "
+        "with halo written, then that array and the points read and the points written. "
+        f"All ranks: {'; '.join(rates)}; triad with streaming stores {1e-9 * best:.3g} GB/s. What "
+        "is above it was still in the last cache.",
+        "",
+    ]
 
 
 def bench_setup(peer: Path, setup: Path, rounds: int) -> list[str]:
@@ -232,7 +267,8 @@ def main() -> None:
         for name in arguments.sections or names:
             title, *body = runs[name]()
             sections[title] = [title, "", f"{rounds} rounds, {taken()}", *body]
-    print(write_page("star_forest", "Star forests against PETSc's", [*chain(*sections.values())]))
+            page = [*chain(*sections.values())]  # written now: a later section may be cut short
+            print(write_page("star_forest", "Star forests against PETSc's", page))
 
 
 if __name__ == "__main__":

@@ -196,7 +196,7 @@ class GridForest : public Instance {
         .set("size_bytes", std::int64_t{sizeof(double)} * cubes_[point].face())
         .set("operation", Json())
         .set("n", sizes_[point])
-        .set("shape", shape_record(*forests_[point]))
+        .set("shape", shape_record(comm_, *forests_[point], Operation::replace, Operation::sum))
         .set("result", Json::object().set("latency_s", 0.5 * times.median()));
   }
 

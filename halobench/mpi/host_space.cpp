@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "machine/simulation.hpp"
+#include "machine/streaming.hpp"
 
 namespace halobench {
 namespace {
@@ -11,6 +12,7 @@ namespace {
 struct Ends {
   const IndexSet& from;
   const IndexSet& to;
+  bool past_caches;  ///< where values are replaced, by streaming stores
 };
 
 /// Of a width that the compiler knows, so that a loop over units of one value is as short as it
@@ -35,8 +37,9 @@ void join(Value& there, Value arrived) {
 }
 
 template <Operation operation, class Value>
-void join_row(const Value* from, Value* to, std::int64_t count) {
+void join_row(const Value* from, Value* to, std::int64_t count, bool past_caches) {
   if constexpr (operation == Operation::replace) {
+    if (past_caches) return stream_row(to, from, count);
     std::copy_n(from, count, to);
   } else {
     for (std::int64_t i = 0; i < count; ++i) join<operation>(to[i], from[i]);
@@ -45,7 +48,7 @@ void join_row(const Value* from, Value* to, std::int64_t count) {
 
 template <Operation operation, class Value>
 void move_box(const Box& source, const Box& target, const Value* from, Value* to,
-              std::int64_t width) {
+              std::int64_t width, bool past_caches) {
   const auto [row, rows, planes] = source.extents;
   for (std::int64_t k = 0; k < planes; ++k) {
     const auto* in = from + width * (source.start + k * source.strides[1]);
@@ -57,7 +60,7 @@ void move_box(const Box& source, const Box& target, const Value* from, Value* to
       continue;
     }
     for (std::int64_t j = 0; j < rows; ++j) {
-      join_row<operation>(in + j * in_step, out + j * out_step, row * width);
+      join_row<operation>(in + j * in_step, out + j * out_step, row * width, past_caches);
     }
   }
 }
@@ -107,8 +110,9 @@ void move_values(const Ends& ends, const Value* from, Value* to, std::int64_t wi
     return;
   }
   for (std::size_t i = 0; i < ends.from.boxes.size(); ++i) {
-    move_box<operation>(ends.from.boxes[i], ends.to.boxes[i], from, to, width);
+    move_box<operation>(ends.from.boxes[i], ends.to.boxes[i], from, to, width, ends.past_caches);
   }
+  if (ends.past_caches) end_streaming();
 }
 
 template <class Value>
@@ -155,14 +159,16 @@ MPI_Datatype Unit::mpi_type() const {
   return type_ == Type::real32 ? MPI_FLOAT : MPI_INT32_T;
 }
 
-HostSpace::HostSpace(Meter& meter, Memory& memory)
-    : meter_(&meter), memory_(&memory), simulated_(simulated()) {}
+HostSpace::HostSpace(Meter& meter, Memory& memory, std::int64_t cached_bytes)
+    : meter_(&meter), memory_(&memory), cached_bytes_(cached_bytes), simulated_(simulated()) {}
 
 void HostSpace::move(const Route& route, Direction direction, const void* from, void* to,
                      const Unit& unit, Operation operation) {
   if (route.from.count == 0) return;
   const bool forth = direction == Direction::forth;
-  const Ends ends{forth ? route.from : route.to, forth ? route.to : route.from};
+  const bool past_caches = operation == Operation::replace && cached_bytes_ > 0 &&
+                           2 * route.from.count * unit.bytes() > cached_bytes_;
+  const Ends ends{forth ? route.from : route.to, forth ? route.to : route.from, past_caches};
   if (!simulated_) return move_any(ends, from, to, unit, operation);
   meter_->move(traffic(ends, unit, operation), [&] { move_any(ends, from, to, unit, operation); });
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "machine/cache.hpp"
 #include "machine/memory.hpp"
 #include "machine/meter.hpp"
 #include "mpi/index_set.hpp"
@@ -42,11 +43,14 @@ class Unit {
   std::int64_t width_;
 };
 
-/// Ordinary memory. Under simulation every move is charged, by the bytes of its values and index
-/// lists; for real it is not timed, because two readings of the clock take as long as a short move.
+/// Ordinary memory. What is copied box by box and fits in no cache goes past them: its lines need
+/// not be read before they are written, a third of what moves. Under simulation every move is
+/// charged, by the bytes of its values and index lists; for real it is not timed, because two
+/// readings of the clock take as long as a short move.
 class HostSpace {
  public:
-  HostSpace(Meter& meter, Memory& memory);
+  /// `cached_bytes`: what a rank finds in its caches again; 0: everything.
+  HostSpace(Meter& meter, Memory& memory, std::int64_t cached_bytes = last_cache_share_bytes());
 
   Buffer<std::byte> allocate(std::int64_t bytes) { return memory_->allocate<std::byte>(bytes); }
 
@@ -66,6 +70,7 @@ class HostSpace {
  private:
   Meter* meter_;
   Memory* memory_;
+  std::int64_t cached_bytes_;
   bool simulated_;
 };
 

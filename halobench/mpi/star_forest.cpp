@@ -66,11 +66,8 @@ class StarForest::Link {
         way_(first.way),
         unit_(first.unit),
         in_place_(first.operation == Operation::replace) {
-    const auto sent_whole = [](const Neighbour& n) { return n.packing.from.is_run(); };
-    lay_out(out_, sent_whole, space, send_memory_, packed_);
-    lay_out(
-        in_, [&](const Neighbour& n) { return in_place_ && sent_whole(n); }, space, receive_memory_,
-        received_);
+    lay_out(out_, true, space, send_memory_, packed_);
+    lay_out(in_, in_place_, space, receive_memory_, received_);
     into_ = std::ranges::find(received_, nullptr) != received_.end() ? first.to : nullptr;
     sends_.assign(out_.size(), MPI_REQUEST_NULL);
     receives_.assign(in_.size(), MPI_REQUEST_NULL);
@@ -222,16 +219,16 @@ class StarForest::Link {
   int count(const IndexSet& set) const { return message_count(set.count * unit_.width()); }
 
   /// A place in `memory` for every neighbour whose message is not whole in the caller's own.
-  template <class Whole>
-  void lay_out(const Side& side, const Whole& whole, HostSpace& space, Buffer<std::byte>& memory,
+  void lay_out(const Side& side, bool runs_whole, HostSpace& space, Buffer<std::byte>& memory,
                std::vector<std::byte*>& places) const {
     std::int64_t units = 0;
-    for (const auto& neighbour : side) units += whole(neighbour) ? 0 : neighbour.packing.from.count;
+    for (const auto& neighbour : side) units += buffered(neighbour, runs_whole);
     if (units > 0) memory = space.allocate(units * unit_.bytes());
     auto* next = memory.data();
     for (const auto& neighbour : side) {
-      places.push_back(whole(neighbour) ? nullptr : next);
-      if (!whole(neighbour)) next += neighbour.packing.from.count * unit_.bytes();
+      const auto own = buffered(neighbour, runs_whole);
+      places.push_back(own == 0 ? nullptr : next);
+      next += own * unit_.bytes();
     }
   }
 
@@ -392,6 +389,32 @@ StarForest::Link& StarForest::link_in_flight(const Transfer& transfer) {
                          (begun_otherwise
                               ? ": these arrays were begun with another unit or operation"
                               : ": nothing was begun with these arrays"));
+}
+
+std::int64_t StarForest::bcast_moves(Part part, Operation operation) const {
+  return moves(part, Way::to_leaves, operation);
+}
+
+std::int64_t StarForest::reduce_moves(Part part, Operation operation) const {
+  return moves(part, Way::to_roots, operation);
+}
+
+std::int64_t StarForest::moves(Part part, Way way, Operation operation) const {
+  const auto& out = way == Way::to_leaves ? root_side_ : leaf_side_;
+  const auto& in = way == Way::to_leaves ? leaf_side_ : root_side_;
+  if (part == Part::scatter) return local_units();
+  if (part == Part::messages) return sent(out).units;
+  const bool packs = part == Part::pack;
+  std::int64_t sum = 0;
+  for (const auto& neighbour : packs ? out : in) {
+    sum += buffered(neighbour, packs || operation == Operation::replace);
+  }
+  return sum;
+}
+
+std::int64_t StarForest::buffered(const Neighbour& neighbour, bool runs_whole) {
+  const auto& set = neighbour.packing.from;
+  return runs_whole && set.is_run() ? 0 : set.count;
 }
 
 Sent StarForest::sent(const Side& side) {

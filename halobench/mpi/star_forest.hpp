@@ -85,6 +85,10 @@ class StarForest {
 
   /// Units whose roots and leaves are both here.
   std::int64_t local_units() const { return local_.from.count; }
+  /// Units that a part moves on this rank: none where messages go out of the caller's array, or
+  /// come into it.
+  std::int64_t bcast_moves(Part part, Operation operation = Operation::replace) const;
+  std::int64_t reduce_moves(Part part, Operation operation) const;
   Sent bcast_sent() const { return sent(root_side_); }
   Sent reduce_sent() const { return sent(leaf_side_); }
 
@@ -121,6 +125,9 @@ class StarForest {
   void run_part(Part part, const Transfer& transfer);
   Link& idle_link(const Transfer& transfer);
   Link& link_in_flight(const Transfer& transfer);
+  std::int64_t moves(Part part, Way way, Operation operation) const;
+  /// Units of a neighbour's message that pass through a buffer; `runs_whole`: runs need none.
+  static std::int64_t buffered(const Neighbour& neighbour, bool runs_whole);
   static Sent sent(const Side& side);
 
   Communicator comm_;  ///< of its own: its messages are nobody else's

@@ -152,10 +152,14 @@ void model_reduce(const Graph& graph, std::int64_t width, const Arrays<Value>& l
   });
 }
 
+constexpr std::int64_t no_cache = 1;  ///< byte: every copy of boxes goes past the caches
+
 struct Machine {
+  explicit Machine(std::int64_t cached_bytes = 0) : space(meter, memory, cached_bytes) {}
+
   Meter meter{Meter::Setting{}};
   Memory memory{false};
-  HostSpace space{meter, memory};
+  HostSpace space;
 };
 
 std::unique_ptr<StarForest> build(const Communicator& comm, Machine& machine, const Graph& graph) {
@@ -233,8 +237,9 @@ void several_are_in_flight(const Communicator& comm, const Graph& graph, StarFor
   expect::is_true(my_counts == counts[rank], "the reduction");
 }
 
-void forest_agrees_with_the_model(const Communicator& comm, const Graph& graph, Random& random) {
-  Machine machine;
+void forest_agrees_with_the_model(const Communicator& comm, const Graph& graph, Random& random,
+                                  std::int64_t cached_bytes = 0) {
+  Machine machine(cached_bytes);
   const auto forest = build(comm, machine, graph);
   operations_agree<double>(comm, graph, *forest, 1, random);
   operations_agree<float>(comm, graph, *forest, 3, random);
@@ -262,6 +267,26 @@ void runs_need_no_buffers(const Communicator& comm) {
   expect::equal(messages, comm.size() == 1 ? 0 : 1);
   expect::equal(units, comm.size() == 1 ? 0 : 20);
   expect::equal(forest->reduce_sent().units, units);
+  using Part = StarForest::Part;
+  expect::equal(forest->bcast_moves(Part::scatter), comm.size() == 1 ? 36 : 16);
+  for (const auto part : {Part::pack, Part::unpack}) {
+    expect::equal(forest->bcast_moves(part), 0);
+    expect::equal(forest->reduce_moves(part, Operation::replace), 0);
+  }
+  expect::equal(forest->reduce_moves(Part::pack, Operation::sum), 0);
+  expect::equal(forest->reduce_moves(Part::unpack, Operation::sum), units);
+}
+
+/// What is no run is packed and unpacked, whatever is done with it.
+void boxes_pass_through_buffers(const Communicator& comm) {
+  Machine machine;
+  const auto forest = build(comm, machine, regular_graph(comm.size(), false));
+  const std::int64_t remote = comm.size() == 1 ? 0 : 20;
+  for (const auto part : {StarForest::Part::pack, StarForest::Part::unpack}) {
+    expect::equal(forest->bcast_moves(part), remote);
+    expect::equal(forest->reduce_moves(part, Operation::sum), remote);
+  }
+  expect::equal(forest->bcast_moves(StarForest::Part::messages), remote);
 }
 
 /// More buffers than links are kept for.
@@ -399,9 +424,12 @@ int main(int argc, char** argv) {
     forest_agrees_with_the_model(comm, random_graph(comm.size(), random), random);
   }
   for (const bool rows : {true, false}) {
-    forest_agrees_with_the_model(comm, regular_graph(comm.size(), rows), random);
+    for (const auto cached_bytes : {std::int64_t{0}, no_cache}) {
+      forest_agrees_with_the_model(comm, regular_graph(comm.size(), rows), random, cached_bytes);
+    }
   }
   runs_need_no_buffers(comm);
+  boxes_pass_through_buffers(comm);
   many_buffers_take_turns(comm);
   bad_forests_are_refused_everywhere(comm);
   what_was_not_begun_is_not_ended(comm);

@@ -38,6 +38,7 @@ TOPICS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "jacobi": ("Jacobi in three dimensions", ("jacobi", "roofline")),
     "iterations": ("Variants of the conjugate gradient method", ("iterations",)),
     "exchange": ("Exchanges compared", ("exchange",)),
+    "spmv": ("Sparse matrix times vector", ("overlap", "spmv")),
     "phases": ("Where the time goes", ("phases",)),
     "summary": ("All cases", ("summary",)),
 }

@@ -5,6 +5,7 @@ Only launches whose outcome is "ok" enter a sample. Everything else stays beside
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,8 +35,12 @@ SIZES = "sizes"
 """The points of a kernel that sweeps them inside one launch."""
 MODE = "mode"
 """What a kernel does: decides which other settings it has a choice of."""
+_LIST = re.compile(r"[^,]*,|\d+[KMG]?:\d")
+"""Several sizes: 8,64 or 8:4M."""
 UNSAID = ("placement", "pattern", "mapping_seed")
 """Settings that not every case has: without them, nothing is said."""
+OF_A_MATRIX = ("bandwidth", "row_length")
+"""What belongs to some generated matrices alone, which are known by their names."""
 BY_VALUE = (
     *("variant", "exchange", "clock", "placement", "pattern", "mapping"),
     *("toolchain", "transport", "mode", "matrix"),
@@ -256,15 +261,16 @@ def facets_by_kernel(cases: Sequence[MeasuredCase]) -> list[Facet]:
 def varying(settings: Sequence[Settings]) -> list[str]:
     """The names of settings that do not have one and the same value everywhere.
 
-    Lists of sizes (every point of a sweep names its size) and the numbers of repetitions are among
-    them only where nothing else tells settings apart.
+    Lists of sizes (every point of a sweep names its size), the numbers of repetitions and what
+    belongs to some matrices alone are among them only where nothing else tells settings apart.
     """
     names = {name for one in settings for name in one if name not in OUTPUT}
     differ = {name for name in names if len({one.get(name) for one in settings}) > 1}
     lists = {
         SIZES,
         *PROTOCOL,
-        *(n for n in differ if any("," in str(one.get(n)) for one in settings)),
+        *OF_A_MATRIX,
+        *(n for n in differ if any(_LIST.match(str(one.get(n))) for one in settings)),
     }
     if len(_distinct(settings, differ)) == len(_distinct(settings, differ - lists)):
         differ -= lists

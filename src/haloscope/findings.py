@@ -18,7 +18,7 @@ from haloscope.quantities import count, listed, number, percent, rate, seconds, 
 from haloscope.scaling import scalings, times_as_fast
 from haloscope.stats import Estimate
 from haloscope.tables.context import Context
-from haloscope.tables.exchange import groups
+from haloscope.tables.exchange import EXCHANGES, OVERLAPS, Ways, groups
 from haloscope.tables.model import Tone
 from haloscope.tables.pingpong import half_round_trip
 from haloscope.tables.split_phase import switch_text
@@ -228,19 +228,24 @@ def _convergence(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Fi
 
 
 def _exchange(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    for ways in (EXCHANGES, OVERLAPS):
+        yield from _compared(ways, cases, context)
+
+
+def _compared(ways: Ways, cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     verdicts: dict[tuple[str, str], Counter[str]] = {}
-    for _, compared in groups(cases, context.seed):
+    for _, compared in groups(cases, context.seed, ways):
         for one in compared:
             key = (
-                str(one.second.case.settings["exchange"]),
-                str(one.first.case.settings["exchange"]),
+                str(one.second.case.settings[ways.setting]),
+                str(one.first.case.settings[ways.setting]),
             )
             verdicts.setdefault(key, Counter())[one.verdict] += 1
     for (other, reference), found in verdicts.items():
         words = [f"{verdict} in {number_of}" for verdict, number_of in found.most_common()]
         yield Finding(
-            f"Exchange {other} against {reference}, {count(found.total(), 'setting')}: "
-            f"{listed(words)}."
+            f"{ways.setting.capitalize()} {other} against {reference}, "
+            f"{count(found.total(), 'setting')}: {listed(words)}."
         )
 
 
@@ -338,9 +343,13 @@ def _split_phase(cases: Sequence[MeasuredCase]) -> Iterator[Finding]:
         model = split_phase_model(case)
         if model is None or not model.data.local_bytes.any():
             continue
-        first, last = (model.longest(point) for point in (0, -1))
+        least, most = (size(model.data.remote_bytes[point]) for point in (0, -1))
+        longest = [model.longest(point) for point in range(len(model.whole_s))]
+        where = (
+            f"{longest[0]} at every size from {least} to {most} sent"
+            if len(set(longest)) == 1
+            else f"{longest[0]} at {least} sent, {longest[-1]} at {most}. {switch_text(model)}"
+        )
         yield Finding(
-            f"{name_of(case, cases)}: longest of an operation's parts: {first} at "
-            f"{size(model.data.remote_bytes[0])} sent, {last} at "
-            f"{size(model.data.remote_bytes[-1])}. {switch_text(model)}"
+            f"{name_of(case, cases)}: longest of an operation's parts: {where.rstrip('.')}."
         )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,6 +36,7 @@ def split_phase_model(case: MeasuredCase) -> split_phase.SplitPhase | None:
             np.array(whole),
             {
                 name: np.array([_of_part(record, name, order) for record in launches])
+                * _happens(name, shapes)
                 for name in split_phase.PARTS
             },
         )
@@ -49,6 +50,11 @@ def _of_part(record: Record, name: str, order: Sequence[int]) -> list[float]:
         part["point"]: median(part["times_s"]) for part in record.parts if part["name"] == name
     }
     return [times[point] for point in order]
+
+
+def _happens(name: str, shapes: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a part moves anything at any size; timing what does nothing times the clock."""
+    return any(shape.get("moved_bytes", {}).get(name, 1) > 0 for shape in shapes)
 
 
 def neighbours_model(cases: Sequence[MeasuredCase]) -> split_phase.Neighbours | None:

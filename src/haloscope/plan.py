@@ -320,7 +320,7 @@ class _RunExpansion:
         if transport is not None and transport not in there:
             return missing(transport, toolchain, there)
         if layout.placement is not None and layout.placement not in self.site.placements:
-            return f"this machine has no two ranks to be placed {layout.placement}"
+            return f"no two ranks can be placed {layout.placement} here"
         return None
 
     def _fits(self, case: Case) -> bool:

@@ -244,7 +244,7 @@ def test_placements_are_two_ranks_and_those_not_here_are_said() -> None:
     assert {case.layout.placement: case.absent for case in plan.cases} == {
         "same-cache": None,
         **{
-            name: f"this machine has no two ranks to be placed {name}"
+            name: f"no two ranks can be placed {name} here"
             for name in ("same-core", "same-socket", "other-socket", "other-node")
         },
     }

@@ -376,7 +376,15 @@ def star_forest(
             {"point": index, "name": name, "steps": 1, "times_s": [time * noise.uniform(1, 1.02)]}
             for name, time in names.items()
         ]
-        shape = {"messages": messages, "remote_bytes": remote, "local_bytes": local}
+        moved = {"pack": remote, "scatter": local, "unpack": remote}
+        shape = {
+            "messages": messages,
+            "remote_bytes": remote,
+            "local_bytes": local,
+            "moved_bytes": {
+                f"{op} {name}": moved[name] for op in ("bcast", "reduce") for name in moved
+            },
+        }
         point = {"size_bytes": 8 * n if grid else n, "operation": None, "shape": shape}
         more = {"n": n} if grid else {}
         times = [whole * noise.uniform(1, 1.02)]
@@ -387,3 +395,41 @@ def star_forest(
     raw = record(kernel, {"parts": "yes", "timeline": 8, **params}, total, ranks=ranks,
                  nodes=nodes, launch=launch)  # fmt: skip
     return {**raw, "points": points, "parts": parts, "timeline": [trace] * len(points)}
+
+
+def spmv(
+    *,
+    ranks: int = 1,
+    threads: int = 1,
+    nodes: int = 1,
+    launch: int = 0,
+    time_s: float | None = None,
+    **params: Any,
+) -> Raw:
+    """One launch of the sparse product, of 27 million nonzeros in a million rows.
+
+    27 ms on one core; on p of them, a p-th and 1 ms. The rank with the most has a tenth more
+    nonzeros than the mean, and ghosts for a plane of 10,000 points on either side.
+    """
+    given = {"matrix": "3d27", "n": 100, "overlap": "split", "partition": "rows", **params}
+    noise = random.Random(f"{given} {ranks} {threads} {nodes} {launch}")
+    cores = ranks * threads
+    time = (27e-3 / cores + (1e-3 if cores > 1 else 0)) if time_s is None else time_s
+    time *= noise.uniform(1, 1.02)
+    nonzeros = 27_000_000
+    result = {
+        "rows": 1_000_000,
+        "nonzeros": nonzeros,
+        "nonzeros_of_a_rank": nonzeros if ranks == 1 else 1.1 * nonzeros / ranks,
+        "off_diagonal": 9 * 10_000 * 2 * (ranks - 1),
+        "ghosts": 20_000 * (ranks - 1),
+        "ghosts_of_a_rank": min(2, ranks - 1) * 10_000,
+        "bytes_per_nonzero": 13.0,
+    }
+    phases = [
+        {"name": name, "calls": 1, "bytes": 0.0, "flops": 0.0, "model_s": None,
+         "time_s": {key: share * time for key in ("min", "mean", "max")}}
+        for name, share in (("begin", 0.05), ("diagonal", 0.8), ("end", 0.1))
+    ]  # fmt: skip
+    return record("spmv", given, [time], ranks=ranks, threads=threads, nodes=nodes,
+                  launch=launch, phases=phases, result=result)  # fmt: skip

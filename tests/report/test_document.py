@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from recorded import MACHINE, bad, changed, poisson, quick, write_folder
 
-from haloscope.document import Document, compose
+from haloscope import series, tables
+from haloscope.document import TOPICS, Document, compose
 from haloscope.dossier import open_folder
 from haloscope.errors import UserError
 
@@ -50,6 +51,12 @@ def test_without_a_word_of_the_study_every_topic_is_there_in_its_order(tmp_path:
     ]
     for ids in ([t.id for t in report.tables], [f.id for f in report.figures]):
         assert len(set(ids)) == len(ids) > 3
+
+
+def test_every_kind_of_table_and_figure_has_its_topic() -> None:
+    told = [kind for _, kinds in TOPICS.values() for kind in kinds]
+
+    assert sorted(told) == sorted({*tables.KINDS, *series.KINDS})
 
 
 def test_the_study_chooses_tables_their_order_and_their_cases(tmp_path: Path) -> None:

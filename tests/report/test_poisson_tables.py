@@ -390,6 +390,20 @@ def test_where_keeps_some_cases_and_their_names_still_tell_them_from_the_others(
     assert "Left out: poisson_cg: n = 128, persistent: 1 of 1 launch" in table.notes[-1]
 
 
+def test_cases_left_out_for_the_same_reason_share_a_line() -> None:
+    why = "this machine has one socket"
+    raws = [poisson(32), *(bad(poisson(n), "absent", why) for n in (64, 128, 256, 512, 1024))]
+    raws.append(bad(poisson(2048), "failed", "killed"))
+
+    (table,) = build("convergence", raws)
+
+    assert [note for note in table.notes if note.startswith("Left out")] == [
+        "Left out: poisson_cg: n = 64; poisson_cg: n = 128; poisson_cg: n = 256; and 2 more: "
+        f"5 of 5 launches absent: {why}",
+        "Left out: poisson_cg: n = 2048: 1 of 1 launch failed: killed",
+    ]
+
+
 def test_a_title_says_what_where_chose_if_other_cases_have_it_otherwise() -> None:
     raws = [poisson(64, exchange=e) for e in ("blocking", "persistent")]
 

@@ -58,12 +58,53 @@ def test_grids_stand_side_by_side_with_the_published_ones() -> None:
     ]  # fmt: skip
 
 
-def test_another_grid_than_the_paper_s_has_nothing_beside_it() -> None:
+def test_another_grid_than_the_paper_s_has_the_published_ones_in_columns_of_their_own() -> None:
     raw = star_forest("sf_grid", ranks=9, nodes=3, messages=2, n="4,8,16,32,64", topology="9x1")
 
     (table,) = build("sf_grid", [raw])
 
     assert [row[1].published_value for row in table.rows] == [None] * 5
+    assert [column.title for column in table.columns[2:]] == [
+        "published, 9 processes on 9 nodes", "published, 9 processes on 3 nodes",
+    ]  # fmt: skip
+    assert [cell.value for cell in table.rows[0][2:]] == [45.6e-6, 75.7e-6]
+    assert any("GPU memory" in note for note in table.notes)
+
+
+def without(raw: Raw, *parts: str, local: bool = True) -> Raw:
+    """A record whose forest has nothing to do in some parts; timing these takes 20 ns too."""
+    points = []
+    for point in raw["points"]:
+        shape = point["shape"]
+        moved = {**shape["moved_bytes"], **dict.fromkeys(parts, 0)}
+        kept = shape["local_bytes"] if local else 0
+        points.append({**point, "shape": {**shape, "moved_bytes": moved, "local_bytes": kept}})
+    timed = [
+        {**part, "times_s": [2e-8]} if part["name"] in parts else part for part in raw["parts"]
+    ]
+    return {**raw, "points": points, "parts": timed}
+
+
+def test_a_part_that_moves_nothing_takes_no_time() -> None:
+    raw = without(star_forest(), "bcast pack", "reduce pack")
+
+    (table,) = build("split_phase", [raw])
+
+    assert column(table, "pack_s") == [None] * 5
+    assert None not in column(table, "unpack_s")
+    assert not any(note.startswith("bcast pack") for note in table.notes)
+    assert any(note.startswith("bcast unpack") for note in table.notes)
+
+
+def test_without_a_scatter_nothing_is_said_of_overlap() -> None:
+    raw = without(star_forest(), "bcast scatter", "reduce scatter", local=False)
+
+    (table,) = build("split_phase", [raw])
+
+    notes = " ".join(table.notes)
+    assert "Nothing stays in a rank" in notes
+    assert "nearer to" not in notes
+    assert set(column(table, "longest")) == {"messages"}
 
 
 def test_parts_are_added_up_beside_the_whole() -> None:
@@ -114,11 +155,12 @@ def test_a_timeline_has_a_row_a_rank_and_tells_outer_phases() -> None:
     assert [(bar.name, bar.outer) for bar in first.bars[:3]] == [
         ("pack", False), ("wait", False), ("exchange", True),
     ]  # fmt: skip
-    assert first.x == "time (µs)" and first.bars[2].end == pytest.approx(1.0)
+    assert first.x == "time (ns)" and first.bars[0].begin == 0  # the first phase's
+    assert first.bars[2].end == pytest.approx(900)
     assert "Clocks agree to 400 ns." in figure.notes[1]
     drawing = draw(figure)[0]
     assert drawing.name == "timeline-point0"
-    for word in ("rank 1", "wait", "exchange", "time (µs)"):
+    for word in ("rank 1", "wait", "exchange", "time (ns)"):
         assert word in drawing.svg
 
 
@@ -128,6 +170,20 @@ def test_without_a_timeline_nothing_is_drawn() -> None:
     assert series.build("timeline", cases([raw]), Context()) == []
     assert series.build("split_phase", cases([raw]), Context()) == []
     assert build("split_phase", [raw]) == []
+
+
+def test_the_headline_says_where_one_part_dominates_everywhere() -> None:
+    quick = star_forest()
+    scatters = ("bcast scatter", "reduce scatter")
+    parts = [
+        {**part, "times_s": [1e-8]} if part["name"] in scatters else part for part in quick["parts"]
+    ]
+    own = cases([{**quick, "parts": parts}])
+
+    said = [finding.text for finding in findings(own, Context(machine=MACHINE))]
+
+    (text,) = [text for text in said if "longest" in text]
+    assert text.endswith("parts: messages at every size from 8 B to 32 KiB sent.")
 
 
 def test_the_headline_says_what_dominates_from_small_to_large() -> None:

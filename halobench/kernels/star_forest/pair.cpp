@@ -130,7 +130,7 @@ class PairForest : public Instance {
     return Json::object()
         .set("size_bytes", sizes_[point])
         .set("operation", Json())
-        .set("shape", shape_record(*forests_[point]))
+        .set("shape", shape_record(comm_, *forests_[point], operation_, operation_))
         .set("result", Json::object().set("latency_s", 0.5 * times.median()));
   }
 

@@ -38,12 +38,24 @@ void run_part(StarForest& forest, std::size_t part, const Arrays& bcast, const A
   }
 }
 
-Json shape_record(const StarForest& forest) {
+Json shape_record(const Communicator& comm, const StarForest& forest, Operation bcast,
+                  Operation reduce) {
+  const auto bytes = Unit::of<double>().bytes();
+  const auto most = [&](std::int64_t units) {
+    return static_cast<std::int64_t>(comm.max(static_cast<double>(units * bytes)));
+  };
+  auto moved = Json::object();
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    const std::string name = move_names[i];
+    moved.set("bcast " + name, most(forest.bcast_moves(moves[i], bcast)));
+    moved.set("reduce " + name, most(forest.reduce_moves(moves[i], reduce)));
+  }
   const auto sent = forest.bcast_sent();
   return Json::object()
       .set("messages", sent.messages)
-      .set("remote_bytes", sent.units * Unit::of<double>().bytes())
-      .set("local_bytes", forest.local_units() * Unit::of<double>().bytes());
+      .set("remote_bytes", sent.units * bytes)
+      .set("local_bytes", forest.local_units() * bytes)
+      .set("moved_bytes", std::move(moved));
 }
 
 }  // namespace halobench

@@ -21,7 +21,9 @@ std::vector<std::string> part_names();
 /// Runs the part with that place in part_names().
 void run_part(StarForest& forest, std::size_t part, const Arrays& bcast, const Arrays& reduce);
 
-/// What this rank sends in a broadcast, and what it keeps.
-Json shape_record(const StarForest& forest);
+/// What this rank sends in a broadcast, what it keeps, and for each part but the messages the bytes
+/// that the rank with the most moves. Collective.
+Json shape_record(const Communicator& comm, const StarForest& forest, Operation bcast,
+                  Operation reduce);
 
 }  // namespace halobench

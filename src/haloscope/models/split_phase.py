@@ -117,6 +117,11 @@ class SplitPhase:
         return compose(self.parts_s, overlap=overlap)
 
     @property
+    def scatters(self) -> bool:
+        """Whether anything stays in a rank: without, there is nothing that could overlap."""
+        return bool(np.any(both(self.parts_s, "scatter") > 0))
+
+    @property
     def nearer(self) -> str:
         """Whether the whole, over all sizes, is nearer to "max" or to "sum" of its parts."""
         off = [

@@ -44,7 +44,7 @@ def _figure(part: Facet, context: Context) -> Figure:
                 "residuals",
                 "Parts added up, less the whole",
                 x,
-                Axis("of the measured time (%)", "symlog"),
+                Axis("of the measured time (%)"),
                 tuple(
                     Curve(name, _marks(model, 100 * (added / model.whole_s - 1), zero=True))
                     for name, added in (

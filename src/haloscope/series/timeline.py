@@ -52,10 +52,15 @@ def _figure(part: Facet, context: Context) -> Figure:
 
 def _panel(case: MeasuredCase, trace: Mapping[str, Any], point: int) -> Gantt:
     ranks = trace["ranks"][:MOST_RANKS]
+    start_s = min((span[2] for spans in ranks for span in spans), default=0.0)
     end_s = max((span[3] for spans in ranks for span in spans), default=0.0)
-    factor, unit = unit_of(end_s, SECONDS)
+    factor, unit = unit_of(end_s - start_s, SECONDS)
+
+    def at(time_s: float) -> float:
+        return (time_s - start_s) / factor
+
     bars = tuple(
-        Bar(rank, name, begin / factor, end / factor, _holds_others(spans, depth, begin, end))
+        Bar(rank, name, at(begin), at(end), _holds_others(spans, depth, begin, end))
         for rank, spans in enumerate(ranks)
         for name, depth, begin, end in spans
     )

@@ -40,15 +40,20 @@ class Context:
 
     def title(self, given: str, *parts: str) -> str:
         """The study's own title, or the kind's and what `where` chose; then what sets it apart."""
-        words = [self.options.title] if self.options.title else [given, self._chosen()]
+        words = [self.options.title] if self.options.title else [given, self._chosen(given)]
         return ", ".join(part for part in [*words, *parts] if part)
 
-    def _chosen(self) -> str:
-        """The settings that `where` holds fixed and that other cases have otherwise."""
+    def _chosen(self, given: str) -> str:
+        """The settings that `where` holds fixed and that other cases have otherwise.
+
+        Not the kernel, where it is named already.
+        """
         differ = varying([case.settings for case in self.all_cases])
         wanted = {
             name: value if isinstance(value, list | tuple) else [value]
             for name, value in self.options.where.items()
         }
         fixed = {name: wanted[name][0] for name in differ if len(wanted.get(name, ())) == 1}
-        return describe(fixed, list(fixed))
+        return describe(
+            fixed, [name for name in fixed if name != "kernel" or fixed[name] not in given]
+        )

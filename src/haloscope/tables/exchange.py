@@ -7,15 +7,22 @@ the number of comparisons in the table.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from haloscope.comparison import Contrast, Measure, contrasts
 from haloscope.evidence import MeasuredCase, facets
+from haloscope.published import source
+from haloscope.quantities import number, seconds
 from haloscope.tables.context import Context
 from haloscope.tables.contrast import COLUMNS, cells, explain
 from haloscope.tables.model import Cell, Column, Table, label, missing
 from haloscope.tables.notebook import Notebook
+
+if TYPE_CHECKING:
+    from haloscope.paperfile import Value
+    from haloscope.papers import PaperTable
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,28 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
 
 def build_overlap(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """The schemes of the sparse matrix-vector product, a row a scheme."""
-    return _build(cases, context, OVERLAPS)
+    notes = tuple(_published_overlap(table) for table in context.library.tables(("overlap",)))
+    tables = _build(cases, context, OVERLAPS)
+    return [replace(table, notes=(*table.notes, *notes)) for table in tables]
+
+
+def _published_overlap(table: PaperTable) -> str:
+    """What was published, in a note: of another matrix, and as ratios alone comparable."""
+    base = table.rows[0]
+    times = [
+        f"{row['overlap']} {seconds(float(str(row['time_s'])))}"
+        + ("" if row is base else f" ({number(_ratio(base, row), 3)} times as fast)")
+        for row in table.rows
+    ]
+    facts = table.facts
+    return (
+        f"Published, of another matrix: {source(table)}: {', '.join(times)}; {facts['matrix']}, "
+        f"{facts['ranks']} processes, {facts['memory']} memory. {' '.join(table.notes)}"
+    )
+
+
+def _ratio(base: Mapping[str, Value], row: Mapping[str, Value]) -> float:
+    return float(str(base["time_s"])) / float(str(row["time_s"]))
 
 
 def _build(cases: Sequence[MeasuredCase], context: Context, ways: Ways) -> list[Table]:

@@ -139,8 +139,8 @@ class Notebook:
 
 
 def left_out(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> list[str]:
-    """A line for every case with launches left out; those not run case by case, or in one line."""
-    lines = [line for case in cases for line in _excluded(case, among)]
+    """A line for every reason to leave launches out; those not run case by case, or in one line."""
+    lines = _excluded(cases, among)
     missing = {
         name_of(case, among): (_total(case) - _seen(case), _total(case))
         for case in cases
@@ -148,10 +148,9 @@ def left_out(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> li
     }
     if len(missing) > NAMED_CASES:
         not_run, total = (sum(each) for each in zip(*missing.values(), strict=True))
-        named = list(missing)[:NAMED_CASES]
-        rest = f"{'; '.join(named)}; and {len(missing) - len(named)} more"
         launches = count(total, "launch", "launches")
-        lines.append(f"Not run: {not_run} of {launches} of {len(missing)} cases: {rest}.")
+        named = _named(list(missing))
+        lines.append(f"Not run: {not_run} of {launches} of {len(missing)} cases: {named}.")
     else:
         lines += [
             f"Not run: {name}: {not_run} of {count(total, 'launch', 'launches')}."
@@ -168,17 +167,25 @@ def _total(case: MeasuredCase) -> int:
     return max(case.planned or 0, _seen(case))
 
 
-def _excluded(case: MeasuredCase, among: Sequence[MeasuredCase]) -> list[str]:
-    """What was left out of one case, by outcome, with the first reason of each."""
-    total = _total(case)
+def _named(names: Sequence[str]) -> str:
+    rest = len(names) - NAMED_CASES
+    return "; ".join([*names[:NAMED_CASES], *([f"and {rest} more"] if rest > 0 else [])])
+
+
+def _excluded(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> list[str]:
+    """What was left out, by outcome and the first reason that a case has for it."""
+    alike: dict[tuple[str, str], list[tuple[str, int, int]]] = {}
+    for case in cases:
+        for outcome in dict.fromkeys(record.outcome for record in case.excluded):
+            own = [record for record in case.excluded if record.outcome == outcome]
+            reason = next((record.reason for record in own if record.reason), "no reason recorded")
+            one = (name_of(case, among), len(own), _total(case))
+            alike.setdefault((outcome, _shortened(reason)), []).append(one)
     lines = []
-    for outcome in dict.fromkeys(record.outcome for record in case.excluded):
-        own = [record for record in case.excluded if record.outcome == outcome]
-        reason = next((record.reason for record in own if record.reason), "no reason recorded")
-        lines.append(
-            f"Left out: {name_of(case, among)}: {len(own)} of {count(total, 'launch', 'launches')} "
-            f"{outcome}: {_shortened(reason)}"
-        )
+    for (outcome, reason), cases_told in alike.items():
+        names, left, totals = zip(*cases_told, strict=True)
+        launches = f"{sum(left)} of {count(sum(totals), 'launch', 'launches')}"
+        lines.append(f"Left out: {_named(names)}: {launches} {outcome}: {reason}")
     return lines
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from statistics import median
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from haloscope.evidence import MeasuredCase, label_of
@@ -44,10 +44,13 @@ def shares(case: MeasuredCase) -> list[PhaseShare]:
 
 
 def _share(record: Record, name: str) -> float | None:
-    """A phase's time, mean over ranks, over the step's; outside phases, what they leave."""
+    """A phase's time, mean over ranks, over the step's; outside phases, what they leave.
+
+    Both are means over all steps, of which a few may have been slow.
+    """
     if not record.times_s or not record.phases:
         return None
-    step = median(record.times_s)
+    step = fmean(record.times_s)
     inside: dict[str, float] = {p["name"]: p["time_s"]["mean"] for p in record.phases}
     if name == REST:
         return max(0.0, 1.0 - sum(inside.values()) / step)

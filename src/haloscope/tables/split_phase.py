@@ -16,7 +16,7 @@ from haloscope.points import sweep
 from haloscope.quantities import SECONDS, percent, rate, seconds, size
 from haloscope.stats import Estimate
 from haloscope.tables.context import Context
-from haloscope.tables.model import Cell, Column, Table, label, plain
+from haloscope.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.tables.notebook import Notebook
 
 
@@ -73,7 +73,9 @@ def _rows(case: MeasuredCase, model: SplitPhase, notebook: Notebook) -> Iterator
 
 
 def _half(step_s: float) -> Cell:
-    """One of the two operations of a step."""
+    """One of the two operations of a step; nothing where there is nothing to do."""
+    if step_s == 0:
+        return missing()
     return plain(0.5 * float(step_s), seconds(0.5 * float(step_s)))
 
 
@@ -88,11 +90,12 @@ def _notes(case: MeasuredCase, model: SplitPhase, context: Context) -> Iterator[
     yield "One way: half of a step, which is a broadcast and a reduction."
     yield f"{model.source}; T_sync is 0: in this memory, a move is done when it returns."
     yield "Below a sum of parts and the model: how far it is from the whole."
-    nearer = "the maximum" if model.nearer == "max" else "the sum"
-    yield (
-        f"The whole is nearer to {nearer} of messages and scatter: messages "
-        f"{'do' if model.nearer == 'max' else 'do not'} travel while the rank copies."
-    )
+    if model.scatters:
+        nearer = "the maximum" if model.nearer == "max" else "the sum"
+        yield (
+            f"The whole is nearer to {nearer} of messages and scatter: messages "
+            f"{'do' if model.nearer == 'max' else 'do not'} travel while the rank copies."
+        )
     misfit = percent(model.residuals.relative_rms)
     yield f"Fitted model: root mean square of the relative residuals {misfit}."
     yield switch_text(model)
@@ -116,6 +119,8 @@ def _network(case: MeasuredCase) -> tuple[object, ...]:
 
 def switch_text(model: SplitPhase) -> str:
     """Where the scatter begins to take longer than the messages, in words."""
+    if not model.scatters:
+        return "Nothing stays in a rank, so that messages alone are between packing and unpacking."
     at = model.switch_bytes
     if at is not None:
         return f"Messages take longer up to {size(at)} sent, the scatter beyond."
@@ -128,16 +133,22 @@ def _parameters(part: str, model: SplitPhase) -> str:
     line = model.lines[part]
     pieces = line.pieces if line else ()
     told = [
-        f"{seconds(piece.alpha_s.value)} + s / {_rate(piece.bandwidth_bytes_per_s)} ({piece.label})"
+        f"{seconds(_rounded(piece.alpha_s.value))} + s / {_rate(piece.bandwidth_bytes_per_s)} "
+        f"({piece.label})"
         for piece in pieces
     ]
     return f"{part}: {'; '.join(told)}."
 
 
+def _rounded(time_s: float) -> float:
+    """To a picosecond: simulated times leave a rounding error where there is no latency."""
+    return round(time_s, 12) + 0.0
+
+
 def _rate(bandwidth: Estimate) -> str:
     """A bandwidth with its interval."""
-    if isinf(bandwidth.value):
-        return "∞"
+    if isinf(bandwidth.value) or (bandwidth.high is not None and isinf(bandwidth.high)):
+        return "∞"  # not to be told from a time that is the same for all sizes
     if bandwidth.low is None or bandwidth.high is None:
         return rate(bandwidth.value)
     return f"{rate(bandwidth.value)} [{rate(bandwidth.low)}, {rate(bandwidth.high)}]"

@@ -17,7 +17,7 @@ _COLUMNS = (
     Column("bytes_per_s", "memory"),
     Column("nonzeros", "nonzeros"),
     Column("ghosts_of_a_rank", "ghosts of a rank"),
-    Column("uneven", "most / mean", "nonzeros of the rank with the most, over the mean"),
+    Column("uneven", "most / mean"),
 )
 
 
@@ -30,7 +30,8 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     rows = tuple(_row(case, own, notebook) for case in own)
     notebook.note(
         "rate: two operations a nonzero. memory: declared bytes (12 a nonzero, and vectors) over "
-        "time. ghosts: values of x that the rank with the most gets from others."
+        "time. ghosts: values of x that the rank with the most gets from others. most / mean: "
+        "nonzeros of the rank with the most, over the mean of all ranks."
     )
     return [
         Table(

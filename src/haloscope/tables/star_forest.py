@@ -10,12 +10,14 @@ from haloscope.points import Swept, sweep
 from haloscope.published import Reference, source
 from haloscope.quantities import SECONDS, seconds, size
 from haloscope.tables.context import Context
-from haloscope.tables.model import Cell, Column, Table, label, missing
+from haloscope.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.tables.notebook import Notebook
 
 KERNELS = ("pingpong", "sf_pingpong", "sf_newpingpong", "sf_unpack", "sf_scatter")
 PETSC_DEFAULT = "B"
 """The synchronisation that PETSc takes by itself, of those in Table 2."""
+
+OF_GPUS = "Published times are of GPU memory: how they grow can be compared, the times can not."
 
 PRINTED = {
     "same-cache": "intra_socket",
@@ -67,9 +69,14 @@ def _latency(cases: Sequence[MeasuredCase], context: Context) -> Table:
         value = 0.5 * (pair[1].time.value - pair[0].time.value)
         return Cell(value, seconds(round(value, 12)))  # simulated times differ by rounding
 
-    notebook.note("One way: half of the time there and back.")
-    notebook.note("added: sf_pingpong less pingpong, medians over launches of their own.")
+    rows = tuple(
+        (label(size(at), at), *(cell(kernel, at) for kernel in kernels), added(at)) for at in sizes
+    )
     where = str(by_kernel[kernels[0]].settings.get("placement") or "")
+    notebook.note("One way: half of the time there and back.")
+    if any(cell.published for row in rows for cell in row):
+        notebook.note(OF_GPUS)
+    notebook.note("added: sf_pingpong less pingpong, medians over launches of their own.")
     return Table(
         id="sf_latency",
         kind="sf_latency",
@@ -79,10 +86,7 @@ def _latency(cases: Sequence[MeasuredCase], context: Context) -> Table:
             *(Column(f"{kernel}_s", kernel) for kernel in kernels),
             Column("added_s", "added"),
         ),
-        rows=tuple(
-            (label(size(at), at), *(cell(kernel, at) for kernel in kernels), added(at))
-            for at in sizes
-        ),
+        rows=rows,
         notes=notebook.notes(),
     )
 
@@ -98,21 +102,25 @@ def _grid(parts: Sequence[Facet], context: Context) -> Table:
     cases = [part.cases[0] for part in parts]
     notebook = Notebook(cases, context.all_cases)
     points = [_by_n(case) for case in cases]
-    rows = []
-    for n in sorted({n for own in points for n in own}):
-        cells = []
-        for case, own in zip(cases, points, strict=True):
-            point = own.get(n)
-            if point is None:
-                cells.append(missing())
-                continue
-            ours = notebook.estimate(point.time.times(0.5), case, SECONDS)
-            cells.append(notebook.beside(ours, _published(case, n, context)))
-        rows.append((label(str(n), n), *cells))
+
+    def cell(case: MeasuredCase, own: Mapping[int, Swept], n: int) -> Cell:
+        if n not in own:
+            return missing()
+        ours = notebook.estimate(own[n].time.times(0.5), case, SECONDS)
+        return notebook.beside(ours, _published(case, n, context))
+
+    measured = {
+        n: [cell(case, own, n) for case, own in zip(cases, points, strict=True)]
+        for n in sorted({n for own in points for n in own})
+    }
+    matched = any(one.published for cells in measured.values() for one in cells)
+    others = [] if matched else _published_grids(context)
     notebook.note(
         "One way: half of filling the halo and adding it back. n: points of a rank along each "
         "axis; a message has 8 n bytes in two dimensions, 8 n² in three."
     )
+    if matched or others:
+        notebook.note(OF_GPUS)
     return Table(
         id="sf_grid",
         kind="sf_grid",
@@ -123,10 +131,25 @@ def _grid(parts: Sequence[Facet], context: Context) -> Table:
                 Column(f"latency_s_{index}", part.label or "measured")
                 for index, part in enumerate(parts)
             ),
+            *(Column(f"published_s_{index}", title) for index, (title, _) in enumerate(others)),
         ),
-        rows=tuple(rows),
+        rows=tuple(
+            (label(str(n), n), *cells, *(column.get(n, missing()) for _, column in others))
+            for n, cells in measured.items()
+        ),
         notes=notebook.notes(),
     )
+
+
+def _published_grids(context: Context) -> list[tuple[str, dict[int, Cell]]]:
+    """The paper's Table 4 in columns of its own, where no case here has its number of nodes."""
+    columns: dict[str, dict[int, Cell]] = {}
+    for table in context.library.tables(("neighbours",)):
+        for row in table.rows:
+            title = f"published, {table.facts['ranks']} processes on {row['nodes']} nodes"
+            time_s = float(str(row["latency_s"]))
+            columns.setdefault(title, {})[int(str(row["n"]))] = plain(time_s, seconds(time_s))
+    return list(columns.items())
 
 
 def _by_n(case: MeasuredCase) -> dict[int, Swept]:

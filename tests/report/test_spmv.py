@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from recorded import MACHINE, Raw, bad, cases, spmv
+
+from haloscope import papers, series, tables
+from haloscope.findings import findings
+from haloscope.report.figures import draw
+from haloscope.series.model import Lines
+from haloscope.tables import Context, Table
+
+SUMMIT = "anl-petsc-summit-part2"
+
+
+def build(kind: str, raws: list[Raw]) -> list[Table]:
+    paper = next(paper for paper in papers.list_papers() if paper.id == SUMMIT)
+    return tables.build(kind, cases(raws), Context(machine=MACHINE, paper=paper))
+
+
+def cell(table: Table, row: int, key: str) -> Any:
+    return table.rows[row][[column.key for column in table.columns].index(key)]
+
+
+def test_rates_are_two_operations_a_nonzero_and_the_declared_bytes() -> None:
+    raws = [spmv(ranks=ranks, launch=launch) for ranks in (1, 2, 4) for launch in range(7)]
+
+    (table,) = build("spmv", raws)
+
+    assert [row[0].text for row in table.rows] == ["1 process", "2 processes", "4 processes"]
+    for row, ranks in enumerate((1, 2, 4)):
+        time = cell(table, row, "time_s")
+        assert time.value == pytest.approx(27e-3 / ranks + (1e-3 if ranks > 1 else 0), rel=0.02)
+        assert cell(table, row, "flops_per_s").value == pytest.approx(54e6 / time.value)
+        assert cell(table, row, "bytes_per_s").value == pytest.approx(351e6 / time.value)
+        assert cell(table, row, "nonzeros").text == "27,000,000"
+    assert [cell(table, row, "ghosts_of_a_rank").text for row in range(3)] == [
+        "0", "10,000", "20,000",
+    ]  # fmt: skip
+    assert [cell(table, row, "uneven").text for row in range(3)] == ["100 %", "110 %", "110 %"]
+    low, high = cell(table, 0, "flops_per_s").low, cell(table, 0, "flops_per_s").high
+    assert low < cell(table, 0, "flops_per_s").value < high
+
+
+def test_a_case_without_a_good_launch_has_a_row_that_says_so() -> None:
+    wrong = bad(spmv(ranks=2), "failed", "3 values of y are wrong")
+
+    (table,) = build("spmv", [spmv(), {**wrong, "times_s": [], "result": {}}])
+
+    assert cell(table, 1, "time_s").text == "failed"
+    assert [one.text for one in table.rows[1][2:]] == ["–"] * 5
+    assert "3 values of y are wrong" in " ".join(table.notes)
+
+
+def test_other_kernels_make_no_table_of_products() -> None:
+    assert build("spmv", [{**spmv(), "kernel": "stream"}]) == []
+
+
+def test_schemes_are_set_against_none_beside_what_was_published() -> None:
+    ways = {"none": 20e-3, "split": 16e-3, "split_temporary": 20e-3}
+    raws = [
+        spmv(ranks=2, launch=launch, overlap=way, time_s=time)
+        for way, time in ways.items()
+        for launch in range(7)
+    ]
+
+    (table,) = build("overlap", raws)
+
+    assert [row[1].text for row in table.rows] == list(ways)
+    assert [cell(table, row, "verdict").text for row in (1, 2)] == ["faster", "no difference shown"]
+    assert cell(table, 1, "times_as_fast").value == pytest.approx(1.25, rel=0.02)
+    said = [finding.text for finding in findings(cases(raws), Context(machine=MACHINE))]
+    assert "Overlap split against none, 1 setting: faster in 1." in said
+    (note,) = [note for note in table.notes if note.startswith("Published")]
+    for words in (
+        f"Summit ({SUMMIT}, table 5.4)",
+        "stream_synchronised 919 µs",
+        "event 902 µs (1.02 times as fast)",
+        "HV15R, 6 processes, gpu memory",
+        "figure 12, which draws them and has no values",
+    ):
+        assert words in note
+
+
+def test_a_bandwidth_is_said_where_matrices_differ_in_nothing_else() -> None:
+    random = [spmv(matrix="random", bandwidth=bandwidth) for bandwidth in (500, 50000)]
+
+    names = [
+        [row[0].text for row in build("spmv", raws)[0].rows]
+        for raws in ([spmv(bandwidth=0), random[1]], random)
+    ]
+
+    assert names == [["3d27", "random"], ["bandwidth = 500", "bandwidth = 50000"]]
+
+
+def test_one_process_overlaps_nothing() -> None:
+    assert build("overlap", [spmv(overlap=way) for way in ("none", "split")]) == []
+
+
+def test_a_figure_for_each_matrix_takes_the_fastest_layout_of_as_many_cores() -> None:
+    raws = [
+        spmv(ranks=1),
+        spmv(ranks=2, time_s=15e-3),
+        spmv(ranks=1, threads=2, time_s=20e-3),
+        spmv(ranks=4, overlap="none"),
+        spmv(ranks=1, overlap="none", time_s=30e-3),
+        spmv(matrix="2d5", ranks=1),
+        spmv(matrix="2d5", ranks=2),
+        spmv(matrix="random", ranks=1),
+    ]
+
+    figures = series.build("spmv", cases(raws), Context(machine=MACHINE))
+
+    assert [figure.title for figure in figures] == [
+        "Sparse matrix times vector, 2d5", "Sparse matrix times vector, 3d27",
+    ]  # fmt: skip
+    (panel,) = figures[1].panels
+    assert isinstance(panel, Lines)
+    ideal, *ways = panel.curves
+    assert [way.label for way in ways] == ["overlap = none", "overlap = split"]
+    first, second = ways[1].marks
+    assert (first.x, second.x) == (1, 2)
+    assert second.y == pytest.approx(54e-3 / 15e-3, rel=0.02)  # not the 20 ms of two threads
+    assert [mark.x for mark in ideal.marks] == [1, 2, 4]
+    assert [mark.y / mark.x for mark in ideal.marks] == pytest.approx([first.y] * 3)
+    assert "1 to 4 cores" in figures[1].alt and "on 4 cores" in figures[1].alt
+    svg = draw(figures[1])[0].svg
+    for words in ("ideal", "overlap = none", "cores", "GFLOP/s"):
+        assert words in svg
