@@ -145,6 +145,7 @@ def test_options_name_the_switch_of_protocols_and_the_algorithms() -> None:
     assert "--cfg=smpi/async-small-thresh:12288" in options
     assert "--cfg=smpi/allreduce:rdb" in options
     assert "--cfg=smpi/bw-factor:0:1" in options
+    assert "--cfg=maxmin/precision:1e-3" in options
     assert "--cfg=smpi/lat-factor:0:1;12287:3" in options
     assert not [one for one in options if one.startswith("--cfg=smpi/os")]
     selected = described(
