@@ -128,3 +128,14 @@ def test_a_figure_for_each_matrix_takes_the_fastest_layout_of_as_many_cores() ->
     svg = draw(figures[1])[0].svg
     for words in ("ideal", "overlap = none", "cores", "GFLOP/s"):
         assert words in svg
+    assert "mathdefault" not in svg
+
+
+def test_an_axis_of_less_than_a_decade_has_plain_numbers() -> None:
+    raws = [spmv(ranks=ranks) for ranks in (1, 2)]
+
+    (figure,) = series.build("spmv", cases(raws), Context(machine=MACHINE))
+
+    svg = draw(figure)[0].svg
+    assert "mathdefault" not in svg
+    assert ">2<" in svg and ">3<" in svg

@@ -12,7 +12,13 @@ from typing import Any
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
+from matplotlib.ticker import (
+    FixedLocator,
+    FuncFormatter,
+    LogFormatterMathtext,
+    NullFormatter,
+    NullLocator,
+)
 
 from haloscope.report.gantt import draw_gantt
 from haloscope.report.palette import GRID, INK, MUTED, ON_COLOUR, SERIES, dark_style
@@ -181,6 +187,13 @@ def _curve(axes: Axes, curve: Curve, style: int, aside: float) -> None:
     )
 
 
+class _PlainMinor(LogFormatterMathtext):
+    """Names ticks between the decades where an axis is shorter than one, in plain numbers."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        return f"{x:g}" if super().__call__(x, pos) else ""
+
+
 def _scale(axes: Axes, which: str, axis: Axis) -> None:
     one = axes.xaxis if which == "x" else axes.yaxis
     set_scale = axes.set_xscale if which == "x" else axes.set_yscale
@@ -190,6 +203,7 @@ def _scale(axes: Axes, which: str, axis: Axis) -> None:
     elif axis.scale == "log":
         set_scale("log")
         one.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        one.set_minor_formatter(_PlainMinor(minor_thresholds=(1, 0.4)))
     elif axis.scale == "symlog":
         set_scale("symlog", linthresh=10)
         one.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
