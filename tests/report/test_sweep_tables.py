@@ -177,6 +177,14 @@ def test_every_kind_of_a_study_has_a_builder() -> None:
     assert sorted(FIGURES) == sorted(FIGURE_KINDS)
 
 
+def test_every_kind_has_a_place_in_a_report() -> None:
+    from haloscope.document import TOPICS
+    from haloscope.series import KINDS as FIGURES
+
+    placed = {kind for _, kinds in TOPICS.values() for kind in kinds}
+    assert {*tables.KINDS, *FIGURES} == placed
+
+
 def test_every_kind_bears_records_that_all_failed() -> None:
     raws = [bad(raw, "failed", "no such file") for raw in quick()]
 
