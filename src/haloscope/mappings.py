@@ -33,9 +33,13 @@ class Spread:
 
 
 def spreads(cases: Sequence[MeasuredCase]) -> list[tuple[Facet, list[Spread]]]:
-    """Each comparison of cases that have a pattern, by tasks and mapping."""
+    """Each comparison of a kernel's cases that have a pattern, by tasks and mapping."""
     patterned = [case for case in cases if case.settings.get("pattern")]
-    return [(part, _of(part.cases)) for part in facets(patterned, AXES)]
+    return [
+        (part, _of(part.cases))
+        for kernel in dict.fromkeys(case.kernel for case in patterned)
+        for part in facets([case for case in patterned if case.kernel == kernel], AXES)
+    ]
 
 
 def _of(cases: Sequence[MeasuredCase]) -> list[Spread]:

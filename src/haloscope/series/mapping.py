@@ -68,6 +68,6 @@ def _panel(index: int, name: str, own: Sequence[Spread], reference: float) -> Li
         f"mapping-{index}",
         name,
         Axis("tasks", "log2", counts([one.tasks for one in own])),
-        Axis("time over that of the fewest, concentrated", "log"),
+        Axis("time, the first concentrated = 1"),
         tuple(curve for curve in curves if curve.marks),
     )
