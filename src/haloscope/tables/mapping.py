@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from haloscope.case import PATTERNS
 from haloscope.evidence import Facet, MeasuredCase
 from haloscope.mappings import Spread, spreads
-from haloscope.papers import PaperTable
 from haloscope.published import source
 from haloscope.quantities import count, number
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, Value, label, missing, plain
 from haloscope.tables.notebook import Notebook
+
+if TYPE_CHECKING:
+    from haloscope.papers import PaperTable
 
 _COLUMNS = (
     Column("tasks", "tasks", align="left"),
