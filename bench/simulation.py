@@ -1,6 +1,7 @@
 """Simulated clusters: errors against published wall times, and what a simulation costs.
 
-usage: .venv/bin/python bench/simulation.py [SECTION ...]; a section is a table or the cases
+usage: .venv/bin/python bench/simulation.py [SECTION ...]; a section is a table, the cases, or local
+       .venv/bin/python bench/simulation.py local --from DIR     of a run of validate-local
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from turns import kept, taken, write_page
 from haloscope import build, platform
 from haloscope.case import Case, Layout
 from haloscope.cluster import Cluster, find
+from haloscope.dossier import open_folder
+from haloscope.local_validation import errors as local_errors
+from haloscope.local_validation import validate as validate_local
 from haloscope.places import SIMGRID, smpi
 from haloscope.progress import Teller
 from haloscope.toolchain import cache_path
@@ -36,6 +40,7 @@ TABLES = MappingProxyType({
 LIMITS = MappingProxyType({512: (3.0, 700), 2048: (30.0, 2500), 4096: (None, 16000)})
 """Seconds and megabytes of one case of 20 iterations at n = 16384."""
 CASES = "cases"
+LOCAL, LOCAL_MEDIAN = "local", 0.10
 
 
 def table(name: str) -> list[str]:
@@ -76,6 +81,31 @@ def described(cell: Cell) -> str:
     """A cell in words."""
     where = ", ".join(f"{key} = {value}" for key, value in cell.keys.items())
     return f"{where}: predicted {cell.predicted:.3g} s, published {cell.published:g} s"
+
+
+def local(folder: Path) -> list[str]:
+    """Errors against this machine's real runs, by kernel, and the cells that are far off."""
+    done = validate_local(folder, Teller(Console(stderr=True)))
+    launches = len({record.launch for record in open_folder(folder).records})
+    lines = [
+        "## This machine, predicted from its calibration",
+        "",
+        f"{taken()} `haloscope run validate-local`, {launches} launches of each case, the "
+        "calibration's in turn with the others.",
+        "",
+        "| kernel | times | median | aim | worst |",
+        "|---|---|---|---|---|",
+    ]
+    for kernel in dict.fromkeys(one.kernel for one in done.predictions):
+        own = [one for one in done.predictions if one.kernel == kernel]
+        middle, worst = local_errors(own)
+        lines.append(f"| {kernel} | {len(own)} | {middle:.1%} | {LOCAL_MEDIAN:.0%} | {worst:.1%} |")
+    middle, worst = local_errors(done.predictions)
+    number = len(done.predictions)
+    lines += [f"| both | {number} | {middle:.1%} | {LOCAL_MEDIAN:.0%} | {worst:.1%} |", ""]
+    far = [one for one in done.predictions if abs(one.error) > 2 * LOCAL_MEDIAN]
+    told = [f"- {one.kernel}, {one.what}: {one.error:+.0%}" for one in far]
+    return [*lines, *([f"More than {2 * LOCAL_MEDIAN:.0%} off:", "", *told, ""] if far else [])]
 
 
 def cases() -> list[str]:
@@ -131,13 +161,24 @@ def row(ranks: int, wall: float, megabytes: float) -> str:
     )
 
 
+def section(name: str, folder: Path) -> list[str]:
+    """One section's lines."""
+    if name == LOCAL:
+        return local(folder)
+    return cases() if name == CASES else table(name)
+
+
 def main() -> None:
     """Run what is asked for, write docs/bench/simulation.md."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     names = [*TABLES, CASES]
-    parser.add_argument("sections", nargs="*", metavar="SECTION", help="; ".join(names))
-    asked = parser.parse_args().sections
-    if unknown := set(asked) - set(names):
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help="; ".join([*names, LOCAL]))
+    parser.add_argument("--from", type=Path, dest="folder", help="local: the folder of real runs")
+    given = parser.parse_args()
+    asked = given.sections
+    if (LOCAL in asked) != bool(given.folder):
+        parser.error("local and --from go together")
+    if unknown := set(asked) - {*names, LOCAL}:
         parser.error(f"no section {', '.join(unknown)}; there are {'; '.join(names)}")
     sections = kept("simulation")
     with tempfile.TemporaryDirectory() as empty:
@@ -146,7 +187,7 @@ def main() -> None:
             (Path(empty) / name).symlink_to(kept_builds / name)
         os.environ["HALOSCOPE_CACHE"] = empty  # what was simulated before is not to be found
         for name in asked or names:
-            lines = cases() if name == CASES else table(name)
+            lines = section(name, given.folder)
             sections[lines[0]] = lines
             write_page("simulation", "Simulated clusters", [*chain(*sections.values())])
 

@@ -27,7 +27,7 @@ ROWS = {
         "X": 10,
         "XI": 12,
     },
-    MAPPING: {"1": 21, "2": 27, "3": 27, "4": 8, "5": 12, "6": 8},
+    MAPPING: {"1": 21, "2": 27, "3": 27, "4": 8, "5": 12, "6": 8, "section-6": 5},
 }
 MODELLED = ["VI", "VII", "VIII", "IX", "X", "XI"]
 
@@ -180,3 +180,13 @@ def test_tables_by_kernel() -> None:
     assert [table.id for table in summit.tables_with(kernel="pingpong")] == ["1"]
     orfeo = papers.load(ORFEO).tables_with("mlups", kernel="jacobi", node="THIN", ranks=12)
     assert [table.id for table in orfeo] == ["VI", "VIII", "X"]
+
+
+def test_what_is_said_of_mappings_agrees_with_the_table() -> None:
+    mapping = papers.load(MAPPING)
+    said = {(row["kernel"], row["cluster"]): row for row in mapping.table("section-6").rows}
+    assert len(said) == 5
+    fft = said["bigfft", "Eagle"]
+    few, many = (mapping.table("6").cell("time_s", ranks=2048, nodes=n) for n in (128, 256))
+    assert few and many and fft["faster"] == "concentrated"
+    assert 1 < number(many.value) / number(few.value) < 1 + number(fft["difference_percent"]) / 100

@@ -16,6 +16,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +50,13 @@ def build() -> None:
             assert done.returncode == 0, done.stdout + done.stderr
 
 
-def smpirun(program: Path, arguments: list[str], ranks: int = 4) -> None:
+def smpirun(
+    program: Path, arguments: list[str], ranks: int = 4, options: Sequence[str] = ()
+) -> None:
     """A program on two nodes with two cores each; it must succeed."""
     command = [
         *("smpirun", "-np", str(ranks), "-platform", str(GOLDEN / "platform.xml")),
-        *("-hostfile", str(GOLDEN / "hosts"), "--cfg=smpi/simulate-computation:no"),
+        *("-hostfile", str(GOLDEN / "hosts"), "--cfg=smpi/simulate-computation:no", *options),
         *(str(program), *arguments),
     ]
     ended = process.run(command, os.environ, timeout_s=60)  # leaves no smpimain behind
@@ -108,6 +111,15 @@ def test_star_forests_do_under_simulation_what_they_do_for_real(
     smpi: None, tmp_path: Path, ranks: int
 ) -> None:
     smpirun(BINARY.with_name("test_star_forest"), [], ranks)
+
+
+@pytest.mark.parametrize("selector", ["ompi", "mpich", "impi"])
+def test_a_kernel_without_phases_runs_with_each_library_s_collectives(
+    smpi: None, selector: str
+) -> None:
+    arguments = ["--machine", str(GOLDEN / "machine.txt"), "--execute", "no"]
+    arguments += ["pingpong", "sizes=1", "repetitions=1"]
+    smpirun(BINARY, arguments, ranks=2, options=[f"--cfg=smpi/coll-selector:{selector}"])
 
 
 def test_a_pending_sum_travels_while_ranks_compute(smpi: None) -> None:

@@ -84,27 +84,28 @@ NodeModel::Use NodeModel::use(int ranks_on_node, int threads) const {
   Use use;
   use.busy = packed_ && fullest > 1 ? std::max(in_use, fullest * sockets_) : in_use;
   use.crowd = of_a_socket > 1 ? std::clamp((fullest - 1) / (of_a_socket - 1), 0.0, 1.0) : 0.0;
+  use.spans = ranks_on_node < sockets_ && threads > of_a_socket;
   use.own = sharing > 1 ? std::min(1.0, smt_gain_ / sharing) : 1.0;
   return use;
 }
 
 double NodeModel::seconds_per_byte(double working_set_bytes, const Use& use, int threads) const {
   const double set = working_set_bytes / threads;
-  const bool spans = threads > cores_ / sockets_;  // fills one socket before the next
-  double found = 0;                                // of the working set, in the levels so far
+  double found = 0;  // of the working set, in the levels so far
   double seconds = 0;
   for (const auto& cache : caches_) {
     const double even = std::max(1.0, std::ceil(use.busy * cache.shared_by / cores_));
-    const double sharing = spans ? std::max(cache.shared_by, even) : even;
+    const double sharing = use.spans ? std::max(cache.shared_by, even) : even;
     const double share = std::min(1.0, cache.size_bytes / sharing / std::max(set, 1.0));
-    const double held = std::pow(share, sharpness_);
+    const bool last = &cache == &caches_.back();
+    const double held = last ? std::pow(share, sharpness_) : std::floor(share);
     if (held <= found) continue;
     const double bandwidth =
         std::lerp(cache.bandwidth_bytes_per_s, cache.crowded_bytes_per_s, use.crowd);
     seconds += (held - found) / (threads * use.own * bandwidth);
     found = held;
   }
-  const double evenness = spans ? std::min(1.0, threads / cores_) : 1.0;
+  const double evenness = use.spans ? std::min(1.0, threads / cores_) : 1.0;
   return seconds + (1 - found) * use.busy / threads / (evenness * memory_bandwidth(use.busy));
 }
 

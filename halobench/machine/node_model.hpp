@@ -29,15 +29,16 @@ struct MemoryPoint {
 
 /// time = max(flops / core rate, sum over levels of bytes from there / bandwidth there).
 ///
-/// A sweep over a working set of w bytes that has a share of s < w bytes in a cache finds
+/// A sweep over a working set of w bytes that has a share of s < w bytes in the last cache finds
 /// (s / w)^sharpness of them there: replacement that is not strictly by age keeps a part of what is
-/// swept over. So a case speeds up smoothly, and more than in proportion, as more ranks share it
+/// swept over. The caches below it replace by age, and have nothing left of a sweep that is larger
+/// than they are. So a case speeds up smoothly, and more than in proportion, as more ranks share it
 /// out. Cores in use are spread over the sockets and the instances of a cache evenly; or, if
 /// packed, they fill one socket before the next, and all is as slow as on the fullest. The memory's
 /// bandwidth is interpolated between the numbers of cores it is given for; so are rates of a core,
-/// between one alone on its socket and a full one. A rank with more threads than a socket has cores
-/// fills the first socket, whose memory then works longest. Where hardware threads share cores, all
-/// wait for those that do.
+/// between one alone on its socket and a full one. A rank that reaches beyond a socket fills the
+/// first one, whose memory then works longest; where there are ranks for all sockets, each keeps to
+/// its own. Where hardware threads share cores, all wait for those that do.
 class NodeModel {
  public:
   /// Reads lines of
@@ -45,7 +46,7 @@ class NodeModel {
   ///   cores COUNT SOCKETS            of a node
   ///   memory CORES BYTES_PER_S       any number of them
   ///   cache SIZE SHARED_BY ALONE CROWDED    of each level; bytes a second of a core
-  ///   sharpness EXPONENT             of the caches; else 1
+  ///   sharpness EXPONENT             of the last cache; else 1
   ///   smt_gain FACTOR                what the threads of a core do, over what one does; else 1
   ///   packed                         ranks fill one socket before the next; else spread
   /// Throws UsageError naming file, line and key.
@@ -60,6 +61,7 @@ class NodeModel {
     double busy;   ///< threads, if all sockets had as many as the fullest
     double crowd;  ///< of the fullest socket: 0 for one core in use, 1 for all
     double own;    ///< what a thread has of a core: less than one where threads share cores
+    bool spans;    ///< has a rank more threads than a socket has cores, and no socket of its own?
   };
 
   Use use(int ranks_on_node, int threads) const;

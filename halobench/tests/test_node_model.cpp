@@ -56,30 +56,34 @@ void memory_is_shared_by_the_cores_in_use() {
 void a_rank_fills_one_socket_before_the_next() {
   near(bandwidth(huge, 1, 6), 0.75 * 3.7e10);  // four of six threads on the first: 6 / 8
   near(bandwidth(huge, 1, 8), 4e10);
+  near(bandwidth(huge, 2, 6), 4e10 / 2);  // each has a socket of its own, and crowds it
 }
 
 void caches_serve_what_they_hold_of_the_working_set() {
   near(bandwidth(1e6, 1, 1), 5e10);
-  near(bandwidth(2e6, 1, 1), mixed(0.5, 5e10, 2e10));
-  near(bandwidth(8e6, 1, 1), mixed(0.125, 5e10, 2e10));
-  near(bandwidth(16e6, 1, 1), 1 / (0.0625 / 5e10 + 0.4375 / 2e10 + 0.5 / 1e10));
+  near(bandwidth(1.01e6, 1, 1), 2e10);  // swept over, the inner one has nothing left of it
+  near(bandwidth(8e6, 1, 1), 2e10);
+  near(bandwidth(16e6, 1, 1), mixed(0.5, 2e10, 1e10));
 }
 
-void the_sharpness_says_how_soon_a_cache_is_too_small() {
+void the_sharpness_says_how_soon_the_last_cache_is_too_small() {
   const auto sharp = read(std::string(machine) + "sharpness 2\n");
-  near(1e12 / sharp.seconds({1e12, 0, 2e6}, 1, 1), mixed(0.25, 5e10, 2e10));
+  near(1e12 / sharp.seconds({1e12, 0, 16e6}, 1, 1), mixed(0.25, 2e10, 1e10));
+  near(1e12 / sharp.seconds({1e12, 0, 8e6}, 1, 1), 2e10);
+  near(1e12 / sharp.seconds({1e12, 0, 2e6}, 1, 1), 2e10);
   near(1e12 / sharp.seconds({1e12, 0, 1e6}, 1, 1), 5e10);
 }
 
 void a_cache_is_shared_by_the_cores_in_use_on_its_socket() {
-  near(bandwidth(8e6, 2, 1), mixed(0.125, 5e10, 2e10));  // one on each socket
-  near(bandwidth(4e6, 4, 1), mixed(0.25, 5e10, 2e10));
-  near(bandwidth(2e6, 8, 1), mixed(0.5, 5e10, 2e10));
+  near(bandwidth(8e6, 2, 1), 2e10);  // one on each socket
+  near(bandwidth(8e6, 4, 1), mixed(0.5, 2e10, 3.4e10 / 4));
+  near(bandwidth(8e6, 8, 1), mixed(0.25, 2e10, 4e10 / 8));
   near(bandwidth(1e6, 8, 1), 5e10);  // this level is each core's own
 }
 
 void threads_that_share_a_core_share_its_caches_too() {
-  near(bandwidth(1e6, 16, 1), 0.5 * mixed(0.5, 5e10, 2e10));
+  near(bandwidth(1e6, 16, 1), 0.5 * 2e10);
+  near(bandwidth(0.5e6, 16, 1), 0.5 * 5e10);
   near(read(machine).seconds({0, 3e9, 0}, 16, 1), 6);
 }
 
@@ -110,7 +114,7 @@ void packed_ranks_fill_one_socket_before_the_next() {
   near(bytes_per_s(huge, 4), 4e10 / 8);
   near(bytes_per_s(huge, 6), 4e10 / 8);  // the first socket is full, and slowest
   near(bytes_per_s(huge, 8), 4e10 / 8);
-  near(bytes_per_s(2e6, 4), mixed(0.5, 5e10, 2e10));  // four share one socket's cache
+  near(bytes_per_s(4e6, 4), mixed(0.5, 2e10, 4e10 / 8));  // four share one socket's cache
   near(read("core_flops_per_s 2e9 1e9\ncores 6 2\nmemory 1 1e10\npacked\n")
            .seconds({0, 1e9, 0}, 3, 1),
        1);
@@ -127,7 +131,7 @@ void hardware_threads_together_do_more_than_one() {
 
 void threads_split_the_working_set() {
   near(bandwidth(2e6, 1, 2), 2 * 5e10);
-  near(bandwidth(8e6, 1, 4), 4 * mixed(0.5, 5e10, 2e10));
+  near(bandwidth(8e6, 1, 4), 4 * 2e10);
 }
 
 void a_bad_file_is_refused() {
@@ -157,7 +161,7 @@ int main() {
   memory_is_shared_by_the_cores_in_use();
   a_rank_fills_one_socket_before_the_next();
   caches_serve_what_they_hold_of_the_working_set();
-  the_sharpness_says_how_soon_a_cache_is_too_small();
+  the_sharpness_says_how_soon_the_last_cache_is_too_small();
   a_cache_is_shared_by_the_cores_in_use_on_its_socket();
   threads_that_share_a_core_share_its_caches_too();
   a_core_among_many_has_a_lower_clock();

@@ -210,7 +210,21 @@ def load(path: Path) -> Cluster:
         raise UserError([_problem(path, detail) for detail in error.errors()]) from error
     if problems := [_impossible(path, *one) for one in _quantities(data) if not _possible(*one)]:
         raise UserError(problems)
+    if problems := list(_contradictions(path, found.node)):
+        raise UserError(problems)
     return found
+
+
+def _contradictions(path: Path, node: Node) -> Iterator[Problem]:
+    """Numbers of a node that can't be true together."""
+    if node.cores % node.sockets:
+        what = f"{node.cores} can't be shared out to {node.sockets} sockets"
+        yield Problem(f"{path}: node.cores", what, "give the cores of all sockets together")
+    for index, cache in enumerate(node.caches):
+        if cache.shared_by > node.cores:
+            what = f"{cache.shared_by} cores can't share it, a node has {node.cores}"
+            mend = "give the cores that share one cache"
+            yield Problem(f"{path}: node.caches.{index}.shared_by", what, mend)
 
 
 UNITS = {
@@ -302,7 +316,7 @@ def between_nodes(cluster: Cluster) -> Messages | None:
 def _problem(path: Path, detail: Any) -> Problem:
     key = ".".join(str(part) for part in detail["loc"])
     if detail["type"] == "extra_forbidden":
-        known = [name for part in _parts() for name in part.model_fields]
+        known = sorted({name for part in _parts() for name in part.model_fields})
         return Problem(f"{path}: {key}", "unknown key", nearest(key.split(".")[-1], known))
     if detail["type"] == "missing":
         return Problem(f"{path}: {key}", "is missing", "give it; its unit is in its name")

@@ -35,10 +35,11 @@ TOPICS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "convergence": ("Convergence", ("convergence", "surfaces")),
     "walltime": ("Wall time", ("walltime_grid", "hybrid_grid", "clusters")),
     "scaling": ("Speedup and efficiency", ("scaling",)),
+    "spmv": ("Sparse matrix times vector", ("spmv", "overlap")),
+    "mapping": ("Tasks on few nodes and on many", ("mapping",)),
     "jacobi": ("Jacobi in three dimensions", ("jacobi", "roofline")),
     "iterations": ("Variants of the conjugate gradient method", ("iterations",)),
     "exchange": ("Exchanges compared", ("exchange",)),
-    "spmv": ("Sparse matrix times vector", ("overlap", "spmv")),
     "phases": ("Where the time goes", ("phases",)),
     "summary": ("All cases", ("summary",)),
 }

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from haloscope.evidence import Facet, MeasuredCase, facets
 from haloscope.stats import Estimate
 
-AXES = ("nodes", "ppn", "variant", "s", "reorthogonalise")
-"""Settings in which the cases of one figure differ; the last two are those of s-step."""
+AXES = ("nodes", "ppn", "variant", "s", "reorthogonalise", "iterations")
+"""Settings in which the cases of one figure differ: two are s-step's, the last how many count."""
 
 
 @dataclass(frozen=True, eq=False)

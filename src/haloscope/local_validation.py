@@ -1,18 +1,36 @@
-"""This machine's real runs set against their simulation on its calibration."""
+"""This machine's real runs set against their simulation on its calibration.
+
+Both are measured in turn, launch by launch, in one session: a machine that is shared changes its
+speed by more than a model is wrong. What calibrates is never what is predicted.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import median
 
-from haloscope.evidence import MeasuredCase, label_of
+from haloscope.calibration import calibrate
+from haloscope.case import Case
+from haloscope.cluster import Cluster, missing_for_simulation
+from haloscope.dossier import open_folder
+from haloscope.errors import Problem, UserError
+from haloscope.evidence import MeasuredCase, group, label_of
+from haloscope.places import SIMGRID, Simulated
 from haloscope.points import sweep
+from haloscope.progress import Teller
 from haloscope.quantities import size
+from haloscope.records import Record
+from haloscope.results import ResultFolder
 from haloscope.stats import Estimate
+from haloscope.studyfile import load
+from haloscope.validation import simulated
 
 STUDY = "validate-local"
+PREDICTED = "predicted"
+"""How the names of runs begin that are predicted; all others are the calibration's."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +46,49 @@ class Prediction:
     def error(self) -> float:
         """Relative to what was measured."""
         return self.predicted_s / self.measured.value - 1
+
+
+@dataclass(frozen=True)
+class Validation:
+    """The calibration's cluster, what it predicts, and the cases that could not be simulated."""
+
+    model: Cluster
+    predictions: tuple[Prediction, ...]
+    failures: tuple[str, ...]
+
+
+def validate(path: Path, tell: Teller) -> Validation:
+    """What a folder's calibration says of its other cases, as far as both were measured."""
+    dossier, cells = open_folder(path), _predicted(ResultFolder(path))
+    apart = {case.id for case in cells}
+    own = [case for case in dossier.cases if case.id not in apart and case.launches]
+    when = max(record.ended or "" for record in dossier.records)[:10]
+    model = calibrate("calibrated", own, dossier.machine or {}, when)
+    if problems := missing_for_simulation(model):
+        raise UserError(problems)
+    there = Simulated(model.name, model)
+    cases = [replace(case, toolchain=SIMGRID, transport=None, launches=1) for case in cells]
+    found = simulated(STUDY, cases, there, there.workbench({}, tell), tell)
+    real = [case for case in dossier.cases if case.id in apart]
+    twins = group(Record.of(record) for record in found.values())
+    failures = (
+        f"{case.label}: {record['reason']}"
+        for case in cases
+        if (record := found[case.id])["outcome"] != "ok"
+    )
+    return Validation(model, tuple(predictions(real, twins)), tuple(failures))
+
+
+def _predicted(folder: ResultFolder) -> list[Case]:
+    """The cases of a folder's plan that are to be predicted."""
+    runs = load(folder.study).runs
+    found = [
+        case for case in folder.load().cases if (runs[case.run].name or "").startswith(PREDICTED)
+    ]
+    if not found:
+        what, mend = "nothing in it is to be predicted", f"give a folder of the study {STUDY}"
+        raise UserError(Problem(str(folder.path), what, mend))
+    return found
 
 
 def predictions(

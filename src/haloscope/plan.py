@@ -398,7 +398,9 @@ def shared_tasks(axes: LayoutAxes, tasks: int, nodes: int, cores: int) -> list[t
 def pattern_of(tasks: int, nodes: int, threads: int, cores: int) -> str:
     """How tasks lie on nodes, as the task-mapping papers call it: one of case.PATTERNS."""
     concentrated, intermediate, distributed = PATTERNS
-    if nodes <= -(-tasks * threads // cores):
+    shares = (n for n in range(1, tasks) if tasks % n == 0 and tasks // n * threads <= cores)
+    fewest = next(shares, tasks)
+    if nodes <= fewest:
         return concentrated
     return distributed if nodes == tasks else intermediate
 

@@ -19,6 +19,7 @@ from haloscope.papers import PaperTable, Scalar
 from haloscope.places import SIMGRID, Simulated, place
 from haloscope.plan import Program
 from haloscope.progress import RunView, Teller
+from haloscope.session import Workbench
 
 SHORTEST_S = 5.0
 """Below, a wall time printed in whole seconds says too little."""
@@ -91,14 +92,22 @@ def validate(table: PaperTable, tell: Teller) -> list[Cell]:
     bench = there.workbench({}, tell)
     todo = list(_todo(table, there))
     cases = [one.case(bench.program) for one in todo]
+    found = simulated(f"validate {table.paper}", cases, there, bench, tell)
+    return [one.answered(found[case.id]) for one, case in zip(todo, cases, strict=True)]
+
+
+def simulated(
+    study: str, cases: Sequence[Case], there: Simulated, bench: Workbench, tell: Teller
+) -> dict[str, Mapping[str, Any]]:
+    """The record of each case, by its id."""
     jobs = {case.id: Job(case, 0) for case in cases}
     found: dict[str, Mapping[str, Any]] = {}
-    runner = there.runner(f"validate {table.paper}", 0, bench, {})
+    runner = there.runner(study, 0, bench, {})
     with RunView(tell.console, list(jobs.values()), {}) as view:
         for record in runner.run(view.watch(list(jobs.values()))):
             found[record["case"]] = record
             view.ended(jobs[record["case"]], record)
-    return [one.answered(found[case.id]) for one, case in zip(todo, cases, strict=True)]
+    return found
 
 
 @dataclass(frozen=True)

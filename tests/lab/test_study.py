@@ -168,6 +168,7 @@ def test_every_ready_study_is_valid() -> None:
         "spmv-overlap",
         "spmv-scaling",
         "sum3d",
+        "task-mapping",
         "validate-local",
     ]
     for path in studyfile.ready():

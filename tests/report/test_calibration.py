@@ -199,3 +199,15 @@ def test_a_described_machine_is_not_written_over(
     cluster.write(calibrated(measured()), Path("clusters", "vm.toml"))
     with pytest.raises(UserError, match="nowhere"):
         execute(Namespace(name="vm", folder="nowhere", launches=None))
+
+
+def test_numbers_that_contradict_each_other_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "odd.toml"
+    text = cluster.ready()["stampede2"].read_text(encoding="utf-8")
+    path.write_text(text.replace("sockets = 2", "sockets = 5").replace("by = 24", "by = 96"))
+    with pytest.raises(UserError) as raised:
+        cluster.load(path)
+    assert [(problem.where, problem.what) for problem in raised.value.problems] == [
+        (f"{path}: node.cores", "48 can't be shared out to 5 sockets"),
+        (f"{path}: node.caches.1.shared_by", "96 cores can't share it, a node has 48"),
+    ]

@@ -7,11 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
 from recorded import cases, pingpong, poisson
 
-from haloscope.local_validation import errors, predictions
+from haloscope.case import Case, Layout
+from haloscope.errors import UserError
+from haloscope.local_validation import PREDICTED, STUDY, errors, predictions, validate
+from haloscope.progress import Teller
+from haloscope.records import append
+from haloscope.results import ResultFolder, SavedPlan
+from haloscope.studyfile import load
 
 SIMULATED: dict[str, Any] = {"clock": "simulated", "runner": "simgrid"}
 
@@ -29,3 +36,20 @@ def test_solves_are_compared_case_by_case_and_messages_size_by_size() -> None:
     assert [one.error for one in solves] == pytest.approx([0.1])  # 1024 has no twin
     assert len(messages) == 24 and messages[0].what == "0 B"
     assert errors(solves) == pytest.approx((0.1, 0.1))
+
+
+def test_a_folder_of_another_study_is_refused(tmp_path: Path) -> None:
+    case = Case("poisson_cg", {}, {}, Layout(), "system", 0, 1, 1.0, 0)
+    plan = SavedPlan("x", "x", 1, (case,), (), {}, {})
+    folder = ResultFolder(tmp_path / "x")
+    folder.create('title = "x"\n[[runs]]\nkernel = "poisson_cg"\n', plan)
+    append(folder.records, poisson(512))
+    with pytest.raises(UserError, match="nothing in it is to be predicted"):
+        validate(folder.path, Teller(Console(stderr=True)))
+
+
+def test_the_study_measures_the_calibration_beside_what_is_predicted() -> None:
+    runs = load(STUDY).runs
+    own = [run for run in runs if not (run.name or "").startswith(PREDICTED)]
+    assert own == load("calibrate").runs
+    assert {run.kernel for run in runs if run not in own} == {"poisson_cg", "pingpong"}

@@ -18,6 +18,12 @@ def test_64_tasks_on_nodes_of_16_cores(nodes: int, pattern: str) -> None:
     assert pattern_of(64, nodes, 1, cores=16) == pattern
 
 
+def test_concentrated_is_on_as_few_nodes_as_share_the_tasks_out_evenly() -> None:
+    assert pattern_of(64, 4, 1, cores=28) == "concentrated"  # 3 nodes have cores enough
+    assert pattern_of(64, 8, 1, cores=28) == "intermediate"
+    assert pattern_of(8, 8, 32, cores=28) == "concentrated"  # threads beyond cores: never fewer
+
+
 def test_threads_count_as_cores_do() -> None:
     assert pattern_of(8, 4, 8, cores=16) == "concentrated"
     assert pattern_of(8, 8, 8, cores=16) == "distributed"

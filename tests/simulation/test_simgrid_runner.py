@@ -163,6 +163,20 @@ def test_ranks_that_wait_for_ever_and_lack_of_memory_are_told_apart(
 
 
 @pytest.mark.usefixtures("smpi")
+def test_what_simgrid_refuses_is_told_in_its_words(tmp_path: Path) -> None:
+    cluster = described()
+    assert cluster.mpi is not None
+    mpi = cluster.mpi.model_copy(update={"collectives": {"allreduce": "magic"}})
+    odd = cluster.model_copy(update={"mpi": mpi})
+    one = replace(runner(tmp_path), built=program(tmp_path, ""), cluster=odd)
+    (record,) = one.run([job(n=64)])
+    assert record["outcome"] == "failed"
+    assert record["reason"].startswith(
+        "SimGrid: Collective 'allreduce' has no algorithm 'magic'! Valid algorithms: default, lr,"
+    )
+
+
+@pytest.mark.usefixtures("smpi")
 def test_ranks_are_mapped_as_the_layout_says(tmp_path: Path) -> None:
     one = job(n=64)
     one = Job(replace(one.case, layout=Layout(2, 2, mapping="round_robin")), 0)

@@ -6,18 +6,23 @@ import argparse
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from rich.console import Console
 
+    from haloscope.errors import Problem
     from haloscope.local_validation import Prediction
+    from haloscope.progress import Teller
     from haloscope.validation import Cell
 
 _DESCRIPTION = """\
 Simulate every readable cell of a paper's tables of wall times, or of Jacobi's updates a second, on
 the cluster file of the machine that it was measured on: predicted and published, their ratio, and
 the errors.
-With `local`, measure the study validate-local here, and predict it from this machine's calibration.
+With `local`, measure the study validate-local here: this machine's calibration, and in turn with
+it solves and messages, which that calibration then predicts. About five minutes; interrupted, it
+goes on with run --resume, and what is there is predicted with --from.
 
 Numbers of the cluster files come from data sheets, descriptions, and cells of one node; Jacobi's
 from cells of one rank, one socket, or one whole node. Errors of those cells are shown apart from
@@ -30,7 +35,7 @@ examples:
   haloscope validate hpcf-2010-6 --table 5.1       one of them
   haloscope validate orfeo-mpi-report              Jacobi on ORFEO's nodes
   haloscope validate hpcf-2018-10 --csv cells.csv  every cell, for other programs
-  haloscope calibrate; haloscope validate local    this machine: real runs and predictions
+  haloscope validate local                         this machine: real runs and predictions
   haloscope validate local --from results/DIR      the same of runs that were made before
 """
 
@@ -54,10 +59,14 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Simulate, show; 1 if a cell could not be simulated."""
-    if arguments.paper == "local":
-        return _local(arguments)
     from rich.console import Console
 
+    from haloscope.errors import UserError
+
+    if problems := list(_unusable(arguments)):
+        raise UserError(problems)
+    if arguments.paper == "local":
+        return _local(arguments)
     from haloscope.progress import Teller
     from haloscope.validation import tables_of, validate
 
@@ -69,8 +78,26 @@ def execute(arguments: argparse.Namespace) -> int:
         cells += own
     _conclude(cells, out)
     if arguments.csv:
-        _write(arguments.csv, cells)
+        _write(arguments.csv, _rows(cells))
     return 1 if any(cell.problem for cell in cells) else 0
+
+
+def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
+    """Options that do not go together, or can't be; found before minutes are spent."""
+    import os
+    from pathlib import Path
+
+    from haloscope.errors import Problem
+
+    if arguments.paper == "local" and arguments.table:
+        yield Problem("--table", "this machine has no published tables", "leave it out")
+    if arguments.paper != "local" and arguments.folder:
+        yield Problem("--from", "published tables need no real runs", "leave it out")
+    if arguments.csv:
+        path = Path(arguments.csv)
+        if path.is_dir() or not os.access(path.absolute().parent, os.W_OK):
+            mend = "give a file in a folder that is there"
+            yield Problem(f"--csv {path}", "can't be written", mend)
 
 
 def _conclude(cells: Sequence[Cell], out: Console) -> None:
@@ -82,34 +109,44 @@ def _conclude(cells: Sequence[Cell], out: Console) -> None:
 
 
 def _local(arguments: argparse.Namespace) -> int:
-    """Measure unless records are given, simulate the same cases, show both."""
+    """Measure unless records are given, predict what they have, show both."""
     from pathlib import Path
 
     from rich.console import Console
 
-    from haloscope import campaign, places
-    from haloscope.commands import run
-    from haloscope.dossier import open_folder
-    from haloscope.errors import Problem, UserError
-    from haloscope.local_validation import STUDY, predictions
+    from haloscope.cluster import write
+    from haloscope.local_validation import validate
     from haloscope.progress import Teller
 
-    model = places.calibrated()
-    if model is None:
-        what = "no cluster file describes this machine"
-        raise UserError(Problem("validate local", what, "write it: haloscope calibrate"))
-    tell = Teller(Console(stderr=True))
-    folder = Path(arguments.folder or "")
-    if arguments.folder is None:
-        real = campaign.start(campaign.Request(STUDY), tell).probed()
+    tell, out = Teller(Console(stderr=True)), Console(highlight=False)
+    folder, code = (Path(arguments.folder), 0) if arguments.folder else _measure_local(tell)
+    done = validate(folder, tell)
+    write(done.model, folder / "calibrated.toml")
+    _show_local(done.predictions, out)
+    out.print(f"predicted from {folder / 'calibrated.toml'}", soft_wrap=True)
+    for failure in done.failures:
+        out.print(f"not simulated: {failure}", markup=False, soft_wrap=True)
+    if arguments.csv:
+        _write(arguments.csv, _local_rows(done.predictions))
+    return 1 if done.failures else code
+
+
+def _measure_local(tell: Teller) -> tuple[Path, int]:
+    """A new folder of the study, and 1 if some launch of it did not end well."""
+    from haloscope import campaign
+    from haloscope.commands import run
+    from haloscope.local_validation import STUDY
+
+    real = campaign.start(campaign.Request(STUDY), tell).probed()
+    path = real.folder.path
+    try:
         run.measure(real, tell)
-        folder = real.folder.path
-    there = campaign.Request(STUDY, out=Path(f"{folder}-simulated"), on=model.name)
-    simulated = campaign.start(there, tell)
-    run.measure(simulated, tell)
-    twins = open_folder(simulated.folder.path).cases
-    _show_local([*predictions(open_folder(folder).cases, twins)], Console(highlight=False))
-    return 1 if simulated.jobs_left()[0] else 0
+    except KeyboardInterrupt:
+        tell.say(
+            f"\nTo go on: haloscope run --resume {path}; haloscope validate local --from {path}"
+        )
+        raise
+    return path, 1 if real.jobs_left()[0] else 0
 
 
 def _show_local(found: Sequence[Prediction], out: Console) -> None:
@@ -215,16 +252,28 @@ def _cell(cell: Cell | None) -> str:
     return f"{cell.predicted:.4g} / {cell.published:g}{ratio}"
 
 
-def _write(path: str, cells: Sequence[Cell]) -> None:
-    """Every cell; what tells cells of one kind apart is empty for the other."""
+def _rows(cells: Sequence[Cell]) -> Iterator[list[object]]:
+    """Every cell, below a head; what tells cells of one kind apart is empty for the other."""
+    keys = list(dict.fromkeys(key for cell in cells for key in cell.keys))
+    yield ["table", *keys, "reading", "unit", "published", "predicted", "error"]
+    for cell in cells:
+        own = [cell.keys.get(key) for key in keys]
+        told = [cell.reading, cell.unit, cell.published, cell.predicted, cell.error]
+        yield [cell.table, *own, *told]
+
+
+def _local_rows(found: Sequence[Prediction]) -> Iterator[list[object]]:
+    """Every prediction, below a head."""
+    yield ["kernel", "what", "unit", "measured", "low", "high", "predicted", "error"]
+    for one in found:
+        real = one.measured
+        told = [real.value, real.low, real.high, one.predicted_s, one.error]
+        yield [one.kernel, one.what, "s", *told]
+
+
+def _write(path: str, rows: Iterable[Sequence[object]]) -> None:
     import csv
     from pathlib import Path
 
-    keys = list(dict.fromkeys(key for cell in cells for key in cell.keys))
     with Path(path).open("w", newline="", encoding="utf-8") as file:
-        rows = csv.writer(file)
-        rows.writerow(["table", *keys, "reading", "unit", "published", "predicted", "error"])
-        for cell in cells:
-            own = [cell.keys.get(key) for key in keys]
-            told = [cell.reading, cell.unit, cell.published, cell.predicted, cell.error]
-            rows.writerow([cell.table, *own, *told])
+        csv.writer(file).writerows(rows)

@@ -250,4 +250,6 @@ def _why_it_failed(case: Case, ended: process.Ended) -> str:
         return f"{case.label}: out of memory: {ranks} had {taken} of this machine's and wanted more"
     if re.search("[Dd]eadlock (detected|or)", ended.output):
         return f"{case.label}: the simulated ranks wait for each other for ever (deadlock)"
+    if told := re.search(r"/CRITICAL\] (.+)", ended.output):  # as of a collective that it hasn't
+        return f"SimGrid: {told[1]}"
     return f"smpirun ended: {answer.how_it_ended(ended.code)}"

@@ -1,0 +1,63 @@
+"""Cases that share tasks out over nodes, side by side: patterns, and which ranks share a node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from haloscope.case import PATTERNS
+from haloscope.evidence import Facet, MeasuredCase, facets
+
+AXES = ("nodes", "ppn", "pattern", "mapping", "mapping_seed", "n", "L", "size")
+"""What may differ within one comparison: where the tasks are, and sizes that grow with them."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Tasks in one mapping, its name with a random one's seed: a case for each pattern.
+
+    On one node all mappings are the same: that case belongs to each of them.
+    """
+
+    tasks: int
+    name: str
+    cases: Mapping[str, MeasuredCase]
+
+    @property
+    def distributed(self) -> float | None:
+        """Time where it is most distributed over the concentrated one's; None without both."""
+        times = [one.time for pattern in PATTERNS if (one := self.cases.get(pattern))]
+        if PATTERNS[0] not in self.cases or len(times) < 2 or not times[0] or not times[-1]:
+            return None
+        return times[-1].value / times[0].value
+
+
+def spreads(cases: Sequence[MeasuredCase]) -> list[tuple[Facet, list[Spread]]]:
+    """Each comparison of a kernel's cases that have a pattern, by tasks and mapping."""
+    patterned = [case for case in cases if case.settings.get("pattern")]
+    return [
+        (part, _of(part.cases))
+        for kernel in dict.fromkeys(case.kernel for case in patterned)
+        for part in facets([case for case in patterned if case.kernel == kernel], AXES)
+    ]
+
+
+def _of(cases: Sequence[MeasuredCase]) -> list[Spread]:
+    found = []
+    for tasks in sorted({case.ranks for case in cases}):
+        own = [case for case in cases if case.ranks == tasks]
+        one_node = {_pattern(case): case for case in own if case.settings["nodes"] == 1}
+        for name in dict.fromkeys(map(_name, own)):
+            those = {_pattern(case): case for case in own if _name(case) == name}
+            found.append(Spread(tasks, name, {**one_node, **those}))
+    return found
+
+
+def _pattern(case: MeasuredCase) -> str:
+    return str(case.settings["pattern"])
+
+
+def _name(case: MeasuredCase) -> str:
+    seed = case.settings.get("mapping_seed")
+    name = str(case.settings["mapping"]).replace("_", " ")
+    return name if seed is None else f"{name} {seed}"

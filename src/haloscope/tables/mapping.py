@@ -1,0 +1,107 @@
+"""How long tasks take on few nodes and on many, beside what was published of the same cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from haloscope.case import PATTERNS
+from haloscope.evidence import Facet, MeasuredCase
+from haloscope.mappings import Spread, spreads
+from haloscope.published import source
+from haloscope.quantities import count, number
+from haloscope.tables.context import Context
+from haloscope.tables.model import Cell, Column, Table, Value, label, missing, plain
+from haloscope.tables.notebook import Notebook
+
+if TYPE_CHECKING:
+    from haloscope.papers import PaperTable
+
+_COLUMNS = (
+    Column("tasks", "tasks", align="left"),
+    Column("mapping", "ranks", align="left"),
+    *(Column(f"{pattern}_s", pattern, "time of a step") for pattern in PATTERNS),
+    Column("distributed_over_concentrated", "distributed over concentrated"),
+)
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """A table for every combination of the other settings."""
+    return [_table(part, found, context) for part, found in spreads(cases)]
+
+
+def _table(part: Facet, found: Sequence[Spread], context: Context) -> Table:
+    notebook = Notebook(part.cases, context.all_cases)
+    rows = [_row(one, notebook) for one in found]
+    published = list(_published(context))
+    rows += [row for _, row in published]
+    notebook.note(
+        "Concentrated: on as few nodes as share the tasks out evenly; distributed: one each. "
+        "block fills nodes in turn, round robin deals ranks out, random shuffles them (its seed)."
+    )
+    for name in dict.fromkeys(source(table) for table, _ in published):
+        notebook.note(f"Published, of other programs on this cluster: {name}.")
+    kernel = part.cases[0].kernel
+    return Table(
+        id="mapping",
+        kind="mapping",
+        title=context.title(f"Tasks on few nodes and on many, {kernel}", part.label),
+        columns=_COLUMNS,
+        rows=tuple(rows),
+        notes=notebook.notes(),
+        stub=2,
+    )
+
+
+def _row(one: Spread, notebook: Notebook) -> tuple[Cell, ...]:
+    times = [_time(one.cases.get(pattern), notebook) for pattern in PATTERNS]
+    ratio = one.distributed
+    over = missing() if ratio is None else plain(ratio, f"{number(ratio)} ×")
+    return (label(str(one.tasks), one.tasks), label(one.name), *times, over)
+
+
+def _time(case: MeasuredCase | None, notebook: Notebook) -> Cell:
+    if case is None:
+        return missing()
+    return replace(notebook.time(case), also=count(case.number("nodes"), "node"))
+
+
+def _published(context: Context) -> Iterator[tuple[PaperTable, tuple[Cell, ...]]]:
+    """What the study's paper says of this cluster: times by nodes, and comparisons in words."""
+    here = str((context.machine or {}).get("host")).lower()
+    for table in context.library.tables(("mapping",)):
+        if str(table.facts.get("cluster")).lower() == here:
+            for tasks in dict.fromkeys(row["ranks"] for row in table.rows):
+                own = [row for row in table.rows if row["ranks"] == tasks]
+                yield table, _timed(str(table.facts["kernel"]), own)
+    for table in context.library.tables(("mapping_effect",)):
+        for row in table.rows:
+            if str(row["cluster"]).lower() == here:
+                yield table, _told(row)
+
+
+def _timed(kernel: str, rows: Sequence[Mapping[str, Value]]) -> tuple[Cell, ...]:
+    """Published times of one number of tasks on the fewest and the most nodes, and in between."""
+    ordered = sorted(rows, key=lambda row: int(str(row["nodes"])))
+    first, last = float(str(ordered[0]["time_s"])), float(str(ordered[-1]["time_s"]))
+    told = [ordered[0], ordered[len(ordered) // 2], ordered[-1]]
+    times = [
+        Cell(row["time_s"], f"{row['time_s']:g} s", also=count(int(str(row["nodes"])), "node"))
+        for row in told
+    ]
+    tasks = int(str(rows[0]["ranks"]))
+    name = label(f"{kernel}, published")
+    return (
+        label(str(tasks), tasks),
+        name,
+        *times,
+        plain(last / first, f"{number(last / first)} ×"),
+    )
+
+
+def _told(row: Mapping[str, Value]) -> tuple[Cell, ...]:
+    said = f"{row['faster']} faster by {row['difference_text']}"
+    name = label(f"{row['kernel']}, published")
+    empty = (missing() for _ in PATTERNS)
+    return (label(str(row["ranks_text"])), name, *empty, plain(row["difference_percent"], said))
