@@ -14,7 +14,8 @@ class Stopping:
     """Follows the records of a campaign and says which cases need no more launches.
 
     A case is done when every one of its times (of each size, for a kernel that sweeps) is known as
-    narrowly as the rule asks. Launches that did not end well tell nothing.
+    narrowly as the rule asks. Launches that did not end well tell nothing, but their time counts: a
+    case that never ends is done at the cap on time, too.
     """
 
     def __init__(self, rule: Rule, records: Iterable[Mapping[str, Any]]) -> None:
@@ -22,6 +23,7 @@ class Stopping:
         self._rule = rule
         self._samples: dict[str, list[list[float]]] = {}
         self._spent_s: dict[str, float] = {}
+        self._launches: dict[str, int] = {}
         self.done: dict[str, Why] = {}
         for record in records:
             self.add(record)
@@ -29,10 +31,16 @@ class Stopping:
     def add(self, record: Mapping[str, Any]) -> bool:
         """Take a record in; True if its case is done now."""
         case = str(record["case"])
-        if record["outcome"] != "ok" or case in self.done:
+        if case in self.done:
             return False
+        self._launches[case] = max(self._launches.get(case, 0), record["launch"] + 1)
+        spent_s = self._spent_s.get(case, 0.0) + float(record["wall_s"] or 0.0)
+        self._spent_s[case] = spent_s
+        if record["outcome"] != "ok":
+            if self._rule.most_s is not None and spent_s >= self._rule.most_s:
+                self.done[case] = "time"
+            return case in self.done
         self._samples.setdefault(case, []).append(_times(record))
-        self._spent_s[case] = self._spent_s.get(case, 0.0) + float(record["wall_s"] or 0.0)
         by_size = [list(sample) for sample in zip(*self._samples[case], strict=True)]
         decision = decide(by_size, self._spent_s[case], self._rule)
         if decision.stop:
@@ -40,8 +48,8 @@ class Stopping:
         return decision.stop
 
     def launches(self, case: str) -> int:
-        """Good launches of a case so far."""
-        return len(self._samples.get(case, ()))
+        """Launches of a case so far, also those that did not end well."""
+        return self._launches.get(case, 0)
 
     def needed(self, jobs: Iterable[Job]) -> Iterator[Job]:
         """The jobs in their order, without those of cases that are done when their turn comes."""

@@ -23,7 +23,8 @@ RULE = Rule(half_width=0.02, fewest=7, most=12)
 
 
 def record(case: str, time: float, outcome: str = "ok") -> dict[str, Any]:
-    return {"case": case, "outcome": outcome, "points": [], "times_s": [time], "wall_s": 1.0}
+    own: dict[str, Any] = {"case": case, "launch": 0, "outcome": outcome}
+    return {**own, "points": [], "times_s": [time], "wall_s": 1.0}
 
 
 def fed(times: list[float]) -> Stopping:
@@ -44,9 +45,16 @@ def test_a_case_that_scatters_goes_on_to_the_cap() -> None:
 
 def test_a_launch_that_failed_tells_nothing() -> None:
     stopping = fed([1.0] * 6)
-    assert not stopping.add(record("a", 1.0, "failed"))
-    assert stopping.launches("a") == 6
+    assert not stopping.add({**record("a", 1.0, "failed"), "launch": 6})
+    assert stopping.launches("a") == 7
     assert stopping.add(record("a", 1.0))
+
+
+def test_a_case_that_never_ends_is_done_at_the_cap_on_time() -> None:
+    stopping = Stopping(Rule(half_width=0.02, fewest=7, most=12, most_s=1.5), ())
+    assert not stopping.add(record("a", 1.0, "timeout"))
+    assert stopping.add({**record("a", 1.0, "timeout"), "launch": 1})
+    assert (stopping.done, stopping.launches("a")) == ({"a": "time"}, 2)
 
 
 def test_every_size_of_a_sweep_has_to_be_narrow() -> None:
