@@ -115,7 +115,7 @@ def complaint(said: str) -> str:
     telling = [line for line in lines if re.search(_TELLING, line, re.IGNORECASE)]
     innermost = -1 if "error stack" in said else 0  # MPICH's and Intel's end with the cause
     line = (telling or lines or ["it said nothing"])[innermost]
-    return re.sub(r"^\w+\(\d+\)\.*: ", "", line)[:200]
+    return re.sub(r"^(\w+\(\d+\)\.*: |\[[\w.-]+:\d+\] )", "", line)[:200]
 
 
 _TELLING = r"error|fail|unable|no .*(available|found)|not (found|available|supported)|cannot|can't"

@@ -83,4 +83,5 @@ def test_of_a_failed_launch_the_line_that_says_why_is_taken() -> None:
     )
     assert complaint(stack) == "failed"
     assert complaint("hello\n") == "hello"
+    assert complaint("[node-1.x:4177] select: init failed") == "select: init failed"  # no process
     assert complaint("") == "it said nothing"
