@@ -122,6 +122,11 @@ def test_a_kernel_without_phases_runs_with_each_library_s_collectives(
     smpirun(BINARY, arguments, ranks=2, options=[f"--cfg=smpi/coll-selector:{selector}"])
 
 
+def test_a_ring_of_one_rank_gets_its_messages_back(smpi: None) -> None:
+    arguments = ["--machine", str(GOLDEN / "machine.txt"), "ring", "repetitions=1"]
+    smpirun(BINARY, arguments, ranks=1)
+
+
 def test_a_pending_sum_travels_while_ranks_compute(smpi: None) -> None:
     """Two rounds of messages in each of 21 sums where there is little to compute, then none."""
 
