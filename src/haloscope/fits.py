@@ -146,8 +146,12 @@ def bandwidth_curve(case: MeasuredCase) -> curve.Curve | None:
 
 
 def cycles(cases: Sequence[MeasuredCase]) -> Sweep | None:
-    """Seconds of a cycle of the ring by number of ranks; None where one number only was run."""
-    own = sorted((case for case in cases if case.times_s), key=lambda case: case.ranks)
+    """Seconds of a cycle of the ring by number of ranks; None where one number only was run.
+
+    A simulated rank alone, whose messages to itself take no time, is left out.
+    """
+    timed = (case for case in cases if case.times_s and min(case.times_s) > 0)
+    own = sorted(timed, key=lambda case: case.ranks)
     if len({case.ranks for case in own}) < 2 or len({case.ranks for case in own}) != len(own):
         return None
     return sweep_of([case.ranks for case in own], [case.times_s for case in own], joint=False)

@@ -10,9 +10,6 @@ from haloscope.fits import loggp_by_launch
 from haloscope.rendezvous import rendezvous_bytes
 from haloscope.report.csv_files import lines
 
-REPORT = "orfeo-mpi-report"
-WITH = {"name": "mpich"}
-
 
 def test_every_parameter_of_every_model_is_there_with_interval_and_source() -> None:
     table, _ = build("fits", [pingpong(launch=k) for k in range(8)])

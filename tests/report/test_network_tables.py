@@ -8,7 +8,6 @@ from recorded import Raw, cases, changed, pingpong, record
 
 from haloscope.method import method
 
-REPORT = "orfeo-mpi-report"
 WITH = {"name": "mpich"}
 
 

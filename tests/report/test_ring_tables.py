@@ -13,7 +13,6 @@ from haloscope.evidence import MeasuredCase
 from haloscope.fits import ring_levels
 
 REPORT = "orfeo-mpi-report"
-WITH = {"name": "mpich"}
 
 
 def ring(ranks: int, launch: int, *, message_s: float = 0.4e-6) -> Raw:
@@ -104,3 +103,14 @@ def test_one_number_of_ranks_gives_no_latency() -> None:
     (alone,) = build("ring", [ring(2, 0)])
     why = "No latency by level: it was measured at one number of processes alone."
     assert (alone.id, why in alone.notes) == ("ring", True)
+
+
+def test_a_simulated_rank_alone_takes_no_time_and_is_in_no_fit() -> None:
+    raws = [ring(ranks, 0) for ranks in (2, 3, 4)]
+    alone = changed(ring(1, 0), times_s=[0.0])
+
+    cycles, _ = build("ring", [alone, *raws])
+    (figure,) = draw("ring", [alone, *raws])
+
+    assert [row[0].value for row in cycles.rows] == [1, 2, 3, 4]
+    assert figure.panels

@@ -9,7 +9,6 @@ from recorded import Raw, record
 from haloscope.tables.sum3d import shared_out
 
 REPORT = "orfeo-mpi-report"
-WITH = {"name": "mpich"}
 
 
 def sum3d(distribution: str, counts: list[int], launch: int = 0, size: str = "2400x100x100") -> Raw:
