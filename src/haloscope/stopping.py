@@ -19,14 +19,18 @@ class Stopping:
     """
 
     def __init__(self, rule: Rule, records: Iterable[Mapping[str, Any]]) -> None:
-        """`records`: those that are there already, of a campaign that goes on."""
+        """`records`: those that are there already, of a campaign that goes on.
+
+        Launches among them that did not end well are tried again, so their time counts no more.
+        """
         self._rule = rule
         self._samples: dict[str, list[list[float]]] = {}
         self._spent_s: dict[str, float] = {}
         self._launches: dict[str, int] = {}
         self.done: dict[str, Why] = {}
         for record in records:
-            self.add(record)
+            if record["outcome"] == "ok":
+                self.add(record)
 
     def add(self, record: Mapping[str, Any]) -> bool:
         """Take a record in; True if its case is done now."""
