@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -52,6 +54,29 @@ def laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Laboratory:
     monkeypatch.setattr(machine, "memory_available_bytes", always(2**30))
     monkeypatch.chdir(tmp_path)
     return lab
+
+
+@pytest.fixture
+def haloscope(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """The commands of the command line, without a process of their own."""
+    report = SimpleNamespace(
+        terminal_summary=lambda folder: f"summary of {folder.name}",
+        write_report=lambda folder: folder / "report.html",
+    )
+    monkeypatch.setitem(sys.modules, "haloscope.report", report)
+
+    def run(*arguments: object) -> int:
+        import argparse
+        from importlib import import_module
+
+        parser = argparse.ArgumentParser()
+        subparsers = parser.add_subparsers()
+        for name in ("run", "once", "list", "describe"):
+            import_module(f"haloscope.commands.{name}").add_parser(subparsers)
+        parsed = parser.parse_args([str(argument) for argument in arguments])
+        return int(parsed.execute(parsed))
+
+    return run
 
 
 @pytest.fixture

@@ -1,10 +1,8 @@
 """The commands, from their command line to what they print, against the fake halobench."""
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -25,28 +23,6 @@ kernel = "fake"
 params = { n = [8, 16] }
 layout = { ppn = [1, 2], nodes = [1, 2] }
 """
-
-
-@pytest.fixture
-def haloscope(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> Run:
-    report = SimpleNamespace(
-        terminal_summary=lambda folder: f"summary of {folder.name}",
-        write_report=lambda folder: folder / "report.html",
-    )
-    monkeypatch.setitem(sys.modules, "haloscope.report", report)
-
-    def run(*arguments: object) -> int:
-        import argparse
-        from importlib import import_module
-
-        parser = argparse.ArgumentParser()
-        subparsers = parser.add_subparsers()
-        for name in ("run", "once", "list", "describe"):
-            import_module(f"haloscope.commands.{name}").add_parser(subparsers)
-        parsed = parser.parse_args([str(argument) for argument in arguments])
-        return int(parsed.execute(parsed))
-
-    return run
 
 
 def records(folder: Path) -> list[tuple[int, int, int, str]]:
@@ -326,110 +302,6 @@ def test_an_interrupt_keeps_what_is_done_and_says_how_to_go_on(
     assert f"To go on: haloscope run --resume {folder}" in capsys.readouterr().err
     assert haloscope("run", "--resume", folder) == 0
     assert sorted(records(folder)) == ALL
-
-
-def test_once_shows_a_record(haloscope: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    assert haloscope("once", "fake", "n=16", "--ranks", 2) == 0
-    out = capsys.readouterr().out
-    for part in (
-        "fake, 2 ranks x 1 thread: ok",
-        "answer  42",
-        "375 ms",
-        "512 B",
-        "rank 1  here",
-        "n            16",
-    ):
-        assert part in out
-
-
-def test_once_prints_the_record_alone_as_json(
-    haloscope: Run, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert haloscope("once", "fake", "--threads", 2, "n=16", "--json") == 0
-    record = json.loads(capsys.readouterr().out)
-    assert (record["outcome"], record["params"]["n"], record["study"]) == ("ok", 16, "once")
-    assert (record["layout"]["ranks"], record["layout"]["threads"]) == (1, 2)
-
-
-def test_once_says_how_messages_travelled_or_why_they_could_not(
-    haloscope: Run, capsys: pytest.CaptureFixture[str], laboratory: Laboratory
-) -> None:
-    assert haloscope("once", "fake", "--ranks", 2, "--transport", "tcp", "--json") == 0
-    assert json.loads(capsys.readouterr().out)["transport_seen"] == "vader"
-    assert haloscope("once", "fake", "--ranks", 2, "--transport", "tcp") == 0
-    assert "messages by  vader" in capsys.readouterr().out
-    launches = len(laboratory.launches)
-    assert haloscope("once", "fake", "--ranks", 2, "--transport", "ucx") == 1
-    assert "no device" in capsys.readouterr().out
-    assert len(laboratory.launches) == launches
-
-
-def test_once_fails_with_1_and_shows_why(
-    haloscope: Run, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert haloscope("once", "fake", "fault=crash") == 1
-    out = capsys.readouterr().out
-    assert "failed: exit code 139: killed by SIGSEGV" in out
-    assert "boom" in out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "what"),
-    [
-        (["fak"], "there is no kernel 'fak'"),
-        (["fake", "m=3"], "fake has no parameter 'm'"),
-        (["fake", "n"], "n: not key=value"),
-        (["fake", "--transport", "all"], "--transport all: this is one case"),
-        (["fake", "n=1", "n=2"], "n: given more than once"),
-        (["fake", "n=0"], "once: fake n=0: refused"),
-        (["fake", "--ranks", "5"], "ppn 5 x threads 1 are too many"),
-        (["fake", "--ranks", "0"], "--ranks 0: too small"),
-        (["fake", "--timeout", "-1"], "--timeout -1.0: too small"),
-        (["fake", "--toolchain", "x", "n=0"], "(?s)--toolchain x: there is no 'x'.*n=0: refused"),
-    ],
-)
-def test_once_refuses(haloscope: Run, arguments: list[str], what: str) -> None:
-    from haloscope.errors import UserError
-
-    with pytest.raises(UserError, match=what):
-        haloscope("once", *arguments)
-
-
-def test_describe_shows_every_parameter(haloscope: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    assert haloscope("describe", "fake") == 0
-    out = capsys.readouterr().out
-    for name in ("not a measurement", "fault", "repetitions", "a help"):
-        assert name in out
-    assert haloscope("describe", "fake", "--json") == 0
-    described = json.loads(capsys.readouterr().out)
-    assert described["name"] == "fake"
-    assert described["parameters"][0]["name"] == "n"
-
-
-@pytest.mark.parametrize(
-    ("parameter", "words"),
-    [
-        ({"type": "integer", "minimum": 1, "maximum": 2147483647}, "from 1 to 2,147,483,647"),
-        ({"type": "real", "minimum": 1e-16, "maximum": 0.01}, "number from 1e-16 to 0.01"),
-        ({"type": "choice", "choices": ("rows", "blocks")}, "rows | blocks"),
-        ({"type": "sizes", "minimum": 0, "maximum": 8}, "8:4M, each from 0 to 8"),
-        ({"type": "text"}, ""),
-    ],
-)
-def test_what_a_parameter_may_be(parameter: dict[str, Any], words: str) -> None:
-    from haloscope.commands.describe import allowed
-    from haloscope.halobench import Parameter
-
-    none: dict[str, Any] = {"minimum": None, "maximum": None, "choices": (), "unit": None}
-    given = {"name": "x", "default": "1", "help": "a help", **none, **parameter}
-    assert allowed(Parameter(**given)).endswith(words)
-
-
-def test_describe_names_the_nearest_kernel(haloscope: Run) -> None:
-    from haloscope.errors import UserError
-
-    with pytest.raises(UserError, match="did you mean 'fake'"):
-        haloscope("describe", "fakee")
 
 
 def test_what_can_not_run_here_is_a_record_and_no_failure(

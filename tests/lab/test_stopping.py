@@ -16,9 +16,8 @@ from haloscope.stopping import Stopping
 from haloscope.study import Study, stopping_rule
 from haloscope.studyfile import load
 from lab.fakes import Laboratory
-from lab.test_commands import STUDY, haloscope
+from lab.test_commands import STUDY
 
-__all__ = ["haloscope"]
 RULE = Rule(half_width=0.02, fewest=7, most=12)
 
 
@@ -55,6 +54,12 @@ def test_a_case_that_never_ends_is_done_at_the_cap_on_time() -> None:
     assert not stopping.add(record("a", 1.0, "timeout"))
     assert stopping.add({**record("a", 1.0, "timeout"), "launch": 1})
     assert (stopping.done, stopping.launches("a")) == ({"a": "time"}, 2)
+
+
+def test_a_campaign_that_goes_on_tries_again_what_never_ended() -> None:
+    rule = Rule(half_width=0.02, fewest=7, most=12, most_s=1.5)
+    earlier = [{**record("a", 1.0, "timeout"), "launch": launch} for launch in range(2)]
+    assert Stopping(rule, earlier).done == {}
 
 
 def test_every_size_of_a_sweep_has_to_be_narrow() -> None:

@@ -9,6 +9,7 @@ import hashlib
 import json
 import random
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from math import pi, sin
 from pathlib import Path
 from statistics import median
@@ -58,6 +59,36 @@ ERRORS = {
 }
 BYTES = {"textbook": 120.0, "fused": 56.0}
 VECTORS = {"textbook": 4, "fused": 3}
+ORDINARY: Raw = {
+    "runner": "local",
+    "clock": "wall",
+    "outcome": "ok",
+    "reason": None,
+    "steps": 1,
+    "warmup": 0,
+    "synchronisation": "barrier",
+    "points": [],
+    "phases": [],
+    "result": {},
+    "work": {"bytes": 0.0, "flops": 0.0, "messages": 0.0},
+    "memory": {
+        "predicted_bytes": 33554432,
+        "allocated_bytes": 25231360,
+        "rss_bytes": 40000000,
+        "peak_bytes": 41000000,
+    },
+    "timer": {"function": "MPI_Wtime", "resolution_s": 1e-9, "cost_s": 2.5e-8},
+    "machine": MACHINE,
+    "started": "2026-11-21T01:02:03.456Z",
+    "ended": "2026-11-21T01:02:06.456Z",
+    "wall_s": 2.9,
+    "seed": 12345,
+    "study": "quick",
+    "run": 0,
+    "haloscope": "0.1.0",
+    "git": {"commit": "0123456789abcdef0123456789abcdef01234567", "dirty": False},
+}
+"""What most good launches have in common."""
 
 
 def record(
@@ -98,35 +129,9 @@ def record(
         "layout": layout,
         "toolchain": toolchain,
         "transport": None,
-        "runner": "local",
-        "clock": "wall",
-        "outcome": "ok",
-        "reason": None,
         "times_s": list(times_s),
-        "steps": 1,
-        "warmup": 0,
-        "synchronisation": "barrier",
-        "points": [],
-        "phases": [],
-        "result": {},
-        "work": {"bytes": 0.0, "flops": 0.0, "messages": 0.0},
-        "memory": {
-            "predicted_bytes": 33554432,
-            "allocated_bytes": 25231360,
-            "rss_bytes": 40000000,
-            "peak_bytes": 41000000,
-        },
-        "timer": {"function": "MPI_Wtime", "resolution_s": 1e-9, "cost_s": 2.5e-8},
-        "machine": MACHINE,
         "command": ["mpirun", "-n", str(ranks), "halobench", kernel],
-        "started": "2026-11-21T01:02:03.456Z",
-        "ended": "2026-11-21T01:02:06.456Z",
-        "wall_s": 2.9,
-        "seed": 12345,
-        "study": "quick",
-        "run": 0,
-        "haloscope": "0.1.0",
-        "git": {"commit": "0123456789abcdef0123456789abcdef01234567", "dirty": False},
+        **deepcopy(ORDINARY),
         **changes,
     }
 
