@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, Protocol
 
-from haloscope.case import PATTERNS, Case, Job, Layout, Value
+from haloscope.case import Case, Job, Layout, Value
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.evidence import SETTINGS
+from haloscope.layouts import layouts, placed
 from haloscope.machine import PLACEMENTS
 from haloscope.quantities import count, listed, size
 from haloscope.room import largest_that_fits
-from haloscope.study import ALL, DEFAULT, LayoutAxes, Run, Study, stopping_rule
+from haloscope.study import ALL, DEFAULT, Run, Study, stopping_rule
 from haloscope.transport import missing
 
 _LEAVE_OUT = "with skip_too_large = true, a study leaves such cases out"
@@ -183,15 +184,19 @@ class _RunExpansion:
         return {key: values for key, values in self.run.params.items() if key in known}
 
     def _layouts_that_fit(self) -> Iterator[Layout]:
+        left_out: dict[tuple[str, int], dict[str, None]] = {}  # reason, threads: processes a node
         for layout in self._layouts():
             if not self._crowded(layout) or self.site.oversubscribe:
                 yield layout
             elif self.run.skip_too_large:
                 why = f"as a node here has {self._slots(layout)[1]}"
-                self.findings.leave_out(why, f"{self._name} with {_shape(layout)}")
+                left_out.setdefault((why, layout.threads), {})[str(layout.ppn)] = None
             else:
                 self._refuse_crowded(layout)
                 yield layout  # its other problems are to be found too
+        for (why, threads), ppn in left_out.items():
+            what = f"{self._name} with ppn {listed([*ppn])} x threads {threads}"
+            self.findings.leave_out(why, what)
 
     def _layouts(self) -> list[Layout]:
         axes = self.run.layout
@@ -202,30 +207,10 @@ class _RunExpansion:
             names = PLACEMENTS if ALL in axes.placement else axes.placement
             return [placed(name) for name in names]
         try:
-            shapes = list(self._shapes())
+            return layouts(axes, self._nodes(), self.site.cores)
         except ValueError as error:
             self._problem("layout", str(error), "whole numbers, or one of the words it may have")
             return []
-        return [
-            Layout(nodes, ppn, threads, places, bind, None, mapping, seed, pattern)
-            for (nodes, ppn, threads, pattern), places, bind in product(
-                shapes, axes.places, axes.bind
-            )
-            for mapping, seed in mappings(axes, nodes)
-        ]
-
-    def _shapes(self) -> Iterator[tuple[int, int, int, str | None]]:
-        """Nodes, processes a node, threads of each, and the pattern where tasks are given."""
-        axes, cores = self.run.layout, self.site.cores
-        for nodes in self._nodes():
-            for tasks in axes.tasks or (None,):
-                if tasks is None:
-                    shapes = shared_cores(axes, cores) if axes.cores else free(axes, self.site)
-                else:
-                    shapes = shared_tasks(axes, tasks, nodes, cores)
-                for ppn, threads in shapes:
-                    pattern = tasks and pattern_of(tasks, nodes, threads, cores)
-                    yield nodes, ppn, threads, pattern or None
 
     def _nodes(self) -> list[int]:
         """The numbers of nodes that there are; the others are noted."""
@@ -253,7 +238,8 @@ class _RunExpansion:
         share = ", or share cores with --oversubscribe" if self.site.can_share else ""
         self._problem(
             "layout",
-            f"{_shape(layout)} are too many: a node here has {self._slots(layout)[1]}",
+            f"ppn {layout.ppn} x threads {layout.threads} are too many: "
+            f"a node here has {self._slots(layout)[1]}",
             f"ask for fewer{share}; {_LEAVE_OUT}",
         )
 
@@ -346,94 +332,10 @@ class _RunExpansion:
         return forecast.memory_bytes <= self.site.memory_bytes * layout.nodes
 
 
-def placed(placement: str) -> Layout:
-    """Two ranks that lie to each other as the placement says."""
-    if placement == "other-node":
-        return Layout(nodes=2, ppn=1, placement=placement)
-    places = "threads" if placement == "same-core" else "cores"
-    return Layout(ppn=2, places=places, placement=placement)
-
-
-def _shape(layout: Layout) -> str:
-    return f"ppn {layout.ppn} x threads {layout.threads}"
-
-
 def assignments(axes: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:
     """Every choice of one value an axis, the last axis fastest."""
     for values in product(*axes.values()):
         yield dict(zip(axes, values, strict=True))
-
-
-def free(axes: LayoutAxes, site: Site) -> list[tuple[int, int]]:
-    """(ppn, threads) of a layout whose axes are independent of each other."""
-    ppn = _numbers("ppn", axes.ppn or [1], site.cores)
-    threads = _numbers("threads", axes.threads or [1], site.cores)
-    return list(product(ppn, threads))
-
-
-def shared_cores(axes: LayoutAxes, cores_there: int) -> list[tuple[int, int]]:
-    """(ppn, threads) of a layout that shares out a constant number of cores."""
-    if axes.threads is not None:
-        raise ValueError("threads follow from cores / ppn where cores is given: leave them out")
-    shapes = []
-    for cores in _numbers("cores", axes.cores or ["cores"], cores_there):
-        for ppn in _numbers("ppn", axes.ppn or ["divisors"], cores, divisors=True):
-            if cores % ppn:
-                raise ValueError(f"ppn {ppn} does not divide {count(cores, 'core')}")
-            shapes.append((ppn, cores // ppn))
-    return list(dict.fromkeys(shapes))
-
-
-def shared_tasks(axes: LayoutAxes, tasks: int, nodes: int, cores: int) -> list[tuple[int, int]]:
-    """(ppn, threads) of a layout that spreads a constant number of tasks over nodes."""
-    if axes.ppn is not None or axes.cores is not None:
-        raise ValueError(
-            "ppn follows from tasks / nodes where tasks is given: leave ppn, cores out"
-        )
-    if tasks % nodes:
-        raise ValueError(f"{count(nodes, 'node')} do not divide {count(tasks, 'task')}")
-    return [(tasks // nodes, one) for one in _numbers("threads", axes.threads or [1], cores)]
-
-
-def pattern_of(tasks: int, nodes: int, threads: int, cores: int) -> str:
-    """How tasks lie on nodes, as the task-mapping papers call it: one of case.PATTERNS."""
-    concentrated, intermediate, distributed = PATTERNS
-    shares = (n for n in range(1, tasks) if tasks % n == 0 and tasks // n * threads <= cores)
-    fewest = next(shares, tasks)
-    if nodes <= fewest:
-        return concentrated
-    return distributed if nodes == tasks else intermediate
-
-
-def mappings(axes: LayoutAxes, nodes: int) -> Iterator[tuple[str, int | None]]:
-    """Each mapping with its seed, where it is random; on one node they are all the same."""
-    if nodes == 1:
-        yield Layout.mapping, None
-        return
-    for mapping in axes.mapping:
-        for seed in axes.mapping_seed if mapping == "random" else (None,):
-            yield mapping, seed
-
-
-def _numbers(
-    key: str, counts: Iterable[int | str], cores: int, *, divisors: bool = False
-) -> list[int]:
-    """Counts with their words resolved, ascending where words were, each once."""
-    found: list[int] = []
-    for asked in counts:
-        if asked == "divisors" and not divisors:
-            raise ValueError(f"{key} = 'divisors' needs layout.cores: the cores to be shared out")
-        if isinstance(asked, int):
-            found.append(asked)
-        elif asked == "cores":
-            found.append(cores)
-        elif asked == "every":
-            found += range(1, cores + 1)
-        elif asked == "powers":
-            found += [2**k for k in range(cores.bit_length()) if 2**k < cores] + [cores]
-        else:
-            found += [part for part in range(1, cores + 1) if cores % part == 0]
-    return list(dict.fromkeys(found))
 
 
 def schedule(cases: Sequence[Case], seed: int) -> list[Job]:

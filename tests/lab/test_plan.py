@@ -109,12 +109,12 @@ def test_more_nodes_than_there_are_is_a_note() -> None:
 
 
 def test_what_is_too_large_is_left_out_only_when_asked() -> None:
-    run = {"params": {"n": [8, 2**15]}, "layout": {"ppn": [4, 8]}, "skip_too_large": True}
+    run = {"params": {"n": [8, 2**15]}, "layout": {"ppn": [4, 8, 16]}, "skip_too_large": True}
     plan = planned(run)
     assert [case.label for case in plan.cases] == ["fake n=8, 4 ranks"]
     assert plan.problems == ()
     assert plan.notes == (
-        "left out, as a node here has 4 cores: fake with ppn 8 x threads 1",
+        "left out, as a node here has 4 cores: fake with ppn 8 and 16 x threads 1",
         "left out, as 1 GiB of memory are free: fake n=32768, 4 ranks (8 GiB)",
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from haloscope.case import Case, Layout
-from haloscope.plan import mappings, pattern_of, shared_tasks
+from haloscope.layouts import mappings, pattern_of, shared_tasks
 from haloscope.study import LayoutAxes
 
 

@@ -1,0 +1,119 @@
+"""The layouts that a study's axes stand for: nodes, processes of each, threads, mappings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+
+from haloscope.case import PATTERNS, Layout
+from haloscope.quantities import count
+from haloscope.study import LayoutAxes
+
+
+def layouts(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> list[Layout]:
+    """Every layout of the axes but `placement`, on so many nodes of so many cores each.
+
+    ValueError where axes contradict each other or don't divide.
+    """
+    return [
+        Layout(n, ppn, threads, places, bind, None, mapping, seed, pattern)
+        for (n, ppn, threads, pattern), places, bind in product(
+            list(_shapes(axes, nodes, cores)), axes.places, axes.bind
+        )
+        for mapping, seed in mappings(axes, n)
+    ]
+
+
+def placed(placement: str) -> Layout:
+    """Two ranks that lie to each other as the placement says."""
+    if placement == "other-node":
+        return Layout(nodes=2, ppn=1, placement=placement)
+    places = "threads" if placement == "same-core" else "cores"
+    return Layout(ppn=2, places=places, placement=placement)
+
+
+def _shapes(
+    axes: LayoutAxes, nodes: Sequence[int], cores: int
+) -> Iterator[tuple[int, int, int, str | None]]:
+    """Nodes, processes a node, threads of each, and the pattern where tasks are given."""
+    for n in nodes:
+        for tasks in axes.tasks or (None,):
+            if tasks is None:
+                shapes = shared_cores(axes, cores) if axes.cores else free(axes, cores)
+            else:
+                shapes = shared_tasks(axes, tasks, n, cores)
+            for ppn, threads in shapes:
+                pattern = tasks and pattern_of(tasks, n, threads, cores)
+                yield n, ppn, threads, pattern or None
+
+
+def free(axes: LayoutAxes, cores: int) -> list[tuple[int, int]]:
+    """(ppn, threads) of a layout whose axes are independent of each other."""
+    ppn = _numbers("ppn", axes.ppn or [1], cores)
+    threads = _numbers("threads", axes.threads or [1], cores)
+    return list(product(ppn, threads))
+
+
+def shared_cores(axes: LayoutAxes, cores_there: int) -> list[tuple[int, int]]:
+    """(ppn, threads) of a layout that shares out a constant number of cores."""
+    if axes.threads is not None:
+        raise ValueError("threads follow from cores / ppn where cores is given: leave them out")
+    shapes = []
+    for cores in _numbers("cores", axes.cores or ["cores"], cores_there):
+        for ppn in _numbers("ppn", axes.ppn or ["divisors"], cores, divisors=True):
+            if cores % ppn:
+                raise ValueError(f"ppn {ppn} does not divide {count(cores, 'core')}")
+            shapes.append((ppn, cores // ppn))
+    return list(dict.fromkeys(shapes))
+
+
+def shared_tasks(axes: LayoutAxes, tasks: int, nodes: int, cores: int) -> list[tuple[int, int]]:
+    """(ppn, threads) of a layout that spreads a constant number of tasks over nodes."""
+    if axes.ppn is not None or axes.cores is not None:
+        raise ValueError(
+            "ppn follows from tasks / nodes where tasks is given: leave ppn, cores out"
+        )
+    if tasks % nodes:
+        raise ValueError(f"{count(nodes, 'node')} do not divide {count(tasks, 'task')}")
+    return [(tasks // nodes, one) for one in _numbers("threads", axes.threads or [1], cores)]
+
+
+def pattern_of(tasks: int, nodes: int, threads: int, cores: int) -> str:
+    """How tasks lie on nodes, as the task-mapping papers call it: one of case.PATTERNS."""
+    concentrated, intermediate, distributed = PATTERNS
+    shares = (n for n in range(1, tasks) if tasks % n == 0 and tasks // n * threads <= cores)
+    fewest = next(shares, tasks)
+    if nodes <= fewest:
+        return concentrated
+    return distributed if nodes == tasks else intermediate
+
+
+def mappings(axes: LayoutAxes, nodes: int) -> Iterator[tuple[str, int | None]]:
+    """Each mapping with its seed, where it is random; on one node they are all the same."""
+    if nodes == 1:
+        yield Layout.mapping, None
+        return
+    for mapping in axes.mapping:
+        for seed in axes.mapping_seed if mapping == "random" else (None,):
+            yield mapping, seed
+
+
+def _numbers(
+    key: str, counts: Iterable[int | str], cores: int, *, divisors: bool = False
+) -> list[int]:
+    """Counts with their words resolved, ascending where words were, each once."""
+    found: list[int] = []
+    for asked in counts:
+        if asked == "divisors" and not divisors:
+            raise ValueError(f"{key} = 'divisors' needs layout.cores: the cores to be shared out")
+        if isinstance(asked, int):
+            found.append(asked)
+        elif asked == "cores":
+            found.append(cores)
+        elif asked == "every":
+            found += range(1, cores + 1)
+        elif asked == "powers":
+            found += [2**k for k in range(cores.bit_length()) if 2**k < cores] + [cores]
+        else:
+            found += [part for part in range(1, cores + 1) if cores % part == 0]
+    return list(dict.fromkeys(found))
