@@ -86,20 +86,22 @@ class PoissonCg : public Instance {
  public:
   explicit PoissonCg(const Context& context)
       : context_(context),
-        problem_(context.params.integer("n"), right_side_named(context.params.choice("rhs"))),
+        n_(context.params.integer("n")),
         variant_(chosen_variant(context.params)),
         limits_(chosen_limits(context.params, context.meter.executes())),
         domain_(context, chosen_cut(context.params, {context.comm.size(), context.meter.threads()}),
                 variant_.vectors, exchange_mode(context.params.choice("exchange"))),
         solver_(variant_.make(context, domain_)),
         progress_(limits_) {
-    if (!limits_.observing && limits_.iterations == 0) {
+    if (limits_.observing) {
+      problem_.emplace(n_, right_side_named(context.params.choice("rhs")));
+    } else if (limits_.iterations == 0) {
       throw UsageError("iterations=0: without the arithmetic nothing converges; give a count");
     }
   }
 
   void prepare() override {
-    if (limits_.observing) domain_.start_from_zero(problem_);
+    if (limits_.observing) domain_.start_from_zero(*problem_);
   }
 
   void step() override {
@@ -109,8 +111,8 @@ class PoissonCg : public Instance {
 
   Verdict verify() override {
     if (!limits_.observing) return {};
-    answer_ = examine(context_.comm, domain_, problem_);
-    return {fault(answer_, progress_, limits_, problem_)};
+    answer_ = examine(context_.comm, domain_, *problem_);
+    return {fault(answer_, progress_, limits_, *problem_)};
   }
 
   Work work() const override { return solver_->work(progress_.iterations()); }
@@ -119,23 +121,24 @@ class PoissonCg : public Instance {
     const bool known = limits_.observing;
     Json out = Json::object();
     out.set("iterations", progress_.iterations())
-        .set("error_max", known && problem_.has_exact() ? Json(answer_.error_max) : Json())
+        .set("error_max", known && problem_->has_exact() ? Json(answer_.error_max) : Json())
         .set("residual_relative", known ? Json(answer_.residual_relative) : Json())
         .set("bytes_per_point_iteration", variant_.bytes_per_point_iteration)
-        .set("points", problem_.n() * problem_.n())
+        .set("points", n_ * n_)
         .set("fallback_at", solver_->fallback_at() ? Json(*solver_->fallback_at()) : Json());
     const std::int64_t samples = context_.params.integer("surface");
     if (known && samples > 0) {
-      out.set("surface", surface(context_.comm, domain_, problem_, samples));
+      out.set("surface", surface(context_.comm, domain_, *problem_, samples));
     }
     return out;
   }
 
  private:
   const Context context_;
-  const Poisson problem_;
+  const std::int64_t n_;
   const Variant variant_;
   const Limits limits_;
+  std::optional<Poisson> problem_;  // where its values are looked at: its tables are as long as n
   Domain domain_;
   std::unique_ptr<Solver> solver_;
   Progress progress_;
