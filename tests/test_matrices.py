@@ -11,6 +11,7 @@ import pytest
 from scipy.sparse import csr_matrix, diags_array, eye_array, kron
 
 from haloscope import matrices
+from haloscope.case import Value
 from haloscope.errors import UserError
 
 BANNER = "%%MatrixMarket matrix"
@@ -78,6 +79,20 @@ def test_what_cannot_be_multiplied_is_refused(
     assert not list(cache.glob("*.csr"))
 
 
+def test_a_compressed_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "small.mtx.gz"
+    path.write_bytes(gzip.compress(SMALL.encode())[:-12])
+    with pytest.raises(UserError, match="can't be read: Compressed file ended"):
+        matrices.prepared({"matrix": str(path)}, "matrix", 1)
+
+
+def test_a_matrix_that_memory_has_no_room_for_is_refused(tmp_path: Path) -> None:
+    many = 2**50
+    path = written(tmp_path, f"{BANNER} coordinate real general\n{many} {many} 1\n1 1 1\n")
+    with pytest.raises(UserError, match=f"its {many} rows and 1 entries need 8,388,608 GiB"):
+        matrices.prepared({"matrix": str(path)}, "matrix", 1)
+
+
 def test_a_file_that_is_not_there_is_named() -> None:
     with pytest.raises(UserError, match="nowhere.mtx: can't be read: No such file"):
         matrices.prepared({"matrix": "nowhere.mtx"}, "matrix", 1)
@@ -114,6 +129,19 @@ def test_a_file_is_known_by_its_content(tmp_path: Path, cache: Path) -> None:
     assert kept.stat().st_mtime_ns == before
     written(tmp_path, SMALL.replace("1.5", "2.5"))
     assert matrices.prepared({"matrix": str(path)}, "matrix", 1)["matrix"] != name["matrix"]
+
+
+@pytest.mark.parametrize("length", [0, 32, 40, -8])
+def test_a_file_that_was_damaged_is_made_anew(tmp_path: Path, cache: Path, length: int) -> None:
+    path = written(tmp_path, SMALL)
+    for partition in ("rows", "graph"):
+        given: dict[str, Value] = {"matrix": str(path), "partition": partition}
+        matrices.prepared(given, "matrix", 1)
+        kept = max(cache.glob("*.csr"), key=lambda file: file.stat().st_mtime_ns)
+        whole = kept.read_bytes()
+        kept.write_bytes(whole[:length])
+        matrices.prepared(given, "matrix", 1)
+        assert kept.read_bytes() == whole
 
 
 def test_a_compressed_file_will_do(tmp_path: Path, cache: Path) -> None:

@@ -285,7 +285,9 @@ Kernel spmv() {
        "NAME.mtx.gz"},
       {"n", integer, "100",
        "of a stencil, grid points along each axis; of random and power_law, rows", "", 1, 1e15},
-      {"row_length", integer, "27", "nonzeros of a row, of random and power_law", "", 1, 1e9},
+      {"row_length", integer, "27",
+       "nonzeros of a row, of random and power_law: all columns within reach where these are fewer",
+       "", 1, 1e9},
       {"bandwidth", integer, "0",
        "of random: columns are no further than this from the diagonal; 0 sets no limit", "", 0,
        1e15},
@@ -298,8 +300,9 @@ Kernel spmv() {
        "none: messages, then products; split: the product with the rank's own columns while "
        "messages travel, then that with the others'; split_temporary: the latter into a vector of "
        "its own, added at the end - with several threads, one of them waits for messages and "
-       "multiplies while the others work on the former (figure 12 of the report: split is a, "
-       "split_temporary c; b is for accelerators)",
+       "multiplies while the others work on the former; not so in simulations, where messages "
+       "travel by themselves (figure 12 of the report: split is a, split_temporary c; b is for "
+       "accelerators)",
        "",
        {},
        {},

@@ -16,6 +16,7 @@ using Direction = HostSpace::Direction;
 
 constexpr int most_widths = 1024;  ///< told apart by a tag
 constexpr std::size_t most_idle_links = 32;
+constexpr std::int64_t agreed_operations = 2;  ///< the first ones of a forest
 
 std::size_t place(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -100,15 +101,15 @@ class StarForest::Link {
            (into_ == nullptr || into_ == next.to);
   }
 
-  /// `first`: no rank has begun an operation of this way, unit and operation before.
-  void begin(HostSpace& space, const Transfer& next, bool first) {
+  /// `agree`: all ranks compare what they begin.
+  void begin(HostSpace& space, const Transfer& next, bool agree) {
     transfer = next;
-    tag_ = tag_of(next);
+    tag_ = tag_of(static_cast<int>(next.way), next.unit, next.operation);
     auto& meter = space.meter();
     meter.part("receive", [&] { start_receives(); });
     meter.part("pack", [&] { pack(space, next); });
     meter.part("send", [&] { send(next); });
-    if (!first) return;
+    if (!agree) return;
     agreed_ = {tag_, -tag_};
     check(MPI_Iallreduce(MPI_IN_PLACE, agreed_.data(), 2, MPI_INT, MPI_MAX, comm_, &agreement_),
           "MPI_Iallreduce");
@@ -129,7 +130,7 @@ class StarForest::Link {
 
   /// Only that part, of an operation that has been run before.
   void run_part(HostSpace& space, Part part, const Transfer& next) {
-    tag_ = tag_of(next);
+    tag_ = tag_of(static_cast<int>(next.way), next.unit, next.operation);
     if (part == Part::pack) pack(space, next);
     if (part == Part::messages) {
       start_receives();
@@ -140,10 +141,6 @@ class StarForest::Link {
     for (std::size_t i = 0; part == Part::unpack && i < in_.size(); ++i) {
       if (received_[i] != nullptr) unpack(space, next, i);
     }
-  }
-
-  static int tag_of(const Transfer& next) {
-    return halobench::tag_of(static_cast<int>(next.way), next.unit, next.operation);
   }
 
   std::optional<Transfer> transfer;  ///< in flight
@@ -202,7 +199,7 @@ class StarForest::Link {
   }
 
   /// Nothing may arrive in memory that is gone: from receive `next` on, none is waited for, as
-  /// their senders may never send. The agreement is, which all begin who begin something new.
+  /// their senders may never send. The agreement is, as all ranks begin it.
   void give_up(std::size_t next) {
     for (; next < receives_.size(); ++next) {
       check(MPI_Cancel(&receives_[next]), "MPI_Cancel");
@@ -331,10 +328,7 @@ void StarForest::reduce_end(const Unit& unit, const void* leaves, void* roots,
 }
 
 void StarForest::begin(const Transfer& transfer) {
-  const auto tag = Link::tag_of(transfer);
-  const bool first = std::ranges::find(begun_, tag) == begun_.end();
-  if (first) begun_.push_back(tag);
-  idle_link(transfer).begin(space_, transfer, first);
+  idle_link(transfer).begin(space_, transfer, begun_++ < agreed_operations);
   space_.meter().part("scatter", [&] { scatter(transfer); });
 }
 

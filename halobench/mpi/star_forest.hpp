@@ -34,9 +34,10 @@ struct Sent {
 /// puts the values into their places. Between them, the values that are read must not change and
 /// those that are written must not be used. Any number of operations may be in flight; all ranks
 /// begin them in the same order, with the same unit and operation, and end each with what it began
-/// with (in any order). Where ranks begin different ones, end() throws std::logic_error that names
-/// them: on all ranks where none has begun either before (they agree on each, once), else on those
-/// that receive a message of the other. The tag of each message tells, which costs nothing.
+/// with (in any order). Where ranks begin different units or operations, end() throws
+/// std::logic_error that names them: on all ranks in the first two operations of a forest, which
+/// they agree on; later, on those that receive a message of the other. Its tag tells, which costs
+/// nothing.
 ///
 /// Indices are described at set-up, for each neighbour by itself: a contiguous run is sent from,
 /// or received into, the caller's own memory; sub-boxes of an array need their extents and strides;
@@ -136,7 +137,7 @@ class StarForest {
   Side leaf_side_;              ///< ranks with roots of this rank's leaves
   Route local_;                 ///< from roots to leaves of this rank
   std::optional<Root> shared_;  ///< a root of several leaves, on the first rank that has one
-  std::vector<int> begun_;      ///< ways, units and operations, as tags say them
+  std::int64_t begun_ = 0;      ///< operations: on all ranks the same number
   std::vector<std::unique_ptr<Link>> links_;  ///< oldest first
 };
 

@@ -368,16 +368,17 @@ void ranks_agree_on_what_they_begin(const Communicator& comm) {
   refused(Unit::of<double>(), Operation::sum, "bcast of 1 double with sum");
 }
 
-/// A unit that all have begun before, beside another: those that receive the other notice.
+/// After the operations that all agree on, one that only rank 0 begins, and for the first time:
+/// those that receive the other notice, and nobody waits for ever.
 void a_message_says_what_it_carries(const Communicator& comm) {
   if (comm.size() == 1) return;
   Machine machine;
   const auto forest = build(comm, machine, regular_graph(comm.size(), false));
   std::vector<double> roots(200, 2.0);
   std::vector<double> leaves(240);
-  for (const auto& unit : {Unit::of<double>(), Unit::of<float>()}) {
-    forest->bcast_begin(unit, roots.data(), leaves.data());
-    forest->bcast_end(unit, roots.data(), leaves.data());
+  for (int i = 0; i < 2; ++i) {
+    forest->bcast_begin(Unit::of<double>(), roots.data(), leaves.data());
+    forest->bcast_end(Unit::of<double>(), roots.data(), leaves.data());
   }
   comm.barrier();
   const auto unit = comm.rank() == 0 ? Unit::of<float>() : Unit::of<double>();

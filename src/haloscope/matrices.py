@@ -16,6 +16,8 @@ from filelock import FileLock
 
 from haloscope.case import Value
 from haloscope.errors import Problem, UserError
+from haloscope.machine import memory_available_bytes
+from haloscope.quantities import size
 from haloscope.toolchain import cache_path
 
 if TYPE_CHECKING:
@@ -53,10 +55,7 @@ def prepared(given: Mapping[str, Value], key: str, ranks: int) -> dict[str, Valu
     whole = folder() / f"{name}.csr"
     parts = folder() / f"{name}.{ranks}.csr"
     cut = given.get("partition") == GRAPH
-    wanted = [
-        *([] if whole.exists() else [whole]),
-        *([parts] if cut and not parts.exists() else []),
-    ]
+    wanted = [file for file in ([whole, parts] if cut else [whole]) if not _complete(file)]
     if wanted:
         folder().mkdir(parents=True, exist_ok=True)
         with FileLock(folder() / f"{name}.lock"):
@@ -77,14 +76,15 @@ def read(path: Path) -> csr_matrix:
     from scipy.sparse import csr_matrix
 
     try:
-        rows, columns, _, _, field, _ = mminfo(path)
+        rows, columns, entries, _, field, _ = mminfo(path)
         if field == "complex":
             raise UserError(Problem(str(path), "its values are complex", "give one of real values"))
         if rows != columns or rows == 0:
             what = f"it has {rows} rows and {columns} columns"
             raise UserError(Problem(str(path), what, "give a square matrix"))
+        _check_room(path, rows, entries)
         matrix = csr_matrix(mmread(path), dtype=np.float64)
-    except (OSError, ValueError, OverflowError) as error:
+    except (OSError, EOFError, ValueError, OverflowError) as error:
         mend = "give a whole Matrix Market file"
         raise UserError(Problem(str(path), f"can't be read: {error}", mend)) from error
     matrix.sum_duplicates()
@@ -92,6 +92,15 @@ def read(path: Path) -> csr_matrix:
         what = "some of its values are infinite, or no numbers"
         raise UserError(Problem(str(path), what, "give one of finite values"))
     return matrix
+
+
+def _check_room(path: Path, rows: int, entries: int) -> None:
+    """Refuses what memory has no room for: entries as read, their other halves, and as rows."""
+    need, free = 8 * rows + 80 * entries, memory_available_bytes()
+    if need > free:
+        what = f"its {rows} rows and {entries} entries need {size(need)} of memory to be read"
+        mend = f"{size(free)} are free: give a smaller one"
+        raise UserError(Problem(str(path), what, mend))
 
 
 def partitioned(matrix: csr_matrix, parts: int) -> tuple[csr_matrix, Numbers]:
@@ -102,9 +111,9 @@ def partitioned(matrix: csr_matrix, parts: int) -> tuple[csr_matrix, Numbers]:
     import numpy as np
     import pymetis
 
-    size = matrix.shape[0]
+    rows = matrix.shape[0]
     if parts == 1:
-        return matrix, np.array([0, size], dtype=np.int64)
+        return matrix, np.array([0, rows], dtype=np.int64)
     graph = (abs(matrix) + abs(matrix.T)).tocsr()
     graph.setdiag(0)
     graph.eliminate_zeros()
@@ -132,6 +141,18 @@ def write(path: Path, matrix: csr_matrix, begins: Numbers | None) -> None:
             file.write(np.asarray(numbers, dtype="<i8").tobytes())
         file.write(matrix.data.astype("<f8").tobytes())
     scratch.rename(path)
+
+
+def _complete(path: Path) -> bool:
+    """Is a file that write() made there, as long as its header says?"""
+    import numpy as np
+
+    header = np.fromfile(path, dtype="<i8", count=5) if path.exists() else []
+    if len(header) < 5:
+        return False
+    _, rows, nonzeros, _, parts = (int(number) for number in header)
+    begins = parts + 1 if parts else 0
+    return path.stat().st_size == 8 * (5 + begins + rows + 1 + 2 * nonzeros)
 
 
 def _stem(path: Path) -> str:

@@ -1,6 +1,7 @@
 #include "kernels/star_forest/pair.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "kernels/star_forest/parts.hpp"
 #include "mpi/star_forest.hpp"
@@ -194,7 +195,9 @@ Plan plan_pair(const PairTest& test, const Params& params, const Shape& shape) {
         {"sizes", std::to_string(size), "values are doubles; give multiples of 8 bytes"});
   }
   const double arrays = test.two_buffers ? 4 : (test.local ? 3 : 2);
-  plan.memory_bytes = (arrays + (test.adds ? 2 : 0)) * static_cast<double>(std::ranges::max(sizes));
+  const auto all = std::accumulate(sizes.begin(), sizes.end(), 0.0);  // each with its own buffers
+  plan.memory_bytes =
+      arrays * static_cast<double>(std::ranges::max(sizes)) + (test.adds ? 2 * all : 0.0);
   return plan;
 }
 

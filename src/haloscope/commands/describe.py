@@ -78,6 +78,7 @@ def allowed(parameter: Parameter) -> str:
         "real": "number",
         "sizes": "such as 8,64,1K or 8:4M, each",
         "text": "",  # its help says what it may be
+        "file": "",
     }
     limits = (("from", parameter.minimum), ("to", parameter.maximum))
     words = [f"{word} {_limit(value)}" for word, value in limits if value is not None]
