@@ -77,16 +77,28 @@ def test_messages_are_longest_below_the_switch_and_the_scatter_beyond() -> None:
 
     # 2e-6 + 2e-10 s = 3e-8 + 3e-10 s² / 64
     expected = np.roots([3e-10 / 64, -2e-10, 3e-8 - 2e-6]).max()
-    assert model.switch_bytes == pytest.approx(expected, rel=0.05)
+    assert model.crossings_bytes == [pytest.approx(expected, rel=0.05)]
     assert model.longest(0) == "messages"
     assert model.longest(SIZES.size - 1) == "scatter"
+
+
+def test_messages_and_scatter_may_change_places_more_than_once() -> None:
+    data = made()
+    longer = (SIZES > 1e4) & (SIZES < 1e5)
+    parts = {**data.parts_s, "messages": np.full_like(data.whole_s, 1e-6)}
+    for operation in ("bcast", "reduce"):
+        parts[f"{operation} scatter"] = np.where(longer, 1e-6, 2e-7) + 0 * data.whole_s
+    model = fitted(Measurements(SIZES, SIZES, data.whole_s, parts))
+
+    first, second = model.crossings_bytes
+    assert 8e3 < first < 1.7e4 and 6e4 < second < 1.4e5
 
 
 def test_without_a_scatter_there_is_no_switch() -> None:
     data = made()
     none = {name: 0 * t if "scatter" in name else t for name, t in data.parts_s.items()}
 
-    assert fitted(Measurements(SIZES, 0 * SIZES, data.whole_s, none)).switch_bytes is None
+    assert fitted(Measurements(SIZES, 0 * SIZES, data.whole_s, none)).crossings_bytes == []
 
 
 @pytest.mark.parametrize(("overlap", "word"), [(True, "max"), (False, "sum")])

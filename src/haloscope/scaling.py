@@ -18,8 +18,7 @@ from haloscope.stats import Estimate, ratio_of_medians
 class Ladder:
     """The cases of one mesh by p.
 
-    ppn: processes per node; where p or the nodes at hand don't allow it, the nearest that does.
-         None where there is no choice.
+    ppn: processes per node; of fewer processes, all are on one node. None where there is no choice.
     """
 
     n: int
@@ -72,10 +71,9 @@ def scalings(cases: Sequence[MeasuredCase]) -> list[Scaling]:
 
 
 def _by_processes(part: Facet) -> Iterator[Scaling]:
-    """One for each number of processes per node; one in all where p alone says everything."""
-    choice = values(part.cases, "nodes") != [1] and len(values(part.cases, "ppn")) > 1
-    arrangements: list[int | None] = [*values(part.cases, "ppn")] if choice else [None]
-    for ppn in arrangements:
+    """One for each number of processes per node on several nodes; one in all on one node."""
+    several = [case for case in part.cases if case.number("nodes") > 1]
+    for ppn in values(several, "ppn") or (None,):
         arrangement = f"{count(ppn, 'process', 'processes')} per node" if ppn else ""
         label = ", ".join(text for text in (part.label, arrangement) if text)
         yield Scaling(label, "processes", _ladders(part, ppn))
@@ -91,19 +89,15 @@ def _ladders(part: Facet, ppn: int | None) -> tuple[Ladder, ...]:
 
 
 def _ladder(cases: Sequence[MeasuredCase], n: int, ppn: int | None) -> Ladder:
-    """One mesh's cases by p: of several with the same p, the one nearest to ppn per node."""
-    steps: dict[int, MeasuredCase] = {}
-    for case in cases:
-        if case.number("n") != n:
-            continue
-        known = steps.get(case.cores)
-        if known is None or _distance(case, ppn) < _distance(known, ppn):
-            steps[case.cores] = case
-    return Ladder(n, ppn, dict(sorted(steps.items())))
+    """One mesh's cases by p."""
+    own = [case for case in cases if case.number("n") == n and (ppn is None or _is_of(case, ppn))]
+    return Ladder(n, ppn, {case.cores: case for case in sorted(own, key=lambda case: case.cores)})
 
 
-def _distance(case: MeasuredCase, ppn: int | None) -> int:
-    return abs(case.number("ppn") - (ppn or 1))
+def _is_of(case: MeasuredCase, ppn: int) -> bool:
+    """Whether a case has so many processes per node, or fewer on one node."""
+    there = case.number("ppn")
+    return there == ppn or (there < ppn and case.number("nodes") == 1)
 
 
 def times_as_fast(slow: MeasuredCase, fast: MeasuredCase, seed: int) -> Estimate | None:

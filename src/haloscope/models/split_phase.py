@@ -135,19 +135,20 @@ class SplitPhase:
         return max((MESSAGES, *MOVES), key=lambda part: both(self.parts_s, part)[point])
 
     @property
-    def switch_bytes(self) -> float | None:
-        """Bytes sent where the scatter begins to take longer than the messages; None if nowhere.
+    def crossings_bytes(self) -> list[float]:
+        """Bytes sent where scatter and messages change places as the one that takes longer.
 
         Between two measured sizes the ratio of the two is taken as a power of the size.
         """
-        scatter = both(self.parts_s, "scatter")
-        ratio = scatter / both(self.parts_s, MESSAGES)
+        ratio = both(self.parts_s, "scatter") / both(self.parts_s, MESSAGES)
         places = list(zip(self.data.remote_bytes, ratio, strict=True))
+        found = []
         for (below, before), (above, after) in pairwise(places):
-            if before < 1 <= after:
-                share = np.log(1 / before) / np.log(after / before) if before > 0 else 1.0
-                return float(below * (above / below) ** share)
-        return None
+            if (before < 1) != (after < 1):
+                both_move = before > 0 and after > 0
+                share = np.log(1 / before) / np.log(after / before) if both_move else 1.0
+                found.append(float(below * (above / below) ** share))
+        return found
 
     def _lines_at(self, remote: Array) -> dict[str, Array]:
         local = np.interp(remote, self.data.remote_bytes, self.data.local_bytes)

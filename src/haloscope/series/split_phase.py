@@ -92,5 +92,4 @@ def _marks(model: SplitPhase, values: Array, *, zero: bool = False) -> tuple[Mar
 
 
 def _switch(model: SplitPhase) -> tuple[tuple[float, str], ...]:
-    at = model.switch_bytes
-    return () if at is None else ((at, size(at)),)
+    return tuple((at, size(at)) for at in model.crossings_bytes)

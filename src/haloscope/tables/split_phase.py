@@ -13,7 +13,7 @@ from haloscope.evidence import Facet, MeasuredCase, facets_by_kernel
 from haloscope.models.split_phase import MESSAGES, MOVES, SplitPhase, both
 from haloscope.parts import neighbours_model, split_phase_model
 from haloscope.points import sweep
-from haloscope.quantities import SECONDS, percent, rate, seconds, size
+from haloscope.quantities import SECONDS, listed, percent, rate, seconds, size
 from haloscope.stats import Estimate
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, missing, plain
@@ -118,15 +118,21 @@ def _network(case: MeasuredCase) -> tuple[object, ...]:
 
 
 def switch_text(model: SplitPhase) -> str:
-    """Where the scatter begins to take longer than the messages, in words."""
+    """Which of scatter and messages takes longer at which sizes, in words."""
     if not model.scatters:
         return "Nothing stays in a rank, so that messages alone are between packing and unpacking."
-    at = model.switch_bytes
-    if at is not None:
-        return f"Messages take longer up to {size(at)} sent, the scatter beyond."
-    last = len(model.whole_s) - 1
-    longer = both(model.parts_s, "scatter")[last] > both(model.parts_s, MESSAGES)[last]
-    return f"{'The scatter takes' if longer else 'Messages take'} longer at every size."
+    places = model.crossings_bytes
+    ends = [
+        both(model.parts_s, "scatter")[at] >= both(model.parts_s, MESSAGES)[at] for at in (0, -1)
+    ]
+    first, last = ("The scatter takes longer" if end else "Messages take longer" for end in ends)
+    if not places:
+        return f"{last} at every size."
+    if len(places) == 1:
+        beyond = "the scatter" if ends[1] else "messages"
+        return f"{first} up to {size(places[0])} sent, {beyond} beyond."
+    between = listed([size(at) for at in places])
+    return f"{first} at first; the two change places at {between} sent."
 
 
 def _parameters(part: str, model: SplitPhase) -> str:
