@@ -266,6 +266,8 @@ Plan plan(const Params& params, const Shape& shape) {
   }
   if (!planned.problems.empty()) return planned;
   planned.choices["topology"] = to_string(cut.topology);
+  const auto& exchange = params.choice("exchange");
+  if (exchange == "blocking" || exchange == "sendrecv") planned.choices["overlap"] = "no";
   const auto bytes = value_bytes(params);
   for (std::int64_t rank = 0; rank < shape.ranks; ++rank) {
     const auto part = cut.part(rank);
@@ -313,7 +315,8 @@ std::vector<Parameter> parameters() {
       {.name = "overlap",
        .type = choice,
        .fallback = "no",
-       .help = "yes: what needs no ghosts is swept while faces travel; blocking and sendrecv can't",
+       .help = "yes: what needs no ghosts is swept while faces travel; with blocking and sendrecv "
+               "always no",
        .choices = {"no", "yes"}},
       {.name = "precision",
        .type = choice,

@@ -23,9 +23,19 @@ std::vector<std::string> variant_names() {
   return names;
 }
 
+/// Powers of A that are too high for doubles blur directions sooner. So many sweeps leave counts as
+/// they are, up to n = 2048 for s = 2 and 4, to 1024 for 6 (docs/bench/sstep.md).
+std::int64_t usual_reorthogonalisation(std::int64_t s) { return s == 2 ? 16 : s == 4 ? 4 : 1; }
+
+SstepSetting sstep_setting(const Params& params) {
+  const auto s = params.integer("s");
+  const auto asked = params.integer("reorthogonalise");
+  return {s, asked == 0 ? usual_reorthogonalisation(s) : asked,
+          exchange_mode(params.choice("exchange"))};
+}
+
 Variant chosen_variant(const Params& params) {
-  const auto all = variants({params.integer("s"), params.integer("reorthogonalise"),
-                             exchange_mode(params.choice("exchange"))});
+  const auto all = variants(sstep_setting(params));
   return *std::ranges::find(all, params.choice("variant"), &Variant::name);
 }
 
@@ -78,6 +88,9 @@ Plan plan(const Params& params, const Shape& shape) {
     return planned;
   }
   if (const auto problem = problem_of_depth(params, cut)) planned.problems.push_back(*problem);
+  if (params.choice("variant") == "sstep") {
+    planned.choices["reorthogonalise"] = std::to_string(sstep_setting(params).every);
+  }
   planned.memory_bytes = chosen_variant(params).memory_bytes(cut);
   return planned;
 }
@@ -172,9 +185,11 @@ std::vector<Parameter> parameters() {
        .fallback = "paper",
        .help = "right-hand side: the papers', random numbers, or 1 at one point",
        .choices = right_side_names()},
-      {"s", integer, "2", "sstep: iterations a sweep, an even number", "", 2, 8},
-      {"reorthogonalise", integer, "16",
-       "sstep: sweeps from one to the next that takes no orthogonality for granted", "", 1, 1e6},
+      {"s", integer, "2", "sstep: iterations a sweep, an even number", "", 2, 6},
+      {"reorthogonalise", integer, "0",
+       "sstep: sweeps from one to the next that takes no orthogonality for granted; 0: 16 where "
+       "s=2, 4 where s=4, 1 where s=6",
+       "", 0, 16},
       {"iterations", integer, "0", "a fixed count; 0 solves to the tolerance", "", 0, 1e9},
       {"tolerance", real, "1e-6", "of the residual's norm, relative to the first", "", 1e-16, 1e-2},
       {"max_iterations", integer, "0", "more are taken for failure; 0 allows 10 n + 100", "", 0,

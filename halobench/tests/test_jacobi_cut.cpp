@@ -117,10 +117,10 @@ void bad_cuts_are_refused() {
   refused(7, {"size=2x2x2"}, "size=2x2x2: fewer points than ranks along every axis");
   refused(1, {"size=4000000x4000000x4000000"}, "more than 2^63 points");
   refused(3, {"size=20x20x20", "topology=3x1x1", "variant=temporal", "depth=7"},
-          "depth=7: more ghost layers than the smallest rank's box has points along an axis; the "
-          "largest that works is 6");
+          "depth=7: more sweeps between exchanges than the smallest rank's box has points along an "
+          "axis; the largest that works is 6");
   refused(1, {"size=20x3x20", "boundary=periodic", "depth=4"}, "the largest that works is 3");
-  expect::equal(ask(1, {"size=20x3x20", "depth=4"}).problems, "");
+  refused(1, {"size=20x3x20", "depth=4"}, "the largest that works is 3");
 }
 
 void depth_follows_the_variant() {

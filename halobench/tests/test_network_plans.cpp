@@ -83,6 +83,15 @@ void a_topology_left_to_the_kernel_is_named() {
   expect::equal(chosen("jacobi3d", 8, "size=400x400x400"), "4x2x1");
 }
 
+void an_exchange_that_cannot_overlap_says_so() {
+  const auto overlap = [](const std::string& exchange) {
+    return plan("jacobi3d", 2, {"overlap=yes", "exchange=" + exchange}).choices["overlap"];
+  };
+  expect::equal(overlap("blocking"), "no");
+  expect::equal(overlap("sendrecv"), "no");
+  expect::equal(overlap("persistent"), "");  // as given
+}
+
 void collectives_add_whole_doubles() {
   refuses("collectives", 2, "sizes=8,12",
           "reduce adds doubles; give sizes that are multiples of 8");
@@ -109,6 +118,7 @@ int main() {
   pingpong_foresees_its_memory();
   sum3d_needs_a_topology_of_its_ranks();
   a_topology_left_to_the_kernel_is_named();
+  an_exchange_that_cannot_overlap_says_so();
   collectives_add_whole_doubles();
   every_kernel_can_start_at_a_common_time();
   return expect::exit_code();

@@ -3,7 +3,6 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 namespace halobench::jacobi {
@@ -94,27 +93,16 @@ void check_size(const Cut& cut, const std::string& key, const std::string& value
   }
 }
 
-/// A rank can't send more layers than the smallest has points along an axis with ghosts.
-std::int64_t most_layers(const Cut& cut) {
-  const auto smallest = cut.part(cut.ranks() - 1);
-  auto most = std::numeric_limits<std::int64_t>::max();
-  for (std::size_t axis = 0; axis < axes; ++axis) {
-    const bool ghosts = cut.periodic || cut.topology[axis] > 1;
-    if (ghosts) most = std::min(most, smallest.extents[axis]);
-  }
-  return most;
-}
-
 std::int64_t chosen_depth(const Params& params, const Cut& cut, std::vector<Problem>& problems) {
   const auto asked = params.integer("depth");
-  const auto most = most_layers(cut);
+  const auto most = std::ranges::min(cut.part(cut.ranks() - 1).extents);  // the smallest box
   if (asked == 0) {
     return params.choice("variant") == "temporal" ? std::min(usual_temporal_depth, most) : 1;
   }
   if (asked > most) {
     problems.push_back({"depth", std::to_string(asked),
-                        "more ghost layers than the smallest rank's box has points along an axis; "
-                        "the largest that works is " +
+                        "more sweeps between exchanges than the smallest rank's box has points "
+                        "along an axis; the largest that works is " +
                             std::to_string(most)});
   }
   return asked;
