@@ -119,3 +119,28 @@ def test_residuals_and_range() -> None:
     assert checked.residuals.relative == pytest.approx([1 - 1 / 1.1, 1 - (1e-6 + 3.2e-6) / 2e-6])
     with pytest.raises(ValueError, match="nothing was measured"):
         jacobi.check(Textbook(1e-9, (0, 0), (1e9, 1e9)), {})
+
+
+def test_one_rank_is_the_one_that_was_measured_though_it_beats_the_triad() -> None:
+    """24 GB/s of a sweep where the triad has 20: the memory's curve is taken 1.2 times as high."""
+    model = detailed(memory=lambda ranks: 20e9 if ranks == 1 else 30e9, cores=2)
+    assert model.seconds(Sweep((100, 100, 100), (1, 1, 1))) == pytest.approx(1e-3)
+    shared = detailed(
+        memory=lambda ranks: 20e9 if ranks == 1 else 30e9, cores=2, message=(zero, zero)
+    )
+    update_s = 24 / (1.2 * 30e9 / 2)
+    copies_s = 8 * 8 * 100**2 / (1.2 * 30e9 / 2)
+    found = shared.seconds(Sweep((100, 100, 100), (2, 1, 1)))
+    assert found == pytest.approx(update_s * 100**3 + copies_s)
+
+
+def test_a_rank_that_draws_less_than_the_triad_says_nothing_of_the_memory() -> None:
+    model = detailed(memory=lambda ranks: 48e9, message=(zero, zero), cores=4)
+    alone = model.seconds(Sweep((100, 100, 100), (1, 1, 1)))
+    four = model.seconds(Sweep((100, 100, 100), (4, 1, 1)))
+    assert alone == pytest.approx(1e-3)
+    assert four == pytest.approx(24 / 12e9 * 100**3 + 8 * 8 * 100**2 / 12e9)
+
+
+def zero(size: float) -> float:
+    return 0.0

@@ -65,10 +65,12 @@ class Memory(_Part):
 class KernelRate(_Part):
     """What a core reaches in one kernel, where that is known: as a program measured there had it.
 
+    variant: the one of the kernel's that it is of, where it has several: others are not simulated.
     crowded_flops_per_s: the same when all cores of its socket work; as for one alone if not given.
     """
 
     kernel: str
+    variant: str | None = None
     core_flops_per_s: Quantity
     crowded_flops_per_s: Quantity | None = None
 
@@ -92,6 +94,15 @@ class Node(_Part):
     smt_gain: Quantity | None = None
     memory: tuple[Memory, ...] = Field(min_length=1)
     caches: tuple[Cache, ...] = ()
+
+    @property
+    def variants(self) -> dict[str, list[str]]:
+        """Kernels that have rates for some of their variants alone, and these."""
+        found: dict[str, list[str]] = {}
+        for one in self.kernels:
+            if one.variant is not None:
+                found.setdefault(one.kernel, []).append(one.variant)
+        return found
 
 
 class Level(_Part):

@@ -37,7 +37,7 @@ MODE = "mode"
 """What a kernel does: decides which other settings it has a choice of."""
 _LIST = re.compile(r"[^,]*,|\d+[KMG]?:\d")
 """Several sizes: 8,64 or 8:4M."""
-UNSAID = ("placement", "pattern", "mapping_seed")
+UNSAID = ("placement", "pattern", "mapping_seed", "L")
 """Settings that not every case has: without them, nothing is said."""
 OF_A_MATRIX = ("bandwidth", "row_length")
 """What belongs to some generated matrices alone, which are known by their names."""
@@ -170,7 +170,11 @@ def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
     layout = raw.get("layout") or {}
     return {
         "kernel": raw["kernel"],
-        **{key: _scalar(value) for key, value in raw["params"].items()},
+        **{
+            key: _scalar(value)
+            for key, value in raw["params"].items()
+            if not _plays_no_part(key, raw["kernel"], raw["params"])
+        },
         **{key: layout.get(key) for key in LAYOUT},
         "mapping": layout.get("mapping", "block"),
         "toolchain": toolchain.get("name") if isinstance(toolchain, Mapping) else toolchain,
@@ -178,6 +182,11 @@ def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
         "runner": raw.get("runner"),
         "clock": raw.get("clock", "wall"),
     }
+
+
+def _plays_no_part(name: str, kernel: str, params: Mapping[str, Any]) -> bool:
+    """Is it a parameter that another one leaves without a meaning?"""
+    return (kernel, name) == ("jacobi3d", "L") and params.get("size", "cubes") != "cubes"
 
 
 def group(records: Iterable[Record], planned: Iterable[Planned] = ()) -> list[MeasuredCase]:

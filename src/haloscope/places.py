@@ -159,6 +159,7 @@ class Simulated:
             missing={},
             placements=[cluster.OTHER_NODE] if self.cluster.nodes > 1 else [],
             can_share=False,
+            variants=node.variants,
         )
 
     def identity(self) -> Mapping[str, Any]:

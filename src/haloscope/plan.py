@@ -70,6 +70,7 @@ class Site:
     missing:      MPI libraries that are not there, and why.
     placements:   those that two ranks can have here.
     can_share:    could ranks and threads share cores, if that was asked for?
+    variants:     kernels of which the place knows some variants alone, and those.
     """
 
     nodes: int
@@ -82,6 +83,7 @@ class Site:
     missing: Mapping[str, str] = field(default_factory=dict)
     placements: Sequence[str] = ()
     can_share: bool = True
+    variants: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -256,7 +258,7 @@ class _RunExpansion:
         if forecast.problems:
             return
         for toolchain, transport in self._libraries():
-            absent = self._absent(layout, toolchain, transport)
+            absent = self._absent(layout, toolchain, transport) or self._unknown(forecast.params)
             case = Case(
                 kernel=self.run.kernel,
                 given=ready,
@@ -308,6 +310,14 @@ class _RunExpansion:
         if layout.placement is not None and layout.placement not in self.site.placements:
             return f"no two ranks can be placed {layout.placement} here"
         return None
+
+    def _unknown(self, params: Mapping[str, Any]) -> str | None:
+        """Why this variant of the kernel can't run here; None if it can."""
+        known, variant = self.site.variants.get(self.run.kernel), params.get("variant")
+        if known is None or variant in known:
+            return None
+        only = f"{listed(list(known))} alone"
+        return f"what {variant} reaches is not known here: {self.run.kernel}'s rate is of {only}"
 
     def _fits(self, case: Case) -> bool:
         need = (case.memory_bytes or 0) / case.layout.nodes

@@ -89,7 +89,7 @@ def machine_file(cluster: Cluster, case: Case) -> str:
     node = cluster.node
     packed = case.layout.bind == "close"  # ranks fill one socket before the next
     lines = [
-        "core_flops_per_s {!r} {!r}".format(*_core_rates(node, case.kernel)),
+        "core_flops_per_s {!r} {!r}".format(*_core_rates(node, case)),
         f"cores {node.cores} {node.sockets}",
         *(f"memory {one.cores} {one.bandwidth_bytes_per_s.value!r}" for one in node.memory),
         *(
@@ -105,9 +105,17 @@ def machine_file(cluster: Cluster, case: Case) -> str:
     return "".join(f"{line}\n" for line in [*lines, *(["packed"] if packed else [])])
 
 
-def _core_rates(node: Node, kernel: str) -> tuple[float, float]:
-    """Flops a second of a core, alone and on a full socket; the kernel's own where it has some."""
-    own = next((one for one in node.kernels if one.kernel == kernel), None)
+def _core_rates(node: Node, case: Case) -> tuple[float, float]:
+    """Flops a second of a core, alone and on a full socket; the kernel's own where it has some.
+
+    ValueError where these are of other variants: a program's rate beside the node model's peak for
+    another variant of it would be no comparison.
+    """
+    rates = [one for one in node.kernels if one.kernel == case.kernel]
+    variants = (None, case.params.get("variant"))
+    own = next((one for one in rates if one.variant in variants), None)
+    if rates and own is None:
+        raise ValueError(f"no rate of {case.kernel} {variants[1]}")
     if own is not None:
         crowded = own.crowded_flops_per_s or own.core_flops_per_s
         return own.core_flops_per_s.value, crowded.value

@@ -1,4 +1,5 @@
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -255,3 +256,21 @@ def test_a_placement_stands_alone() -> None:
     run = {"layout": {"placement": "same-cache", "ppn": 4}}
     (problem,) = problems(planned(run, site=LIBRARIES))
     assert problem.startswith("runs[0].layout.placement: stands beside other keys")
+
+
+class OfVariants(FakeProgram):
+    """As the other, with a choice of variants."""
+
+    def parameters(self, kernel: str) -> Sequence[str]:
+        return [*super().parameters(kernel), "variant"]
+
+
+def test_a_variant_whose_rate_is_not_known_is_a_case_with_its_reason() -> None:
+    site = replace(SITE, variants={"fake": ["plain"]})
+    run = {"kernel": "fake", "params": {"variant": ["plain", "temporal"]}}
+    study = Study.model_validate({"title": "t", "launches": 3, "runs": [run]})
+    found = expand(study, site, OfVariants()).cases
+    assert [(case.params["variant"], case.launches, case.absent) for case in found] == [
+        ("plain", 3, None),
+        ("temporal", 1, "what temporal reaches is not known here: fake's rate is of plain alone"),
+    ]

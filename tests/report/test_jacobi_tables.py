@@ -87,31 +87,85 @@ def test_what_a_model_lacks_is_said() -> None:
     assert any("one rank alone was not measured" in note for note in table.notes)
 
 
-def test_the_figure_has_the_bound_the_models_and_what_was_published() -> None:
-    raws = study()
+def panels(raws: list[Raw], kind: str = "jacobi") -> list[dict[str, series.model.Curve]]:
+    """The curves of each panel of the only figure, by their labels."""
+    (figure,) = series.build(kind, cases(raws), context(raws))
+    lines = [panel for panel in figure.panels if isinstance(panel, series.model.Lines)]
+    assert all(len({c.label for c in one.curves}) == len(one.curves) for one in lines)
+    return [{curve.label: curve for curve in panel.curves} for panel in lines]
+
+
+def on(cluster: str, raws: list[Raw]) -> list[Raw]:
+    """The same records as if simulated."""
+    told = {"cluster": cluster, "verified": False}
+    return [{**raw, "clock": "simulated", "simulation": told} for raw in raws]
+
+
+def test_the_figure_has_the_bound_and_the_model() -> None:
+    rates, ratios = panels(study())
+    assert [*rates] == ["N times one", "measured", "model"]
+    assert [mark.y for mark in rates["measured"].marks] == pytest.approx([0.54, 1.0])
+    assert [*ratios] == ["1-D", "1-D, model"]
+    assert [mark.y for mark in ratios["1-D"].marks] == pytest.approx([1.0, 1.08])
+
+
+def test_ratios_are_of_one_dimension_against_more_on_an_axis_that_fits_them() -> None:
+    raws = [*study(), sweeps((4, 1, 1), 1800.0), sweeps((2, 2, 1), 1900.0)]
+    rates, ratios = panels(raws)
+    assert [mark.y for mark in rates["measured"].marks] == pytest.approx([0.54, 1, 1.9])  # the best
+    assert [*ratios] == ["1-D", "1-D, model", "2/3-D", "2/3-D, model"]
+    assert [mark.y for mark in ratios["2/3-D"].marks] == pytest.approx([1.0, 4 * 540 / 1900])
     (figure,) = series.build("jacobi", cases(raws), context(raws))
-    rates, ratios = figure.panels
-    assert isinstance(rates, series.model.Lines) and isinstance(ratios, series.model.Lines)
-    assert [curve.label for curve in rates.curves] == [
-        *("N times one", "1-D", "1-D, textbook model", "1-D, detailed model", "1-D, published")
+    assert [panel.y.from_zero for panel in figure.panels] == [True, False]  # type: ignore[union-attr]
+    assert figure.alt.startswith("Updates a second of 1 to 4 processes; most: 1,900 MLUP/s on 4")
+
+
+def test_published_points_stand_beside_the_same_problem_on_the_same_machine_alone() -> None:
+    measured = [sweeps((1, 1, 1), 112.0), sweeps((4, 1, 1), 440.0)]
+    strong = [
+        sweeps((1, 1, 1), 112.0, size="400x400x400"),
+        sweeps((4, 1, 1), 440.0, size="400x400x400"),
     ]
-    assert [mark.y for mark in rates.curves[1].marks] == pytest.approx([0.54, 1.0])
+    rates, ratios = panels(on("orfeo-thin", measured))
+    assert rates["published"].marks[0].y == pytest.approx(0.11274)
+    assert [mark.x for mark in ratios["1-D, published"].marks] == [1, 4]
+    others = [measured, on("maya-2013", measured), on("orfeo-thin", strong)]
+    for raws in others:
+        assert not [label for panel in panels(raws) for label in panel if "published" in label]
+
+
+def test_what_plays_no_part_is_in_no_title() -> None:
+    strong = [sweeps(grid, 540.0, size="400x400x400", L=100) for grid in ((1, 1, 1), (2, 1, 1))]
+    raws = [*strong, *study()]
+    titles = [figure.title for figure in series.build("jacobi", cases(raws), context(raws))]
+    assert sorted(titles) == [
+        "Jacobi: updates a second by processes, L = 400, size = cubes",
+        "Jacobi: updates a second by processes, size = 400x400x400",
+    ]
 
 
 def test_the_roofline_has_memory_cache_and_variants() -> None:
     temporal = sweeps((1, 1, 1), 900.0, variant="temporal")
     temporal["phases"][0]["bytes"] /= 12
-    raws = [*study(), temporal, sweeps((1, 1, 1), 2000.0, L=60)]
+    slower = sweeps((1, 1, 1), 500.0, exchange="blocking")
+    raws = [*study(), slower, temporal, sweeps((1, 1, 1), 2000.0, L=60)]
     (figure,) = series.build("roofline", cases(raws), context(raws))
     (panel,) = figure.panels
     assert isinstance(panel, series.model.Lines)
-    found = {curve.label: curve.marks for curve in panel.curves}
-    assert found["plain, 1 core"][0].x == pytest.approx(6 / 24)
-    assert found["temporal, 1 core"][0].x == pytest.approx(3)
-    assert found["temporal, 1 core"][0].y == pytest.approx(5.4)
-    assert found["plain in the cache, 1 core"][0].y == pytest.approx(12)
-    assert found["memory, 1 core"][0].y == pytest.approx(13 / 8, rel=0.1)
-    assert "plain, 2 cores" in found
+    assert panel.guides == ((0.25, "plain"), (3.0, "temporal"))
+    assert figure.alt == (
+        "plain, 1 core: 540 MLUP/s. plain, 2 cores: 1,000 MLUP/s. temporal, 1 core: 900 MLUP/s"
+    )
+    found = {curve.label: curve for curve in panel.curves}
+    assert [*found] == [
+        *("reached, 1 core", "reached, 2 cores"),
+        *("memory, 1 core", "memory, 2 cores", "in the cache, 1 core"),
+    ]
+    reached = [(mark.x, mark.y) for mark in found["reached, 1 core"].marks]
+    assert reached == pytest.approx([(0.25, 3.24), (3, 5.4)])
+    assert found["in the cache, 1 core"].marks[0].y == pytest.approx(12)
+    assert found["memory, 1 core"].marks[0].y == pytest.approx(13 / 8, rel=0.1)
+    assert found["memory, 1 core"].style == found["reached, 1 core"].style
 
 
 def solves(variant: str, ranks: int, seconds: float) -> Raw:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -137,6 +138,18 @@ def test_a_kernel_may_have_a_rate_of_its_own_and_threads_a_gain() -> None:
     assert lines[-2:] == ["smt_gain 1.25", "packed"]
     others = platform.machine_file(one, case("ring")).splitlines()
     assert others[0] == "core_flops_per_s 4000000000.0 4000000000.0"
+
+
+def test_a_rate_of_one_variant_is_no_other_variant_s() -> None:
+    thin = cluster.find("orfeo-thin")
+    assert thin.node.variants == {"jacobi3d": ["plain"]}
+    plain, temporal = (
+        replace(case("jacobi3d"), params={"variant": name}) for name in ("plain", "temporal")
+    )
+    first = platform.machine_file(thin, plain).splitlines()[0]
+    assert first == "core_flops_per_s 676400000.0 655400000.0"
+    with pytest.raises(ValueError, match="no rate of jacobi3d temporal"):
+        platform.machine_file(thin, temporal)
 
 
 def test_options_name_the_switch_of_protocols_and_the_algorithms() -> None:

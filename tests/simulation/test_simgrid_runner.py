@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from test_simulated import BINARY, smpi  # noqa: F401 - a fixture
 
 from haloscope.case import Case, Job, Layout
+from haloscope.cluster import find
 from haloscope.places import smpi as found_smpi
 from haloscope.runners.base import Session
 from haloscope.runners.local import Built
@@ -121,6 +122,14 @@ def test_what_is_absent_is_a_record(tmp_path: Path) -> None:
     absent = Job(Case(**{**vars(job(n=64).case), "absent": "no such placement"}), 0)
     (record,) = runner(tmp_path).run([absent])
     assert (record["outcome"], record["reason"]) == ("absent", "no such placement")
+
+
+@pytest.mark.usefixtures("smpi")
+def test_a_variant_that_the_cluster_has_no_rate_of_is_a_record_too(tmp_path: Path) -> None:
+    changes = {"kernel": "jacobi3d", "params": {"variant": "temporal"}, "absent": "no rate"}
+    absent = Job(Case(**{**vars(job(n=64).case), **changes}), 0)
+    (record,) = replace(runner(tmp_path), cluster=find("orfeo-thin")).run([absent])
+    assert (record["outcome"], record["reason"]) == ("absent", "no rate")
 
 
 def program(folder: Path, body: str) -> Built:

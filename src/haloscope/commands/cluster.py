@@ -109,7 +109,7 @@ def _core_lines(node: Node) -> Iterator[tuple[str, str, str]]:
     for one in node.kernels:
         for each, where in ((one.core_flops_per_s, ""), (one.crowded_flops_per_s, " in a crowd")):
             if each:
-                name = f"a core{where}, {one.kernel}"
+                name = " ".join(filter(None, (f"a core{where},", one.kernel, one.variant)))
                 yield name, f"{each.value / 1e9:g} Gflop/s", each.source
     for cache in node.caches:
         shared = f" for {count(cache.shared_by, 'core')}" if cache.shared_by > 1 else " a core"

@@ -129,7 +129,9 @@ class Detailed:
     All ranks wait for the slowest, so one core that is shared slows every sweep: by the ranks on it
     over the gain.
     A rank's sweep takes as long as alone, or as long as its bytes take through its share of the
-    memory. Within a node a core copies what it sends and what it receives, one after the other;
+    memory. That gives a rank alone no less than its sweep was measured to draw: the bandwidth, of
+    a triad, is scaled up to that. Within a node a core copies what it sends and what it receives,
+    one after the other;
     between nodes the network does both at once.
     """
 
@@ -147,7 +149,7 @@ class Detailed:
 
     def seconds(self, sweep: Sweep) -> float:
         """Of one sweep; an exchange of several layers counts in equal parts."""
-        share = self.memory(sweep.ranks_on_node) / sweep.ranks_on_node
+        share = self._memory_of_sweeps(sweep.ranks_on_node) / sweep.ranks_on_node
         on_core = -(-sweep.ranks_on_node // self.cores)
         crowding = on_core / self.smt_gain if on_core > 1 else 1.0
         update_s = max(self.update_s * crowding, self.bytes_per_update / share)
@@ -165,6 +167,14 @@ class Detailed:
         hidden_s = update_s * inner if sweep.overlap else 0.0
         shown_s = max(0.0, messages_s - hidden_s)
         return update_s * sweep.points + (copies_s + shown_s) / sweep.depth
+
+    def _memory_of_sweeps(self, ranks: int) -> float:
+        """Bytes a second of ranks that sweep; at one rank what that was measured to draw, or more.
+
+        Less is no news of the memory: then it was the core that took so long.
+        """
+        drawn = self.bytes_per_update / self.update_s
+        return self.memory(ranks) * max(1.0, drawn / self.memory(1))
 
     def _axis_s(self, sweep: Sweep, axis: int, size_bytes: float) -> float:
         """The two messages that a rank sends along an axis, and the two that it receives."""

@@ -130,14 +130,26 @@ def _lines(panel: Lines) -> Canvas:
     for curve in panel.curves:
         if curve.bound:
             ideal = [m.x for m in curve.marks], [m.y for m in curve.marks]
+            colour = MUTED if curve.style is None else SERIES[curve.style % len(SERIES)]
             axes.plot(
-                *ideal, color=MUTED, linestyle="--", linewidth=1, label=curve.label, zorder=1.8
+                *ideal, color=colour, linestyle="--", linewidth=1, label=curve.label, zorder=1.8
             )
-    if panel.y.scale == "linear" and axes.dataLim.ymin >= 0:
+    if panel.y.scale == "linear" and panel.y.from_zero and axes.dataLim.ymin >= 0:
         axes.set_ylim(0, 1.06 * axes.dataLim.ymax)
+    _two_ticks(axes, panel.y)
     if len(panel.curves) > 1:
         _legend(canvas, axes, [curve.label for curve in panel.curves], columns)
     return canvas
+
+
+def _two_ticks(axes: Axes, axis: Axis) -> None:
+    """Wide enough for two of the ticks that are given: one alone tells no scale."""
+    low, high = axes.get_ylim()
+    ticks = [value for value, _ in axis.ticks]
+    if axis.scale == "log2" and sum(low <= tick <= high for tick in ticks) < 2:
+        below = [tick for tick in ticks if tick <= low]
+        above = [tick for tick in ticks if tick >= high]
+        axes.set_ylim(0.98 * max(below, default=low), 1.02 * min(above, default=high))
 
 
 def _legend(canvas: Canvas, axes: Axes, names: Sequence[str], columns: int) -> None:
@@ -204,6 +216,8 @@ def _scale(axes: Axes, which: str, axis: Axis) -> None:
         set_scale("log")
         one.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         one.set_minor_formatter(_PlainMinor(minor_thresholds=(1, 0.4)))
+    elif not axis.from_zero:
+        one.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     elif axis.scale == "symlog":
         set_scale("symlog", linthresh=10)
         one.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

@@ -19,6 +19,7 @@ import signal
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -74,18 +75,23 @@ class _Simulation:
     """One case: its files, its command, and the record that comes of it."""
 
     def __init__(self, runner: SimgridRunner, job: Job) -> None:
-        self.runner, self.case, cluster = runner, job.case, runner.cluster
+        self.runner, self.case = runner, job.case
         self.record = answer.asked(runner.session, runner.name, job, clock="simulated")
         self.command: list[str] | None = None
         self.solve = _solve_of(self.case)
-        self.files = {
+        self.executes = self.solve is None and self.case.params.get("iterations") == 0
+        self.arguments = _shortened(self.case, self.solve)
+        self.started = answer.now()
+
+    @cached_property
+    def files(self) -> dict[str, str]:
+        """What smpirun and halobench read. ValueError where the cluster file can't say it."""
+        cluster = self.runner.cluster
+        return {
             "platform.xml": platform.platform(cluster),
             "hosts": platform.host_file(self.case.layout.nodes_of_ranks),
             "machine": platform.machine_file(cluster, self.case),
         }
-        self.executes = self.solve is None and self.case.params.get("iterations") == 0
-        self.arguments = _shortened(self.case, self.solve)
-        self.started = answer.now()
 
     @property
     def _cached(self) -> Path:

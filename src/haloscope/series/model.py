@@ -27,7 +27,8 @@ class Mark:
 class Curve:
     """Points under one name.
 
-    bound:  a limit (ideal speedup) rather than a measurement: a line without points.
+    bound:  a limit (ideal speedup) rather than a measurement: a dashed line without points, grey
+            where it has no style.
     model:  what a model says: a line without points.
     joined: may a reader interpolate? Sizes can lie between two others, numbers of processes not.
     style:  the number of its colour, sign and dashes, for what looks alike in several panels; its
@@ -44,11 +45,15 @@ class Curve:
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis: its label with the unit, its scale, and its ticks where they are given."""
+    """One axis: its label with the unit, its scale, and its ticks where they are given.
+
+    from_zero: does a linear one begin there, where no value lies below? If not, it fits its values.
+    """
 
     label: str
     scale: Scale = "linear"
     ticks: tuple[tuple[float, str], ...] = ()
+    from_zero: bool = True
 
 
 @dataclass(frozen=True)

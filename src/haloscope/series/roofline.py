@@ -6,10 +6,10 @@ many operations on each byte of memory can't do more than the memory's bandwidth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from haloscope.evidence import MeasuredCase, facets
-from haloscope.jacobi_cases import AXES, triads
+from haloscope.evidence import MeasuredCase
+from haloscope.jacobi_cases import triads
 from haloscope.points import capacities
 from haloscope.quantities import count, number
 from haloscope.series.model import Axis, Curve, Figure, Lines, Mark, mark, powers_of_two
@@ -23,18 +23,14 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     """One figure, where the memory's bandwidth was measured and a mesh larger than the caches."""
     swept = [case for case in cases if case.kernel == "jacobi3d" and case.launches]
     memory = triads(context.all_cases)
-    large = [case for case in swept if not _in_cache(case, context)]
-    cores = sorted({case.cores for case in large} & memory.keys())
-    if not cores:
+    best = _best(case for case in swept if not _in_cache(case, context) and case.cores in memory)
+    if not best:
         return []
-    curves = [curve for count_ in cores for curve in _curves(count_, large, memory[count_])]
-    ceiling = max(
-        (_rate(case).value for case in swept if case.cores == 1 and _in_cache(case, context)),
-        default=None,
-    )
-    if ceiling is not None:
-        across = tuple(Mark(x, ceiling / 1e9) for x in (1 / 8, 8.0))
-        curves.append(Curve("plain in the cache, 1 core", across, bound=True))
+    cores = sorted({case.cores for case in best})
+    guides = {_variant(case): _intensity(case) for case in best}
+    ends = min(guides.values()) / 2, max(guides.values()) * 2
+    curves = [*_reached(best, cores), *_bounds(swept, cores, ends, context)]
+    y = Axis("Gflop/s", "log2", powers_of_two([m.y for curve in curves for m in curve.marks]))
     return [
         Figure(
             id="roofline",
@@ -45,40 +41,63 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
                     "roofline",
                     "",
                     Axis("operations on each byte of memory", "log2", _TICKS),
-                    Axis("Gflop/s", "log2", powers_of_two([m.y for c in curves for m in c.marks])),
+                    y,
                     tuple(curves),
+                    tuple((x, name) for name, x in guides.items()),
                 ),
             ),
-            alt=". ".join(_told(case) for case in large if case.cores in cores),
+            alt=". ".join(_told(case) for case in best),
             notes=(
                 "Dashed: the triad's bandwidth times the operations on each byte; an update is "
                 f"{FLOPS_PER_UPDATE} operations. Bytes are those that the variant's algorithm "
-                "moves: caches can't make them fewer.",
+                "moves: caches can't make them fewer. Of several settings of a variant on as many "
+                "cores, the fastest.",
             ),
         )
     ]
 
 
-_TICKS = (
-    (0.125, "1/8"),
-    (0.25, "1/4"),
-    (0.5, "1/2"),
-    (1.0, "1"),
-    (2.0, "2"),
-    (4.0, "4"),
-    (8.0, "8"),
-)
+_TICKS = tuple((2.0**k, f"1/{2**-k}" if k < 0 else f"{2**k}") for k in range(-4, 7))
 
 
-def _curves(cores: int, large: Sequence[MeasuredCase], memory: Estimate) -> list[Curve]:
-    bound = tuple(Mark(x, x * memory.value / 1e9) for x in (1 / 8, 8.0))
-    name = count(cores, "core")
-    curves = [Curve(f"memory, {name}", bound, bound=True)]
-    for part in facets([case for case in large if case.cores == cores], AXES):
-        for case in part.cases[:1]:
-            at = mark(_intensity(case), _rate(case).times(1e-9))
-            curves.append(Curve(f"{case.settings['variant']}, {name}", (at,)))
-    return curves
+def _best(cases: Iterable[MeasuredCase]) -> list[MeasuredCase]:
+    """The fastest case of each variant on each number of cores."""
+    best: dict[tuple[str, int], MeasuredCase] = {}
+    for case in cases:
+        key = (_variant(case), case.cores)
+        if key not in best or _rate(case).value > _rate(best[key]).value:
+            best[key] = case
+    return [best[key] for key in sorted(best)]
+
+
+def _bounds(
+    swept: Sequence[MeasuredCase],
+    cores: Sequence[int],
+    ends: tuple[float, float],
+    context: Context,
+) -> Iterator[Curve]:
+    """What memory allows by operations on each byte, and the cache, which has no such limit."""
+    memory = triads(context.all_cases)
+    for style, number_ in enumerate(cores):
+        marks = tuple(Mark(x, x * memory[number_].value / 1e9) for x in ends)
+        yield Curve(f"memory, {count(number_, 'core')}", marks, bound=True, style=style)
+    alone = [case for case in swept if case.cores == 1 and _in_cache(case, context)]
+    if alone:
+        highest = max(alone, key=lambda case: _rate(case).value)
+        marks = tuple(Mark(x, _rate(highest).value / 1e9) for x in ends)
+        yield Curve("in the cache, 1 core", marks, bound=True)
+
+
+def _reached(best: Sequence[MeasuredCase], cores: Sequence[int]) -> Iterator[Curve]:
+    """A curve for each number of cores, with a mark for each variant."""
+    for style, number_ in enumerate(cores):
+        own = [case for case in best if case.cores == number_]
+        marks = tuple(mark(_intensity(case), _rate(case).times(1e-9)) for case in own)
+        yield Curve(f"reached, {count(number_, 'core')}", marks, joined=False, style=style)
+
+
+def _variant(case: MeasuredCase) -> str:
+    return str(case.settings["variant"])
 
 
 def _in_cache(case: MeasuredCase, context: Context) -> bool:
@@ -101,4 +120,4 @@ def _intensity(case: MeasuredCase) -> float:
 
 def _told(case: MeasuredCase) -> str:
     rate = _rate(case).value / FLOPS_PER_UPDATE / 1e6
-    return f"{case.settings['variant']}, {count(case.cores, 'core')}: {number(rate)} MLUP/s"
+    return f"{_variant(case)}, {count(case.cores, 'core')}: {number(rate)} MLUP/s"

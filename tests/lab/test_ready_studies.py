@@ -1,0 +1,62 @@
+"""The studies that come with haloscope, as the real halobench plans them in a large place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from haloscope import studyfile
+from haloscope.evidence import MeasuredCase, select, settings_of
+from haloscope.machine import PLACEMENTS
+from haloscope.plan import Site, expand
+from haloscope.session import Halobench
+from haloscope.study import FigureElement, TableElement
+
+BINARY = Path(__file__).resolve().parents[2] / "build" / "release" / "halobench"
+LARGE = Site(
+    nodes=2, cores=24, hardware_threads=48, memory_bytes=2**40, placements=tuple(PLACEMENTS)
+)
+
+
+def elements(path: Path) -> list[TableElement | FigureElement]:
+    """A study's tables and figures that choose among its cases."""
+    study = studyfile.load(path)
+    return [one for one in (*(study.tables or ()), *(study.figures or ())) if one.where]
+
+
+@cache
+def planned(path: Path) -> Sequence[MeasuredCase]:
+    """A study's cases as a report of it would find them, before any was launched."""
+    if not BINARY.exists():
+        pytest.skip(f"{BINARY} is not there: ./check builds it")
+    plan = expand(studyfile.load(path), LARGE, Halobench(BINARY))
+    assert not plan.problems
+    return [
+        MeasuredCase(case.id, case.kernel, settings_of(case.as_dict()), (), ())
+        for case in plan.cases
+    ]
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in studyfile.ready() if elements(path)], ids=lambda path: path.stem
+)
+def test_tables_and_figures_choose_cases_that_there_are(path: Path) -> None:
+    cases = planned(path)
+    assert [one.where for one in elements(path) if not select(cases, one.where)] == []
+
+
+def test_the_roofline_of_jacobi_has_each_variant_on_one_core_and_on_two() -> None:
+    (path,) = (path for path in studyfile.ready() if path.stem == "jacobi")
+    (figure,) = (one for one in elements(path) if one.kind == "roofline")
+    found = [
+        (case.settings["variant"], case.settings["L"], case.cores)
+        for case in select(planned(path), figure.where)
+        if case.kernel == "jacobi3d"
+    ]
+    variants = ("plain", "streaming", "temporal")
+    assert sorted(found) == sorted(
+        [*((name, 400, cores) for name in variants for cores in (1, 2)), ("plain", 60, 1)]
+    )
