@@ -147,7 +147,9 @@ def _complete(path: Path) -> bool:
     """Is a file that write() made there, as long as its header says?"""
     import numpy as np
 
-    header = np.fromfile(path, dtype="<i8", count=5) if path.exists() else []
+    if not path.exists():
+        return False
+    header = np.fromfile(path, dtype="<i8", count=5)
     if len(header) < 5:
         return False
     _, rows, nonzeros, _, parts = (int(number) for number in header)
