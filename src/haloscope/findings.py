@@ -60,8 +60,10 @@ def findings(cases: Sequence[MeasuredCase], context: Context) -> list[Finding]:
 
 def _left_out(cases: Sequence[MeasuredCase]) -> Iterator[Finding]:
     bad = Counter(record.outcome for case in cases for record in case.excluded)
+    absent = bad.pop("absent", 0)  # expected of a study that asks for all there may be
     good = sum(len(case.launches) for case in cases)
     planned = sum(max(case.planned or 0, len(case.launches) + len(case.excluded)) for case in cases)
+    planned -= absent
     if planned > good:
         reasons = [f"{number_of} {outcome}" for outcome, number_of in bad.items()]
         if rest := planned - good - bad.total():

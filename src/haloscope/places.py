@@ -158,6 +158,7 @@ class Simulated:
             transports={},
             missing={},
             placements=[cluster.OTHER_NODE] if self.cluster.nodes > 1 else [],
+            unplaced="distances inside a simulated node make no difference",
             can_share=False,
             variants=node.variants,
         )

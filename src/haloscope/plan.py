@@ -68,7 +68,8 @@ class Site:
     memory_bytes: what is free on a node; toolchains: those of a run that names none.
     transports:   those that each MPI library that is there has.
     missing:      MPI libraries that are not there, and why.
-    placements:   those that two ranks can have here.
+    placements:   those that two ranks can have here; unplaced: why they have no others, if it is
+                  not that the machine is so.
     can_share:    could ranks and threads share cores, if that was asked for?
     variants:     kernels of which the place knows some variants alone, and those.
     """
@@ -82,6 +83,7 @@ class Site:
     transports: Mapping[str, Sequence[str]] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
     placements: Sequence[str] = ()
+    unplaced: str = ""
     can_share: bool = True
     variants: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
@@ -308,7 +310,7 @@ class _RunExpansion:
         if transport is not None and transport not in there:
             return missing(transport, toolchain, there)
         if layout.placement is not None and layout.placement not in self.site.placements:
-            return f"no two ranks can be placed {layout.placement} here"
+            return self.site.unplaced or f"no two ranks can be placed {layout.placement} here"
         return None
 
     def _unknown(self, params: Mapping[str, Any]) -> str | None:

@@ -250,6 +250,9 @@ def test_placements_are_two_ranks_and_those_not_here_are_said() -> None:
         },
     }
     assert {case.layout.ranks for case in plan.cases} == {2}
+    simulated = replace(LIBRARIES, unplaced="distances make no difference")
+    others = planned({"layout": {"placement": "same-core"}}, site=simulated)
+    assert [case.absent for case in others.cases] == ["distances make no difference"]
 
 
 def test_a_placement_stands_alone() -> None:

@@ -43,6 +43,16 @@ def test_rates_are_two_operations_a_nonzero_and_the_declared_bytes() -> None:
     assert low < cell(table, 0, "flops_per_s").value < high
 
 
+@pytest.mark.parametrize(("clock", "threads", "said"), [("simulated", 4, True), ("real", 4, False)])
+def test_a_simulated_thread_does_not_wait(clock: str, threads: int, said: bool) -> None:
+    raw = spmv(overlap="split_temporary")
+    raw["layout"]["threads"] = threads
+
+    (table,) = build("spmv", [{**raw, "clock": clock}])
+
+    assert any("no thread waits" in note for note in table.notes) == said
+
+
 def test_a_case_without_a_good_launch_has_a_row_that_says_so() -> None:
     wrong = bad(spmv(ranks=2), "failed", "3 values of y are wrong")
 

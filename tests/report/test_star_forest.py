@@ -118,6 +118,13 @@ def test_parts_are_added_up_beside_the_whole() -> None:
     assert "nearer to the maximum" in notes
     assert "Messages take longer up to 4" in notes or "Messages take longer up to 5" in notes
     assert "reduce unpack: 20" in notes
+    assert "leave a barrier" not in notes
+
+
+def test_simulated_parts_have_their_barrier_named() -> None:
+    (table,) = build("split_phase", [{**star_forest(), "clock": "simulated"}])
+
+    assert any("leave a barrier, up to a latency apart" in note for note in table.notes)
 
 
 def test_several_numbers_of_neighbours_give_the_gap() -> None:

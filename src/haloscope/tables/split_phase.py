@@ -90,6 +90,11 @@ def _notes(case: MeasuredCase, model: SplitPhase, context: Context) -> Iterator[
     yield "One way: half of a step, which is a broadcast and a reduction."
     yield f"{model.source}; T_sync is 0: in this memory, a move is done when it returns."
     yield "Below a sum of parts and the model: how far it is from the whole."
+    if case.simulated:
+        yield (
+            "Simulated: the step and each of its parts begin as ranks leave a barrier, up to a "
+            "latency apart, which the sum of small parts therefore has several times."
+        )
     if model.scatters:
         nearer = "the maximum" if model.nearer == "max" else "the sum"
         yield (
