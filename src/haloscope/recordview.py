@@ -25,12 +25,16 @@ _UNITS: Mapping[str, Callable[[float], str]] = {
 
 def record_view(record: Record) -> RenderableType:
     """Everything that a record tells, most important first."""
+    several = len(record.points) > 1
     parts: list[RenderableType | None] = [
         _headline(record),
         _section("parameters", [(key, str(value)) for key, value in record.params.items()]),
         _section("result", _pairs(record.result)),
-        _section("time of one step", _times(record.times_s)),
-        _phases(record.phases),
+        _section(
+            "time of one step of every size" if several else "time of one step",
+            _times(record.times_s),
+        ),
+        _phases(record.phases, "mean over the steps of all sizes" if several else "one step"),
         _points(record.points),
         _section("memory, all ranks", _pairs(record.memory or {})),
         _placement(record.layout.get("seen", [])),
@@ -74,7 +78,7 @@ def _times(times_s: Sequence[float]) -> list[tuple[str, str]]:
     return [(f"median of {len(times_s)} repetitions", f"{seconds(median(times_s))} ({spread})")]
 
 
-def _phases(phases: Sequence[Mapping[str, Any]]) -> RenderableType | None:
+def _phases(phases: Sequence[Mapping[str, Any]], of: str) -> RenderableType | None:
     if not phases:
         return None
     table = Table("phase", box=None)
@@ -85,7 +89,7 @@ def _phases(phases: Sequence[Mapping[str, Any]]) -> RenderableType | None:
         times = (seconds(time[key]) for key in ("min", "mean", "max"))
         speed = rate(phase["bytes"] / time["max"]) if phase["bytes"] and time["max"] else MISSING
         table.add_row(phase["name"], f"{phase['calls']:g}", *times, speed)
-    return Group(Text("phases of one step", style="bold"), table)
+    return Group(Text(f"phases, {of}", style="bold"), table)
 
 
 def _points(points: Sequence[Mapping[str, Any]]) -> RenderableType | None:
