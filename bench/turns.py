@@ -108,7 +108,10 @@ def taken() -> str:
     return f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC; load over a minute {load}."
 
 
-IN_TURN = "Competitors run in turn; each figure is the median over rounds, with its range."
+IN_TURN = (
+    "Competitors run in turn; each figure is the median over rounds, with its range. Ratios are "
+    "taken round by round: their median need not be that of the times beside it."
+)
 
 
 def write_page(name: str, title: str, body: Sequence[str], how: str = IN_TURN) -> Path:

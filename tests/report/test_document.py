@@ -201,6 +201,13 @@ def test_a_folder_without_records_is_refused(
         open_folder(tmp_path)
 
 
+def test_a_folder_whose_first_launch_never_ended_is_gone_on_with(tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text("{}")
+
+    with pytest.raises(UserError, match="nothing was measured yet\n.*run --resume"):
+        open_folder(tmp_path)
+
+
 def test_no_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="there is no such folder"):
         open_folder(tmp_path / "nowhere")
