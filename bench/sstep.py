@@ -84,6 +84,7 @@ def bench_counts(section: str) -> list[str]:
     """Iterations (and errors, where the solution is known) to a residual of 1e-6."""
     rhs, meshes = COUNTS[section]
     variants = {"textbook": {"variant": "textbook"}, **VARIANTS}
+    variants["sstep, s=6"] = {"variant": "sstep", "s": 6}
     ends = " to ".join(map(str, dict.fromkeys((meshes[0], meshes[-1]))))
     error = ", and the error" if rhs == "paper" else ""
     lines = [

@@ -62,8 +62,8 @@ def open_folder(directory: Path) -> Dossier:
     if not directory.is_dir():
         raise UserError(Problem(str(directory), "there is no such folder", _MEND))
     if not folder.records.exists() and folder.plan.exists():
-        what, mend = "nothing was measured yet", f"go on with it: haloscope run --resume {directory}"
-        raise UserError(Problem(str(directory), what, mend))
+        mend = f"go on with it: haloscope run --resume {directory}"
+        raise UserError(Problem(str(directory), "nothing was measured yet", mend))
     if not folder.records.exists():
         raise UserError(Problem(str(directory), "no records.jsonl is in it", _MEND))
     records = tuple(latest(read(folder.records)))
