@@ -184,9 +184,18 @@ def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
     }
 
 
+_ONLY_WITH = {
+    ("jacobi3d", "L"): ("size", "cubes"),
+    ("poisson_cg", "s"): ("variant", "sstep"),
+    ("poisson_cg", "reorthogonalise"): ("variant", "sstep"),
+}
+"""Parameters of a kernel that have a meaning with one value of another one alone."""
+
+
 def _plays_no_part(name: str, kernel: str, params: Mapping[str, Any]) -> bool:
     """Is it a parameter that another one leaves without a meaning?"""
-    return (kernel, name) == ("jacobi3d", "L") and params.get("size", "cubes") != "cubes"
+    other, value = _ONLY_WITH.get((kernel, name), ("", None))
+    return other in params and params[other] != value
 
 
 def group(records: Iterable[Record], planned: Iterable[Planned] = ()) -> list[MeasuredCase]:

@@ -186,3 +186,9 @@ def test_variants_by_ranks_and_the_fastest() -> None:
     assert isinstance(panel, series.model.Lines)
     assert [curve.label for curve in panel.curves] == ["textbook", "sstep"]
     assert tables.build("iterations", cases(raws[:1]), context(raws)) == []
+
+
+def test_what_only_sstep_has_is_no_setting_of_the_others() -> None:
+    fused, sstep = cases([solves("fused", 1, 20.0), solves("sstep", 1, 16.0)])
+    assert not {"s", "reorthogonalise"} & set(fused.settings)
+    assert (sstep.settings["s"], sstep.settings["reorthogonalise"]) == (2, 8)
