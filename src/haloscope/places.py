@@ -158,7 +158,7 @@ class Simulated:
             transports={},
             missing={},
             placements=[cluster.OTHER_NODE] if self.cluster.nodes > 1 else [],
-            can_share=False,
+            simulated=True,
             variants=node.variants,
         )
 

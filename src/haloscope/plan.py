@@ -69,7 +69,7 @@ class Site:
     transports:   those that each MPI library that is there has.
     missing:      MPI libraries that are not there, and why.
     placements:   those that two ranks can have here.
-    can_share:    could ranks and threads share cores, if that was asked for?
+    simulated:    is it a cluster file's? There no ranks or threads can share cores.
     variants:     kernels of which the place knows some variants alone, and those.
     """
 
@@ -82,7 +82,7 @@ class Site:
     transports: Mapping[str, Sequence[str]] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
     placements: Sequence[str] = ()
-    can_share: bool = True
+    simulated: bool = False
     variants: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
@@ -131,6 +131,8 @@ def expand(
     """
     findings = _Findings()
     for index, run in enumerate(study.runs):
+        if run.only_simulated and not site.simulated:
+            continue
         _RunExpansion(study, index, run, site, program, where or _in_file, findings).expand()
     return findings.plan()
 
@@ -237,7 +239,7 @@ class _RunExpansion:
         return self.site.cores, count(self.site.cores, "core")
 
     def _refuse_crowded(self, layout: Layout) -> None:
-        share = ", or share cores with --oversubscribe" if self.site.can_share else ""
+        share = "" if self.site.simulated else ", or share cores with --oversubscribe"
         self._problem(
             "layout",
             f"ppn {layout.ppn} x threads {layout.threads} are too many: "

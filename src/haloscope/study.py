@@ -197,6 +197,11 @@ class Run(_Model):
     skip_too_large: bool = Field(
         False, description="true leaves out what is too large for this machine, false refuses it"
     )
+    only_simulated: bool = Field(
+        False,
+        description="true leaves the run to simulated clusters: published programs, beside whose "
+        "figures a simulation of the same stands",
+    )
 
 
 class Element(_Model):
