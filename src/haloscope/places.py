@@ -172,6 +172,7 @@ class Simulated:
         node = self.cluster.node
         described = {
             **self.identity(),
+            "source": self.cluster.source,
             "sockets": node.sockets,
             "threads_per_core": node.threads_per_core,
             "smt_gain": node.smt_gain.value if node.smt_gain else None,
