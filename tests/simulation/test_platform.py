@@ -93,6 +93,7 @@ def test_a_fat_tree_has_its_levels_links_and_shared_memory() -> None:
     assert found["topo_parameters"] == "2;2,2;1,1;1,2"
     assert found["radical"] == "0-3"
     assert found["core"] == "8"
+    assert found["sharing_policy"] == "SPLITDUPLEX"  # both ways at once, each at full speed
     assert (found["bw"], found["lat"]) == ("10000000000.0Bps", "5e-07s")
     assert (found["loopback_bw"], found["loopback_lat"]) == ("8000000000.0Bps", "4e-07s")
 

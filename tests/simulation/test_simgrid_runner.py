@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -54,6 +55,10 @@ def test_a_solve_is_cut_short_and_counted_whole(tmp_path: Path) -> None:
     assert record["outcome"] == "ok", record
     assert record["clock"] == "simulated"
     assert record["result"]["iterations"] == 387
+    (short,) = runner(tmp_path).run([job(n=256, iterations=20)])
+    assert short["simulation"]["of_iterations"] is None
+    assert record["times_s"] == pytest.approx([short["times_s"][0] * 387 / 20])
+    assert record["work"]["flops"] == pytest.approx(short["work"]["flops"] * 387 / 20)
     assert record["params"]["iterations"] == 0
     simulation = record["simulation"]
     assert (simulation["iterations"], simulation["of_iterations"]) == (20, 387)
@@ -108,10 +113,22 @@ def test_what_a_study_gives_is_shortened_too(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("smpi")
 def test_files_can_be_kept(tmp_path: Path) -> None:
+    """Whether the case was simulated before or not; run.sh simulates it again."""
     one = job(n=64)
-    list(runner(tmp_path / "cache", keep=tmp_path / "kept").run([one]))
-    names = sorted(path.name for path in (tmp_path / "kept" / one.case.id).iterdir())
-    assert names == ["hosts", "machine", "platform.xml"]
+    (first,) = runner(tmp_path / "cache").run([one])
+    (again,) = runner(tmp_path / "cache", keep=tmp_path / "kept").run([one])
+    assert again["simulation"]["cached"] is True
+    folder = tmp_path / "kept" / one.case.id
+    assert sorted(path.name for path in folder.iterdir()) == [
+        *("hosts", "machine", "platform.xml", "run.sh")
+    ]
+    assert "# poisson_cg n=64, 4 ranks on 2 nodes, on tiny\n" in (
+        folder / "run.sh"
+    ).read_text(encoding="utf-8")
+    subprocess.run([folder / "run.sh"], check=True, capture_output=True)
+    assert json.loads((folder / "record.json").read_text())["times_s"] == pytest.approx(
+        [first["times_s"][0] * 20 / first["result"]["iterations"]]
+    )
     assert (tmp_path / "kept" / one.case.id / "hosts").read_text().split() == [
         *("node-0", "node-0", "node-1", "node-1")
     ]
@@ -136,7 +153,7 @@ def program(folder: Path, body: str) -> Built:
     """A program of our own in place of halobench."""
     source = folder / "program.c"
     source.write_text(
-        "#include <mpi.h>\n#include <stdlib.h>\n#include <signal.h>\n"
+        "#include <mpi.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <signal.h>\n"
         f"int main(int argc, char** argv) {{ MPI_Init(&argc, &argv); {body} MPI_Finalize(); }}\n"
     )
     binary = folder / "program"
@@ -158,6 +175,10 @@ def program(folder: Path, body: str) -> Built:
         ),
         (
             "char* p = malloc(1ul << 47); *p = 1;",
+            r"poisson_cg n=64, 4 ranks on 2 nodes: out of memory: 4 simulated ranks had \d.* MiB",
+        ),
+        (
+            'fputs("Failed to allocate stack.\\n", stderr); exit(1);',  # as SimGrid says it
             r"poisson_cg n=64, 4 ranks on 2 nodes: out of memory: 4 simulated ranks had \d.* MiB",
         ),
     ],
