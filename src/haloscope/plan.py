@@ -192,7 +192,7 @@ class _RunExpansion:
         for layout in self._layouts():
             if not self._crowded(layout) or self.site.oversubscribe:
                 yield layout
-            elif self.run.skip_too_large:
+            elif self._leaves_out:
                 why = f"as a node here has {self._slots(layout)[1]}"
                 left_out.setdefault((why, layout.threads), {})[str(layout.ppn)] = None
             else:
@@ -220,9 +220,16 @@ class _RunExpansion:
         """The numbers of nodes that there are; the others are noted."""
         asked, there = self.run.layout.nodes, self.site.nodes
         if more := [str(nodes) for nodes in asked if nodes > there]:
-            why = f"as this machine is {'one node' if there == 1 else f'{there} nodes'}"
+            machine = f"this machine is {'one node' if there == 1 else f'{there} nodes'}"
+            why = f"as {f'the cluster has {there:,} nodes' if self.site.simulated else machine}"
             self.findings.leave_out(why, f"{self._name} on {listed(more)} nodes")
         return [nodes for nodes in asked if nodes <= there]
+
+    @property
+    def _leaves_out(self) -> bool:
+        """Does what is too large leave the rest alone? A simulated cluster is another machine than
+        a study was written for: there it always does."""
+        return self.run.skip_too_large or self.site.simulated
 
     @property
     def _name(self) -> str:
@@ -239,12 +246,11 @@ class _RunExpansion:
         return self.site.cores, count(self.site.cores, "core")
 
     def _refuse_crowded(self, layout: Layout) -> None:
-        share = "" if self.site.simulated else ", or share cores with --oversubscribe"
         self._problem(
             "layout",
             f"ppn {layout.ppn} x threads {layout.threads} are too many: "
             f"a node here has {self._slots(layout)[1]}",
-            f"ask for fewer{share}; {_LEAVE_OUT}",
+            f"ask for fewer, or share cores with --oversubscribe; {_LEAVE_OUT}",
         )
 
     def _check_and_add(self, given: dict[str, Value], layout: Layout) -> None:
@@ -304,6 +310,9 @@ class _RunExpansion:
 
     def _absent(self, layout: Layout, toolchain: str, transport: str | None) -> str | None:
         """Why a case can't run here though nothing is wrong with it; None if it can."""
+        if self.site.simulated and (toolchain not in self.site.toolchains or transport):
+            asked = f"transport '{transport}'" if transport else f"MPI library '{toolchain}'"
+            return f"no {asked} can be simulated: the cluster file says which library there is"
         if toolchain in self.site.missing:
             return self.site.missing[toolchain]
         there = self.site.transports.get(toolchain, ())
@@ -326,7 +335,7 @@ class _RunExpansion:
         if need <= self.site.memory_bytes:
             return True
         there = size(self.site.memory_bytes)
-        if self.run.skip_too_large:
+        if self._leaves_out:
             why = f"as {there} of memory are free"
             self.findings.leave_out(why, f"{case.label} ({size(need)})")
         else:

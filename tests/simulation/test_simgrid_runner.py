@@ -122,9 +122,9 @@ def test_files_can_be_kept(tmp_path: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == [
         *("hosts", "machine", "platform.xml", "run.sh")
     ]
-    assert "# poisson_cg n=64, 4 ranks on 2 nodes, on tiny\n" in (
-        folder / "run.sh"
-    ).read_text(encoding="utf-8")
+    assert "# poisson_cg n=64, 4 ranks on 2 nodes, on tiny\n" in (folder / "run.sh").read_text(
+        encoding="utf-8"
+    )
     subprocess.run([folder / "run.sh"], check=True, capture_output=True)
     assert json.loads((folder / "record.json").read_text())["times_s"] == pytest.approx(
         [first["times_s"][0] * 20 / first["result"]["iterations"]]
