@@ -17,11 +17,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from test_simulated import BINARY, smpi  # noqa: F401 - a fixture
 
 from haloscope.case import Case, Job, Layout
-from haloscope.cluster import find
+from haloscope.cluster import Algorithm, find
 from haloscope.places import smpi as found_smpi
 from haloscope.runners.base import Session
 from haloscope.runners.local import Built
 from haloscope.runners.simgrid import SimgridRunner
+from haloscope.smpi_collectives import ALGORITHMS, SELECTOR
 
 SESSION = Session("a study", 1, {"host": "tiny", "cores": 4}, "0", None)
 PARAMS: dict[str, Any] = {"iterations": 0, "tolerance": 1e-6, "rhs": "paper", "repetitions": 1}
@@ -196,7 +197,8 @@ def test_ranks_that_wait_for_ever_and_lack_of_memory_are_told_apart(
 def test_what_simgrid_refuses_is_told_in_its_words(tmp_path: Path) -> None:
     cluster = described()
     assert cluster.mpi is not None
-    mpi = cluster.mpi.model_copy(update={"collectives": {"allreduce": "magic"}})
+    magic = Algorithm(algorithm="magic", source="a test")
+    mpi = cluster.mpi.model_copy(update={"collectives": {"allreduce": magic}})
     odd = cluster.model_copy(update={"mpi": mpi})
     one = replace(runner(tmp_path), built=program(tmp_path, ""), cluster=odd)
     (record,) = one.run([job(n=64)])
@@ -204,6 +206,22 @@ def test_what_simgrid_refuses_is_told_in_its_words(tmp_path: Path) -> None:
     assert record["reason"].startswith(
         "SimGrid: Collective 'allreduce' has no algorithm 'magic'! Valid algorithms: default, lr,"
     )
+
+
+@pytest.mark.usefixtures("smpi")
+@pytest.mark.parametrize("operation", [name for name in ALGORITHMS if name != SELECTOR])
+def test_simgrid_has_the_algorithms_that_cluster_files_may_name(
+    tmp_path: Path, operation: str
+) -> None:
+    cluster = described()
+    assert cluster.mpi is not None
+    magic = Algorithm(algorithm="magic", source="a test")
+    mpi = cluster.mpi.model_copy(update={"collectives": {operation: magic}})
+    odd = cluster.model_copy(update={"mpi": mpi})
+    one = replace(runner(tmp_path), built=program(tmp_path, ""), cluster=odd)
+    (record,) = one.run([job(n=64)])
+    _, _, there = record["reason"].rstrip(".").partition("Valid algorithms: ")
+    assert set(ALGORITHMS[operation]) <= set(there.split(", "))
 
 
 @pytest.mark.usefixtures("smpi")
