@@ -114,8 +114,8 @@ def simulated(records: Sequence[Record]) -> Iterator[str]:
     )
     yield (
         "One launch a case: a simulation gives the same time again, so nothing has an interval and "
-        "differences are no question of chance. How far a prediction is from a machine they do not "
-        "say: haloscope validate does."
+        "differences are no question of chance. How far predictions are off, haloscope validate "
+        "says."
     )
     asked = sorted({f"{r.layout.get('places')} {r.layout.get('bind')}" for r in records})
     yield f"Where ranks and threads are, for the node model: {listed(asked)}."
@@ -147,7 +147,7 @@ def _messages(records: Sequence[Record]) -> str:
     if not sent:
         return ""
     return (
-        f"Simulated messages between two ranks: {sent:,.0f} in {seconds(wall_s)} of this computer, "
+        f"Simulated messages between two ranks: {sent:,.0f} in {seconds(wall_s)} of simulating, "
         f"{number(sent / wall_s)} a second, those inside collective operations not counted."
     )
 

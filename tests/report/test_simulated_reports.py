@@ -30,7 +30,7 @@ def test_of_simulated_times_nothing_is_said_that_only_launches_have() -> None:
         "Of 1 solve 20 iterations were simulated, and all times, phases and work taken in "
         "proportion to the known number: 1581 (a paper, table 1)."
     ) in told
-    assert last.startswith("Simulated messages between two ranks: 120 in 500 ms of this computer, ")
+    assert last.startswith("Simulated messages between two ranks: 120 in 500 ms of simulating, ")
     assert "240 a second" in last
     assert any(line.startswith("Answers that were computed and checked: 1 of 2.") for line in told)
     for word in ("Mann-Whitney", "may use, which", "bootstrap", "The answer of every"):

@@ -31,7 +31,7 @@ seconds, have no error.
 
 Where the processes of a node were is not published for wall times: they are taken to be spread
 over its sockets. Filling one socket first (bind = "close") would predict partly filled nodes to
-take 2 to 3 times as long as was published.
+take up to 2.2 times as long as published (table 4.1 of hpcf-2018-10, one node).
 
 One choice was made with cells of several nodes in sight: that sums of all ranks go up a tree and
 down again (collectives in the cluster files), as no source says which algorithm was used; table 4.1
