@@ -290,8 +290,8 @@ def test_grids_have_the_printed_form() -> None:
 
 def test_facts_can_be_asked_for_like_columns() -> None:
     grid = table(STAMPEDE, "4.1")
-    assert grid.lookup(n=1024, nodes=1, ppn=1, bind="close", threads=1) == 7
-    assert grid.lookup(n=1024, nodes=1, ppn=1, bind="spread") is None
+    assert grid.lookup(n=1024, nodes=1, ppn=1, omp_proc_bind="close", threads=1) == 7
+    assert grid.lookup(n=1024, nodes=1, ppn=1, omp_proc_bind="spread") is None
     assert papers.lookup(STAMPEDE, "4.1", n=1024, nodes=2, ppn=4) == 1
 
 

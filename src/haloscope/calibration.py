@@ -6,7 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from haloscope.cluster import Cluster, Messages, Mpi, Overheads, Protocol, Quantity, within_node
+from haloscope.cluster import (
+    Algorithm,
+    Cluster,
+    Messages,
+    Mpi,
+    Overheads,
+    Protocol,
+    Quantity,
+    within_node,
+)
 from haloscope.evidence import MeasuredCase
 from haloscope.fits import exchanges, message_models
 from haloscope.models import loggp
@@ -17,6 +26,7 @@ from haloscope.points import Swept, sweep
 from haloscope.quantities import PARAMETERS, PER_BYTE, SECONDS, count, listed, rate, seconds, size
 from haloscope.quantities import quantity as quantity_of
 from haloscope.rendezvous import rendezvous_bytes
+from haloscope.smpi_collectives import SELECTOR
 from haloscope.stats import Estimate
 
 SOURCE = "haloscope calibrate"
@@ -127,13 +137,14 @@ def _mpi(measured: Cluster, cases: Sequence[MeasuredCase]) -> Mpi | None:
     if messages is None or rendezvous is None:
         return None
     known = [name for start, name in SELECTORS.items() if messages.mpi.startswith(start)]
+    chosen = f"SimGrid's choice by size and ranks for {messages.mpi}"
     send, receive = _ends_of_a_message(measured.overheads, messages)
     return Mpi(
         library=messages.mpi,
         rendezvous_bytes=rendezvous,
         send_overhead_s=send,
         receive_overhead_s=receive,
-        collectives={"selector": known[0]} if known else {},
+        collectives={SELECTOR: Algorithm(algorithm=known[0], source=chosen)} if known else {},
     )
 
 

@@ -122,11 +122,12 @@ def start(request: Request, tell: Teller) -> Campaign:
         replace(problem, where=f"{draft.path}: {problem.where}")
         for problem in unknown_settings(study, bench.program)
     ]
-    unfit = place.problems(draft.study, draft.where)
-    problems = [*draft.problems, *unfit, *bench.problems, *plan.problems, *unknown]
+    problems = [*draft.problems, *bench.problems, *plan.problems, *unknown]
     problems += folder.problems()
-    if not plan.cases and not problems:
-        problems.append(Problem(str(draft.path), "nothing can run here", "\n    ".join(plan.notes)))
+    absent = dict.fromkeys(case.absent for case in plan.cases if place.simulated)
+    if not problems and (not plan.cases or (absent and None not in absent)):
+        why = "\n    ".join([*plan.notes, *map(str, absent)])
+        problems.append(Problem(str(draft.path), "nothing can run here", why))
     if problems:
         raise UserError(problems)
     saved = SavedPlan(
@@ -151,21 +152,20 @@ def _check_launches(launches: int | None) -> None:
 def _as_requested(study: Study, request: Request, *, simulated: bool) -> Study:
     """The study with the request's launches and toolchain, and "all" toolchains by their names.
 
-    Simulated times are the same in every launch: one is enough.
+    Simulated times are the same in every launch: one is enough, and no precision is to be reached.
     """
-    if simulated:
-        once = [run.model_copy(update={"launches": 1, "toolchains": None}) for run in study.runs]
-        return study.model_copy(update={"runs": once, "precision": None})
+    launches = 1 if simulated else request.launches
 
     def changed(run: Run) -> Run:
         asked = [request.toolchain] if request.toolchain is not None else run.toolchains
         every = asked is not None and studies.ALL in asked
         changes: dict[str, Any] = {"toolchains": toolchain.names() if every else asked}
-        if request.launches is not None:
-            changes["launches"] = request.launches
+        if launches is not None:
+            changes["launches"] = launches
         return run.model_copy(update=changes)
 
-    return study.model_copy(update={"runs": [changed(run) for run in study.runs]})
+    runs = {"runs": [changed(run) for run in study.runs]}
+    return study.model_copy(update={**runs, **({"precision": None} if simulated else {})})
 
 
 def _default_folder(name: str) -> Path:

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError
 
+from haloscope.contradictions import contradictions
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.paths import share
 
@@ -141,18 +142,25 @@ class Network(_Part):
         return prod(self.dimensions) if self.topology == "torus" else None
 
 
+class Algorithm(_Part):
+    """How a collective operation goes, by SimGrid's name, and where that is from."""
+
+    algorithm: str
+    source: str = Field(min_length=1)
+
+
 class Mpi(_Part):
     """An MPI library. Overheads are those of each message, in time of the processor.
 
     rendezvous_bytes: from that size on, a send waits for its receive. collectives: algorithms by
-    operation, or "selector", by SimGrid's names.
+    operation, or "selector", by SimGrid's names (smpi_collectives.py).
     """
 
     library: str = Field(min_length=1)
     rendezvous_bytes: Quantity
     send_overhead_s: Quantity | None = None
     receive_overhead_s: Quantity | None = None
-    collectives: dict[str, str] = Field(default_factory=dict)
+    collectives: dict[str, Algorithm] = Field(default_factory=dict)
 
 
 class Protocol(_Part):
@@ -221,21 +229,9 @@ def load(path: Path) -> Cluster:
         raise UserError([_problem(path, detail) for detail in error.errors()]) from error
     if problems := [_impossible(path, *one) for one in _quantities(data) if not _possible(*one)]:
         raise UserError(problems)
-    if problems := list(_contradictions(path, found.node)):
+    if problems := list(contradictions(path, found)):
         raise UserError(problems)
     return found
-
-
-def _contradictions(path: Path, node: Node) -> Iterator[Problem]:
-    """Numbers of a node that can't be true together."""
-    if node.cores % node.sockets:
-        what = f"{node.cores} can't be shared out to {node.sockets} sockets"
-        yield Problem(f"{path}: node.cores", what, "give the cores of all sockets together")
-    for index, cache in enumerate(node.caches):
-        if cache.shared_by > node.cores:
-            what = f"{cache.shared_by} cores can't share it, a node has {node.cores}"
-            mend = "give the cores that share one cache"
-            yield Problem(f"{path}: node.caches.{index}.shared_by", what, mend)
 
 
 UNITS = {
@@ -282,13 +278,14 @@ def ready() -> dict[str, Path]:
 
 
 def find(name: str) -> Cluster:
-    """The cluster of that name. UserError, with the nearest, where there is none."""
+    """The cluster of that name, or of a file. UserError, with the nearest, where there is none."""
     known = ready()
-    if name not in known:
+    path = Path(name) if name.endswith(".toml") else known.get(name)
+    if path is None:
         raise UserError(
             Problem(f"cluster {name}", "there is no such file", nearest(name, [*known]))
         )
-    return load(known[name])
+    return load(path)
 
 
 def missing_for_simulation(cluster: Cluster) -> list[Problem]:
@@ -339,5 +336,5 @@ def _problem(path: Path, detail: Any) -> Problem:
 def _parts() -> list[type[BaseModel]]:
     return [
         *(Cluster, Node, KernelRate, Memory, Cache, Network, Level, Mpi, Messages, Protocol),
-        *(Overheads, Quantity),
+        *(Algorithm, Overheads, Quantity),
     ]

@@ -89,6 +89,12 @@ class MeasuredCase:
         return self.settings.get("clock") == "simulated"
 
     @property
+    def cluster(self) -> str | None:
+        """The cluster that it was simulated on; None for one that was measured."""
+        told = [record.raw.get("simulation") or {} for record in self.launches]
+        return told[0].get("cluster") if told else None
+
+    @property
     def oversubscribed(self) -> bool:
         """Did ranks or threads share cores?"""
         return any(record.layout.get("oversubscribed") for record in self.launches)

@@ -189,7 +189,7 @@ def _scaling(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
 
 
 def _published(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """The largest mesh that was solved by one process both here and in some paper."""
+    """The largest mesh that was solved by one process both in these cases and in some paper."""
     own = [
         case
         for case in cases
@@ -203,8 +203,9 @@ def _published(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Find
         ]
         if known:
             theirs = listed([f"{seconds(one.value)} on {one.source}" for one in known])
+            where = f"on {case.cluster}, simulated" if case.cluster else "here"
             yield Finding(
-                f"N = {case.number('n')} on one core takes {seconds(_seconds(case))} here; "
+                f"N = {case.number('n')} on one core takes {seconds(_seconds(case))} {where}; "
                 f"published: {theirs}."
             )
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from haloscope.evidence import MeasuredCase
@@ -31,14 +31,16 @@ def machine_facts(machine: Mapping[str, Any] | None) -> Facts:
     cores = machine.get("cores")
     threads = machine.get("threads_per_core")
     busy = machine.get("busy_processors")
+    simulated = "source" in machine  # a cluster file's
     found = (
-        ("host", machine.get("host")),
+        ("simulated cluster" if simulated else "host", machine.get("host")),
+        ("described by", machine.get("source")),
         ("processor", machine.get("cpu")),
         ("sockets", machine.get("sockets")),
         ("cores", f"{cores} ({count(threads, 'thread')} a core)" if cores and threads else cores),
         ("caches", ", ".join(caches)),
         ("memory", size(machine["memory_bytes"]) if machine.get("memory_bytes") else None),
-        ("frequency governor", machine.get("governor") or "not known"),
+        ("frequency governor", None if simulated else machine.get("governor") or "not known"),
         ("operating system", machine.get("os")),
         ("processors kept busy by others", None if busy is None else f"{busy:.2f}"),
     )
@@ -64,8 +66,10 @@ def toolchain_facts(records: Iterable[Record]) -> Facts:
 def method(
     records: Sequence[Record], cases: Sequence[MeasuredCase], plan: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    """How times were taken and what was made of them."""
+    """How times were taken, or simulated, and what was made of them."""
     good = [record for record in records if record.outcome == "ok"]
+    if good and all(_simulation(record) for record in good):
+        return tuple(line for line in simulated(good) if line)
     return tuple(
         line
         for line in (
@@ -85,6 +89,66 @@ def method(
             "Mann-Whitney tests over launches, with Holm's correction.",
         )
         if line
+    )
+
+
+def _simulation(record: Record) -> Mapping[str, Any]:
+    """What a record says of its simulation; nothing for one that was measured."""
+    return record.raw.get("simulation") or {}
+
+
+def simulated(records: Sequence[Record]) -> Iterator[str]:
+    """How simulated times came about."""
+    clusters = listed(sorted({str(_simulation(record)["cluster"]) for record in records}))
+    yield (
+        f"Nothing ran on {clusters}: halobench ran under SimGrid's SMPI, on the machine that the "
+        f"cluster file describes (haloscope cluster show {clusters}: its numbers, each with its "
+        "source). Messages take the time that the simulated network gives them, computation the "
+        "time that the node model says. The time of a step is the maximum over processes."
+    )
+    yield _cut_short(records)
+    checked = sum(bool(_simulation(record)["verified"]) for record in records)
+    yield (
+        f"Answers that were computed and checked: {checked} of {len(records)}. Of the others time "
+        "alone was simulated, and there is no answer to check."
+    )
+    yield (
+        "One launch a case: a simulation gives the same time again, so nothing has an interval and "
+        "differences are no question of chance. How far predictions are off, haloscope validate "
+        "says."
+    )
+    asked = sorted({f"{r.layout.get('places')} {r.layout.get('bind')}" for r in records})
+    yield f"Where ranks and threads are, for the node model: {listed(asked)}."
+    yield _messages(records)
+
+
+def _cut_short(records: Sequence[Record]) -> str:
+    """Which solves were not simulated to their end, and where their number of steps is from."""
+    short = [one for record in records if (one := _simulation(record)).get("of_iterations")]
+    if not short:
+        return ""
+    steps = listed(sorted({str(one["iterations"]) for one in short}))
+    known = sorted({(one["of_iterations"], str(one["iterations_from"])) for one in short})
+    whole = "; ".join(f"{number_of} ({source})" for number_of, source in known)
+    return (
+        f"Of {count(len(short), 'solve')} {steps} iterations were simulated, and all times, phases "
+        f"and work taken in proportion to the known number: {whole}."
+    )
+
+
+def _messages(records: Sequence[Record]) -> str:
+    """How fast it was simulated: messages that kernels count, without those inside collectives."""
+    sent = wall_s = 0.0
+    for record in records:
+        messages, one = (record.work or {}).get("messages"), _simulation(record)
+        if messages and record.wall_s:
+            sent += messages * (one.get("iterations") or 1) / (one.get("of_iterations") or 1)
+            wall_s += record.wall_s
+    if not sent:
+        return ""
+    return (
+        f"Simulated messages between two ranks: {sent:,.0f} in {seconds(wall_s)} of simulating, "
+        f"{number(sent / wall_s)} a second, those inside collective operations not counted."
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,6 @@ from haloscope.runners.base import Runner, Session
 from haloscope.runners.local import Built, LocalRunner
 from haloscope.runners.simgrid import SimgridRunner
 from haloscope.session import Workbench
-from haloscope.study import DEFAULT, Study
 from haloscope.toolchain import Toolchain, cache_path
 
 LOCAL = "local"
@@ -39,9 +38,6 @@ class Place(Protocol):
     @property
     def name(self) -> str:
         """What --on calls it."""
-
-    def problems(self, study: Study, where: Callable[[int, str], str]) -> list[Problem]:
-        """What a study asks for that this place can't do; `where` says where a run's key stands."""
 
     def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
         """halobench as it is to run there, built where it is not yet."""
@@ -78,10 +74,6 @@ class Here:
 
     name: str = LOCAL
     simulated = False
-
-    def problems(self, study: Study, where: Callable[[int, str], str]) -> list[Problem]:
-        """Nothing: what this machine lacks is found case by case."""
-        return []
 
     def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
         """halobench built with every toolchain that is wanted."""
@@ -120,19 +112,6 @@ class Simulated:
     keep: Path | None = None
     simulated = True
 
-    def problems(self, study: Study, where: Callable[[int, str], str]) -> list[Problem]:
-        """MPI libraries and transports are the cluster file's; threads have cores of their own."""
-        mend = f"leave it out: {self.name}'s file says which MPI library is simulated"
-        return [
-            Problem(where(index, key), "can't be simulated", mend)
-            for index, run in enumerate(study.runs)
-            for key, asked in (
-                ("toolchains", run.toolchains is not None),
-                ("transports", any(one != DEFAULT for one in run.transports)),
-            )
-            if asked
-        ]
-
     def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
         """halobench built with smpicxx; a real build answers questions, as SMPI's can't."""
         real = session.usual(tell)
@@ -158,8 +137,7 @@ class Simulated:
             transports={},
             missing={},
             placements=[cluster.OTHER_NODE] if self.cluster.nodes > 1 else [],
-            unplaced="distances inside a simulated node make no difference",
-            can_share=False,
+            simulated=True,
             variants=node.variants,
         )
 
@@ -173,6 +151,7 @@ class Simulated:
         node = self.cluster.node
         described = {
             **self.identity(),
+            "source": self.cluster.source,
             "sockets": node.sockets,
             "threads_per_core": node.threads_per_core,
             "smt_gain": node.smt_gain.value if node.smt_gain else None,

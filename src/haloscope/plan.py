@@ -68,9 +68,8 @@ class Site:
     memory_bytes: what is free on a node; toolchains: those of a run that names none.
     transports:   those that each MPI library that is there has.
     missing:      MPI libraries that are not there, and why.
-    placements:   those that two ranks can have here; unplaced: why they have no others, if it is
-                  not that the machine is so.
-    can_share:    could ranks and threads share cores, if that was asked for?
+    placements:   those that two ranks can have here.
+    simulated:    is it a cluster file's? There no ranks or threads can share cores.
     variants:     kernels of which the place knows some variants alone, and those.
     """
 
@@ -83,8 +82,7 @@ class Site:
     transports: Mapping[str, Sequence[str]] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
     placements: Sequence[str] = ()
-    unplaced: str = ""
-    can_share: bool = True
+    simulated: bool = False
     variants: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
@@ -133,6 +131,8 @@ def expand(
     """
     findings = _Findings()
     for index, run in enumerate(study.runs):
+        if run.only_simulated and not site.simulated:
+            continue
         _RunExpansion(study, index, run, site, program, where or _in_file, findings).expand()
     return findings.plan()
 
@@ -192,7 +192,7 @@ class _RunExpansion:
         for layout in self._layouts():
             if not self._crowded(layout) or self.site.oversubscribe:
                 yield layout
-            elif self.run.skip_too_large:
+            elif self._leaves_out:
                 why = f"as a node here has {self._slots(layout)[1]}"
                 left_out.setdefault((why, layout.threads), {})[str(layout.ppn)] = None
             else:
@@ -220,9 +220,16 @@ class _RunExpansion:
         """The numbers of nodes that there are; the others are noted."""
         asked, there = self.run.layout.nodes, self.site.nodes
         if more := [str(nodes) for nodes in asked if nodes > there]:
-            why = f"as this machine is {'one node' if there == 1 else f'{there} nodes'}"
+            machine = f"this machine is {'one node' if there == 1 else f'{there} nodes'}"
+            why = f"as {f'the cluster has {there:,} nodes' if self.site.simulated else machine}"
             self.findings.leave_out(why, f"{self._name} on {listed(more)} nodes")
         return [nodes for nodes in asked if nodes <= there]
+
+    @property
+    def _leaves_out(self) -> bool:
+        """Does what is too large leave the rest alone? A simulated cluster is another machine than
+        a study was written for: there it always does."""
+        return self.run.skip_too_large or self.site.simulated
 
     @property
     def _name(self) -> str:
@@ -239,12 +246,11 @@ class _RunExpansion:
         return self.site.cores, count(self.site.cores, "core")
 
     def _refuse_crowded(self, layout: Layout) -> None:
-        share = ", or share cores with --oversubscribe" if self.site.can_share else ""
         self._problem(
             "layout",
             f"ppn {layout.ppn} x threads {layout.threads} are too many: "
             f"a node here has {self._slots(layout)[1]}",
-            f"ask for fewer{share}; {_LEAVE_OUT}",
+            f"ask for fewer, or share cores with --oversubscribe; {_LEAVE_OUT}",
         )
 
     def _check_and_add(self, given: dict[str, Value], layout: Layout) -> None:
@@ -304,13 +310,18 @@ class _RunExpansion:
 
     def _absent(self, layout: Layout, toolchain: str, transport: str | None) -> str | None:
         """Why a case can't run here though nothing is wrong with it; None if it can."""
+        if self.site.simulated and (toolchain not in self.site.toolchains or transport):
+            asked = f"transport '{transport}'" if transport else f"MPI library '{toolchain}'"
+            return f"no {asked} can be simulated: the cluster file says which library there is"
         if toolchain in self.site.missing:
             return self.site.missing[toolchain]
         there = self.site.transports.get(toolchain, ())
         if transport is not None and transport not in there:
             return missing(transport, toolchain, there)
         if layout.placement is not None and layout.placement not in self.site.placements:
-            return self.site.unplaced or f"no two ranks can be placed {layout.placement} here"
+            if self.site.simulated:
+                return "distances inside a simulated node make no difference"
+            return f"no two ranks can be placed {layout.placement} here"
         return None
 
     def _unknown(self, params: Mapping[str, Any]) -> str | None:
@@ -326,7 +337,7 @@ class _RunExpansion:
         if need <= self.site.memory_bytes:
             return True
         there = size(self.site.memory_bytes)
-        if self.run.skip_too_large:
+        if self._leaves_out:
             why = f"as {there} of memory are free"
             self.findings.leave_out(why, f"{case.label} ({size(need)})")
         else:

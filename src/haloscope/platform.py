@@ -19,6 +19,7 @@ from haloscope.cluster import (
     between_nodes,
     within_node,
 )
+from haloscope.smpi_collectives import SELECTOR
 
 SPEED_FLOPS = 1e9
 """Of a host, nominally: computation is charged in seconds."""
@@ -150,8 +151,8 @@ def settings(cluster: Cluster) -> list[str]:
         "smpi/lat-factor": latencies,
         "smpi/barrier": "ompi_bruck",  # SMPI's own lets rank 0 wait for all others at once
         **{
-            ("smpi/coll-selector" if name == "selector" else f"smpi/{name}"): algorithm
-            for name, algorithm in mpi.collectives.items()
+            ("smpi/coll-selector" if name == SELECTOR else f"smpi/{name}"): one.algorithm
+            for name, one in mpi.collectives.items()
         },
     }
     return [f"--cfg={key}:{value}" for key, value in found.items()]

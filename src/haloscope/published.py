@@ -72,9 +72,18 @@ class Library:
         return None
 
 
+def comparable(table: PaperTable, case: MeasuredCase) -> bool:
+    """Is what a table says of the kernel's variant that a case has, where the case is simulated?
+
+    A prediction stands beside figures of the same program alone; another variant that runs on a
+    real machine shows what it is worth.
+    """
+    return not case.simulated or table.facts.get("variant") in (None, case.settings.get("variant"))
+
+
 def _agrees(table: PaperTable, case: MeasuredCase, but: str = "") -> bool:
     """Do a table's facts, all but one, hold for a case?"""
-    if table.facts.get("kernel") != case.kernel:
+    if table.facts.get("kernel") != case.kernel or not comparable(table, case):
         return False
     names = [name for name in _SETTINGS if name in table.facts and name != but]
     return all(case.settings.get(name) == table.facts[name] for name in names)

@@ -52,7 +52,10 @@ class Ladder:
 
 @dataclass(frozen=True)
 class Scaling:
-    """Ladders that differ in nothing but the mesh. p is a number of "processes" or of "threads"."""
+    """Ladders that differ in nothing but the mesh.
+
+    p: what is counted: "processes", "threads" of one, or "cores" where processes have threads.
+    """
 
     label: str
     p: str
@@ -73,10 +76,11 @@ def scalings(cases: Sequence[MeasuredCase]) -> list[Scaling]:
 def _by_processes(part: Facet) -> Iterator[Scaling]:
     """One for each number of processes per node on several nodes; one in all on one node."""
     several = [case for case in part.cases if case.number("nodes") > 1]
+    p = "processes" if all(case.cores == case.ranks for case in part.cases) else "cores"
     for ppn in values(several, "ppn") or (None,):
         arrangement = f"{count(ppn, 'process', 'processes')} per node" if ppn else ""
         label = ", ".join(text for text in (part.label, arrangement) if text)
-        yield Scaling(label, "processes", _ladders(part, ppn))
+        yield Scaling(label, p, _ladders(part, ppn))
 
 
 def _by_threads(part: Facet) -> Scaling:

@@ -195,7 +195,14 @@ class Run(_Model):
         None, description="a whole number from 1, in place of the study's launches"
     )
     skip_too_large: bool = Field(
-        False, description="true leaves out what is too large for this machine, false refuses it"
+        False,
+        description="true leaves out what is too large for this machine, false refuses it; "
+        "simulated clusters leave it out",
+    )
+    only_simulated: bool = Field(
+        False,
+        description="true leaves the run to simulated clusters: published programs, beside whose "
+        "figures a simulation of the same stands",
     )
 
 

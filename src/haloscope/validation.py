@@ -150,9 +150,10 @@ def _todo(table: PaperTable, there: Simulated) -> Iterator[_Todo]:
 
 
 def _solve(table: str, said: Mapping[str, Any]) -> _Todo:
-    """The published program is the textbook variant, with the exchange that the table names.
+    """The published program's variant and exchange are facts of the table.
 
-    Nothing is said of where a node's processes are: they are taken to be spread over its sockets.
+    Nothing is said of where a node's processes are (OMP_PROC_BIND, which some tables name, places
+    the threads of a process): they are taken to be spread over its sockets, as by ready studies.
     """
     keys = {name: said.get(name, 1) for name in ("n", "nodes", "ppn", "threads")}
     published = float(said["time_s"])
@@ -161,7 +162,7 @@ def _solve(table: str, said: Mapping[str, Any]) -> _Todo:
         fitted=keys["nodes"] == 1,
         telling=published >= SHORTEST_S,
     )
-    given = {"n": keys["n"], "variant": "textbook", "exchange": said["exchange"]}
+    given = {"n": keys["n"], "variant": said["variant"], "exchange": said["exchange"]}
     layout = Layout(int(keys["nodes"]), int(keys["ppn"]), int(keys["threads"]), bind="spread")
     return _Todo(cell, "poisson_cg", given, layout, lambda record: float(record["times_s"][0]))
 

@@ -120,6 +120,45 @@ def test_what_is_too_large_is_left_out_only_when_asked() -> None:
     )
 
 
+CLUSTER = replace(SITE, nodes=1736, toolchains=("simgrid",), simulated=True)
+
+
+def test_what_a_simulated_cluster_can_t_do_leaves_the_rest_alone() -> None:
+    plan = planned(
+        {"params": {"n": [8, 2**15]}, "layout": {"ppn": [4, 8], "threads": [1, 2]}},
+        {"layout": {"nodes": [2, 4096]}},
+        {"layout": {"ppn": 2}, "transports": ["default", "tcp"]},
+        {"layout": {"ppn": 3}, "toolchains": ["mpich"]},
+        site=CLUSTER,
+    )
+    assert plan.problems == ()
+    assert plan.notes == (
+        "left out, as a node here has 4 cores: fake with ppn 4 and 8 x threads 2; "
+        "fake with ppn 8 x threads 1",
+        "left out, as 1 GiB of memory are free: fake n=32768, 4 ranks (8 GiB)",
+        "left out, as the cluster has 1,736 nodes: fake on 4096 nodes",
+    )
+    assert [(case.label, case.absent) for case in plan.cases] == [
+        ("fake n=8, 4 ranks", None),
+        ("fake, 2 ranks on 2 nodes", None),
+        ("fake, 2 ranks", None),
+        (
+            "fake, 2 ranks",
+            "no transport 'tcp' can be simulated: the cluster file says which library there is",
+        ),
+        (
+            "fake, 3 ranks",
+            "no MPI library 'mpich' can be simulated: the cluster file says which library there is",
+        ),
+    ]
+
+
+def test_runs_for_simulated_clusters_are_not_of_this_machine() -> None:
+    runs = ({"layout": {"ppn": 2}}, {"layout": {"ppn": 4}, "only_simulated": True})
+    assert shapes(planned(*runs)) == [(2, 1)]
+    assert shapes(planned(*runs, site=CLUSTER)) == [(2, 1), (4, 1)]
+
+
 def test_oversubscribed_cases_are_marked() -> None:
     plan = planned({"layout": {"ppn": [4, 8]}}, site=replace(SITE, oversubscribe=True))
     assert [(case.layout.ppn, case.oversubscribed) for case in plan.cases] == [
@@ -250,9 +289,9 @@ def test_placements_are_two_ranks_and_those_not_here_are_said() -> None:
         },
     }
     assert {case.layout.ranks for case in plan.cases} == {2}
-    simulated = replace(LIBRARIES, unplaced="distances make no difference")
-    others = planned({"layout": {"placement": "same-core"}}, site=simulated)
-    assert [case.absent for case in others.cases] == ["distances make no difference"]
+    simulated = replace(LIBRARIES, simulated=True)
+    (other,) = planned({"layout": {"placement": "same-core"}}, site=simulated).cases
+    assert other.absent == "distances inside a simulated node make no difference"
 
 
 def test_a_placement_stands_alone() -> None:

@@ -91,7 +91,9 @@ def test_it_says_all_that_a_simulation_needs() -> None:
     assert found.node.core_flops_per_s.value == pytest.approx(20e9)
     assert found.mpi is not None
     assert found.mpi.rendezvous_bytes.value == 65536  # the first whose send takes as long as a wait
-    assert found.mpi.collectives == {"selector": "ompi"}
+    assert {name: one.algorithm for name, one in found.mpi.collectives.items()} == {
+        "selector": "ompi"
+    }
     send, receive = found.mpi.send_overhead_s, found.mpi.receive_overhead_s
     assert send is not None and receive is not None
     smallest = found.messages[0].protocols[0].latency_s
@@ -199,6 +201,52 @@ def test_a_described_machine_is_not_written_over(
     cluster.write(calibrated(measured()), Path("clusters", "vm.toml"))
     with pytest.raises(UserError, match="nowhere"):
         execute(Namespace(name="vm", folder="nowhere", launches=None))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "what"),
+    [
+        ("cores = 32\n", "cores = 320\n", "node.memory.5.cores", "320 cores can't use it, a node"),
+        ("cores = 32\n", "cores = 16\n", "node.memory.5.cores", "16 is there already"),
+        (
+            "value = 199.9e9",
+            "value = 1.999e9",
+            "node.memory.5.bandwidth_bytes_per_s",
+            "2.00 GB/s to 32 cores, 176 GB/s to 16",
+        ),
+        ("level = 3", "level = 2", "node.caches", "L2 more than once"),
+        ("34603008", "34603", "node.caches", "L2 of 1 MiB, L3 of 33.8 KiB"),
+        ("levels = [", "dimensions = [1] # [", "network.levels", "a fat tree without any"),
+        ('"fat_tree"', '"torus"', "network.dimensions", "a torus without any"),
+        ("allreduce =", "allreduc =", "mpi.collectives.allreduc", "is no operation"),
+        (
+            'algorithm = "redbcast"',
+            'algorithm = "foo"',
+            "mpi.collectives.allreduce.algorithm",
+            "there is no 'foo'",
+        ),
+    ],
+)
+def test_each_contradiction_is_named_with_its_key(
+    tmp_path: Path, old: str, new: str, key: str, what: str
+) -> None:
+    path = tmp_path / "odd.toml"
+    text = cluster.ready()["stampede2"].read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(UserError) as raised:
+        cluster.load(path)
+    (problem,) = raised.value.problems
+    assert problem.where == f"{path}: {key}"
+    assert problem.what.startswith(what)
+
+
+def test_an_unknown_algorithm_is_told_what_there_is(tmp_path: Path) -> None:
+    path = tmp_path / "odd.toml"
+    text = cluster.ready()["stampede2"].read_text(encoding="utf-8")
+    path.write_text(text.replace('"redbcast"', '"redbcst"'), encoding="utf-8")
+    with pytest.raises(UserError, match="did you mean 'redbcast'.*lr, mpich, mvapich2"):
+        cluster.load(path)
 
 
 def test_numbers_that_contradict_each_other_are_named(tmp_path: Path) -> None:

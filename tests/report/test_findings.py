@@ -46,6 +46,15 @@ def test_ratios_have_their_interval_where_launches_allow_one() -> None:
     assert "times as fast as with one (95 % interval 1." in scaling
 
 
+def test_processes_with_threads_are_counted_as_cores() -> None:
+    raws = [poisson(256, ranks=p, threads=4) for p in (1, 8)]
+
+    (scaling,) = (text for text in texts(raws) if text.startswith("With "))
+
+    assert scaling.startswith("With 32 cores, N = 256 is solved ")
+    assert " times as fast as with 4: " in scaling
+
+
 def test_what_is_slower_is_said_to_take_longer() -> None:
     raws = [
         poisson(256, ranks=p, launch=k, time_s=p * time)

@@ -66,7 +66,7 @@ def described(**changes: Any) -> Cluster:
             "mpi": {
                 "library": "Example MPI",
                 "rendezvous_bytes": quantity(12288),
-                "collectives": {"allreduce": "rdb"},
+                "collectives": {"allreduce": {"algorithm": "rdb", "source": "a test"}},
             },
             "messages": [
                 {
@@ -93,6 +93,7 @@ def test_a_fat_tree_has_its_levels_links_and_shared_memory() -> None:
     assert found["topo_parameters"] == "2;2,2;1,1;1,2"
     assert found["radical"] == "0-3"
     assert found["core"] == "8"
+    assert found["sharing_policy"] == "SPLITDUPLEX"  # both ways at once, each at full speed
     assert (found["bw"], found["lat"]) == ("10000000000.0Bps", "5e-07s")
     assert (found["loopback_bw"], found["loopback_lat"]) == ("8000000000.0Bps", "4e-07s")
 
@@ -166,7 +167,7 @@ def test_options_name_the_switch_of_protocols_and_the_algorithms() -> None:
             "library": "Example MPI",
             "rendezvous_bytes": quantity(1),
             "send_overhead_s": quantity(1e-7),
-            "collectives": {"selector": "mpich"},
+            "collectives": {"selector": {"algorithm": "mpich", "source": "a test"}},
         }
     )
     assert "--cfg=smpi/coll-selector:mpich" in platform.settings(selected)
@@ -241,6 +242,15 @@ def test_a_cluster_is_shown_with_its_sources(capsys: pytest.CaptureFixture[str])
     assert "blocking 1.4:1" in out
     assert "33 MiB for 24 cores" in out
     assert "I_MPI_EAGER_THRESHOLD" in out
+
+
+def test_a_file_is_shown_as_it_is_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mine.toml"
+    cluster.write(described(), path)
+    assert main(["cluster", "show", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("tiny from a test")
+    assert "allreduce by rdb\n" in "\n".join(line.rstrip() for line in out.splitlines())
 
 
 def test_every_cluster_file_can_be_simulated() -> None:

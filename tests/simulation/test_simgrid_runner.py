@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -16,11 +17,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from test_simulated import BINARY, smpi  # noqa: F401 - a fixture
 
 from haloscope.case import Case, Job, Layout
-from haloscope.cluster import find
+from haloscope.cluster import Algorithm, find
 from haloscope.places import smpi as found_smpi
 from haloscope.runners.base import Session
 from haloscope.runners.local import Built
 from haloscope.runners.simgrid import SimgridRunner
+from haloscope.smpi_collectives import ALGORITHMS, SELECTOR
 
 SESSION = Session("a study", 1, {"host": "tiny", "cores": 4}, "0", None)
 PARAMS: dict[str, Any] = {"iterations": 0, "tolerance": 1e-6, "rhs": "paper", "repetitions": 1}
@@ -54,6 +56,10 @@ def test_a_solve_is_cut_short_and_counted_whole(tmp_path: Path) -> None:
     assert record["outcome"] == "ok", record
     assert record["clock"] == "simulated"
     assert record["result"]["iterations"] == 387
+    (short,) = runner(tmp_path).run([job(n=256, iterations=20)])
+    assert short["simulation"]["of_iterations"] is None
+    assert record["times_s"] == pytest.approx([short["times_s"][0] * 387 / 20])
+    assert record["work"]["flops"] == pytest.approx(short["work"]["flops"] * 387 / 20)
     assert record["params"]["iterations"] == 0
     simulation = record["simulation"]
     assert (simulation["iterations"], simulation["of_iterations"]) == (20, 387)
@@ -108,10 +114,22 @@ def test_what_a_study_gives_is_shortened_too(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("smpi")
 def test_files_can_be_kept(tmp_path: Path) -> None:
+    """Whether the case was simulated before or not; run.sh simulates it again."""
     one = job(n=64)
-    list(runner(tmp_path / "cache", keep=tmp_path / "kept").run([one]))
-    names = sorted(path.name for path in (tmp_path / "kept" / one.case.id).iterdir())
-    assert names == ["hosts", "machine", "platform.xml"]
+    (first,) = runner(tmp_path / "cache").run([one])
+    (again,) = runner(tmp_path / "cache", keep=tmp_path / "kept").run([one])
+    assert again["simulation"]["cached"] is True
+    folder = tmp_path / "kept" / one.case.id
+    assert sorted(path.name for path in folder.iterdir()) == [
+        *("hosts", "machine", "platform.xml", "run.sh")
+    ]
+    assert "# poisson_cg n=64, 4 ranks on 2 nodes, on tiny\n" in (folder / "run.sh").read_text(
+        encoding="utf-8"
+    )
+    subprocess.run([folder / "run.sh"], check=True, capture_output=True)
+    assert json.loads((folder / "record.json").read_text())["times_s"] == pytest.approx(
+        [first["times_s"][0] * 20 / first["result"]["iterations"]]
+    )
     assert (tmp_path / "kept" / one.case.id / "hosts").read_text().split() == [
         *("node-0", "node-0", "node-1", "node-1")
     ]
@@ -136,7 +154,7 @@ def program(folder: Path, body: str) -> Built:
     """A program of our own in place of halobench."""
     source = folder / "program.c"
     source.write_text(
-        "#include <mpi.h>\n#include <stdlib.h>\n#include <signal.h>\n"
+        "#include <mpi.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <signal.h>\n"
         f"int main(int argc, char** argv) {{ MPI_Init(&argc, &argv); {body} MPI_Finalize(); }}\n"
     )
     binary = folder / "program"
@@ -160,6 +178,10 @@ def program(folder: Path, body: str) -> Built:
             "char* p = malloc(1ul << 47); *p = 1;",
             r"poisson_cg n=64, 4 ranks on 2 nodes: out of memory: 4 simulated ranks had \d.* MiB",
         ),
+        (
+            'fputs("Failed to allocate stack.\\n", stderr); exit(1);',  # as SimGrid says it
+            r"poisson_cg n=64, 4 ranks on 2 nodes: out of memory: 4 simulated ranks had \d.* MiB",
+        ),
     ],
 )
 def test_ranks_that_wait_for_ever_and_lack_of_memory_are_told_apart(
@@ -175,7 +197,8 @@ def test_ranks_that_wait_for_ever_and_lack_of_memory_are_told_apart(
 def test_what_simgrid_refuses_is_told_in_its_words(tmp_path: Path) -> None:
     cluster = described()
     assert cluster.mpi is not None
-    mpi = cluster.mpi.model_copy(update={"collectives": {"allreduce": "magic"}})
+    magic = Algorithm(algorithm="magic", source="a test")
+    mpi = cluster.mpi.model_copy(update={"collectives": {"allreduce": magic}})
     odd = cluster.model_copy(update={"mpi": mpi})
     one = replace(runner(tmp_path), built=program(tmp_path, ""), cluster=odd)
     (record,) = one.run([job(n=64)])
@@ -183,6 +206,22 @@ def test_what_simgrid_refuses_is_told_in_its_words(tmp_path: Path) -> None:
     assert record["reason"].startswith(
         "SimGrid: Collective 'allreduce' has no algorithm 'magic'! Valid algorithms: default, lr,"
     )
+
+
+@pytest.mark.usefixtures("smpi")
+@pytest.mark.parametrize("operation", [name for name in ALGORITHMS if name != SELECTOR])
+def test_simgrid_has_the_algorithms_that_cluster_files_may_name(
+    tmp_path: Path, operation: str
+) -> None:
+    cluster = described()
+    assert cluster.mpi is not None
+    magic = Algorithm(algorithm="magic", source="a test")
+    mpi = cluster.mpi.model_copy(update={"collectives": {operation: magic}})
+    odd = cluster.model_copy(update={"mpi": mpi})
+    one = replace(runner(tmp_path), built=program(tmp_path, ""), cluster=odd)
+    (record,) = one.run([job(n=64)])
+    _, _, there = record["reason"].rstrip(".").partition("Valid algorithms: ")
+    assert set(ALGORITHMS[operation]) <= set(there.split(", "))
 
 
 @pytest.mark.usefixtures("smpi")

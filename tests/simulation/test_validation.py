@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from haloscope import papers, studyfile
 from haloscope.errors import UserError
+from haloscope.evidence import MeasuredCase, settings_of
 from haloscope.papers import PaperTable
 from haloscope.places import Simulated, place
+from haloscope.plan import expand
+from haloscope.published import Library
+from haloscope.session import Halobench, Workbench
 from haloscope.validation import Cell, Errors, _Todo, _todo, tables_of
+
+BINARY = Path(__file__).resolve().parents[2] / "build" / "release" / "halobench"
 
 
 def cell(published: float, predicted: float | None, *, telling: bool = True) -> Cell:
@@ -80,3 +89,28 @@ def test_tables_that_name_a_cluster_file() -> None:
     assert [table.id for table in tables_of("hpcf-2018-10", ["7.1"])] == ["7.1"]
     with pytest.raises(UserError, match=r"no cluster file describes the machine of 3\.1"):
         tables_of("hpcf-2018-10", ["3.1"])
+
+
+def test_the_ready_study_stands_beside_the_cells_that_validate_predicts() -> None:
+    """Table 4.1, cell by cell: the same cases, by their settings, in run --on and in validate."""
+    if not BINARY.exists():
+        pytest.skip(f"{BINARY} is not there: ./check builds it")
+    (path,) = (path for path in studyfile.ready() if path.stem == "poisson-scaling")
+    there = place("stampede2")
+    assert isinstance(there, Simulated)
+    site = there.site(Workbench({}, (), ()), oversubscribe=False)
+    program = Halobench(BINARY)
+    plan = expand(studyfile.load(path), site, program)
+    cells = {one.case(program).id: one.cell for one in todo(tables_of("hpcf-2018-10", ["4.1"])[0])}
+    library = Library([papers.load("hpcf-2018-10")], only="4.1")
+    beside = {}
+    for case in plan.cases:
+        settings = {**settings_of(case.as_dict()), "clock": "simulated"}
+        measured = MeasuredCase(case.id, case.kernel, settings, (), ())
+        if found := library.find(measured, "time_s", ("walltime_grid",)):
+            assert case.params["variant"] == "textbook"
+            beside[case.id] = found.value
+    assert beside == {
+        id: one.published for id, one in cells.items() if float(one.keys["n"]) <= 2048
+    }
+    assert len(beside) == 60

@@ -28,7 +28,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     show = actions.add_parser("show", help="one of them", description=_DESCRIPTION)
-    show.add_argument("name", metavar="NAME", help="its name: haloscope list")
+    show.add_argument("name", metavar="NAME", help="its name (haloscope list), or a TOML file")
     show.set_defaults(execute=execute)
 
 
@@ -72,8 +72,8 @@ def _lines(found: Cluster) -> Iterator[tuple[str, str, str]]:
         limit = found.mpi.rendezvous_bytes
         yield "MPI", found.mpi.library, ""
         yield "", f"rendezvous from {size(limit.value)}", limit.source
-        for operation, algorithm in found.mpi.collectives.items():
-            yield "", f"{operation} by {algorithm}", ""
+        for operation, one in found.mpi.collectives.items():
+            yield "", f"{operation} by {one.algorithm}", one.source
     for messages in found.messages:
         yield (
             f"messages, {messages.placement}",

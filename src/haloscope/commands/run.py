@@ -51,7 +51,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         default="local",
         help="this machine (local), or a cluster file's name (haloscope list): simulated there",
     )
-    add("--keep", metavar="DIR", help="keep each simulated case's platform and host file there")
+    add("--keep", metavar="DIR", help="keep each simulated case's files there, and the command")
     add("--out", metavar="DIR", help="the result folder (default: results/STUDY-DATE-TIME)")
     add("--launches", metavar="N", type=int, help="whole jobs of each case, not the study's number")
     add("--resume", metavar="DIR", help="go on with a result folder; what is done is skipped")

@@ -28,6 +28,14 @@ Numbers of the cluster files come from data sheets, descriptions, and cells of o
 from cells of one rank, one socket, or one whole node. Errors of those cells are shown apart from
 those of all others, which are predicted only. Wall times of less than 5 s, printed in whole
 seconds, have no error.
+
+Where the processes of a node were is not published for wall times: they are taken to be spread
+over its sockets. Filling one socket first (bind = "close") would predict partly filled nodes to
+take up to 2.2 times as long as published (table 4.1 of hpcf-2018-10, one node).
+
+One choice was made with cells of several nodes in sight: that sums of all ranks go up a tree and
+down again (collectives in the cluster files), as no source says which algorithm was used; table 4.1
+of hpcf-2018-10 comes out much the same with the other (ARCHITECTURE.md).
 """
 _EPILOG = """\
 examples:

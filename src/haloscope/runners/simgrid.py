@@ -15,6 +15,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import signal
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -39,7 +40,8 @@ SIMULATED_ITERATIONS = 20
 class SimgridRunner:
     """Simulates jobs, `at_once` side by side, each in a process of its own.
 
-    keep: a folder for each case's platform, host file and node model; None keeps none.
+    keep: where each case has a folder with its platform, host file and node model, and with run.sh,
+    which says what case it is and simulates it; None keeps none.
     """
 
     session: Session
@@ -107,6 +109,8 @@ class _Simulation:
         """The record, where the case can't run or was simulated before."""
         if self.case.absent:
             return answer.absent(self.record, self.case.absent)
+        if self.runner.keep is not None:
+            self._keep_files(self.runner.keep.absolute() / self.case.id)
         try:
             kept = json.loads(self._cached.read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -117,10 +121,13 @@ class _Simulation:
         self._scratch = tempfile.TemporaryDirectory(prefix="haloscope-")
         folder = Path(self._scratch.name)
         self._write(folder)
-        if self.runner.keep is not None:
-            self._write(self.runner.keep / self.case.id)
+        self.command = self._command(folder)
+        return process.Running(self.command, os.environ, self.case.timeout_s)
+
+    def _command(self, folder: Path) -> list[str]:
+        """What simulates the case with the files in a folder."""
         built = self.runner.built
-        self.command = [
+        return [
             *(str(built.toolchain.mpirun), "-np", str(self.case.layout.ranks)),
             *("-platform", str(folder / "platform.xml"), "-hostfile", str(folder / "hosts")),
             *platform.settings(self.runner.cluster),
@@ -129,12 +136,18 @@ class _Simulation:
             *("--execute", "yes" if self.executes else "no", *self.case.options),
             *(self.case.kernel, *self.arguments),
         ]
-        return process.Running(self.command, os.environ, self.case.timeout_s)
 
     def _write(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in self.files.items():
             (folder / name).write_text(content, encoding="utf-8")
+
+    def _keep_files(self, folder: Path) -> None:
+        self._write(folder)
+        told = f"#!/bin/sh\n# {self.case.label}, on {self.runner.cluster.name}\n"
+        script = folder / "run.sh"
+        script.write_text(f"{told}{shlex.join(self._command(folder))}\n", encoding="utf-8")
+        script.chmod(0o755)
 
     def ended(self, ended: process.Ended) -> dict[str, Any]:
         with self._scratch:
@@ -244,7 +257,9 @@ def _whole_phase(phase: Mapping[str, Any], factor: float) -> dict[str, Any]:
     }
 
 
-_NO_MEMORY = ("bad_alloc", "Cannot allocate memory", "Memory allocation of")
+_NO_MEMORY = (
+    *("bad_alloc", "Cannot allocate memory", "Memory allocation of", "Failed to allocate stack"),
+)
 """What C++, the system and SimGrid say where there is none left."""
 
 

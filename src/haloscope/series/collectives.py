@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from haloscope.evidence import MeasuredCase, facets
 from haloscope.points import sweep
-from haloscope.series.model import Axis, Curve, Figure, Lines, mark, size_ticks
+from haloscope.series.model import Axis, Curve, Figure, Lines, mark, of_launches, size_ticks
 from haloscope.series.pingpong import BARS
 from haloscope.tables.context import Context
 
@@ -47,6 +47,6 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
             title=context.title("Collective operations by message size"),
             panels=panels,
             alt=f"Time over message size of {', '.join(map(str, operations))}.",
-            notes=(BARS,),
+            notes=of_launches(cases, BARS),
         )
     ]

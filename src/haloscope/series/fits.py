@@ -11,7 +11,7 @@ from haloscope.fits import HOCKNEY, exchanges, message_models, unfitted
 from haloscope.models.hockney import Ends, Hockney
 from haloscope.models.model import Model
 from haloscope.quantities import size
-from haloscope.series.model import Axis, Curve, Figure, Lines, Mark
+from haloscope.series.model import Axis, Curve, Figure, Lines, Mark, of_launches
 from haloscope.series.pingpong import BARS, curve, sizes_of
 from haloscope.tables.context import Context
 from haloscope.tables.pingpong import half_round_trip
@@ -54,7 +54,7 @@ def _figure(part: Facet, context: Context) -> Figure:
         ),
         alt=f"Measured half round trips with {len(models)} models, and their residuals.",
         notes=(
-            BARS,
+            *of_launches([case], BARS),
             "Where a model says that a message takes less than no time, it has no line.",
             *(f"{one.name}: not fitted: {one.reason}." for one in unfitted(case)),
         ),

@@ -10,7 +10,7 @@ from haloscope.jacobi_cases import Scaling, Swept, scalings
 from haloscope.quantities import count, number
 from haloscope.series.model import Axis, Curve, Figure, Lines, Mark, counts, mark, powers_of_two
 from haloscope.tables.context import Context
-from haloscope.tables.jacobi import published, simulated_cluster
+from haloscope.tables.jacobi import published
 
 if TYPE_CHECKING:
     from haloscope.paperfile import Value
@@ -51,7 +51,7 @@ def _model_shown(scaling: Scaling) -> str | None:
 def _published(one: Swept, context: Context) -> Mapping[str, Value] | None:
     """Where the same problem was measured on the very cluster that is simulated here."""
     weak = one.case.settings.get("size") == "cubes"  # as all of theirs
-    return published(one, context) if weak and simulated_cluster(one.case) else None
+    return published(one, context) if weak and one.case.cluster else None
 
 
 def _performance(scaling: Scaling, context: Context) -> Lines:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from haloscope.evidence import MeasuredCase
 from haloscope.quantities import size
 from haloscope.stats import Estimate
 
 Scale = Literal["linear", "log", "log2", "symlog"]
+
+
+def of_launches(cases: Iterable[MeasuredCase], note: str) -> tuple[str, ...]:
+    """A note on how launches differ; none where all cases are simulated: they do not."""
+    return () if all(case.simulated for case in cases) else (note,)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from haloscope.evidence import Facet, MeasuredCase, facets
 from haloscope.fits import exchanges
 from haloscope.points import Swept, sweep
 from haloscope.quantities import rate, seconds, size
-from haloscope.series.model import Axis, Curve, Figure, Lines, mark, size_ticks
+from haloscope.series.model import Axis, Curve, Figure, Lines, mark, of_launches, size_ticks
 from haloscope.stats import Estimate
 from haloscope.tables.context import Context
 from haloscope.tables.pingpong import half_round_trip
@@ -77,7 +77,7 @@ def _figure(cases: Sequence[MeasuredCase], title: str, context: Context, *, time
         title=context.title(title),
         panels=(time, bandwidth) if timed else (bandwidth,),
         alt=_alt(cases[0], title),
-        notes=(BARS,),
+        notes=of_launches(cases, BARS),
     )
 
 

@@ -7,7 +7,17 @@ from collections.abc import Sequence
 from haloscope.evidence import MeasuredCase
 from haloscope.quantities import count, number
 from haloscope.scaling import Ladder, Scaling, scalings
-from haloscope.series.model import Axis, Curve, Figure, Lines, Mark, counts, mark, powers_of_two
+from haloscope.series.model import (
+    Axis,
+    Curve,
+    Figure,
+    Lines,
+    Mark,
+    counts,
+    mark,
+    of_launches,
+    powers_of_two,
+)
 from haloscope.tables.context import Context
 
 
@@ -64,7 +74,10 @@ def _figure(scaling: Scaling, context: Context) -> Figure | None:
         f"{number(best.y)} on {best.x:.0f}.",
         notes=(
             f"Speedup refers to {'; '.join(one.reference for one in ladders)}.",
-            "Bars: bootstrap interval of the ratio of medians; without: fewer than 6 launches.",
+            *of_launches(
+                (case for one in ladders for case in one.steps.values()),
+                "Bars: bootstrap interval of the ratio of medians; without: fewer than 6 launches.",
+            ),
         ),
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from haloscope.evidence import Facet, MeasuredCase, describe, facets, varying
 from haloscope.quantities import flops
-from haloscope.series.model import Axis, Curve, Figure, Lines, Mark, counts, mark
+from haloscope.series.model import Axis, Curve, Figure, Lines, Mark, counts, mark, of_launches
 from haloscope.tables.context import Context
 
 _CORES = ("nodes", "ppn", "threads")
@@ -48,8 +48,8 @@ def _figure(matrix: Facet, context: Context) -> Figure | None:
         alt=f"Rate over {cores[0]} to {cores[-1]} cores. Highest: {flops(1e9 * best.y)} on "
         f"{best.x:.0f} cores.",
         notes=(
-            "ideal: the fastest on the fewest cores, in proportion. Bars: interval or range over "
-            "launches.",
+            "ideal: the fastest on the fewest cores, in proportion.",
+            *of_launches(matrix.cases, "Bars: interval or range over launches."),
         ),
     )
 

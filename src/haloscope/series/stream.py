@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from haloscope.evidence import MeasuredCase, facets
 from haloscope.points import Swept, capacities, sweep
 from haloscope.quantities import count, rate, size
-from haloscope.series.model import Axis, Curve, Figure, Lines, mark, size_ticks
+from haloscope.series.model import Axis, Curve, Figure, Lines, mark, of_launches, size_ticks
 from haloscope.tables.context import Context
 
 
@@ -47,6 +47,8 @@ def _stream_figure(
     last = [
         f"{_cores_label(case)}: {rate(points[-1].rate.value)}" for case, points in chosen.items()
     ]
+    held = f"Dotted: what each cache level holds for a core when {count(most, 'core')} use it."
+    dotted = [held] if guides else []
     return Figure(
         id="stream",
         kind="stream",
@@ -63,12 +65,7 @@ def _stream_figure(
         ),
         alt=f"Bandwidth of {operation} over the working set of a core, from {size(min(sizes))} to "
         f"{size(max(sizes))}. At the largest: {'; '.join(last)}.",
-        notes=(
-            f"Dotted: what each cache level holds for a core when {count(most, 'core')} "
-            "use it. Bars: interval or range over launches.",
-        )
-        if guides
-        else ("Bars: interval or range over launches.",),
+        notes=(*dotted, *of_launches(chosen, "Bars: interval or range over launches.")),
     )
 
 

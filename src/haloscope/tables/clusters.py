@@ -1,4 +1,4 @@
-"""Clusters through the years: table 5.1 of HPCF-2018-10 with this machine as a new row.
+"""Clusters through the years: table 5.1 of HPCF-2018-10 with this machine, or the simulated one.
 
 Other meshes than the paper's N = 4096 take their rows from the published wall-time grids.
 """
@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from haloscope.evidence import Facet, MeasuredCase, facets, values
+from haloscope.published import comparable
 from haloscope.quantities import number, seconds
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, missing
@@ -48,6 +49,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
         if case.kernel == "poisson_cg"
         and not case.settings.get("iterations")
         and case.settings.get("threads") == 1
+        and all(comparable(table, case) for table in _tables(context.shelf))
     ]
     published = {n: found for n in values(own, "n") if (found := _published(context.shelf, n))}
     if not published:
@@ -60,7 +62,8 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     rows += [_own_row(part, notebook) for part in parts]
     notebook.note("(k): k times as fast as the serial run of the same cluster.")
     if context.machine and context.machine.get("cpu"):
-        notebook.note(f"This machine: {context.machine['cpu']}.")
+        name = _machine(ours)
+        notebook.note(f"{name[0].upper()}{name[1:]}: {context.machine['cpu']}.")
     papers = ", ".join(dict.fromkeys(known.paper for known in published[n]))
     notebook.note(f"Published rows: {papers}.")
     return [
@@ -75,10 +78,20 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     ]
 
 
+def _machine(cases: Sequence[MeasuredCase]) -> str:
+    """What the row of these cases is called."""
+    simulated = next((case.cluster for case in cases if case.cluster), None)
+    return f"{simulated}, simulated" if simulated else "this machine"
+
+
+def _tables(shelf: Sequence[Paper]) -> list[PaperTable]:
+    every = [table for paper in shelf for table in paper.tables.values()]
+    return [table for table in every if table.facts.get("kernel") == "poisson_cg"]
+
+
 def _published(shelf: Sequence[Paper], n: int) -> list[_Published]:
     """Published clusters for a mesh: the paper's own table, or rows read off the grids."""
-    every = [table for paper in shelf for table in paper.tables.values()]
-    tables = [table for table in every if table.facts.get("kernel") == "poisson_cg"]
+    tables = _tables(shelf)
     if n == SIZE:
         return [row for table in tables if table.kind == "clusters" for row in _listed(table)]
     grids = [table for table in tables if table.kind == "walltime_grid"]
@@ -166,7 +179,7 @@ def _own_row(part: Facet, notebook: Notebook) -> tuple[Cell, ...]:
             return cell
         return replace(cell, also=f"{cell.also} ({number(serial.time.value / case.time.value)})")
 
-    name = ", ".join(text for text in ("this machine", part.label) if text)
+    name = ", ".join(text for text in (_machine(part.cases), part.label) if text)
     all_cores = cell((1, most)) if most > 1 else missing()
     full = cell((32, most)) if most > 1 else missing()
     return (label(name), cell((1, 1)), all_cores, cell((32, 1)), full)

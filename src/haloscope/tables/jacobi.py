@@ -125,14 +125,8 @@ def published(one: Swept, context: Context) -> Mapping[str, Value] | None:
     return None
 
 
-def simulated_cluster(case: MeasuredCase) -> str | None:
-    """The cluster that a case was simulated on; None for one that was measured."""
-    told = [record.raw.get("simulation") or {} for record in case.launches]
-    return told[0].get("cluster") if told else None
-
-
 def _is_of(table: PaperTable, one: Swept) -> bool:
-    cluster = simulated_cluster(one.case) or "orfeo-thin"
+    cluster = one.case.cluster or "orfeo-thin"
     facts = table.facts
     if (facts.get("cluster_file"), facts.get("nodes")) != (cluster, one.sweep.nodes):
         return False

@@ -18,6 +18,7 @@ from haloscope.stats import Estimate
 from haloscope.tables.model import Cell, missing
 
 OVERSUBSCRIBED, SIMULATED, LAUNCHES_MISSING = "†", "‡", "*"
+_PACE = "ours is k times as fast as published"
 NAMED_CASES = 3  #: of those that were not run; a study that was stopped early has hundreds
 
 
@@ -64,16 +65,17 @@ class Notebook:
         if not isinstance(cell.value, float):
             return cell
         also = clock(cell.value) if cell.value >= 1 else ""
-        return self.beside(replace(cell, also=also), published, faster=True)
+        pace = "published over simulated time" if case.simulated else _PACE
+        return self.beside(replace(cell, also=also), published, pace)
 
-    def beside(self, cell: Cell, published: Reference | None, faster: bool = False) -> Cell:
-        """A cell with its published counterpart; for times, how many times as fast ours is."""
+    def beside(self, cell: Cell, published: Reference | None, pace_is: str = "") -> Cell:
+        """A cell with its published counterpart; for times their ratio, explained by `pace_is`."""
         if published is None:
             return cell
         pace = ""
-        if faster and isinstance(cell.value, float) and published.low > 0:
+        if pace_is and isinstance(cell.value, float) and published.low > 0:
             pace = f"{_times_as_fast(published, cell.value)} ×"
-            self.note("k ×: ours is k times as fast as published.")
+            self.note(f"k ×: {pace_is}.")
         self._sources[published.source] = None
         cell = replace(cell, published=published.text, published_value=published.value)
         return replace(cell, pace=pace)

@@ -1,0 +1,91 @@
+"""What can't be true in a cluster file though each number by itself could be."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from haloscope.errors import Problem, nearest
+from haloscope.quantities import count, listed, rate, size
+from haloscope.smpi_collectives import ALGORITHMS
+
+if TYPE_CHECKING:
+    from haloscope.cluster import Cluster, Mpi, Network, Node
+
+FALL = 0.5
+"""More cores get somewhat less of a memory than fewer do, on some machines; not half of it."""
+
+
+def contradictions(path: Path, cluster: Cluster) -> Iterator[Problem]:
+    """All of them, each by the key where it stands in the file."""
+    found = [*_cores(cluster.node), *_memory(cluster.node), *_caches(cluster.node)]
+    if cluster.network:
+        found += _network(cluster.network)
+    if cluster.mpi:
+        found += _algorithms(cluster.mpi)
+    for key, what, mend in found:
+        yield Problem(f"{path}: {key}", what, mend)
+
+
+_Found = Iterator[tuple[str, str, str]]
+"""Key, what is wrong, what to do."""
+
+
+def _cores(node: Node) -> _Found:
+    if node.cores % node.sockets:
+        what = f"{node.cores} can't be shared out to {node.sockets} sockets"
+        yield "node.cores", what, "give the cores of all sockets together"
+    for index, cache in enumerate(node.caches):
+        if cache.shared_by > node.cores:
+            what = f"{cache.shared_by} cores can't share it, a node has {node.cores}"
+            yield f"node.caches.{index}.shared_by", what, "give the cores that share one cache"
+
+
+def _memory(node: Node) -> _Found:
+    points = sorted(enumerate(node.memory), key=lambda point: point[1].cores)
+    for index, one in points:
+        if one.cores > node.cores:
+            what = f"{one.cores} cores can't use it, a node has {node.cores}"
+            yield f"node.memory.{index}.cores", what, "give at most the cores of a node"
+    for (_, few), (index, many) in pairwise(points):
+        key, less = f"node.memory.{index}", few.bandwidth_bytes_per_s.value
+        more = many.bandwidth_bytes_per_s.value
+        if few.cores == many.cores:
+            yield f"{key}.cores", f"{many.cores} is there already", "give one bandwidth for each"
+        elif more < FALL * less:
+            what = f"{rate(more)} to {count(many.cores, 'core')}, {rate(less)} to {few.cores}"
+            mend = "give what so many cores get together, in bytes a second"
+            yield f"{key}.bandwidth_bytes_per_s", what, mend
+
+
+def _caches(node: Node) -> _Found:
+    levels = Counter(cache.level for cache in node.caches)
+    if twice := [f"L{level}" for level, times in levels.items() if times > 1]:
+        yield "node.caches", f"{listed(twice)} more than once", "give each level once"
+    for low, high in pairwise(sorted(node.caches, key=lambda cache: cache.level)):
+        if low.level < high.level and low.size_bytes > high.size_bytes:
+            what = f"L{low.level} of {size(low.size_bytes)}, L{high.level} of "
+            what += size(high.size_bytes)
+            yield "node.caches", what, "give the size of one cache in bytes: lower ones are smaller"
+
+
+def _network(network: Network) -> _Found:
+    if network.topology == "fat_tree" and not network.levels:
+        mend = "give children, parents and links of each level, from the nodes up"
+        yield "network.levels", "a fat tree without any", mend
+    if network.topology == "torus" and not network.dimensions:
+        yield "network.dimensions", "a torus without any", "give the nodes along each"
+
+
+def _algorithms(mpi: Mpi) -> _Found:
+    """Collective operations, and algorithms for them, that SimGrid does not have."""
+    for operation, one in mpi.collectives.items():
+        key = f"mpi.collectives.{operation}"
+        if operation not in ALGORITHMS:
+            yield key, "is no operation", nearest(operation, [*ALGORITHMS])
+        elif one.algorithm not in ALGORITHMS[operation]:
+            known = nearest(one.algorithm, ALGORITHMS[operation])
+            yield f"{key}.algorithm", f"there is no '{one.algorithm}'", known

@@ -1,0 +1,80 @@
+"""What a report of simulated cases says, and does not say, of how they came about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from made import build, draw
+from recorded import Raw, cases, poisson
+
+from haloscope import papers
+from haloscope.findings import findings
+from haloscope.method import machine_facts, method
+from haloscope.tables.context import Context
+
+
+def simulated(n: int, **told: Any) -> Raw:
+    said = {"cluster": "stampede2", "verified": False, **told}
+    return poisson(n, variant="textbook", clock="simulated", simulation=said, wall_s=0.5)
+
+
+def test_of_simulated_times_nothing_is_said_that_only_launches_have() -> None:
+    short = {"iterations": 20, "of_iterations": 1581, "iterations_from": "a paper, table 1"}
+    one = simulated(1024, **short)
+    one["work"] = {**(one["work"] or {}), "messages": 1581 * 6}
+    told = method_of([one, simulated(32, verified=True)])
+    first, *_, last = told
+    assert first.startswith("Nothing ran on stampede2: ")
+    assert "haloscope cluster show stampede2" in first
+    assert (
+        "Of 1 solve 20 iterations were simulated, and all times, phases and work taken in "
+        "proportion to the known number: 1581 (a paper, table 1)."
+    ) in told
+    assert last.startswith("Simulated messages between two ranks: 120 in 500 ms of simulating, ")
+    assert "240 a second" in last
+    assert any(line.startswith("Answers that were computed and checked: 1 of 2.") for line in told)
+    for word in ("Mann-Whitney", "may use, which", "bootstrap", "The answer of every"):
+        assert word not in " ".join(told)
+    assert "Mann-Whitney" in " ".join(method_of([poisson(64)]))
+
+
+def method_of(raws: list[Raw]) -> tuple[str, ...]:
+    measured = cases(raws)
+    return method([record for case in measured for record in case.launches], measured, {})
+
+
+def test_a_simulated_machine_is_called_so_and_says_who_described_it() -> None:
+    machine = {"host": "stampede2", "cpu": "Example", "source": "a data sheet", "governor": None}
+    assert machine_facts(machine) == (
+        ("simulated cluster", "stampede2"),
+        ("described by", "a data sheet"),
+        ("processor", "Example"),
+    )
+
+
+def test_figures_of_simulations_explain_no_bars() -> None:
+    raws = [simulated(1024), poisson(1024, ranks=2, variant="textbook", clock="simulated")]
+    (figure,) = draw("scaling", raws)
+    assert not any("Bars" in note for note in figure.notes)
+
+
+def test_published_figures_stand_beside_the_same_variant_alone() -> None:
+    told: dict[str, Any] = {
+        "clock": "simulated",
+        "simulation": {"cluster": "stampede2", "verified": False},
+    }
+    raws = [poisson(2048, variant=name, **told) for name in ("textbook", "fused")]
+
+    fused, textbook = build("walltime_grid", raws, "hpcf-2018-10")
+
+    assert textbook.rows[0][1].published == "00:01:25"
+    assert "k ×: published over simulated time." in textbook.notes
+    assert fused.rows[0][1].published == ""
+    (years,) = build("clusters", raws, shelf=papers.list_papers())
+    assert [row[0].text for row in years.rows if "simulated" in row[0].text] == [
+        "stampede2, simulated"
+    ]
+    said = [one.text for one in findings(cases(raws), Context(shelf=papers.list_papers()))]
+    (line,) = (text for text in said if "published:" in text)
+    assert " on stampede2, simulated; published: " in line
+    assert years.rows[-1][1].value == cases(raws[:1])[0].times_s[0]
