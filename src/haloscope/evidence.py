@@ -37,7 +37,13 @@ MODE = "mode"
 """What a kernel does: decides which other settings it has a choice of."""
 _LIST = re.compile(r"[^,]*,|\d+[KMG]?:\d")
 """Several sizes: 8,64 or 8:4M."""
-UNSAID = ("placement", "pattern", "mapping_seed", "L")
+_ONLY_WITH = {
+    ("jacobi3d", "L"): ("size", "cubes"),
+    ("poisson_cg", "s"): ("variant", "sstep"),
+    ("poisson_cg", "reorthogonalise"): ("variant", "sstep"),
+}
+"""Parameters of a kernel that have a meaning with one value of another one alone."""
+UNSAID = ("placement", "pattern", "mapping_seed", *(name for _, name in _ONLY_WITH))
 """Settings that not every case has: without them, nothing is said."""
 OF_A_MATRIX = ("bandwidth", "row_length")
 """What belongs to some generated matrices alone, which are known by their names."""
@@ -188,14 +194,6 @@ def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
         "runner": raw.get("runner"),
         "clock": raw.get("clock", "wall"),
     }
-
-
-_ONLY_WITH = {
-    ("jacobi3d", "L"): ("size", "cubes"),
-    ("poisson_cg", "s"): ("variant", "sstep"),
-    ("poisson_cg", "reorthogonalise"): ("variant", "sstep"),
-}
-"""Parameters of a kernel that have a meaning with one value of another one alone."""
 
 
 def _plays_no_part(name: str, kernel: str, params: Mapping[str, Any]) -> bool:

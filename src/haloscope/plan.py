@@ -220,8 +220,8 @@ class _RunExpansion:
         """The numbers of nodes that there are; the others are noted."""
         asked, there = self.run.layout.nodes, self.site.nodes
         if more := [str(nodes) for nodes in asked if nodes > there]:
-            machine = f"this machine is {'one node' if there == 1 else f'{there} nodes'}"
-            why = f"as {f'the cluster has {there:,} nodes' if self.site.simulated else machine}"
+            cluster, here = f"the cluster has {there:,} nodes", "this machine is one node"
+            why = f"as {cluster if self.site.simulated else here}"
             self.findings.leave_out(why, f"{self._name} on {listed(more)} nodes")
         return [nodes for nodes in asked if nodes <= there]
 

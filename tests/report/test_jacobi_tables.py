@@ -8,6 +8,7 @@ import pytest
 from recorded import Raw, cases, quick, record
 
 from haloscope import papers, series, tables
+from haloscope.evidence import label_of
 from haloscope.tables import Context
 
 PAPER = papers.load("orfeo-mpi-report")
@@ -190,5 +191,6 @@ def test_variants_by_ranks_and_the_fastest() -> None:
 
 def test_what_only_sstep_has_is_no_setting_of_the_others() -> None:
     fused, sstep = cases([solves("fused", 1, 20.0), solves("sstep", 1, 16.0)])
+    assert label_of(fused, [fused, sstep]) == "fused"
     assert not {"s", "reorthogonalise"} & set(fused.settings)
     assert (sstep.settings["s"], sstep.settings["reorthogonalise"]) == (2, 8)

@@ -216,10 +216,10 @@ def _scale(axes: Axes, which: str, axis: Axis) -> None:
         set_scale("log")
         one.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         one.set_minor_formatter(_PlainMinor(minor_thresholds=(1, 0.4)))
-    elif not axis.from_zero:
-        one.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     elif axis.scale == "symlog":
         set_scale("symlog", linthresh=10)
+        one.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    elif not axis.from_zero:  # no "1e-2 + 1" above the axis
         one.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     if axis.ticks:
         one.set_major_locator(FixedLocator([value for value, _ in axis.ticks]))

@@ -258,7 +258,10 @@ def _whole_phase(phase: Mapping[str, Any], factor: float) -> dict[str, Any]:
 
 
 _NO_MEMORY = (
-    *("bad_alloc", "Cannot allocate memory", "Memory allocation of", "Failed to allocate stack"),
+    "bad_alloc",
+    "Cannot allocate memory",
+    "Memory allocation of",
+    "Failed to allocate stack",
 )
 """What C++, the system and SimGrid say where there is none left."""
 
