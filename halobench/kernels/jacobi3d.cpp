@@ -266,8 +266,7 @@ Plan plan(const Params& params, const Shape& shape) {
   }
   if (!planned.problems.empty()) return planned;
   planned.choices["topology"] = to_string(cut.topology);
-  const auto& exchange = params.choice("exchange");
-  if (exchange == "blocking" || exchange == "sendrecv") planned.choices["overlap"] = "no";
+  if (!can_overlap(params.choice("exchange"))) planned.choices["overlap"] = "no";
   const auto bytes = value_bytes(params);
   for (std::int64_t rank = 0; rank < shape.ranks; ++rank) {
     const auto part = cut.part(rank);

@@ -45,9 +45,11 @@ HaloExchange::~HaloExchange() {
   }
 }
 
-bool HaloExchange::overlaps() const {
-  return mode_ == ExchangeMode::nonblocking || mode_ == ExchangeMode::persistent;
+bool overlaps(ExchangeMode mode) {
+  return mode == ExchangeMode::nonblocking || mode == ExchangeMode::persistent;
 }
+
+bool HaloExchange::overlaps() const { return halobench::overlaps(mode_); }
 
 void HaloExchange::start() {
   if (mode_ == ExchangeMode::nonblocking) post();

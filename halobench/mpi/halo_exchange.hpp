@@ -21,6 +21,9 @@ enum class ExchangeMode {
   persistent,   ///< the same with requests set up once
 };
 
+/// Whether messages of a mode travel while the rank does something else.
+bool overlaps(ExchangeMode mode);
+
 /// The modes' names, in their order: what a kernel's parameter `exchange` may be.
 std::vector<std::string> exchange_names();
 ExchangeMode exchange_mode(const std::string& name);

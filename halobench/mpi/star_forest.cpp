@@ -104,7 +104,7 @@ class StarForest::Link {
   /// `agree`: all ranks compare what they begin.
   void begin(HostSpace& space, const Transfer& next, bool agree) {
     transfer = next;
-    tag_ = tag_of(static_cast<int>(next.way), next.unit, next.operation);
+    tag_ = tag_of(next);
     auto& meter = space.meter();
     meter.part("receive", [&] { start_receives(); });
     meter.part("pack", [&] { pack(space, next); });
@@ -130,7 +130,7 @@ class StarForest::Link {
 
   /// Only that part, of an operation that has been run before.
   void run_part(HostSpace& space, Part part, const Transfer& next) {
-    tag_ = tag_of(static_cast<int>(next.way), next.unit, next.operation);
+    tag_ = tag_of(next);
     if (part == Part::pack) pack(space, next);
     if (part == Part::messages) {
       start_receives();
@@ -146,6 +146,10 @@ class StarForest::Link {
   std::optional<Transfer> transfer;  ///< in flight
 
  private:
+  static int tag_of(const Transfer& next) {
+    return halobench::tag_of(static_cast<int>(next.way), next.unit, next.operation);
+  }
+
   void start_receives() {
     if (receives_.size() == 1) {
       check(MPI_Start(receives_.data()), "MPI_Start");

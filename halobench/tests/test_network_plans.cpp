@@ -83,6 +83,12 @@ void a_topology_left_to_the_kernel_is_named() {
   expect::equal(chosen("jacobi3d", 8, "size=400x400x400"), "4x2x1");
 }
 
+void star_forests_that_add_have_buffers_for_every_size() {
+  const double largest = 64;
+  expect::equal(plan("sf_unpack", 2, {"sizes=8,64"}).memory_bytes, 2 * largest + 2 * (8 + 64));
+  expect::equal(plan("sf_pingpong", 2, {"sizes=8,64"}).memory_bytes, 4 * largest);
+}
+
 void an_exchange_that_cannot_overlap_says_so() {
   const auto overlap = [](const std::string& exchange) {
     return plan("jacobi3d", 2, {"overlap=yes", "exchange=" + exchange}).choices["overlap"];
@@ -118,6 +124,7 @@ int main() {
   pingpong_foresees_its_memory();
   sum3d_needs_a_topology_of_its_ranks();
   a_topology_left_to_the_kernel_is_named();
+  star_forests_that_add_have_buffers_for_every_size();
   an_exchange_that_cannot_overlap_says_so();
   collectives_add_whole_doubles();
   every_kernel_can_start_at_a_common_time();

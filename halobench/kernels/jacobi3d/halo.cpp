@@ -71,6 +71,8 @@ std::vector<std::string> face_exchange_names() {
   return {"blocking", "sendrecv", "nonblocking", "persistent", "derived_types"};
 }
 
+bool can_overlap(const std::string& exchange) { return overlaps(mode_of(exchange)); }
+
 template <class Value>
 Halo<Value>::Halo(const Context& context, const Cut& cut, const std::array<Mesh<Value>, 2>& meshes)
     : meshes_(meshes), picks_(picks(context.params.choice("exchange"))) {

@@ -9,8 +9,8 @@
 // 1989; Carson, "Communication-avoiding Krylov subspace methods", 2015). Halos are 2 s points deep:
 // s for the iterations, s for the moments.
 //
-// x and r keep up with each other whatever the scalars are: r is the residual, which is measured
-// and not foreseen. So where the scalars are no good, fused goes on from there: where a value that
+// x and r keep up with each other whatever the scalars are, and (r, r) is measured, not
+// foreseen. So where the scalars are no good, fused goes on from there: where a value that
 // must be positive isn't, where the residual has shot up, or where a measurement finds r no longer
 // orthogonal to p, as it does long before a breakdown.
 #include <cmath>
