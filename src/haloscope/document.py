@@ -92,10 +92,10 @@ def compose(dossier: Dossier) -> Document:
         all_cases=dossier.cases,
         seed=dossier.seed,
     )
-    made = _made(tables.KINDS, tables.build, dossier.tables, dossier.cases, context)
+    made = _made(tables.KINDS, _tables, dossier.tables, dossier.cases, context)
     drawn = _made(series.KINDS, series.build, dossier.figures, dossier.cases, context)
     if not any(wish.kind == "summary" for wish, _ in made):
-        made.append((_EVERYTHING, tables.build("summary", dossier.cases, context)))
+        made.append((_EVERYTHING, _tables("summary", dossier.cases, context)))
     asked = [
         *(("table", wish, bool(items)) for wish, items in made if dossier.tables),
         *(("figure", wish, bool(items)) for wish, items in drawn if dossier.figures),
@@ -122,6 +122,13 @@ def compose(dossier: Dossier) -> Document:
 
 
 _EVERYTHING = Wish("summary")
+LONG = 60  #: rows; a longer table is for looking things up
+
+
+def _tables(kind: str, cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Tables of a kind, long ones folded."""
+    made = tables.build(kind, cases, context)
+    return [replace(table, folded=table.folded or len(table.rows) > LONG) for table in made]
 
 
 def _made(

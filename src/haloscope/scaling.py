@@ -6,7 +6,7 @@ times threads), and b, the base, is the smallest p there is: 1 wherever it was r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from haloscope.evidence import Facet, MeasuredCase, facets, values
@@ -24,6 +24,11 @@ class Ladder:
     n: int
     ppn: int | None
     steps: Mapping[int, MeasuredCase]
+
+    @property
+    def own(self) -> Mapping[int, MeasuredCase]:
+        """By p, the cases that have so many processes per node."""
+        return {p: case for p, case in self.steps.items() if case.number("ppn") == self.ppn}
 
     @property
     def base(self) -> MeasuredCase | None:
@@ -54,6 +59,8 @@ class Ladder:
 class Scaling:
     """Ladders that differ in nothing but the mesh.
 
+    They differ in processes per node too where several nodes have several numbers of them.
+
     p: what is counted: "processes", "threads" of one, or "cores" where processes have threads.
     """
 
@@ -61,35 +68,41 @@ class Scaling:
     p: str
     ladders: tuple[Ladder, ...]
 
+    @property
+    def is_grid(self) -> bool:
+        """Over nodes and processes per node."""
+        return len({ladder.ppn for ladder in self.ladders}) > 1
+
 
 def scalings(cases: Sequence[MeasuredCase]) -> list[Scaling]:
     """Everything that was run on several p: by processes, then by threads of one process."""
     sized = [case for case in cases if "n" in case.settings]
     alone = [case for case in sized if case.ranks == 1]
     found = [
-        *(one for part in facets(sized, ("n", "nodes", "ppn")) for one in _by_processes(part)),
+        *(_by_processes(part) for part in facets(sized, ("n", "nodes", "ppn"))),
         *(_by_threads(part) for part in facets(alone, ("n", "threads"))),
     ]
     return [one for one in found if any(len(ladder.steps) > 1 for ladder in one.ladders)]
 
 
-def _by_processes(part: Facet) -> Iterator[Scaling]:
-    """One for each number of processes per node on several nodes; one in all on one node."""
+def _by_processes(part: Facet) -> Scaling:
+    """By processes per node where there are several nodes."""
     several = [case for case in part.cases if case.number("nodes") > 1]
     p = "processes" if all(case.cores == case.ranks for case in part.cases) else "cores"
-    for ppn in values(several, "ppn") or (None,):
-        arrangement = f"{count(ppn, 'process', 'processes')} per node" if ppn else ""
-        label = ", ".join(text for text in (part.label, arrangement) if text)
-        yield Scaling(label, p, _ladders(part, ppn))
+    each = values(several, "ppn") or (None,)
+    arrangement = f"{count(each[0], 'process', 'processes')} per node" if each[0] else ""
+    label = arrangement if len(each) == 1 else ""
+    label = ", ".join(text for text in (part.label, label) if text)
+    return Scaling(label, p, _ladders(part, each))
 
 
 def _by_threads(part: Facet) -> Scaling:
     label = ", ".join(text for text in (part.label, "threads of one process") if text)
-    return Scaling(label, "threads", _ladders(part, None))
+    return Scaling(label, "threads", _ladders(part, (None,)))
 
 
-def _ladders(part: Facet, ppn: int | None) -> tuple[Ladder, ...]:
-    return tuple(_ladder(part.cases, n, ppn) for n in values(part.cases, "n"))
+def _ladders(part: Facet, each: Sequence[int | None]) -> tuple[Ladder, ...]:
+    return tuple(_ladder(part.cases, n, ppn) for n in values(part.cases, "n") for ppn in each)
 
 
 def _ladder(cases: Sequence[MeasuredCase], n: int, ppn: int | None) -> Ladder:

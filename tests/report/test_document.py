@@ -8,7 +8,7 @@ import pytest
 from recorded import MACHINE, bad, changed, poisson, quick, write_folder
 
 from haloscope import series, tables
-from haloscope.document import TOPICS, Document, compose
+from haloscope.document import LONG, TOPICS, Document, compose
 from haloscope.dossier import open_folder
 from haloscope.errors import UserError
 
@@ -53,6 +53,15 @@ def test_without_a_word_of_the_study_every_topic_is_there_in_its_order(tmp_path:
         assert len(set(ids)) == len(ids) > 3
 
 
+def test_a_table_of_many_rows_is_folded(tmp_path: Path) -> None:
+    few, many = ([poisson(64, ranks=p) for p in range(1, 1 + rows)] for rows in (LONG, LONG + 1))
+
+    for raws, folded in ((few, False), (many, True)):
+        report = document(write_folder(tmp_path / str(len(raws)), raws))
+        (summary,) = (table for table in report.tables if table.id == "summary")
+        assert (len(summary.rows), summary.folded) == (len(raws), folded)
+
+
 def test_every_kind_of_table_and_figure_has_its_topic() -> None:
     told = [kind for _, kinds in TOPICS.values() for kind in kinds]
 
@@ -84,7 +93,7 @@ where = { exchange = "blocking" }
         "scaling-speedup",
         "scaling-efficiency",
     ]
-    assert report.tables[0].title == "Ours"
+    assert report.tables[0].title == "(a) Ours"
     assert {row[0].text for table in report.tables[3:4] for row in table.rows} == {
         "1 process per node",
         "2 processes per node",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from made import build
 from recorded import Raw, bad, cases, changed, poisson
 
@@ -199,28 +201,38 @@ def test_speedup_without_a_serial_run_refers_to_the_fewest_processes() -> None:
     assert "A value without spread rests on 3 launches: too few for an interval." in speedup.notes
 
 
-def test_scaling_over_nodes_has_tables_by_processes_per_node_with_their_exceptions() -> None:
-    raws = [
+def over_nodes(nodes: Sequence[int], ppns: Sequence[int]) -> list[Raw]:
+    return [
         raw
-        for nodes in (1, 2)
-        for ppn in (1, 2)
-        for raw in launches(1024, [8.0 / nodes / ppn] * 3, nodes=nodes, ranks=nodes * ppn)
+        for on in nodes
+        for ppn in ppns
+        for raw in launches(1024, [8.0 / on / ppn] * 3, nodes=on, ranks=on * ppn)
     ]
 
-    made = build("scaling", raws, TARA)
 
-    assert [table.title for table in made] == [
-        "(a) Wall time, 1 process per node",
-        "(b) Observed speedup, 1 process per node",
-        "(c) Observed efficiency, 1 process per node",
-        "(a) Wall time, 2 processes per node",
-        "(b) Observed speedup, 2 processes per node",
-        "(c) Observed efficiency, 2 processes per node",
+def test_scaling_over_nodes_and_processes_per_node_has_the_form_of_the_wall_times() -> None:
+    speedup, efficiency = build("scaling", over_nodes((1, 2), (1, 2)), TARA)
+
+    assert (speedup.title, efficiency.title) == ("(a) Observed speedup", "(b) Observed efficiency")
+    assert [column.title for column in speedup.columns] == [
+        *("N", "processes per node", "1 node", "2 nodes")
     ]
-    assert [column.title for column in made[0].columns] == ["N", "p = 1", "p = 2"]
-    assert "Other processes per node: 1 for p = 1." in made[3].notes
+    assert texts(speedup) == [["1024", "1", "1.00", "2.00"], ["1024", "2", "2.00", "4.00"]]
+    assert texts(efficiency) == [["1024", "1", "1.00", "1.00"], ["1024", "2", "1.00", "1.00"]]
+    assert "Speedup refers to N = 1024: 1 process, 8.00 s." in speedup.notes
     # table 4.2 of the paper: p = 2 on two nodes
-    assert made[1].rows[0][2].published_value == 2.0478
+    assert speedup.rows[0][3].published_value == 2.0478
+
+
+def test_one_number_of_processes_per_node_scales_by_p_from_fewer_on_one_node() -> None:
+    raws = [*launches(1024, [8.0] * 3), *over_nodes((1, 2), (2,))]
+
+    time, speedup, _ = build("scaling", raws, TARA)
+
+    assert time.title == "(a) Wall time, 2 processes per node"
+    assert [column.title for column in time.columns] == ["N", "p = 1", "p = 2", "p = 4"]
+    assert texts(speedup) == [["1024", "1.00", "2.00", "4.00"]]
+    assert "Other processes per node: 1 for p = 1." in time.notes
 
 
 def test_threads_of_one_process_scale_too() -> None:

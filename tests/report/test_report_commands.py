@@ -60,6 +60,19 @@ def test_show_has_findings_and_all_tables_or_those_that_are_named(
     assert "exchange: Exchanges compared\n" in capsys.readouterr().out
 
 
+def test_show_names_what_it_does_not_show(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(write_folder(tmp_path, [poisson(64, ranks=p) for p in range(1, 81)]))
+
+    assert main(["show", folder]) == 0
+    assert "of many rows, by name: " in (out := capsys.readouterr().out)
+    assert "summary" in out and "(summary)" not in out
+
+    assert main(["show", folder, "summary"]) == 0
+    assert "(summary)" in capsys.readouterr().out
+
+
 def test_show_names_the_nearest_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", str(write_folder(tmp_path, quick(1))), "sumary"]) == 2
 

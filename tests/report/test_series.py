@@ -36,6 +36,24 @@ def test_speedup_and_efficiency_have_the_ideal_and_no_line_between_points() -> N
     assert "2.00 on 4" in figure.alt
 
 
+def test_scaling_over_nodes_has_a_figure_a_mesh_and_a_curve_for_processes_per_node() -> None:
+    raws = [
+        poisson(n, nodes=on, ranks=on * ppn, time_s=8.0 / on / ppn)
+        for n in (64, 128)
+        for on in (1, 2)
+        for ppn in (1, 2)
+    ]
+
+    small, large = draw("scaling", raws)
+
+    assert small.title == "Speedup and efficiency, N = 64"
+    assert large.title == "Speedup and efficiency, N = 128"
+    ideal, one, two = lines(small).curves
+    assert [point.x for point in ideal.marks] == [1, 2, 4]
+    assert one.label == "1 per node" and one.marks == (Mark(1, 1.0), Mark(2, 2.0))
+    assert two.label == "2 per node" and two.marks == (Mark(2, 2.0), Mark(4, 4.0))
+
+
 def test_a_speedup_below_one_has_its_ticks() -> None:
     raws = [poisson(64, ranks=p, time_s=p * 1.7) for p in (1, 2)]
 
@@ -90,6 +108,21 @@ def test_phases_stack_to_one() -> None:
     assert [name for name, _ in panel.parts] == ["sweep", "halo", "reduce", "outside phases"]
     for bar in range(2):
         assert sum(shares[bar] for _, shares in panel.parts) == pytest.approx(1.0)
+
+
+def test_of_many_phases_the_edges_of_the_grid_are_drawn() -> None:
+    grid = [poisson(64, nodes=on, ranks=on * ppn) for on in range(1, 8) for ppn in range(1, 6)]
+
+    (figure,) = draw("phases", grid)
+
+    (panel,) = figure.panels
+    assert isinstance(panel, Bars)
+    assert len(panel.bars) == 5 + 6
+    assert "7 nodes, 5 processes per node" in panel.bars
+    assert "7 nodes, 4 processes per node" not in panel.bars
+    assert figure.notes[1].startswith("Not drawn: 24 cases with fewer processes per node")
+    (few,) = draw("phases", grid[:30])
+    assert isinstance(few.panels[0], Bars) and len(few.panels[0].bars) == 30
 
 
 def test_surfaces_are_scaled_to_numbers_a_reader_can_compare() -> None:

@@ -119,6 +119,13 @@ def test_bandwidth_without_a_stream_on_as_many_cores_has_no_share() -> None:
     assert "No triad: stream was not run on as many cores." in table.notes
 
 
+def test_bandwidth_where_some_have_a_triad_is_of_these() -> None:
+    (table,) = build("bandwidth", [poisson(64), poisson(64, ranks=2), poisson(128), stream()])
+
+    assert len(table.rows) == 2 and all(row[6].text != "–" for row in table.rows)
+    assert "Without 1 case on other numbers of cores than stream was run on." in table.notes
+
+
 def test_triad_is_taken_at_the_working_set_nearest_by_ratio() -> None:
     points = sweep(cases([stream(points=[point(2**k, [1.0], 1.0, "triad") for k in (10, 20)])])[0])
 

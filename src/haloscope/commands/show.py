@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from haloscope.tables import Table
 
 _DESCRIPTION = """\
-Show the tables of a result folder in the terminal: what was found and every table that its report
-has, or those that are named. A table is named by its id or its kind; they stand in parentheses
-after each title.
+Show the tables of a result folder in the terminal: what was found and every table of its report
+but details and very long ones, or those that are named. A table is named by its id or its kind;
+they stand in parentheses after each title.
 """
 _EPILOG = """\
 examples:
@@ -62,6 +62,9 @@ def execute(arguments: argparse.Namespace) -> int:
         console.print(terminal.summary(document))
         console.print()
     console.print(terminal.tables(chosen))
+    if not arguments.tables and (folded := [t.id for t in document.tables if t.folded]):
+        told = f"Details, and tables of many rows, by name: {', '.join(folded)}"
+        console.print(told, markup=False, soft_wrap=True)
     return 0
 
 

@@ -39,6 +39,7 @@ def _section(section: Section, drawings: Mapping[str, Sequence[Drawing]]) -> Ite
         yield from ("", *(f"- {note}" for note in figure.notes))
     for table in section.tables:
         if table.folded:
+            yield from ("", f"{table.title}: see tables/{table.id}.csv.")
             continue
         yield from ("", f"### {table.title}", "", *pipes(table), "")
         yield from (f"- {note}" for note in table.notes)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from haloscope.evidence import MeasuredCase, label_of
+from haloscope.evidence import MeasuredCase, facets, label_of
 from haloscope.quantities import count, percent, seconds
 from haloscope.series.model import Bars, Figure
 from haloscope.tables.context import Context
 from haloscope.tables.phases import shares
+
+MANY = 30  #: bars, above which those inside a grid of nodes and processes per node are left out
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -21,7 +23,18 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     return found
 
 
-def _phases_figure(kernel: str, cases: Sequence[MeasuredCase], context: Context) -> Figure:
+def _at_the_edges(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
+    """Those on one node, and those with the most processes per node."""
+    kept = []
+    for part in facets(cases, ("nodes", "ppn")):
+        most = max(case.number("ppn") for case in part.cases)
+        kept += [c for c in part.cases if c.number("nodes") == 1 or c.number("ppn") == most]
+    return kept
+
+
+def _phases_figure(kernel: str, every: Sequence[MeasuredCase], context: Context) -> Figure:
+    cases = _at_the_edges(every) if len(every) > MANY else every
+    left_out = len(every) - len(cases)
     by_case = [{phase.name: phase for phase in shares(case)} for case in cases]
     names = list(dict.fromkeys(name for own in by_case for name in own))
     names.sort(key=lambda name: name == "outside phases")
@@ -45,5 +58,13 @@ def _phases_figure(kernel: str, cases: Sequence[MeasuredCase], context: Context)
         ),
         alt=f"Share of a step by phase for {count(len(cases), 'case')}. Largest: {largest[0]}, "
         f"{percent(min(largest[1]))} to {percent(max(largest[1]))}.",
-        notes=("Mean over ranks, median over launches. After each name: the time of a step.",),
+        notes=(
+            "Mean over ranks, median over launches. After each name: the time of a step.",
+            *([_left_out(left_out)] if left_out else []),
+        ),
     )
+
+
+def _left_out(number: int) -> str:
+    what = "with fewer processes per node than the most on several nodes"
+    return f"Not drawn: {count(number, 'case')} {what}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from haloscope.evidence import MeasuredCase
 from haloscope.quantities import count, number
@@ -18,75 +18,74 @@ from haloscope.series.model import (
     of_launches,
     powers_of_two,
 )
+from haloscope.stats import Estimate
 from haloscope.tables.context import Context
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """A figure for each scaling, a curve a mesh that has good launches on several p."""
-    found = (_figure(scaling, context) for scaling in scalings(cases))
-    return [figure for figure in found if figure is not None]
+    """A figure for each scaling, a curve a mesh that has good launches on several p.
+
+    Over nodes and processes per node: a figure a mesh, a curve for each number of the latter.
+    """
+    return [figure for scaling in scalings(cases) for figure in _figures(scaling, context)]
 
 
-def _figure(scaling: Scaling, context: Context) -> Figure | None:
-    ladders = [one for one in scaling.ladders if len(_speedups(one, context)) > 1]
-    if not ladders:
-        return None
-    cores = sorted({case.cores for one in ladders for case in one.steps.values()})
-    fewest = min(one.base.cores for one in ladders if one.base)
+def _figures(scaling: Scaling, context: Context) -> Iterator[Figure]:
+    if not scaling.is_grid:
+        named = [(f"N = {one.n}", one, one.steps) for one in scaling.ladders]
+        yield from _figure(scaling, scaling.label, named, context)
+        return
+    for n in sorted({one.n for one in scaling.ladders}):
+        own = [one for one in scaling.ladders if one.n == n]
+        named = [(f"{one.ppn} per node", one, one.own) for one in own]
+        label = ", ".join(text for text in (scaling.label, f"N = {n}") if text)
+        yield from _figure(scaling, label, named, context)
+
+
+_Named = Sequence[tuple[str, Ladder, Mapping[int, MeasuredCase]]]
+"""Curves: their names, and which steps of a ladder they show."""
+
+
+def _figure(scaling: Scaling, label: str, named: _Named, context: Context) -> Iterator[Figure]:
+    """A figure where a curve has more than a point."""
+    shown = [one for one in named if sum(bool(case.launches) for case in one[2].values()) > 1]
+    if not shown:
+        return
+    cores = sorted({case.cores for _, _, steps in shown for case in steps.values()})
+    fewest = min(one.base.cores for _, one, _ in shown if one.base)
+    ideal = Curve("ideal", tuple(Mark(p, p / fewest) for p in cores), bound=True)
+    flat = Curve("ideal", tuple(Mark(p, 1.0) for p in cores), bound=True)
+    seed = context.seed
+    speedups = [_curve(name, steps, one.speedup, seed) for name, one, steps in shown]
+    shares = [_curve(name, steps, one.efficiency, seed) for name, one, steps in shown]
     x = Axis(f"{scaling.p} p", "log2", counts(cores))
-    speedups = [Curve(f"N = {one.n}", _speedups(one, context), joined=False) for one in ladders]
-    shares = [Curve(f"N = {one.n}", _efficiencies(one, context), joined=False) for one in ladders]
-    ideal = tuple(Mark(p, p / fewest) for p in cores)
-    flat = tuple(Mark(p, 1.0) for p in cores)
-    best = max((curve.marks[-1] for curve in speedups), key=lambda mark: mark.y)
-    return Figure(
+    heights = [point.y for curve in (ideal, *speedups) for point in curve.marks]
+    y = Axis("speedup", "log2", powers_of_two(heights))
+    best = max((curve.marks[-1] for curve in speedups), key=lambda point: point.y)
+    references = dict.fromkeys(one.reference for _, one, _ in shown)
+    yield Figure(
         id="scaling",
         kind="scaling",
-        title=context.title("Speedup and efficiency", scaling.label),
+        title=context.title("Speedup and efficiency", label),
         panels=(
-            Lines(
-                "speedup",
-                "Observed speedup",
-                x,
-                Axis(
-                    "speedup",
-                    "log2",
-                    powers_of_two(
-                        [
-                            mark.y
-                            for curve in [ideal, *(c.marks for c in speedups)]
-                            for mark in curve
-                        ]
-                    ),
-                ),
-                (Curve("ideal", ideal, bound=True), *speedups),
-            ),
-            Lines(
-                "efficiency",
-                "Observed efficiency",
-                x,
-                Axis("efficiency"),
-                (Curve("ideal", flat, bound=True), *shares),
-            ),
+            Lines("speedup", "Observed speedup", x, y, (ideal, *speedups)),
+            Lines("efficiency", "Observed efficiency", x, Axis("efficiency"), (flat, *shares)),
         ),
-        alt=f"Speedup and efficiency for {count(len(ladders), 'mesh', 'meshes')} over "
-        f"{cores[0]} to {cores[-1]} {scaling.p}. Highest speedup at the most: "
-        f"{number(best.y)} on {best.x:.0f}.",
+        alt=f"Speedup and efficiency, {count(len(shown), 'curve')}, over {cores[0]} to "
+        f"{cores[-1]} {scaling.p}. Highest speedup at the most: {number(best.y)} on {best.x:.0f}.",
         notes=(
-            f"Speedup refers to {'; '.join(one.reference for one in ladders)}.",
+            f"Speedup refers to {'; '.join(references)}.",
             *of_launches(
-                (case for one in ladders for case in one.steps.values()),
+                (case for _, _, steps in shown for case in steps.values()),
                 "Bars: bootstrap interval of the ratio of medians; without: fewer than 6 launches.",
             ),
         ),
     )
 
 
-def _speedups(one: Ladder, context: Context) -> tuple[Mark, ...]:
-    found = ((p, one.speedup(case, context.seed)) for p, case in one.steps.items())
-    return tuple(mark(p, ratio) for p, ratio in found if ratio is not None)
+_Ratio = Callable[[MeasuredCase, int], Estimate | None]
 
 
-def _efficiencies(one: Ladder, context: Context) -> tuple[Mark, ...]:
-    found = ((p, one.efficiency(case, context.seed)) for p, case in one.steps.items())
-    return tuple(mark(p, ratio) for p, ratio in found if ratio is not None)
+def _curve(name: str, steps: Mapping[int, MeasuredCase], ratio: _Ratio, seed: int) -> Curve:
+    found = ((p, ratio(case, seed)) for p, case in steps.items())
+    return Curve(name, tuple(mark(p, one) for p, one in found if one is not None), joined=False)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from haloscope.bandwidth import Use, uses
 from haloscope.evidence import MeasuredCase, label_of
 from haloscope.points import level_of
-from haloscope.quantities import BYTES_PER_SECOND, SECONDS, number, percent, size
+from haloscope.quantities import BYTES_PER_SECOND, SECONDS, count, number, percent, size
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.tables.notebook import Notebook
@@ -24,19 +24,23 @@ _COLUMNS = (
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """One row a Poisson case that declares its traffic."""
+    """A row a Poisson case that declares its traffic; if some have a triad, these alone."""
     solvers = [case for case in cases if case.kernel == "poisson_cg"]
-    found = uses(solvers, context.all_cases)
-    if not found:
+    every = uses(solvers, context.all_cases)
+    if not every:
         return []
+    found = [use for use in every if use.triad is not None] or every
     notebook = Notebook(solvers, context.all_cases)
     rows = tuple(_row(use, solvers, notebook, context) for use in found)
     notebook.note(
         "achieved: bytes the solver's algorithm moves (declared for a point and an iteration) over "
         "its time. triad: of stream in the same run, on as many cores, its working set nearest."
     )
-    if any(use.triad is None for use in found):
+    if found[0].triad is None:
         notebook.note("No triad: stream was not run on as many cores.")
+    elif len(found) < len(every):
+        left_out = count(len(every) - len(found), "case")
+        notebook.note(f"Without {left_out} on other numbers of cores than stream was run on.")
     if any(use.share is not None and use.share > 1 for use in found):
         notebook.note(
             "Above 100 %: part of the traffic was served by a cache, or overlapped better."
