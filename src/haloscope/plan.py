@@ -174,8 +174,19 @@ class _RunExpansion:
         if kernel not in kernels:
             self._problem("kernel", f"there is no kernel '{kernel}'", nearest(kernel, kernels))
             return
-        for given, layout in product(assignments(self._known_params()), layouts):
-            self._check_and_add(given, layout)
+        for given in assignments(self._known_params()):
+            refused = [(layout, self._check_and_add(given, layout)) for layout in layouts]
+            self._tell_refused(refused)
+
+    def _tell_refused(self, refused: Sequence[tuple[Layout, Sequence[Problem]]]) -> None:
+        """Settings that the kernel refuses; on some layouts alone, these may be left out."""
+        of_layouts = self._leaves_out and not all(problems for _, problems in refused)
+        for layout, problem in ((layout, one) for layout, problems in refused for one in problems):
+            if of_layouts:
+                what = f"{self._name} with {problem.where} on {count(layout.ranks, 'rank')}"
+                self.findings.leave_out(f"{problem.what} ({problem.mend})", what)
+            else:
+                self._problem("", f"{problem.where}: {problem.what}", problem.mend)
 
     def _problem(self, key: str, what: str, mend: str) -> None:
         self.findings.problems[Problem(self.where(self.index, key), what, mend)] = None
@@ -253,18 +264,17 @@ class _RunExpansion:
             f"ask for fewer, or share cores with --oversubscribe; {_LEAVE_OUT}",
         )
 
-    def _check_and_add(self, given: dict[str, Value], layout: Layout) -> None:
+    def _check_and_add(self, given: dict[str, Value], layout: Layout) -> Sequence[Problem]:
+        """Add the case, or say what its kernel refuses."""
         try:
             ready, files = self.program.prepared(self.run.kernel, given, layout.ranks)
         except UserError as error:
             for problem in error.problems:
                 self._problem("params", f"{problem.where}: {problem.what}", problem.mend)
-            return
+            return ()
         forecast = self.program.forecast(self.run.kernel, ready, layout.ranks, layout.threads)
-        for problem in forecast.problems:
-            self._problem("", f"{problem.where}: {problem.what}", problem.mend)
         if forecast.problems:
-            return
+            return forecast.problems
         for toolchain, transport in self._libraries():
             absent = self._absent(layout, toolchain, transport) or self._unknown(forecast.params)
             case = Case(
@@ -284,6 +294,7 @@ class _RunExpansion:
             )
             if absent or self._fits(case):
                 self.findings.add(case)
+        return ()
 
     def _launches(self) -> int:
         """Of a case: as many as the run or the study says, or the most that precision may take."""

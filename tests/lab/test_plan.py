@@ -120,6 +120,21 @@ def test_what_is_too_large_is_left_out_only_when_asked() -> None:
     )
 
 
+def test_what_the_kernel_refuses_on_some_layouts_alone_is_too_large() -> None:
+    site = replace(SITE, cores=9)
+    run = {"layout": {"ppn": [8, 9]}, "skip_too_large": True}
+    plan = planned(run, site=site)
+    assert shapes(plan) == [(8, 1)]
+    (note,) = plan.notes
+    assert note.startswith("left out, refused (") and "fake ranks=9 on 9 ranks" in note
+    assert not plan.problems
+
+    for refused in ({**run, "skip_too_large": False}, {**run, "layout": {"ppn": 9}}):
+        (problem,) = problems(planned(refused, site=site))
+        assert "fake ranks=9: refused" in problem
+    assert "fake n=0: refused" in problems(planned({**run, "params": {"n": 0}}, site=site))[0]
+
+
 CLUSTER = replace(SITE, nodes=1736, toolchains=("simgrid",), simulated=True)
 
 
