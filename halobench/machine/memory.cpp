@@ -14,26 +14,10 @@ namespace halobench {
 namespace {
 
 constexpr std::size_t cache_line = 64;
-constexpr std::size_t page = 4096;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
-}
-
-/// Addresses that cost nothing until something is written there; the length lies in front.
-void* allocate_untouched(std::size_t bytes) {
-  const std::size_t length = bytes + page;
-  void* memory = mmap(nullptr, length, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) throw std::bad_alloc();
-  *static_cast<std::size_t*>(memory) = length;
-  return static_cast<char*>(memory) + page;
-}
-
-void free_untouched(void* memory) {
-  void* begin = static_cast<char*>(memory) - page;
-  munmap(begin, *static_cast<std::size_t*>(begin));
 }
 
 }  // namespace
@@ -42,8 +26,8 @@ void* Memory::acquire(std::size_t bytes, Pages pages, void (*&release)(void*)) {
   allocated_bytes_ += static_cast<std::int64_t>(bytes);
   if (bytes == 0) bytes = cache_line;
   if (unused_) {
-    release = free_untouched;
-    return allocate_untouched(bytes);
+    release = free_unused;
+    return allocate_unused(bytes);
   }
   release = std::free;
   const bool large = pages == Pages::huge && bytes >= 2 * huge_page;

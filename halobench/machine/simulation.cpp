@@ -30,6 +30,14 @@ void charge(double seconds) { smpi_execute_flops(seconds * sg_host_get_speed(sg_
 
 void pass_time(double seconds) { sg_actor_sleep_for(seconds); }
 
+void* allocate_unused(std::size_t bytes) {
+  void* memory = SMPI_SHARED_MALLOC(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+void free_unused(void* memory) { SMPI_SHARED_FREE(memory); }
+
 namespace {
 
 using Values = std::vector<double>;
@@ -126,6 +134,12 @@ SumInBackground::~SumInBackground() = default;
 void SumInBackground::finish() {}
 
 void charge(double) { throw std::logic_error("time is charged only under simulation"); }
+
+void* allocate_unused(std::size_t) {
+  throw std::logic_error("memory is used where nothing is simulated");
+}
+
+void free_unused(void*) {}
 
 void pass_time(double) { throw std::logic_error("only simulated time can be passed"); }
 

@@ -1,6 +1,7 @@
 // The one place that knows whether this binary runs on a real machine or under SimGrid's SMPI.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 
@@ -14,6 +15,11 @@ void charge(double seconds);
 
 /// Waits on the simulated clock without using a core. Only for simulated binaries.
 void pass_time(double seconds);
+
+/// Addresses that cost nothing: what is there is nobody's concern, and SMPI copies no message that
+/// comes from there or goes there. Only for simulated binaries.
+void* allocate_unused(std::size_t bytes);
+void free_unused(void* memory);
 
 /// A sum over all ranks of MPI_COMM_WORLD that goes on by itself while they compute: by recursive
 /// doubling, as MPI_Allreduce does it. One at a time. Only for simulated binaries: SMPI's own
