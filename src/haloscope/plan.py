@@ -351,7 +351,7 @@ class _RunExpansion:
         """Is there room for its arrays: on its nodes and, where a simulation fills them, here?"""
         more, alone = "spread it over more nodes", "simulate its time alone, without execute"
         node = Room(self.site.memory_bytes, case.layout.nodes, "memory a node", more)
-        here = Room(self.site.arithmetic_bytes, 1, "this machine's memory", alone)
+        here = Room(self.site.arithmetic_bytes, 1, "this machine's memory for arithmetic", alone)
         rooms = [node, here] if self.site.simulated and executes(case) else [node]
         full = next((room for room in rooms if room.total_bytes < case.memory_bytes), None)
         if full is None:

@@ -185,9 +185,9 @@ LARGE = {"params": {"n": [8, 2**15]}, "execute": True}
 
 def test_arithmetic_that_this_machine_has_no_memory_for_is_refused() -> None:
     assert problems(planned(LARGE, site=HERE)) == [
-        "runs[0].params: fake n=32768, 1 rank needs 8 GiB of this machine's memory, 1 GiB are free"
-        "\n    give n=11585 at most, or simulate its time alone, without execute; "
-        "with skip_too_large = true, a study leaves such cases out"
+        "runs[0].params: fake n=32768, 1 rank needs 8 GiB of this machine's memory for "
+        "arithmetic, 1 GiB are free\n    give n=11585 at most, or simulate its time alone, without "
+        "execute; with skip_too_large = true, a study leaves such cases out"
     ]
     without = planned({**LARGE, "execute": False}, site=HERE)
     assert (len(without.cases), without.problems, without.notes) == (2, (), ())
@@ -206,7 +206,8 @@ def test_arithmetic_that_this_machine_has_no_memory_for_is_left_out() -> None:
         assert [case.label for case in plan.cases] == ["fake n=8, 1 rank"]
         assert plan.problems == ()
         assert plan.notes == (
-            "left out, as 1 GiB of this machine's memory are free: fake n=32768, 1 rank (8 GiB)",
+            "left out, as 1 GiB of this machine's memory for arithmetic are free: fake n=32768, "
+            "1 rank (8 GiB)",
         )
 
 
