@@ -371,10 +371,7 @@ class _RunExpansion:
 
 
 def nothing_runs(plan: Plan, site: Site, where: str) -> list[Problem]:
-    """The problem that a plan has no case that could run; [] where it has some.
-
-    On this machine that takes a probe: what is absent there is a record.
-    """
+    """The problem that no case of a plan can run; absent ones of this machine are records."""
     absent = dict.fromkeys(case.absent for case in plan.cases if site.simulated)
     if plan.cases and (not absent or None in absent):
         return []
