@@ -13,7 +13,7 @@ from haloscope import study as studies
 from haloscope.case import Job
 from haloscope.errors import Problem, UserError
 from haloscope.places import LOCAL, Place
-from haloscope.plan import expand, unknown_settings
+from haloscope.plan import expand, nothing_runs, unknown_settings
 from haloscope.progress import Teller
 from haloscope.records import append, read
 from haloscope.results import ResultFolder, SavedPlan, changes
@@ -34,6 +34,7 @@ class Request:
     oversubscribe: bool = False
     on: str = LOCAL
     keep: Path | None = None
+    execute: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,7 @@ class Campaign:
 
         Cases whose transport does not work here become absent, with the reason.
         """
-        if self.place.simulated:
-            return self
-        cases, seen = session.probed(self.plan.cases, self.bench.built)
+        cases, seen = self.place.probed(self.plan.cases, self.bench)
         return replace(self, plan=replace(self.plan, cases=cases), seen=seen)
 
     def run(
@@ -124,11 +123,7 @@ def start(request: Request, tell: Teller) -> Campaign:
     ]
     problems = [*draft.problems, *bench.problems, *plan.problems, *unknown]
     problems += folder.problems()
-    absent = dict.fromkeys(case.absent for case in plan.cases if place.simulated)
-    if not problems and (not plan.cases or (absent and None not in absent)):
-        why = "\n    ".join([*plan.notes, *map(str, absent)])
-        problems.append(Problem(str(draft.path), "nothing can run here", why))
-    if problems:
+    if problems := problems or nothing_runs(plan, site, str(draft.path)):
         raise UserError(problems)
     saved = SavedPlan(
         name=draft.name,
@@ -150,7 +145,7 @@ def _check_launches(launches: int | None) -> None:
 
 
 def _as_requested(study: Study, request: Request, *, simulated: bool) -> Study:
-    """The study with the request's launches and toolchain, and "all" toolchains by their names.
+    """The study with what the request has of its own, and "all" toolchains by their names.
 
     Simulated times are the same in every launch: one is enough, and no precision is to be reached.
     """
@@ -162,6 +157,8 @@ def _as_requested(study: Study, request: Request, *, simulated: bool) -> Study:
         changes: dict[str, Any] = {"toolchains": toolchain.names() if every else asked}
         if launches is not None:
             changes["launches"] = launches
+        if request.execute:
+            changes["execute"] = True
         return run.model_copy(update=changes)
 
     runs = {"runs": [changed(run) for run in study.runs]}

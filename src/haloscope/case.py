@@ -81,6 +81,8 @@ class Case:
     memory_bytes: predicted, summed over ranks. oversubscribed: more threads than cores there.
     transport: as a toolchain names it; None leaves it to the library.
     files: the folder with the files that its parameters name, where they name some.
+    execute: is its answer to be computed and verified where it is simulated, too? No setting: it
+        takes no other time.
     absent: why it can't run here, if it can't: it is then a record with that reason, no launch.
     stopped: where a precision was asked for, why there are no more launches: "narrow" intervals,
         or the cap on their "count" or "time".
@@ -98,6 +100,7 @@ class Case:
     oversubscribed: bool = False
     transport: str | None = None
     files: str | None = None
+    execute: bool = False
     absent: str | None = None
     stopped: str | None = None
 

@@ -85,9 +85,17 @@ def _marked(cases: Sequence[MeasuredCase]) -> Iterator[Finding]:
         )
     simulated = [case for case in cases if case.simulated]
     if simulated:
-        unverified = sum(not case.verified for case in simulated)
-        checked = f"; {count(unverified, 'answer')} not verified" if unverified else ""
-        yield Finding(f"{count(len(simulated), 'case')} of {len(cases)} simulated (‡){checked}.")
+        said = f"{count(len(simulated), 'case')} of {len(cases)} simulated (‡)"
+        yield Finding(f"{said}{_answers([case for case in simulated if case.launches])}.")
+
+
+def _answers(simulated: Sequence[MeasuredCase]) -> str:
+    """Of how many the answer was verified."""
+    verified = sum(case.verified for case in simulated)
+    unverified = len(simulated) - verified
+    told = [f"{count(verified, 'answer')} verified (§)"] if verified else []
+    told += [f"{count(unverified, 'answer')} not verified"] if unverified else []
+    return "".join(f"; {one}" for one in told)
 
 
 def _disturbed(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:

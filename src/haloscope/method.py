@@ -108,10 +108,11 @@ def simulated(records: Sequence[Record]) -> Iterator[str]:
     )
     yield _cut_short(records)
     checked = sum(bool(_simulation(record)["verified"]) for record in records)
+    rest = "Of the others time alone was simulated, and there is no answer to check."
     yield (
-        f"Answers that were computed and checked: {checked} of {len(records)}. Of the others time "
-        "alone was simulated, and there is no answer to check."
-    )
+        f"Answers that were computed and checked: {checked} of {len(records)}. "
+        f"{rest if checked < len(records) else ''}"
+    ).rstrip()
     yield (
         "One launch a case: a simulation gives the same time again, so nothing has an interval and "
         "differences are no question of chance. How far predictions are off, haloscope validate "

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from haloscope import __version__, build, cluster, machine, session
+from haloscope.case import Case
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.plan import Site
 from haloscope.progress import Teller
@@ -47,6 +48,9 @@ class Place(Protocol):
 
     def identity(self) -> Mapping[str, Any]:
         """What must be the same for records to be of one place."""
+
+    def probed(self, cases: Sequence[Case], bench: Workbench) -> tuple[tuple[Case, ...], Seen]:
+        """Cases with what two ranks found out of each MPI library and transport, and that."""
 
     def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
         """What runs cases there."""
@@ -87,6 +91,10 @@ class Here:
         """Host, processor and cores."""
         return session.identity()
 
+    def probed(self, cases: Sequence[Case], bench: Workbench) -> tuple[tuple[Case, ...], Seen]:
+        """One launch of each; cases whose transport does not work become absent."""
+        return session.probed(cases, bench.built)
+
     def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
         """Launches, one after the other."""
         return LocalRunner(session.session(study, seed), bench.built, seen, calibrated())
@@ -125,7 +133,7 @@ class Simulated:
         return smpi()
 
     def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:
-        """The cluster's nodes. Memory is folded, so that what the nodes have is what counts."""
+        """The cluster's nodes. Folded memory takes what they have; arithmetic, of this machine."""
         node = self.cluster.node
         return Site(
             nodes=self.cluster.nodes,
@@ -138,6 +146,7 @@ class Simulated:
             missing={},
             placements=[cluster.OTHER_NODE] if self.cluster.nodes > 1 else [],
             simulated=True,
+            arithmetic_bytes=machine.memory_available_bytes(),
             variants=node.variants,
         )
 
@@ -145,6 +154,10 @@ class Simulated:
         """The cluster's name, processor and cores, as a machine's."""
         node = self.cluster.node
         return {"host": self.cluster.name, "cpu": node.cpu, "cores": node.cores}
+
+    def probed(self, cases: Sequence[Case], bench: Workbench) -> tuple[tuple[Case, ...], Seen]:
+        """The cluster file says it all."""
+        return tuple(cases), {}
 
     def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
         """Simulations, side by side on this machine's cores."""
@@ -167,8 +180,9 @@ class Simulated:
             bench.built[SIMGRID],
             self.cluster,
             cache_path() / "simulated",
-            len(machine.physical_cores()),
-            self.keep,
+            at_once=len(machine.physical_cores()),
+            memory_bytes=machine.memory_available_bytes(),
+            keep=self.keep,
         )
 
 

@@ -13,8 +13,9 @@ from haloscope.errors import Problem, UserError, nearest
 from haloscope.evidence import SETTINGS
 from haloscope.layouts import layouts, placed
 from haloscope.machine import PLACEMENTS
-from haloscope.quantities import count, listed, size
-from haloscope.room import largest_that_fits
+from haloscope.quantities import count, listed
+from haloscope.room import Room
+from haloscope.solves import executes
 from haloscope.study import ALL, DEFAULT, Run, Study, stopping_rule
 from haloscope.transport import missing
 
@@ -70,6 +71,7 @@ class Site:
     missing:      MPI libraries that are not there, and why.
     placements:   those that two ranks can have here.
     simulated:    is it a cluster file's? There no ranks or threads can share cores.
+    arithmetic_bytes: what simulated cases with their arithmetic may take: this machine's memory.
     variants:     kernels of which the place knows some variants alone, and those.
     """
 
@@ -83,6 +85,7 @@ class Site:
     missing: Mapping[str, str] = field(default_factory=dict)
     placements: Sequence[str] = ()
     simulated: bool = False
+    arithmetic_bytes: int = 0
     variants: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
@@ -108,8 +111,8 @@ class _Findings:
         known = self.cases.setdefault(case.id, case)
         if known is not case:
             self.merged += 1
-            if known.launches < case.launches:
-                self.cases[case.id] = replace(known, launches=case.launches)
+            launches, execute = max(known.launches, case.launches), known.execute or case.execute
+            self.cases[case.id] = replace(known, launches=launches, execute=execute)
 
     def leave_out(self, why: str, what: str) -> None:
         self.notes.setdefault(why, {})[what] = None
@@ -290,6 +293,7 @@ class _RunExpansion:
                 oversubscribed=self._crowded(layout),
                 transport=transport,
                 files=files,
+                execute=self.run.execute,
                 absent=absent,
             )
             if absent or self._fits(case):
@@ -344,26 +348,35 @@ class _RunExpansion:
         return f"what {variant} reaches is not known here: {self.run.kernel}'s rate is of {only}"
 
     def _fits(self, case: Case) -> bool:
-        need = (case.memory_bytes or 0) / case.layout.nodes
-        if need <= self.site.memory_bytes:
+        """Is there room for its arrays: on its nodes and, where a simulation fills them, here?"""
+        more, alone = "spread it over more nodes", "simulate its time alone, without execute"
+        node = Room(self.site.memory_bytes, case.layout.nodes, "memory a node", more)
+        here = Room(self.site.arithmetic_bytes, 1, "this machine's memory for arithmetic", alone)
+        rooms = [node, here] if self.site.simulated and executes(case) else [node]
+        full = next((room for room in rooms if room.total_bytes < case.memory_bytes), None)
+        if full is None:
             return True
-        there = size(self.site.memory_bytes)
-        if self._leaves_out:
-            why = f"as {there} of memory are free"
-            self.findings.leave_out(why, f"{case.label} ({size(need)})")
+        refused_here = full is here and self.run.execute and not self.run.skip_too_large
+        if self._leaves_out and not refused_here:
+            self.findings.leave_out(f"as {full.free}", f"{case.label} ({full.share(case)})")
         else:
-            largest = largest_that_fits(case, lambda given: self._has_room(given, case.layout))
-            smaller = f"give {largest} at most" if largest else "make it smaller"
-            self._problem(
-                "params",
-                f"{case.label} needs {size(need)} of memory a node, {there} are free",
-                f"{smaller}, or spread it over more nodes; {_LEAVE_OUT}",
-            )
+            what, mend = full.refusal(case, lambda given: self._needs(given, case.layout))
+            self._problem("params", what, f"{mend}; {_LEAVE_OUT}")
         return False
 
-    def _has_room(self, given: Mapping[str, Value], layout: Layout) -> bool:
-        forecast = self.program.forecast(self.run.kernel, given, layout.ranks, layout.threads)
-        return forecast.memory_bytes <= self.site.memory_bytes * layout.nodes
+    def _needs(self, given: Mapping[str, Value], layout: Layout) -> int:
+        """Memory of all ranks, in bytes."""
+        ranks, threads = layout.ranks, layout.threads
+        return self.program.forecast(self.run.kernel, given, ranks, threads).memory_bytes
+
+
+def nothing_runs(plan: Plan, site: Site, where: str) -> list[Problem]:
+    """The problem that no case of a plan can run; absent ones of this machine are records."""
+    absent = dict.fromkeys(case.absent for case in plan.cases if site.simulated)
+    if plan.cases and (not absent or None in absent):
+        return []
+    why = "\n    ".join([*plan.notes, *map(str, absent)])
+    return [Problem(where, "nothing can run here", why)]
 
 
 def assignments(axes: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:

@@ -1,4 +1,4 @@
-"""One record for people in a terminal: result, times, phases, memory, placement."""
+"""One record for people in a terminal: result, times, phases, work, memory, placement."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _UNITS: Mapping[str, Callable[[float], str]] = {
 def record_view(record: Record) -> RenderableType:
     """Everything that a record tells, most important first."""
     several = len(record.points) > 1
+    step = "one step of every size" if several else "one step"
     parts: list[RenderableType | None] = [
         _headline(record),
+        _section("simulation", _simulation(record.raw.get("simulation") or {})),
         _section("parameters", [(key, str(value)) for key, value in record.params.items()]),
         _section("result", _pairs(record.result)),
-        _section(
-            "time of one step of every size" if several else "time of one step",
-            _times(record.times_s),
-        ),
+        _section(f"time of {step}", _times(record.times_s)),
         _phases(record.phases, "mean over the steps of all sizes" if several else "one step"),
         _points(record.points),
+        _section(f"work of {step}, all ranks", _work(record.work or {})),
         _section("memory, all ranks", _pairs(record.memory or {})),
         _placement(record.layout.get("seen", [])),
         _section("made with", _provenance(record)),
@@ -48,12 +48,32 @@ def _headline(record: Record) -> Text:
     style = "bold green" if record.outcome == "ok" else "bold red"
     layout = record.layout
     shared = ", cores shared (oversubscribed)" if layout.get("oversubscribed") else ""
-    where = f", {count(layout['ranks'], 'rank')} x {count(layout['threads'], 'thread')}{shared}: "
+    cluster = (record.raw.get("simulation") or {}).get("cluster")
+    nodes = f" on {count(layout['nodes'], 'node')} of {cluster}, simulated" if cluster else ""
+    ranks = f"{count(layout['ranks'], 'rank')} x {count(layout['threads'], 'thread')}"
+    where = f", {ranks}{nodes}{shared}: "
     line = Text(record.kernel, style="bold").append(where, style="not bold")
     line.append(record.outcome, style=style)
     if record.reason:
         line.append(f": {record.reason}", style="not bold")
     return line
+
+
+def _simulation(told: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What was simulated: the answer too, or a part of the time alone."""
+    if not told:
+        return []
+    answer = "computed and verified" if told["verified"] else "not verified: time alone"
+    rows = [("cluster", str(told["cluster"])), ("answer", answer)]
+    if told["of_iterations"]:
+        part = f"{told['iterations']} of {told['of_iterations']:,} ({told['iterations_from']})"
+        rows.append(("iterations", f"{part}, and all figures in proportion"))
+    return [*rows, ("from the cache", "yes" if told["cached"] else "no")]
+
+
+def _work(work: Mapping[str, float]) -> list[tuple[str, str]]:
+    """What the algorithm moves, computes and sends, outside collective operations."""
+    return [(key, f"{work[key]:,.0f}") for key in ("bytes", "flops", "messages") if key in work]
 
 
 def _section(title: str, rows: Iterable[tuple[str, str]]) -> RenderableType | None:

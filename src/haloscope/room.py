@@ -1,9 +1,13 @@
-"""The largest size of a case that a node has memory for: what an error about memory suggests."""
+"""Memory for a case, and the largest size that it is enough for: what errors about it suggest."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
+
+from haloscope.case import Case
+from haloscope.quantities import size
 
 Fits = Callable[[Mapping[str, Any]], bool]
 
@@ -13,6 +17,45 @@ class _Sized(Protocol):
     def given(self) -> Mapping[str, Any]: ...
     @property
     def params(self) -> Mapping[str, Any]: ...
+
+
+@dataclass(frozen=True)
+class Room:
+    """Memory for the arrays of one case.
+
+    bytes: free on each of so many nodes. of: what it is, "memory a node". instead: what helps too,
+    besides a smaller case.
+    """
+
+    bytes: int
+    nodes: int
+    of: str
+    instead: str
+
+    @property
+    def total_bytes(self) -> int:
+        """Of all nodes."""
+        return self.bytes * self.nodes
+
+    @property
+    def free(self) -> str:
+        """In words, what there is."""
+        return f"{size(self.bytes)} of {self.of.removesuffix(' a node')} are free"
+
+    def share(self, case: Case) -> str:
+        """In words, what a case needs of each node."""
+        return size(case.memory_bytes / self.nodes)
+
+    def refusal(self, case: Case, needs: Callable[[Mapping[str, Any]], int]) -> tuple[str, str]:
+        """What is wrong with a case that is too large, and what to do.
+
+        needs: what one with other parameters takes in all, in bytes.
+        """
+        largest = largest_that_fits(case, lambda given: needs(given) <= self.total_bytes)
+        smaller = f"give {largest} at most" if largest else "make it smaller"
+        there = f"{size(self.bytes)} are free"
+        what = f"{case.label} needs {self.share(case)} of {self.of}, {there}"
+        return what, f"{smaller}, or {self.instead}"
 
 
 def largest_that_fits(case: _Sized, fits: Fits) -> str | None:

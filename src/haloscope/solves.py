@@ -1,5 +1,7 @@
 """How many iterations a solve needs, known without running it: for simulations that cut it short.
 
+And which cases are simulated with their arithmetic: those asked for, and those of an unknown count.
+
 The counts are those of published convergence tables; up to n = 4096 the study poisson-convergence
 found the same.
 """
@@ -14,6 +16,9 @@ from math import exp, log
 from typing import Any
 
 from haloscope import papers
+from haloscope.case import Case
+
+SIMULATED_ITERATIONS = 20
 
 
 @dataclass(frozen=True)
@@ -22,6 +27,22 @@ class Solve:
 
     iterations: int
     source: str
+
+
+def cut_short(case: Case) -> Solve | None:
+    """The solve that a simulation cuts short; None where it does all of what is asked."""
+    if case.execute or case.params.get("iterations") != 0:
+        return None
+    solve = known_solve(case.kernel, case.params)
+    return solve if solve and solve.iterations > SIMULATED_ITERATIONS else None
+
+
+def executes(case: Case) -> bool:
+    """Does a simulation do the case's arithmetic too, and verify the answer?
+
+    Where that is asked for, and where the answer alone tells when the iterations end.
+    """
+    return case.execute or (case.params.get("iterations") == 0 and cut_short(case) is None)
 
 
 def known_solve(kernel: str, params: Mapping[str, Any]) -> Solve | None:

@@ -199,6 +199,11 @@ class Run(_Model):
         description="true leaves out what is too large for this machine, false refuses it; "
         "simulated clusters leave it out",
     )
+    execute: bool = Field(
+        False,
+        description="true has simulated cases do their arithmetic too, all of a solve, and verify "
+        "the answer, in this machine's memory; real ones always do",
+    )
     only_simulated: bool = Field(
         False,
         description="true leaves the run to simulated clusters: published programs, beside whose "

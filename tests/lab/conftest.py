@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from haloscope import build, machine, session, toolchain
+from haloscope import build, machine, places, session, toolchain
 from haloscope.errors import Problem, UserError
 from haloscope.runners import local
 from haloscope.toolchain import Launch, Toolchain
@@ -77,6 +78,23 @@ def haloscope(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> Callab
         return int(parsed.execute(parsed))
 
     return run
+
+
+@pytest.fixture
+def simulator(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A smpirun that starts the fake halobench, on every simulated cluster; a cache of its own."""
+    smpirun = tmp_path / "smpirun"
+    smpirun.write_text(
+        "#!/bin/sh\n"
+        "export FAKE_RANKS=$2\n"
+        f'until [ "$1" = {FAKE_HALOBENCH} ]; do shift; done\n'
+        "out=$3; export FAKE_THREADS=$7; shift 9\n"  # after --execute yes or no
+        f'exec {FAKE_HALOBENCH} --out "$out" "$@"\n'
+    )
+    smpirun.chmod(0o755)
+    monkeypatch.setattr(places, "smpi", lambda: replace(FAKE, name="simgrid", mpirun=smpirun))
+    monkeypatch.setattr(places, "cache_path", lambda: tmp_path / "cache")
+    monkeypatch.setattr(machine, "physical_cores", lambda root=None: [0, 1])
 
 
 @pytest.fixture

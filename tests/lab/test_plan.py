@@ -1,12 +1,13 @@
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from haloscope.case import Case
-from haloscope.plan import Plan, Site, expand, schedule
+from haloscope import halobench
+from haloscope.case import Case, Value
+from haloscope.plan import Forecast, Plan, Site, expand, schedule
 from haloscope.study import Study
 from lab.fakes import FakeProgram
 
@@ -166,6 +167,62 @@ def test_what_a_simulated_cluster_can_t_do_leaves_the_rest_alone() -> None:
             "no MPI library 'mpich' can be simulated: the cluster file says which library there is",
         ),
     ]
+
+
+class Solver(FakeProgram):
+    """As the other, with a solve whose number of iterations is not known."""
+
+    def forecast(
+        self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
+    ) -> Forecast:
+        found = super().forecast(kernel, params, ranks, threads)
+        return halobench.Plan({**found.params, "iterations": 0}, found.memory_bytes, ())
+
+
+HERE = replace(CLUSTER, memory_bytes=2**40, arithmetic_bytes=2**30)
+LARGE = {"params": {"n": [8, 2**15]}, "execute": True}
+
+
+def test_arithmetic_that_this_machine_has_no_memory_for_is_refused() -> None:
+    assert problems(planned(LARGE, site=HERE)) == [
+        "runs[0].params: fake n=32768, 1 rank needs 8 GiB of this machine's memory for "
+        "arithmetic, 1 GiB are free\n    give n=11585 at most, or simulate its time alone, without "
+        "execute; with skip_too_large = true, a study leaves such cases out"
+    ]
+    without = planned({**LARGE, "execute": False}, site=HERE)
+    assert (len(without.cases), without.problems, without.notes) == (2, (), ())
+
+
+def test_arithmetic_that_this_machine_has_no_memory_for_is_left_out() -> None:
+    """Where the study says so, and where it was not asked for."""
+    study = Study.model_validate({"title": "t", "runs": [{"kernel": "fake", **LARGE}]})
+    unasked = study.model_copy(
+        update={"runs": [study.runs[0].model_copy(update={"execute": False})]}
+    )
+    for plan in (
+        planned({**LARGE, "skip_too_large": True}, site=HERE),
+        expand(unasked, HERE, Solver()),
+    ):
+        assert [case.label for case in plan.cases] == ["fake n=8, 1 rank"]
+        assert plan.problems == ()
+        assert plan.notes == (
+            "left out, as 1 GiB of this machine's memory for arithmetic are free: fake n=32768, "
+            "1 rank (8 GiB)",
+        )
+
+
+def test_a_case_that_is_asked_for_twice_is_verified_if_one_of_them_is() -> None:
+    runs = ({"execute": False, "launches": 2}, {"execute": True})
+    for order in (runs, runs[::-1]):
+        (case,) = planned(*order, site=HERE).cases
+        assert (case.execute, case.launches) == (True, 2)
+
+
+def test_execute_is_no_setting_and_asks_for_nothing_on_this_machine() -> None:
+    (plain,), (asked,) = planned({}).cases, planned({"execute": True}).cases
+    assert (plain.id, plain.execute, asked.id, asked.execute) == (asked.id, False, plain.id, True)
+    large = planned({"params": {"n": 8192}, "execute": True})  # 512 MiB of 1 GiB
+    assert (len(large.cases), large.problems) == (1, ())
 
 
 def test_runs_for_simulated_clusters_are_not_of_this_machine() -> None:

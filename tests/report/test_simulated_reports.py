@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from made import build, draw
@@ -41,6 +42,34 @@ def test_of_simulated_times_nothing_is_said_that_only_launches_have() -> None:
 def method_of(raws: list[Raw]) -> tuple[str, ...]:
     measured = cases(raws)
     return method([record for case in measured for record in case.launches], measured, {})
+
+
+def test_verified_answers_are_told_from_those_that_are_not() -> None:
+    raws = [simulated(64, verified=True), simulated(1024)]
+    assert next(texts(raws)) == (
+        "2 cases of 2 simulated (‡); 1 answer verified (§); 1 answer not verified."
+    )
+    (table,) = build("summary", raws)
+    assert [row[2].marks for row in table.rows] == ["‡§", "‡"]
+    assert "§ simulated with its arithmetic: the answer was computed and verified." in table.notes
+    (unverified,) = build("summary", raws[1:])
+    assert not any("§" in note for note in unverified.notes)
+
+
+def test_where_all_answers_are_verified_nothing_is_said_of_others() -> None:
+    raws = [simulated(32, verified=True), simulated(64, verified=True)]
+    assert "Answers that were computed and checked: 2 of 2." in method_of(raws)
+    assert next(texts(raws)) == "2 cases of 2 simulated (‡); 2 answers verified (§)."
+
+
+def test_a_simulation_that_failed_has_no_answer() -> None:
+    failed = {**simulated(64, verified=True), "outcome": "failed", "reason": "deadlock"}
+    said = [text for text in texts([failed, simulated(1024)]) if "(‡)" in text]
+    assert said == ["2 cases of 2 simulated (‡); 1 answer not verified."]
+
+
+def texts(raws: list[Raw]) -> Iterator[str]:
+    return (found.text for found in findings(cases(raws), Context()))
 
 
 def test_a_simulated_machine_is_called_so_and_says_who_described_it() -> None:

@@ -30,7 +30,8 @@ PARAMS: dict[str, Any] = {"iterations": 0, "tolerance": 1e-6, "rhs": "paper", "r
 
 def runner(cache: Path, **changes: Any) -> SimgridRunner:
     built = Built(found_smpi(), BINARY, "hash")
-    return SimgridRunner(SESSION, built, described(), cache, **{"at_once": 2, **changes})
+    options = {"at_once": 2, "memory_bytes": 2**30, **changes}
+    return SimgridRunner(SESSION, built, described(), cache, **options)
 
 
 def job(nodes: int = 2, ppn: int = 2, **given: Any) -> Job:
@@ -81,6 +82,65 @@ def test_what_is_not_known_is_solved_and_verified(tmp_path: Path) -> None:
     assert record["outcome"] == "ok", record
     assert record["simulation"]["verified"] is True
     assert record["result"]["error_max"] < 0.01
+
+
+@pytest.mark.usefixtures("smpi")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_is_asked_for_is_solved_to_its_end_and_verified(tmp_path: Path, threads: int) -> None:
+    """Threads are in the node model alone: one does their arithmetic."""
+    one = replace(job(n=256).case, layout=Layout(2, 2, threads))
+    (short,) = runner(tmp_path).run([Job(one, 0)])
+    (whole,) = runner(tmp_path).run([Job(replace(one, execute=True), 0)])
+    assert (short["simulation"]["verified"], whole["simulation"]["verified"]) == (False, True)
+    assert short["result"]["error_max"] is None
+    assert whole["result"]["error_max"] < 1e-4
+    assert whole["simulation"]["of_iterations"] is None
+    assert whole["result"]["iterations"] == short["result"]["iterations"] == 387
+    assert whole["times_s"] == pytest.approx(short["times_s"], rel=0.06)
+    assert whole["case"] == short["case"]
+
+
+@pytest.mark.usefixtures("smpi")
+def test_a_wrong_answer_is_found_where_it_is_asked_for(tmp_path: Path) -> None:
+    """Five iterations are too few for a right one."""
+    one = job(n=64, max_iterations=5).case
+    (record,) = runner(tmp_path).run([Job(replace(one, execute=True), 0)])
+    assert (record["outcome"], record["simulation"]["verified"]) == ("wrong", True)
+    assert "5 iterations" in record["reason"]
+    (unseen,) = runner(tmp_path).run([Job(one, 0)])
+    assert (unseen["outcome"], unseen["simulation"]["verified"]) == ("ok", False)
+
+
+@pytest.mark.usefixtures("smpi")
+def test_results_with_and_without_arithmetic_are_kept_apart(tmp_path: Path) -> None:
+    one = replace(job().case, kernel="ring", params={"repetitions": 1})
+    for execute in (False, True):
+        for cached in (False, True):
+            (record,) = runner(tmp_path).run([Job(replace(one, execute=execute), 0)])
+            told = record["simulation"]
+            assert (told["verified"], told["cached"]) == (execute, cached)
+            assert record["outcome"] == "ok", record
+
+
+@pytest.mark.usefixtures("smpi")
+@pytest.mark.parametrize(
+    ("memory_bytes", "execute", "alone"),
+    [
+        (2000, True, False),
+        (1999, True, True),
+        (1999, False, False),
+        (1, True, True),
+    ],
+)
+def test_arrays_of_those_side_by_side_fit_in_memory(
+    tmp_path: Path, memory_bytes: int, execute: bool, alone: bool
+) -> None:
+    """Folded ones take none. What takes all of it by itself is simulated by itself."""
+    cases = [replace(job(n=n).case, memory_bytes=1000, execute=execute) for n in (64, 65)]
+    found = list(runner(tmp_path, memory_bytes=memory_bytes).run([Job(one, 0) for one in cases]))
+    first, second = sorted(found, key=lambda record: record["started"])
+    assert [first["outcome"], second["outcome"]] == ["ok", "ok"]
+    assert (second["started"] >= first["ended"]) == alone
 
 
 @pytest.mark.usefixtures("smpi")

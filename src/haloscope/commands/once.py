@@ -5,22 +5,29 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from haloscope import placeoptions
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from haloscope.case import Case
+    from haloscope.errors import Problem
+    from haloscope.places import Place
     from haloscope.session import Workbench
     from haloscope.study import LayoutAxes
 
 _DESCRIPTION = """\
-Run one case right now and show its record: result, times, phases, memory, placement. Nothing is
-kept. For parameters and their defaults see haloscope describe KERNEL.
+Run one case right now, here or on a simulated cluster, and show its record: result, times, phases,
+memory, placement. No record is kept. For parameters and their defaults see haloscope describe
+KERNEL.
 """
 _EPILOG = """\
 examples:
   haloscope once poisson_cg n=512 --ranks 2
   haloscope once stream --threads 2
   haloscope once pingpong --ranks 2 --json | jq .result
+  haloscope once poisson_cg n=4096 --on stampede2 --nodes 4 --ranks 192         simulated
+  haloscope once poisson_cg n=256 --on stampede2 --nodes 4 --execute            ... and verified
 
 exit codes: 0 good, 1 it failed or was wrong, 2 usage, 130 interrupted
 """
@@ -38,8 +45,15 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add = parser.add_argument
     add("kernel", metavar="KERNEL", help="its name: see haloscope list")
     add("params", metavar="key=value", nargs="*", help="parameters that differ from their defaults")
-    add("--ranks", metavar="N", type=int, default=1, help="processes (default: 1)")
+    add(
+        "--ranks",
+        metavar="N",
+        type=int,
+        help="processes in all, as many on each node (default: one a node)",
+    )
+    add("--nodes", metavar="N", type=int, default=1, help="nodes of a cluster (default: 1)")
     add("--threads", metavar="T", type=int, default=1, help="threads of each process (default: 1)")
+    placeoptions.add_to(parser)
     add("--toolchain", metavar="NAME", help="an MPI: see haloscope toolchain list")
     add("--transport", metavar="NAME", help="how messages travel: see haloscope toolchain list")
     add("--placement", metavar="NAME", help="of two ranks, as in a study (same-socket ...)")
@@ -70,21 +84,25 @@ def _allow_params_after_options(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Run the case and show its record; the exit code."""
     import json
+    from pathlib import Path
 
     from rich.console import Console
 
-    from haloscope import session
+    from haloscope import places, session
     from haloscope.case import Job
+    from haloscope.errors import UserError
     from haloscope.progress import Teller
     from haloscope.records import Record
     from haloscope.recordview import record_view
-    from haloscope.runners.local import LocalRunner
 
+    if problems := [*placeoptions.misplaced(arguments), *_unusable(arguments)]:
+        raise UserError(problems)
     tell = Teller(Console(stderr=True))
+    place = places.place(arguments.on, Path(arguments.keep) if arguments.keep else None)
     named = [arguments.toolchain] if arguments.toolchain else None
-    bench = session.workbench({f"--toolchain {arguments.toolchain}": named}, tell)
-    (case,), seen = session.probed([_case(arguments, bench)], bench.built)
-    runner = LocalRunner(session.session("once", session.new_seed()), bench.built, seen)
+    bench = place.workbench({f"--toolchain {arguments.toolchain}": named}, tell)
+    (case,), seen = place.probed([_case(arguments, place, bench)], bench)
+    runner = place.runner("once", session.new_seed(), bench, seen)
     (record,) = runner.run([Job(case, 0)])
     if arguments.json:
         print(json.dumps(record))
@@ -93,47 +111,56 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0 if record["outcome"] == "ok" else 1
 
 
-def _case(arguments: argparse.Namespace, bench: Workbench) -> Case:
-    """The case that was asked for. UserError with all that is wrong with it."""
-    from haloscope import machine, session
-    from haloscope.errors import Problem, UserError, nearest
-    from haloscope.plan import expand
-    from haloscope.study import ALL, DEFAULT, Run, Study
+def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
+    """What is wrong with the arguments, whatever the place and the kernel are."""
+    from haloscope import machine
+    from haloscope.errors import Problem, nearest
+    from haloscope.study import ALL
 
     pairs = [argument.partition("=") for argument in arguments.params]
     keys = [key for key, _, _ in pairs]
-    problems = [
-        Problem(key, "not key=value", "for example n=512; see haloscope describe KERNEL")
-        for key, equals, _ in pairs
-        if not (key and equals)
-    ]
+    for key, equals, _ in pairs:
+        if not (key and equals):
+            yield Problem(key, "not key=value", "for example n=512; see haloscope describe KERNEL")
     for key in {key for key in keys if keys.count(key) > 1}:
-        problems.append(Problem(key, "given more than once", "give it once: this is one case"))
-    for option in ("ranks", "threads", "timeout"):
-        value = getattr(arguments, option)
-        if value <= 0:
-            problems.append(Problem(f"--{option} {value}", "too small", "give more than 0"))
+        yield Problem(key, "given more than once", "give it once: this is one case")
+    options = ("ranks", "nodes", "threads", "timeout")
+    given = {option: getattr(arguments, option) for option in options}
+    small = [option for option in options if given[option] is not None and given[option] <= 0]
+    for option in small:
+        yield Problem(f"--{option} {given[option]}", "too small", "give more than 0")
+    if not small and given["ranks"] and given["ranks"] % given["nodes"]:
+        what = f"can't be shared out evenly over {given['nodes']} nodes"
+        yield Problem(f"--ranks {given['ranks']}", what, f"give a multiple of {given['nodes']}")
     if arguments.placement not in (None, *machine.PLACEMENTS):
         mend = nearest(arguments.placement, machine.PLACEMENTS)
         where = f"--placement {arguments.placement}"
-        problems.append(Problem(where, "there is no such placement", mend))
+        yield Problem(where, "there is no such placement", mend)
     if arguments.transport == ALL:
         mend = "name one, as haloscope toolchain list has them; a study takes all"
-        problems.append(Problem("--transport all", "this is one case", mend))
-    if problems:
-        raise UserError(problems)
+        yield Problem("--transport all", "this is one case", mend)
+
+
+def _case(arguments: argparse.Namespace, place: Place, bench: Workbench) -> Case:
+    """The case that was asked for. UserError with all that is wrong with it."""
+    from haloscope.errors import UserError
+    from haloscope.plan import expand, nothing_runs
+    from haloscope.study import DEFAULT, Run, Study
+
+    pairs = [argument.partition("=") for argument in arguments.params]
     run = Run(
         kernel=arguments.kernel,
         params={key: [value] for key, _, value in pairs},
         layout=_layout(arguments),
         toolchains=[arguments.toolchain] if arguments.toolchain else None,
         transports=[arguments.transport or DEFAULT],
+        execute=arguments.arithmetic,
     )
     study = Study(title="once", timeout_s=arguments.timeout, runs=[run])
-    site = session.site(bench, oversubscribe=arguments.oversubscribe)
+    site = place.site(bench, oversubscribe=arguments.oversubscribe)
     plan = expand(study, site, bench.program, lambda _, key: key or "once")
-    if bench.problems or plan.problems:
-        raise UserError([*bench.problems, *plan.problems])
+    if problems := [*bench.problems, *plan.problems] or nothing_runs(plan, site, "once"):
+        raise UserError(problems)
     return plan.cases[0]
 
 
@@ -142,4 +169,6 @@ def _layout(arguments: argparse.Namespace) -> LayoutAxes:
 
     if arguments.placement:
         return LayoutAxes(placement=[arguments.placement])
-    return LayoutAxes(ppn=[arguments.ranks], threads=[arguments.threads])
+    nodes = arguments.nodes
+    ppn = (arguments.ranks or nodes) // nodes
+    return LayoutAxes(nodes=[nodes], ppn=[ppn], threads=[arguments.threads])

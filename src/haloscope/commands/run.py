@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from haloscope import placeoptions
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -27,6 +29,7 @@ examples:
   haloscope run poisson-scaling --dry-run           what would run, and what it needs
   haloscope run my-study.toml --launches 10 --out results/before
   haloscope run poisson-scaling --on stampede2      the same study on a simulated cluster
+  haloscope run my-study.toml --on eagle --execute  ... with every answer computed and verified
   haloscope run --resume results/before             after an interruption: what is left of it
   haloscope run --resume results/before --launches 20         more launches of the same cases
 
@@ -45,13 +48,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     add = parser.add_argument
     add("study", metavar="STUDY", nargs="?", help="a ready study's name, or a TOML file")
-    add(
-        "--on",
-        metavar="PLACE",
-        default="local",
-        help="this machine (local), or a cluster file's name (haloscope list): simulated there",
-    )
-    add("--keep", metavar="DIR", help="keep each simulated case's files there, and the command")
+    placeoptions.add_to(parser)
     add("--out", metavar="DIR", help="the result folder (default: results/STUDY-DATE-TIME)")
     add("--launches", metavar="N", type=int, help="whole jobs of each case, not the study's number")
     add("--resume", metavar="DIR", help="go on with a result folder; what is done is skipped")
@@ -111,6 +108,7 @@ def _campaign(arguments: argparse.Namespace, tell: Teller) -> Campaign:
         oversubscribe=arguments.oversubscribe,
         on=arguments.on,
         keep=Path(arguments.keep) if arguments.keep else None,
+        execute=arguments.arithmetic,
     )
     return campaign.start(request, tell)
 
@@ -119,20 +117,18 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     """Options that do not go together."""
     from haloscope.errors import Problem
 
-    simulated = arguments.on != "local"
-    for option in ("oversubscribe", "toolchain"):
-        if simulated and getattr(arguments, option):
-            mend = "leave it out, or run on this machine"
-            yield Problem(f"--{option}", "can't be simulated", mend)
-    if arguments.keep and not simulated:
-        yield Problem("--keep", "there is nothing to keep", "it is for simulated cases: --on PLACE")
-    if arguments.study is None and arguments.resume is None:
-        yield Problem("STUDY", "missing", "name a study (haloscope list) or a file")
-    if arguments.resume:
-        for option in ("out", "toolchain", "seed", "oversubscribe"):
-            if getattr(arguments, option) not in (None, False):
-                what = "with --resume, the folder's plan has that already"
-                yield Problem(f"--{option}", what, "leave it out, or start a new folder")
+    if not arguments.resume:
+        yield from placeoptions.misplaced(arguments)
+        if arguments.study is None:
+            yield Problem("STUDY", "missing", "name a study (haloscope list) or a file")
+        return
+    given = {**vars(arguments), "execute": arguments.arithmetic}
+    for option in ("out", "toolchain", "seed", "oversubscribe", "execute"):
+        if given[option] not in (None, False):
+            what = "with --resume, the folder's plan has that already"
+            yield Problem(f"--{option}", what, "leave it out, or start a new folder")
+    if arguments.keep:
+        yield Problem("--keep", "can't be given with --resume", "start a new folder")
 
 
 def measure(campaign: Campaign, tell: Teller) -> None:
@@ -179,10 +175,13 @@ def _show(campaign: Campaign, out: Console) -> None:
 
     from haloscope.progress import TimeLeft, duration
     from haloscope.quantities import count, size
+    from haloscope.solves import executes
 
     table = Table("case", "setting", "launches", "memory", title=campaign.plan.study)
     for case in campaign.plan.cases:
         marks = " (oversubscribed)" if case.oversubscribed else ""
+        if campaign.place.simulated and executes(case):
+            marks = " (answer verified)"
         setting = f"{case.title}{marks}"
         table.add_row(case.id, setting, str(case.launches), size(case.memory_bytes))
     out.print(table)

@@ -41,6 +41,7 @@ _SPECIAL = {
     "≤": r"$\le$",
     "†": r"$\dagger$",
     "‡": r"$\ddagger$",
+    "§": r"\S{}",
     "®": r"\textregistered{}",
     "™": r"\texttrademark{}",
 }

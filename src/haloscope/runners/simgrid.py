@@ -6,7 +6,8 @@ kept in a cache under all that they depend on, and cases run side by side on thi
 Arithmetic is left out: computation takes the time that the node model says, and the answer is not
 verified. An iterative solve is cut short after a few iterations, which all take the same time, and
 its times are those of as many iterations as the solve is known to need (solves.py). Where that is
-not known, the arithmetic is done too, and the answer verified.
+not known, or a case asks for it, the arithmetic is done too, and the answer verified: the arrays of
+all ranks are then in this machine's memory.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import re
 import shlex
 import signal
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -31,15 +32,14 @@ from haloscope.quantities import count, size
 from haloscope.runners import answer, process
 from haloscope.runners.base import Session
 from haloscope.runners.local import Built
-from haloscope.solves import Solve, known_solve
-
-SIMULATED_ITERATIONS = 20
+from haloscope.solves import SIMULATED_ITERATIONS, Solve, cut_short, executes
 
 
 @dataclass(frozen=True)
 class SimgridRunner:
     """Simulates jobs, `at_once` side by side, each in a process of its own.
 
+    memory_bytes: what the arrays of those side by side may take; one by itself may take more.
     keep: where each case has a folder with its platform, host file and node model, and with run.sh,
     which says what case it is and simulates it; None keeps none.
     """
@@ -49,17 +49,21 @@ class SimgridRunner:
     cluster: Cluster
     cache: Path
     at_once: int
+    memory_bytes: int
     keep: Path | None = None
     name: str = "simgrid"
 
     def run(self, jobs: Iterable[Job]) -> Iterator[dict[str, Any]]:
         """The records of the jobs, each as soon as its job has ended, in no particular order."""
         coming = iter(jobs)
+        job: Job | None = None
         going: dict[process.Running, _Simulation] = {}
         try:
             while True:
-                while len(going) < self.at_once and (job := next(coming, None)):
-                    simulation = _Simulation(self, job)
+                while len(going) < self.at_once and (job := job or next(coming, None)):
+                    if not self._has_room(job.case, going.values()):
+                        break
+                    simulation, job = _Simulation(self, job), None
                     if (record := simulation.without_running()) is not None:
                         yield record
                     else:
@@ -72,6 +76,11 @@ class SimgridRunner:
             for running in going:
                 running.end()
 
+    def _has_room(self, case: Case, going: Collection[_Simulation]) -> bool:
+        """Do its arrays fit beside those that are there?"""
+        taken = sum(_arrays_bytes(one.case) for one in going)
+        return not taken or taken + _arrays_bytes(case) <= self.memory_bytes
+
 
 class _Simulation:
     """One case: its files, its command, and the record that comes of it."""
@@ -80,8 +89,8 @@ class _Simulation:
         self.runner, self.case = runner, job.case
         self.record = answer.asked(runner.session, runner.name, job, clock="simulated")
         self.command: list[str] | None = None
-        self.solve = _solve_of(self.case)
-        self.executes = self.solve is None and self.case.params.get("iterations") == 0
+        self.solve = cut_short(self.case)
+        self.executes = executes(self.case)
         self.arguments = _shortened(self.case, self.solve)
         self.started = answer.now()
 
@@ -101,7 +110,7 @@ class _Simulation:
         built = self.runner.built
         parts = [built.source, built.toolchain.version, *self.files.values()]
         parts += [*platform.settings(self.runner.cluster), str(self.case.layout.threads)]
-        parts += [self.case.kernel, *self.arguments]
+        parts += [str(self.executes), self.case.kernel, *self.arguments]
         key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
         return self.runner.cache / f"{key}.json"
 
@@ -214,12 +223,9 @@ class _Simulation:
         }
 
 
-def _solve_of(case: Case) -> Solve | None:
-    """The solve that is to be cut short; None where the case says how much is to be done."""
-    if case.params.get("iterations") != 0:
-        return None
-    solve = known_solve(case.kernel, case.params)
-    return solve if solve and solve.iterations > SIMULATED_ITERATIONS else None
+def _arrays_bytes(case: Case) -> int:
+    """What the arrays of all ranks take of this machine: nothing where they are folded."""
+    return case.memory_bytes if executes(case) else 0
 
 
 def _shortened(case: Case, solve: Solve | None) -> list[str]:

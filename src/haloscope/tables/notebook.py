@@ -17,7 +17,7 @@ from haloscope.quantities import PLAIN, SECONDS, Scale, clock, count, ends, list
 from haloscope.stats import Estimate
 from haloscope.tables.model import Cell, missing
 
-OVERSUBSCRIBED, SIMULATED, LAUNCHES_MISSING = "†", "‡", "*"
+OVERSUBSCRIBED, SIMULATED, VERIFIED, LAUNCHES_MISSING = "†", "‡", "§", "*"
 _PACE = "ours is k times as fast as published"
 NAMED_CASES = 3  #: of those that were not run; a study that was stopped early has hundreds
 
@@ -90,7 +90,7 @@ class Notebook:
         if case.oversubscribed:
             marks += OVERSUBSCRIBED
         if case.simulated:
-            marks += SIMULATED
+            marks += SIMULATED + (VERIFIED if case.verified else "")
         if case.excluded or (case.planned or 0) > len(case.launches):
             marks += LAUNCHES_MISSING
         self._marks.update(marks)
@@ -131,6 +131,7 @@ class Notebook:
         texts = {
             OVERSUBSCRIBED: "oversubscribed: processes or threads shared cores.",
             SIMULATED: "simulated clock: deterministic, so without an interval.",
+            VERIFIED: "simulated with its arithmetic: the answer was computed and verified.",
             LAUNCHES_MISSING: "not all launches of this case are in the value: see below.",
         }
         return [f"{mark} {text}" for mark, text in texts.items() if mark in self._marks]

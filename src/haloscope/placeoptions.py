@@ -1,0 +1,46 @@
+"""Options of a command that say where its cases run: on this machine, or simulated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from haloscope.errors import Problem
+
+
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add --on, --execute (as `arithmetic`: `execute` is the command's function) and --keep."""
+    add = parser.add_argument
+    add(
+        "--on",
+        metavar="PLACE",
+        default="local",
+        help="this machine (local), or a cluster file's name (haloscope list): simulated there",
+    )
+    add(
+        "--execute",
+        dest="arithmetic",
+        action="store_true",
+        help="have simulated cases do their arithmetic too, all of a solve, and verify the answer",
+    )
+    add("--keep", metavar="DIR", help="keep each simulated case's files there, and the command")
+
+
+def misplaced(arguments: argparse.Namespace) -> Iterator[Problem]:
+    """The options given that the place has no use for."""
+    from haloscope.errors import Problem
+
+    if arguments.on != "local":
+        for option in ("oversubscribe", "toolchain"):
+            if getattr(arguments, option):
+                mend = "leave it out, or run on this machine"
+                yield Problem(f"--{option}", "can't be simulated", mend)
+        return
+    mend = "it is for simulated cases: --on PLACE"
+    if arguments.keep:
+        yield Problem("--keep", "there is nothing to keep", mend)
+    if arguments.arithmetic:
+        yield Problem("--execute", "on this machine every answer is verified", mend)

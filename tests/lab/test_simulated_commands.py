@@ -1,0 +1,155 @@
+"""run and once on a simulated cluster, against the fake halobench and a fake smpirun."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from haloscope.errors import UserError
+from haloscope.records import read
+
+Run = Callable[..., int]
+Write = Callable[[str], Path]
+
+STUDY = """
+title = "ours"
+[[runs]]
+kernel = "fake"
+params = { n = 8 }
+layout = { nodes = 2, ppn = 2 }
+[[runs]]
+kernel = "fake"
+params = { n = 16 }
+layout = { nodes = 2, ppn = 2 }
+"""
+
+pytestmark = pytest.mark.usefixtures("simulator")
+
+
+def verified(folder: Path) -> dict[int, bool]:
+    """By n, whether answers are verified, as records say and as halobench was told."""
+    found = {}
+    for record in read(folder / "records.jsonl"):
+        asked = (record.command or [])[(record.command or []).index("--execute") + 1]
+        found[record.params["n"]] = record.raw["simulation"]["verified"]
+        assert asked == {True: "yes", False: "no"}[found[record.params["n"]]]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("key", "options", "found"),
+    [
+        ("", [], {8: False, 16: False}),
+        ("", ["--execute"], {8: True, 16: True}),
+        ("execute = true", [], {8: False, 16: True}),
+    ],
+)
+def test_the_answers_that_are_asked_for_are_verified(
+    haloscope: Run,
+    study_file: Write,
+    tmp_path: Path,
+    key: str,
+    options: list[str],
+    found: dict[int, bool],
+) -> None:
+    study = study_file(STUDY + key)
+    assert haloscope("run", study, "--on", "stampede2", "--out", tmp_path / "out", *options) == 0
+    assert verified(tmp_path / "out") == found
+
+
+def test_a_dry_run_says_which_answers_will_be_verified(
+    haloscope: Run, study_file: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = study_file(STUDY + "execute = true")
+    assert haloscope("run", study, "--on", "stampede2", "--dry-run") == 0
+    out = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert out.count("verified") == 1
+    assert "fake n=16, 4 ranks on 2 nodes, simgrid 1 2 KiB (answer verified)" in out
+
+
+def test_resuming_keeps_what_was_asked_for(
+    haloscope: Run, study_file: Write, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    haloscope("run", study_file(STUDY), "--on", "stampede2", "--out", out, "--execute")
+    (out / "records.jsonl").write_text("")
+    (tmp_path / "cache" / "simulated").rename(tmp_path / "gone")
+    assert haloscope("run", "--resume", out) == 0
+    assert verified(out) == {8: True, 16: True}
+
+
+def test_a_study_with_the_key_runs_on_this_machine_too(
+    haloscope: Run, study_file: Write, tmp_path: Path
+) -> None:
+    study = study_file(STUDY.replace("nodes = 2, ", "") + "execute = true")
+    assert haloscope("run", study, "--out", tmp_path / "out") == 0
+    assert [one.outcome for one in read(tmp_path / "out" / "records.jsonl")] == ["ok", "ok"]
+
+
+def test_arithmetic_without_the_memory_is_refused_before_anything_runs(
+    haloscope: Run, study_file: Write, tmp_path: Path
+) -> None:
+    path = study_file(STUDY.replace("n = 16", "n = 32768"))
+    haloscope("run", path, "--on", "stampede2", "--dry-run")
+    with pytest.raises(UserError) as caught:
+        haloscope("run", path, "--on", "stampede2", "--execute", "--out", tmp_path / "out")
+    (problem,) = caught.value.problems
+    assert str(problem) == (
+        f"{path}: runs[1].params: fake n=32768, 4 ranks on 2 nodes needs 8 GiB of this machine's "
+        "memory for arithmetic, 1 GiB are free\n    give n=11585 at most, or simulate its time "
+        "alone, without execute; with skip_too_large = true, a study leaves such cases out"
+    )
+    assert not (tmp_path / "out").exists()
+
+
+def test_once_on_a_cluster(haloscope: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ("once", "fake", "n=16", "--on", "stampede2", "--nodes", 2, "--ranks", 6)
+    assert haloscope(*given, "--threads", 3, "--json") == 0
+    record = json.loads(capsys.readouterr().out)
+    layout = {key: record["layout"][key] for key in ("nodes", "ppn", "ranks", "threads", "pattern")}
+    assert layout == {"nodes": 2, "ppn": 3, "ranks": 6, "threads": 3, "pattern": None}
+    assert record["machine"]["host"] == record["simulation"]["cluster"] == "stampede2"
+    assert (record["clock"], record["simulation"]["verified"]) == ("wall", False)  # of the fake
+    assert haloscope(*given, "--execute") == 0
+    out = capsys.readouterr().out
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert lines[0] == "fake, 6 ranks x 1 thread on 2 nodes of stampede2, simulated: ok"
+    for line in ("cluster stampede2", "answer computed and verified", "messages 0"):
+        assert line in lines
+
+
+def test_once_says_what_is_not_verified_and_cut_short(
+    haloscope: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert haloscope("once", "fake", "--on", "stampede2", "--nodes", 3) == 0
+    out = capsys.readouterr().out
+    assert "fake, 3 ranks x 1 thread on 3 nodes of stampede2, simulated: ok" in out
+    assert "not verified: time alone" in out
+
+
+def test_once_keeps_the_files_of_a_simulation(haloscope: Run, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    assert haloscope("once", "fake", "--on", "stampede2", "--keep", kept) == 0
+    (folder,) = kept.iterdir()
+    assert sorted(path.name for path in folder.iterdir()) == [
+        *("hosts", "machine", "platform.xml", "run.sh")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--nodes", 4096], "the cluster has 1,736 nodes: fake on 4096 nodes"),
+        (["--ranks", 49], "a node here has 48 cores: fake with ppn 49"),
+        (["--transport", "tcp"], "no transport 'tcp' can be simulated"),
+        (["--placement", "same-core"], "distances inside a simulated node make no difference"),
+    ],
+)
+def test_once_refuses_what_a_cluster_has_not(
+    haloscope: Run, options: list[object], why: str
+) -> None:
+    with pytest.raises(UserError, match=f"(?s)once: nothing can run here.*{why}"):
+        haloscope("once", "fake", "n=64", "--on", "stampede2", *options)
