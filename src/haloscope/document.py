@@ -122,7 +122,7 @@ def compose(dossier: Dossier) -> Document:
 
 
 _EVERYTHING = Wish("summary")
-LONG = 60  #: rows; a longer table is for looking things up
+LONG = 120  #: rows; a longer table is for looking things up
 
 
 def _tables(kind: str, cases: Sequence[MeasuredCase], context: Context) -> list[Table]:

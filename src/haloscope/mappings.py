@@ -35,11 +35,19 @@ class Spread:
 def spreads(cases: Sequence[MeasuredCase]) -> list[tuple[Facet, list[Spread]]]:
     """Each comparison of a kernel's cases that have a pattern, by tasks and mapping."""
     patterned = [case for case in cases if case.settings.get("pattern")]
-    return [
-        (part, _of(part.cases))
+    by_kernel = (
+        [case for case in patterned if case.kernel == kernel]
         for kernel in dict.fromkeys(case.kernel for case in patterned)
-        for part in facets([case for case in patterned if case.kernel == kernel], AXES)
+    )
+    return [
+        (part, _of(part.cases)) for own in by_kernel for part in facets(own, (*AXES, *_grid(own)))
     ]
+
+
+def _grid(cases: Sequence[MeasuredCase]) -> tuple[str, ...]:
+    """The grid of ranks, where it follows from their number: it is no setting of its own then."""
+    grids = {(case.ranks, case.settings.get("topology")) for case in cases}
+    return ("topology",) if len(grids) == len({ranks for ranks, _ in grids}) else ()
 
 
 def _of(cases: Sequence[MeasuredCase]) -> list[Spread]:

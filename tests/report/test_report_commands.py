@@ -6,6 +6,7 @@ import pytest
 from recorded import Raw, bad, poisson, quick, write_folder
 
 from haloscope.cli import main
+from haloscope.document import LONG
 
 SLOW = [2.0, 2.1, 2.2, 2.3, 2.4, 2.5]
 FAST = [1.0, 1.05, 1.1, 1.15, 1.2, 1.25]
@@ -63,7 +64,7 @@ def test_show_has_findings_and_all_tables_or_those_that_are_named(
 def test_show_names_what_it_does_not_show(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = str(write_folder(tmp_path, [poisson(64, ranks=p) for p in range(1, 81)]))
+    folder = str(write_folder(tmp_path, [poisson(64, ranks=p) for p in range(1, 2 + LONG)]))
 
     assert main(["show", folder]) == 0
     assert "of many rows, by name: " in (out := capsys.readouterr().out)

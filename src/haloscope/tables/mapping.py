@@ -101,7 +101,9 @@ def _timed(kernel: str, rows: Sequence[Mapping[str, Value]]) -> tuple[Cell, ...]
 
 
 def _told(row: Mapping[str, Value]) -> tuple[Cell, ...]:
-    said = f"{row['faster']} faster by {row['difference_text']}"
+    said = Cell(
+        row["difference_percent"], str(row["difference_text"]), also=f"{row['faster']} faster"
+    )
     name = label(f"{row['kernel']}, published")
     empty = (missing() for _ in PATTERNS)
-    return (label(str(row["ranks_text"])), name, *empty, plain(row["difference_percent"], said))
+    return (label(str(row["ranks_text"])), name, *empty, said)
