@@ -82,6 +82,7 @@ NodeModel::Use NodeModel::use(int ranks_on_node, int threads) const {
   const double fullest = packed_ ? std::min(in_use, of_a_socket) : std::ceil(in_use / sockets_);
   const double sharing = std::ceil(in_use / cores_);
   Use use;
+  use.packed = packed_ ? fullest : 1;
   use.busy = packed_ && fullest > 1 ? std::max(in_use, fullest * sockets_) : in_use;
   use.crowd = of_a_socket > 1 ? std::clamp((fullest - 1) / (of_a_socket - 1), 0.0, 1.0) : 0.0;
   use.spans = ranks_on_node < sockets_ && threads > of_a_socket;
@@ -94,7 +95,8 @@ double NodeModel::seconds_per_byte(double working_set_bytes, const Use& use, int
   double found = 0;  // of the working set, in the levels so far
   double seconds = 0;
   for (const auto& cache : caches_) {
-    const double even = std::max(1.0, std::ceil(use.busy * cache.shared_by / cores_));
+    const double neighbours = std::min(use.packed, cache.shared_by);
+    const double even = std::max(neighbours, std::ceil(use.busy * cache.shared_by / cores_));
     const double sharing = use.spans ? std::max(cache.shared_by, even) : even;
     const double share = std::min(1.0, cache.size_bytes / sharing / std::max(set, 1.0));
     const bool last = &cache == &caches_.back();

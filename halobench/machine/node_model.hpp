@@ -58,10 +58,11 @@ class NodeModel {
  private:
   /// How a node's cores are in use.
   struct Use {
-    double busy;   ///< threads, if all sockets had as many as the fullest
-    double crowd;  ///< of the fullest socket: 0 for one core in use, 1 for all
-    double own;    ///< what a thread has of a core: less than one where threads share cores
-    bool spans;    ///< has a rank more threads than a socket has cores, and no socket of its own?
+    double packed;  ///< threads side by side on the fullest socket; 1 where they are spread
+    double busy;    ///< threads, if all sockets had as many as the fullest
+    double crowd;   ///< of the fullest socket: 0 for one core in use, 1 for all
+    double own;     ///< what a thread has of a core: less than one where threads share cores
+    bool spans;     ///< has a rank more threads than a socket has cores, and no socket of its own?
   };
 
   Use use(int ranks_on_node, int threads) const;

@@ -115,6 +115,14 @@ void packed_ranks_fill_one_socket_before_the_next() {
   near(bytes_per_s(huge, 6), 4e10 / 8);  // the first socket is full, and slowest
   near(bytes_per_s(huge, 8), 4e10 / 8);
   near(bytes_per_s(4e6, 4), mixed(0.5, 2e10, 4e10 / 8));  // four share one socket's cache
+  const std::string pairs =
+      "core_flops_per_s 1e9 1e9\ncores 8 2\nmemory 1 1e9\n"
+      "cache 2e6 2 1e10 1e10\n";
+  const auto shared = [](const std::string& text) {
+    return 1e12 / read(text).seconds({1e12, 0, 2e6}, 2, 1);
+  };
+  near(shared(pairs), 1e10);                                    // on two sockets
+  near(shared(pairs + "packed\n"), mixed(0.5, 1e10, 1e9 / 4));  // side by side
   near(read("core_flops_per_s 2e9 1e9\ncores 6 2\nmemory 1 1e10\npacked\n")
            .seconds({0, 1e9, 0}, 3, 1),
        1);

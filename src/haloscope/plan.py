@@ -186,7 +186,7 @@ class _RunExpansion:
         of_layouts = self._leaves_out and not all(problems for _, problems in refused)
         for layout, problem in ((layout, one) for layout, problems in refused for one in problems):
             if of_layouts:
-                what = f"{self._name} with {problem.where} on {count(layout.ranks, 'rank')}"
+                what = f"{problem.where} on {count(layout.ranks, 'rank')}"
                 self.findings.leave_out(f"{problem.what} ({problem.mend})", what)
             else:
                 self._problem("", f"{problem.where}: {problem.what}", problem.mend)

@@ -150,6 +150,8 @@ def test_a_second_run_comes_from_the_cache_and_is_the_same(tmp_path: Path) -> No
     assert (first["simulation"]["cached"], second["simulation"]["cached"]) == (False, True)
     assert second["times_s"] == first["times_s"]
     assert second["phases"] == first["phases"]
+    assert second["command"] == first["command"]
+    assert "platform.xml" in first["command"], "as in the folder that --keep gives"
     (other,) = runner(tmp_path).run([job(n=64, exchange="blocking")])
     assert other["simulation"]["cached"] is False
 

@@ -88,7 +88,6 @@ class _Simulation:
     def __init__(self, runner: SimgridRunner, job: Job) -> None:
         self.runner, self.case = runner, job.case
         self.record = answer.asked(runner.session, runner.name, job, clock="simulated")
-        self.command: list[str] | None = None
         self.solve = cut_short(self.case)
         self.executes = executes(self.case)
         self.arguments = _shortened(self.case, self.solve)
@@ -130,8 +129,7 @@ class _Simulation:
         self._scratch = tempfile.TemporaryDirectory(prefix="haloscope-")
         folder = Path(self._scratch.name)
         self._write(folder)
-        self.command = self._command(folder)
-        return process.Running(self.command, os.environ, self.case.timeout_s)
+        return process.Running(self._command(folder), os.environ, self.case.timeout_s)
 
     def _command(self, folder: Path) -> list[str]:
         """What simulates the case with the files in a folder."""
@@ -216,7 +214,7 @@ class _Simulation:
                 "of_iterations": solve.iterations if solve else None,
                 "iterations_from": solve.source if solve else None,
             },
-            "command": self.command,
+            "command": self._command(Path()),  # from within the folder that --keep gives
             "started": self.started,
             "ended": answer.now(),
             "wall_s": round(wall_s, 6),
