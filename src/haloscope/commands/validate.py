@@ -175,6 +175,10 @@ def _show_local(found: Sequence[Prediction], out: Console) -> None:
         out.print(table)
         middle, worst = errors(own)
         out.print(f"{kernel}: {len(own)} times, median error {middle:.1%}, worst {worst:.1%}\n")
+    if not found:
+        return
+    middle, worst = errors(found)
+    out.print(f"all: {len(found)} times, median error {middle:.1%}, worst {worst:.1%}")
 
 
 def _show(title: str, cells: Sequence[Cell], out: Console) -> None:
@@ -191,10 +195,13 @@ def _show(title: str, cells: Sequence[Cell], out: Console) -> None:
 
 
 def _show_times(title: str, cells: Sequence[Cell], out: Console) -> None:
-    """A grid of predicted / published and their ratio for each mesh."""
+    """A grid of predicted and published times and their ratio for each mesh."""
     from rich.table import Table
 
-    out.print(f"[bold]{title}[/bold]: predicted / published in seconds, and their ratio")
+    from haloscope.quantities import count
+
+    told = "predicted and published, in seconds, and the first over the second"
+    out.print(f"[bold]{title}[/bold]: {told}")
     nodes = sorted({int(cell.keys["nodes"]) for cell in cells})
     for n in sorted({int(cell.keys["n"]) for cell in cells}):
         own = {
@@ -202,12 +209,13 @@ def _show_times(title: str, cells: Sequence[Cell], out: Console) -> None:
             for c in cells
             if c.keys["n"] == n
         }
-        grid = Table(f"N = {n}: ppn x threads", *(f"{count} nodes" for count in nodes))
+        grid = Table(f"N = {n}", show_lines=True)
+        for on in nodes:
+            grid.add_column(count(on, "node"), justify="right")
         for ppn, threads in dict.fromkeys(key[:2] for key in own):
-            grid.add_row(
-                f"{ppn} x {threads}",
-                *(_cell(own.get((ppn, threads, count))) for count in nodes),
-            )
+            each = f"\nx {count(int(threads), 'thread')}" if threads != 1 else ""
+            name = f"{count(int(ppn), 'process', 'processes')}{each}"
+            grid.add_row(name, *(_cell(own.get((ppn, threads, on))) for on in nodes))
         out.print(grid)
 
 
@@ -252,12 +260,14 @@ def _show_errors(cells: Sequence[Cell], out: Console) -> None:
 
 
 def _cell(cell: Cell | None) -> str:
+    from haloscope.quantities import number
+
     if cell is None:
         return ""
     if cell.predicted is None:
         return cell.problem or "?"
     ratio = f"\n{cell.predicted / cell.published:.2f}" if cell.error is not None else ""
-    return f"{cell.predicted:.4g} / {cell.published:g}{ratio}"
+    return f"{number(cell.predicted)}\n[dim]{cell.published:,g}[/dim]{ratio}"
 
 
 def _rows(cells: Sequence[Cell]) -> Iterator[list[object]]:
