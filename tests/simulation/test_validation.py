@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from haloscope import papers, studyfile
+from haloscope.cli import main
 from haloscope.errors import UserError
 from haloscope.evidence import MeasuredCase, settings_of
 from haloscope.papers import PaperTable
@@ -114,3 +117,34 @@ def test_the_ready_study_stands_beside_the_cells_that_validate_predicts() -> Non
         id: one.published for id, one in cells.items() if float(one.keys["n"]) <= 2048
     }
     assert len(beside) == 60
+
+
+def on(nodes: int, ppn: int, threads: int, predicted: float | None) -> Cell:
+    keys = {"n": 16384, "nodes": nodes, "ppn": ppn, "threads": threads}
+    found = replace(cell(52181.0, predicted), keys=keys, fitted=nodes == 1)
+    return found if predicted else replace(found, problem="no room")
+
+
+def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    cells = [on(2**k, 32, 2, 52240.0) for k in range(6)]
+    monkeypatch.setattr("haloscope.validation.validate", lambda _table, _tell: cells)
+    command = ["validate", "hpcf-2018-10", "--table", "4.1"]
+
+    assert main(command) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert max(map(len, shown)) <= 80
+    rows = [re.findall(r"[^\s│]+", line) for line in shown if line.startswith("│")]
+    assert rows == [
+        ["32", "processes", *["52,240"] * 6],
+        ["x", "2", "threads", *["52,181"] * 6],
+        ["1.00"] * 6,
+    ]
+    assert "may have set parameters: 1 cell, median error 0.1%, worst 0.1%" in shown
+    assert "only predicted: 5 cells, median error 0.1%, worst 0.1%" in shown
+
+    cells.append(on(1, 1, 1, None))
+    assert main(command) == 1
+    assert "no room" in capsys.readouterr().out

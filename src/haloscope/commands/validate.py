@@ -244,6 +244,7 @@ def _rate(cell: Cell) -> str:
 
 
 def _show_errors(cells: Sequence[Cell], out: Console) -> None:
+    from haloscope.quantities import count
     from haloscope.validation import Errors
 
     reading = f"{cells[0].reading}: " if cells[0].reading else ""
@@ -254,7 +255,7 @@ def _show_errors(cells: Sequence[Cell], out: Console) -> None:
         errors = Errors.of(part)
         if errors.median is not None and errors.worst is not None:
             out.print(
-                f"{reading}{name}: {errors.cells} cells, median error {errors.median:.1%}, "
+                f"{reading}{name}: {count(errors.cells, 'cell')}, median error {errors.median:.1%}, "
                 f"worst {errors.worst:.1%}"
             )
 
