@@ -254,10 +254,9 @@ def _show_errors(cells: Sequence[Cell], out: Console) -> None:
     ):
         errors = Errors.of(part)
         if errors.median is not None and errors.worst is not None:
-            out.print(
-                f"{reading}{name}: {count(errors.cells, 'cell')}, median error {errors.median:.1%}, "
-                f"worst {errors.worst:.1%}"
-            )
+            many = count(errors.cells, "cell")
+            found = f"median error {errors.median:.1%}, worst {errors.worst:.1%}"
+            out.print(f"{reading}{name}: {many}, {found}")
 
 
 def _cell(cell: Cell | None) -> str:
