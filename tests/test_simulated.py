@@ -52,7 +52,7 @@ def build() -> None:
 
 def smpirun(
     program: Path, arguments: list[str], ranks: int = 4, options: Sequence[str] = ()
-) -> None:
+) -> process.Ended:
     """A program on two nodes with two cores each; it must succeed."""
     command = [
         *("smpirun", "-np", str(ranks), "-platform", str(GOLDEN / "platform.xml")),
@@ -61,6 +61,7 @@ def smpirun(
     ]
     ended = process.run(command, os.environ, timeout_s=60)  # leaves no smpimain behind
     assert ended.code == 0 and not ended.timed_out, ended.output
+    return ended
 
 
 def simulate(command: str, execute: str) -> dict[str, Any]:
@@ -146,6 +147,14 @@ def test_a_pending_sum_is_the_sum(smpi: None) -> None:
     )
     assert pipelined["iterations"] == textbook["iterations"]
     assert pipelined["error_max"] == pytest.approx(textbook["error_max"], rel=1e-6)
+
+
+def test_memory_that_is_not_used_costs_nothing(smpi: None) -> None:
+    """Five arrays of 8 GiB in all, and messages between them, as the laboratory runs it."""
+    arguments = ["--machine", str(GOLDEN / "machine.txt"), "--execute", "no"]
+    arguments += ["poisson_cg", "n=32768", "iterations=2", "repetitions=1"]
+    ended = smpirun(BINARY, arguments, options=["--cfg=smpi/shared-malloc:local"])
+    assert ended.peak_bytes < 200e6
 
 
 def test_every_kernel_has_a_golden_time() -> None:

@@ -136,7 +136,7 @@ void SumInBackground::finish() {}
 void charge(double) { throw std::logic_error("time is charged only under simulation"); }
 
 void* allocate_unused(std::size_t) {
-  throw std::logic_error("memory is used where nothing is simulated");
+  throw std::logic_error("memory is left alone only under simulation");
 }
 
 void free_unused(void*) {}
