@@ -11,10 +11,10 @@ import tomllib
 from collections.abc import Iterator
 from math import prod
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import tomli_w
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, ValidationError
 
 from haloscope.contradictions import contradictions
 from haloscope.errors import Problem, UserError, nearest
@@ -22,6 +22,10 @@ from haloscope.paths import share
 
 SAME_NODE = "same-node"
 OTHER_NODE = "other-node"
+
+
+Count = Annotated[int, Field(gt=0, strict=True)]
+"""A whole number from 1, as TOML has it: no text and no true."""
 
 
 class _Part(BaseModel):
@@ -45,9 +49,9 @@ class Cache(_Part):
     the size: other machines on the same processor take their part.
     """
 
-    level: PositiveInt
-    size_bytes: PositiveInt
-    shared_by: PositiveInt
+    level: Count
+    size_bytes: Count
+    shared_by: Count
     bandwidth_bytes_per_s: Quantity | None = None
     crowded_bytes_per_s: Quantity | None = None
     usable_bytes: Quantity | None = None
@@ -59,7 +63,7 @@ class Memory(_Part):
     All that it moves counts: lines that are read only to be overwritten, too.
     """
 
-    cores: PositiveInt
+    cores: Count
     bandwidth_bytes_per_s: Quantity
 
 
@@ -85,10 +89,10 @@ class Node(_Part):
     """
 
     cpu: str
-    sockets: PositiveInt
-    cores: PositiveInt
-    threads_per_core: PositiveInt
-    memory_bytes: PositiveInt
+    sockets: Count
+    cores: Count
+    threads_per_core: Count
+    memory_bytes: Count
     core_flops_per_s: Quantity | None = None
     kernels: tuple[KernelRate, ...] = ()
     sharpness: Quantity | None = None
@@ -114,9 +118,9 @@ class Level(_Part):
     is half as many parents times links as a switch has children.
     """
 
-    children: PositiveInt
-    parents: PositiveInt = 1
-    links: PositiveInt = 1
+    children: Count
+    parents: Count = 1
+    links: Count = 1
 
 
 class Network(_Part):
@@ -131,7 +135,7 @@ class Network(_Part):
     link_bandwidth_bytes_per_s: Quantity
     link_latency_s: Quantity
     levels: tuple[Level, ...] = ()
-    dimensions: tuple[PositiveInt, ...] = ()
+    dimensions: tuple[Count, ...] = ()
     source: str = Field(min_length=1)
 
     @property
@@ -200,7 +204,7 @@ class Cluster(_Part):
     """A whole cluster file. nodes: as many as a simulated job may have."""
 
     name: str = Field(min_length=1)
-    nodes: PositiveInt
+    nodes: Count
     source: str = Field(min_length=1)
     node: Node
     network: Network | None = None
@@ -239,7 +243,7 @@ UNITS = {
     "bytes_per_s": ("bytes a second", 1e5, 1e15),
     "s_per_byte": ("seconds a byte", 1e-15, 1e-5),
     "bytes": ("bytes", 1.0, 1e18),
-    "s": ("seconds", 1e-11, 1.0),
+    "s": ("seconds", 1e-11, 1e-2),
 }
 """What the ends of keys say: the unit, and the smallest and largest number that there can be."""
 

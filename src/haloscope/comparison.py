@@ -17,6 +17,8 @@ from haloscope.quantities import PARAMETERS, PER_BYTE, SECONDS, Scale, size
 from haloscope.stats import Comparison, Estimate, compare, holm
 
 ALPHA = 0.05
+SAME = 1e-3
+"""Simulated times that differ by less are equal: models are not as good as that."""
 
 Verdict = Literal[
     "faster",
@@ -139,7 +141,8 @@ def _contrast(
         return Contrast(first, second, None, None, None, _sign(first, second))
     ratio = first.time.value / second.time.value
     estimate = Estimate(ratio, None, None, second.time.n, "simulated")
-    return Contrast(first, second, estimate, None, None, _sign(first, second))
+    verdict = "equal" if abs(ratio - 1) < SAME else _sign(first, second)
+    return Contrast(first, second, estimate, None, None, verdict)
 
 
 def _undecided(comparison: Comparison, tests: int) -> Verdict:

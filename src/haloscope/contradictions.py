@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 FALL = 0.5
 """More cores get somewhat less of a memory than fewer do, on some machines; not half of it."""
+LEAST_SHARP, SHARPEST = 0.1, 10.0
+"""Far outside what was found: 1 on published machines, 2.2 on a shared one."""
 
 
 def contradictions(path: Path, cluster: Cluster) -> Iterator[Problem]:
@@ -42,6 +44,13 @@ def _cores(node: Node) -> _Found:
         if cache.shared_by > node.cores:
             what = f"{cache.shared_by} cores can't share it, a node has {node.cores}"
             yield f"node.caches.{index}.shared_by", what, "give the cores that share one cache"
+    if node.smt_gain and node.smt_gain.value > node.threads_per_core:
+        what = f"{node.smt_gain.value:g} from {count(node.threads_per_core, 'hardware thread')}"
+        mend = "give what all threads of a core do together, over what one does alone"
+        yield "node.smt_gain", what, mend
+    if node.sharpness and not LEAST_SHARP <= node.sharpness.value <= SHARPEST:
+        what = f"{node.sharpness.value:g} can't be"
+        yield "node.sharpness", what, f"give a number from {LEAST_SHARP:g} to {SHARPEST:g}"
 
 
 def _memory(node: Node) -> _Found:
@@ -70,6 +79,13 @@ def _caches(node: Node) -> _Found:
             what = f"L{low.level} of {size(low.size_bytes)}, L{high.level} of "
             what += size(high.size_bytes)
             yield "node.caches", what, "give the size of one cache in bytes: lower ones are smaller"
+        near, far = low.bandwidth_bytes_per_s, high.bandwidth_bytes_per_s
+        if near and far and near.value < FALL * far.value:
+            what = f"{rate(near.value)} from L{low.level}, {rate(far.value)} from L{high.level}"
+            yield "node.caches", what, "give what one core gets, in bytes a second"
+    if node.memory_bytes < (most := max((c.size_bytes for c in node.caches), default=0)):
+        what = f"{size(node.memory_bytes)}, less than a cache of {size(most)}"
+        yield "node.memory_bytes", what, "give the memory of a node in bytes"
 
 
 def _network(network: Network) -> _Found:

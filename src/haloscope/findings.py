@@ -271,7 +271,7 @@ def _layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
     several = {key: group for key, group in layouts.items() if len(group) > 1}
     if not several:
         return
-    (n, cores, *_), group = max(several.items())
+    (n, cores, nodes, _), group = max(several.items())
     best, *others = (
         Measure(case, "", tuple(case.times_s), case.time) for case in sorted(group, key=_seconds)
     )
@@ -284,8 +284,10 @@ def _layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
         f"{verdict}: {names[0] if len(names) == 1 else f'{len(names)} others'}"
         for verdict, names in verdicts.items()
     )
+    where = f" of {-nodes} nodes" if nodes < -1 else ""
     yield Finding(
-        f"N = {n} on {count(cores, 'core')} is fastest with {describe(best.case.settings, apart)} "
+        f"N = {n} on {count(cores, 'core')}{where} is fastest with "
+        f"{describe(best.case.settings, apart)} "
         f"({seconds(_seconds(best.case))}). Against it, {told}."
     )
 

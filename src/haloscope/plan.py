@@ -120,7 +120,7 @@ class _Findings:
     def plan(self) -> Plan:
         notes = [f"left out, {why}: {'; '.join(what)}" for why, what in self.notes.items()]
         if self.merged:
-            notes.append(f"{self.merged} settings appear more than once and are measured once")
+            notes.append(f"{count(self.merged, 'setting')} more than once, measured once")
         return Plan(tuple(self.cases.values()), tuple(notes), tuple(self.problems))
 
 

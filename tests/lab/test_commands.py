@@ -146,6 +146,7 @@ def test_all_problems_are_found_before_anything_runs(
         (["--resume", "x", "--seed", 1], "--seed: with --resume, the folder's plan has that"),
         (["--execute"], "--execute: on this machine every answer is verified"),
         (["--keep", "x"], "--keep: there is nothing to keep"),
+        (["--resume", "x", "--on", "tara"], "--on: with --resume, the folder's plan has that"),
         (["--resume", "x", "--execute"], "--execute: with --resume, the folder's plan has that"),
         (["--resume", "x", "--keep", "y"], "--keep: can't be given with --resume"),
         (["--on", "tara", "--toolchain", "x"], "--toolchain: can't be simulated"),

@@ -177,7 +177,7 @@ def test_numbers_that_no_machine_has_are_named_with_their_unit(tmp_path: Path) -
     assert told == {
         "messages.0.latency_s": (
             "1200 seconds can't be",
-            "give seconds: a number from 1e-11 to 1",
+            "give seconds: a number from 1e-11 to 0.01",
         ),
         "node.memory.0.bandwidth_bytes_per_s": (
             "13 bytes a second can't be",
@@ -230,6 +230,20 @@ def refused(tmp_path: Path, *changes: tuple[str, str]) -> tuple[Path, UserError]
         ),
         ("level = 3", "level = 2", "node.caches", "L2 more than once"),
         ("34603008", "34603", "node.caches", "L2 of 1 MiB, L3 of 33.8 KiB"),
+        ("178e9", "10e9", "node.caches", "10.0 GB/s from L2, 29.9 GB/s from L3"),
+        ("memory_bytes = 206158430208", "memory_bytes = 1", "node.memory_bytes", "1 B, less than"),
+        (
+            "memory_bytes = 206158430208",
+            "memory_bytes = 206158430208\nsmt_gain = { value = 3, source = 'x' }",
+            "node.smt_gain",
+            "3 from 2 hardware threads",
+        ),
+        (
+            "memory_bytes = 206158430208",
+            "memory_bytes = 206158430208\nsharpness = { value = 99, source = 'x' }",
+            "node.sharpness",
+            "99 can't be",
+        ),
         ("levels = [", "dimensions = [1] # [", "network.levels", "a fat tree without any"),
         ('"fat_tree"', '"torus"', "network.dimensions", "a torus without any"),
         ("allreduce =", "allreduc =", "mpi.collectives.allreduc", "is no operation"),
@@ -248,6 +262,12 @@ def test_each_contradiction_is_named_with_its_key(
     (problem,) = error.problems
     assert problem.where == f"{path}: {key}"
     assert problem.what.startswith(what)
+
+
+@pytest.mark.parametrize("nodes", ["true", '"1736"', "0", "1.5"])
+def test_counts_are_whole_numbers(tmp_path: Path, nodes: str) -> None:
+    path, error = refused(tmp_path, ("nodes = 1736", f"nodes = {nodes}"))
+    assert [problem.where for problem in error.problems] == [f"{path}: nodes"]
 
 
 def test_an_unknown_algorithm_is_told_what_there_is(tmp_path: Path) -> None:

@@ -135,6 +135,27 @@ def test_the_fastest_layout_is_named_and_what_the_others_are_against_it() -> Non
     )
 
 
+def test_layouts_are_compared_on_as_many_nodes_and_simulated_trifles_are_equal() -> None:
+    told: dict[str, Any] = {
+        "clock": "simulated",
+        "simulation": {"cluster": "stampede2", "verified": False},
+    }
+
+    def mapped(nodes: int, mapping: str, time_s: float) -> Raw:
+        raw = poisson(256, nodes=nodes, ranks=16, time_s=time_s, **told)
+        layout = {**raw["layout"], "mapping": mapping}
+        return {**raw, "layout": layout, "case": f"{raw['case']}-{mapping}"}
+
+    raws = [
+        *(mapped(2, "block", 3.0), mapped(2, "random", 3.0001)),
+        *(mapped(4, "block", 2.0), mapped(4, "random", 2.5)),
+    ]
+
+    assert texts(raws)[-1] == (
+        "N = 256 on 16 cores of 2 nodes is fastest with block (3.00 s). Against it, equal: random."
+    )
+
+
 def test_a_layout_is_not_called_slower_without_launches_enough_to_tell() -> None:
     assert texts(layouts(2.0, 3.0, launches=2))[-1].endswith(
         "Against it, too few launches to tell: 1 process, 2 threads."

@@ -122,8 +122,9 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         if arguments.study is None:
             yield Problem("STUDY", "missing", "name a study (haloscope list) or a file")
         return
-    given = {**vars(arguments), "execute": arguments.arithmetic}
-    for option in ("out", "toolchain", "seed", "oversubscribe", "execute"):
+    on = None if arguments.on == "local" else arguments.on
+    given = {**vars(arguments), "execute": arguments.arithmetic, "on": on}
+    for option in ("out", "toolchain", "seed", "oversubscribe", "execute", "on"):
         if given[option] not in (None, False):
             what = "with --resume, the folder's plan has that already"
             yield Problem(f"--{option}", what, "leave it out, or start a new folder")
