@@ -16,8 +16,8 @@ void charge(double seconds);
 /// Waits on the simulated clock without using a core. Only for simulated binaries.
 void pass_time(double seconds);
 
-/// Addresses that cost nothing: what is there is nobody's concern, and SMPI copies no message that
-/// comes from there or goes there. Only for simulated binaries.
+/// Addresses that cost nothing: what is there is nobody's concern, and SMPI does not copy what
+/// is received there. Only for simulated binaries.
 void* allocate_unused(std::size_t bytes);
 void free_unused(void* memory);
 

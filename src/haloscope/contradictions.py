@@ -1,4 +1,4 @@
-"""What can't be true in a cluster file though each number by itself could be."""
+"""What can't be true in a cluster file though every number has its type and unit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from haloscope.cluster import Cluster, Mpi, Network, Node
 
 FALL = 0.5
-"""More cores get somewhat less of a memory than fewer do, on some machines; not half of it."""
+"""What more cores get of a memory may be less than what fewer get, and a cache may give less than the
+next one: by less than half."""
 LEAST_SHARP, SHARPEST = 0.1, 10.0
 """Far outside what was found: 1 on published machines, 2.2 on a shared one."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from recorded import MACHINE, Raw, cases
+from recorded import MACHINE, Raw, cases, poisson
 
 from haloscope import papers, series, tables
 from haloscope.papers import Paper
@@ -49,3 +49,16 @@ def panels(figure: Figure) -> list[Lines]:
     """All panels of a figure that has lines alone."""
     assert all(isinstance(panel, Lines) for panel in figure.panels)
     return [panel for panel in figure.panels if isinstance(panel, Lines)]
+
+
+def texts(table: Table) -> list[list[str]]:
+    """What its cells say."""
+    return [[cell.text for cell in row] for row in table.rows]
+
+
+def launches(n: int, times: list[float], **settings: object) -> list[Raw]:
+    """Launches of the Poisson solver that took these seconds."""
+    return [
+        poisson(n, launch=k, time_s=time, **settings)  # type: ignore[arg-type]
+        for k, time in enumerate(times)
+    ]

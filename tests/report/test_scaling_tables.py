@@ -1,0 +1,99 @@
+"""Tables of speedup and efficiency: by processes, by threads, over nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from made import build, launches, texts
+from recorded import Raw
+
+TARA = "hpcf-2010-6"
+
+
+def test_scaling_gives_time_speedup_and_efficiency_with_base_and_interval() -> None:
+    times = [4.0, 4.1, 4.2, 4.0, 4.1, 4.2, 4.1]
+    raws = [
+        *launches(1024, times),
+        *launches(1024, [time / 2 for time in times], ranks=2),
+        *launches(1024, [time / 3 for time in times], ranks=4),
+    ]
+
+    time, speedup, efficiency = build("scaling", raws)
+
+    assert [c.title for c in time.columns] == ["N", "p = 1", "p = 2", "p = 4"]
+    assert texts(speedup) == [["1024", "1.00", "2.00", "3.00"]]
+    assert texts(efficiency) == [["1024", "1.00", "1.00", "0.750"]]
+    interval = speedup.rows[0][2]
+    assert interval.low is not None and interval.high is not None
+    assert 1.9 < interval.low < 2.0 < interval.high < 2.1
+    assert speedup.rows[0][1].low is None, "a case is exactly as fast as itself"
+    assert "Speedup refers to N = 1024: 1 process, 4.10 s." in speedup.notes
+    assert "[a, b]: bootstrap interval over 7 launches, 95.0 %." in speedup.notes
+
+
+def test_speedup_without_a_serial_run_refers_to_the_fewest_processes() -> None:
+    raws = [*launches(1024, [4.0] * 3, ranks=2), *launches(1024, [2.5] * 3, ranks=4)]
+
+    _, speedup, efficiency = build("scaling", raws)
+
+    assert texts(speedup) == [["1024", "1.00", "1.60"]]
+    assert texts(efficiency) == [["1024", "1.00", "0.800"]]
+    assert "Speedup refers to N = 1024: 2 processes, 4.00 s." in speedup.notes
+    assert "A value without spread rests on 3 launches: too few for an interval." in speedup.notes
+
+
+def over_nodes(nodes: Sequence[int], ppns: Sequence[int]) -> list[Raw]:
+    return [
+        raw
+        for on in nodes
+        for ppn in ppns
+        for raw in launches(1024, [8.0 / on / ppn] * 3, nodes=on, ranks=on * ppn)
+    ]
+
+
+def test_scaling_over_nodes_and_processes_per_node_has_the_form_of_the_wall_times() -> None:
+    speedup, efficiency = build("scaling", over_nodes((1, 2), (1, 2)), TARA)
+
+    assert (speedup.title, efficiency.title) == ("(a) Observed speedup", "(b) Observed efficiency")
+    assert [column.title for column in speedup.columns] == [
+        *("N", "processes per node", "1 node", "2 nodes")
+    ]
+    assert texts(speedup) == [["1024", "1", "1.00", "2.00"], ["1024", "2", "2.00", "4.00"]]
+    assert texts(efficiency) == [["1024", "1", "1.00", "1.00"], ["1024", "2", "1.00", "1.00"]]
+    assert "Speedup refers to N = 1024: 1 process, 8.00 s." in speedup.notes
+    # table 4.2 of the paper: p = 2 on two nodes
+    assert speedup.rows[0][3].published_value == 2.0478
+
+
+def test_one_number_of_processes_per_node_scales_by_p_from_fewer_on_one_node() -> None:
+    raws = [*launches(1024, [8.0] * 3), *over_nodes((1, 2), (2,))]
+
+    time, speedup, _ = build("scaling", raws, TARA)
+
+    assert time.title == "(a) Wall time, 2 processes per node"
+    assert [column.title for column in time.columns] == ["N", "p = 1", "p = 2", "p = 4"]
+    assert texts(speedup) == [["1024", "1.00", "2.00", "4.00"]]
+    assert "Other processes per node: 1 for p = 1." in time.notes
+
+
+def test_threads_of_one_process_scale_too() -> None:
+    raws = [
+        *launches(64, [4.0] * 3),
+        *launches(64, [2.5] * 3, threads=2),
+        *launches(64, [9.0] * 3, ranks=2, threads=2),
+    ]
+
+    made = build("scaling", raws)
+
+    titles = [table.title for table in made if table.title.startswith("(c)")]
+    assert titles == [
+        "(c) Observed efficiency, 2 threads",
+        "(c) Observed efficiency, threads of one process",
+    ]
+    assert texts(made[-1]) == [["64", "1.00", "0.800"]]
+    assert [column.title for column in made[0].columns] == ["N", "p = 2", "p = 4"]
+    assert "Speedup refers to N = 64: 1 process of 2 threads, 2.50 s." in made[1].notes
+
+
+def test_one_number_of_processes_is_no_scaling() -> None:
+    assert build("scaling", launches(64, [1.0] * 3)) == []
