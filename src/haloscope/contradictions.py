@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from haloscope.cluster import Cluster, Mpi, Network, Node
 
 FALL = 0.5
-"""What more cores get of a memory may be less than what fewer get, and a cache may give less than the
-next one: by less than half."""
+"""Of what fewer cores get of a memory, or one of the next cache: no less than this share."""
 LEAST_SHARP, SHARPEST = 0.1, 10.0
 """Far outside what was found: 1 on published machines, 2.2 on a shared one."""
 
