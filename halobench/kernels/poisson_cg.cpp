@@ -55,6 +55,7 @@ Limits chosen_limits(const Params& params, bool observing) {
   if (limits.most == 0) limits.most = 10 * n + 100;
   limits.patience = 5 * n + 100;  // the residual of a smooth right-hand side grows at first
   limits.observing = observing;
+  limits.period = chosen_variant(params).period;
   return limits;
 }
 
@@ -118,7 +119,7 @@ class PoissonCg : public Instance {
   }
 
   void step() override {
-    progress_ = Progress(limits_);
+    progress_ = Progress(limits_, context_);
     solver_->solve(progress_);
   }
 
@@ -134,6 +135,7 @@ class PoissonCg : public Instance {
     const bool known = limits_.observing;
     Json out = Json::object();
     out.set("iterations", progress_.iterations())
+        .set("iterations_passed_over", progress_.passed_over())
         .set("error_max", known && problem_->has_exact() ? Json(answer_.error_max) : Json())
         .set("residual_relative", known ? Json(answer_.residual_relative) : Json())
         .set("bytes_per_point_iteration", variant_.bytes_per_point_iteration)

@@ -1,5 +1,6 @@
 #include "machine/meter.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -21,6 +22,28 @@ void Meter::trace_begin(std::size_t most) {
 std::vector<Span> Meter::trace_end() {
   tracing_ = false;
   return std::exchange(spans_, {});
+}
+
+Meter::Mark Meter::mark() {
+  settle();
+  return {MPI_Wtime(), phases_};
+}
+
+void Meter::repeat_since(const Mark& mark, double times, const Communicator& comm) {
+  settle();
+  const double now_s = MPI_Wtime();
+  const double mean_s = comm.sum(now_s - mark.time_s) / comm.size();
+  const double end_s = now_s + times * mean_s;  // what it took to agree on that is no part of it
+  pass_time(std::max(0.0, end_s - MPI_Wtime()));
+  for (std::size_t i = 0; i < mark.phases.size(); ++i) {
+    auto& phase = phases_[i];
+    const auto& before = mark.phases[i];
+    phase.calls += std::llround(times * static_cast<double>(phase.calls - before.calls));
+    phase.time_s += times * (phase.time_s - before.time_s);
+    phase.bytes += times * (phase.bytes - before.bytes);
+    phase.flops += times * (phase.flops - before.flops);
+    phase.model_s += times * (phase.model_s - before.model_s);
+  }
 }
 
 // Of all phases at once: two reductions, however many there are.

@@ -117,6 +117,17 @@ class Meter {
     due_s_ = 0;
   }
 
+  /// Where this rank is: its clock, and what its phases have taken.
+  struct Mark {
+    double time_s;
+    std::deque<Phase> phases;
+  };
+  Mark mark();
+  /// All that was done since `mark` happens `times` more, at once, on the clock and in the phases.
+  /// Every rank takes the mean of all ranks' times, so that they stay together. Collective, and
+  /// only for simulated binaries.
+  void repeat_since(const Mark& mark, double times, const Communicator& comm);
+
   bool executes() const { return setting_.execute; }
   int threads() const { return setting_.threads; }
 

@@ -82,7 +82,7 @@ class Case:
     transport: as a toolchain names it; None leaves it to the library.
     files: the folder with the files that its parameters name, where they name some.
     execute: is its answer to be computed and verified where it is simulated, too? No setting: it
-        takes the same time, but for what cutting a solve short makes of it (solves.py).
+        takes the same time.
     absent: why it can't run here, if it can't: it is then a record with that reason, no launch.
     stopped: where a precision was asked for, why there are no more launches: "narrow" intervals,
         or the cap on their "count" or "time".

@@ -132,8 +132,8 @@ def _cut_short(records: Sequence[Record]) -> str:
     known = sorted({(one["of_iterations"], str(one["iterations_from"])) for one in short})
     whole = "; ".join(f"{number_of} ({source})" for number_of, source in known)
     return (
-        f"Of {count(len(short), 'solve')} {steps} iterations were simulated, and all times, phases "
-        f"and work taken in proportion to the known number: {whole}."
+        f"Of {count(len(short), 'solve')} {steps} iterations were simulated; the rest, up to the "
+        f"known number, takes as long as the last of these: {whole}."
     )
 
 

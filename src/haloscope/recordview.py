@@ -67,7 +67,7 @@ def _simulation(told: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows = [("cluster", str(told["cluster"])), ("answer", answer)]
     if told["of_iterations"]:
         part = f"{told['iterations']} of {told['of_iterations']:,} ({told['iterations_from']})"
-        rows.append(("iterations", f"{part}, and all figures in proportion"))
+        rows.append(("iterations", f"{part}; the rest takes as long as the last of these"))
     return [*rows, ("from the cache", "yes" if told["cached"] else "no")]
 
 

@@ -1,4 +1,4 @@
-"""How many iterations a solve needs, known without running it: for simulations that cut it short.
+"""How many iterations a solve needs, known without running it: for simulations of time alone.
 
 And which cases are simulated with their arithmetic: those asked for, and those of an unknown count.
 
@@ -18,8 +18,6 @@ from typing import Any
 from haloscope import papers
 from haloscope.case import Case
 
-SIMULATED_ITERATIONS = 20
-
 
 @dataclass(frozen=True)
 class Solve:
@@ -29,12 +27,13 @@ class Solve:
     source: str
 
 
-def cut_short(case: Case) -> Solve | None:
-    """The solve that a simulation cuts short; None where it does all of what is asked."""
-    if case.execute or case.params.get("iterations") != 0:
+def solve_of(case: Case) -> Solve | None:
+    """The solve of which time alone is simulated; None where its count is not known."""
+    if case.execute or case.params.get("iterations") is None:
         return None
-    solve = known_solve(case.kernel, case.params)
-    return solve if solve and solve.iterations > SIMULATED_ITERATIONS else None
+    if given := int(case.params["iterations"]):
+        return Solve(given, "asked for")
+    return known_solve(case.kernel, case.params)
 
 
 def executes(case: Case) -> bool:
@@ -42,7 +41,7 @@ def executes(case: Case) -> bool:
 
     Where that is asked for, and where the answer alone tells when the iterations end.
     """
-    return case.execute or (case.params.get("iterations") == 0 and cut_short(case) is None)
+    return case.execute or (case.params.get("iterations") == 0 and solve_of(case) is None)
 
 
 def known_solve(kernel: str, params: Mapping[str, Any]) -> Solve | None:

@@ -28,8 +28,8 @@ def test_of_simulated_times_nothing_is_said_that_only_launches_have() -> None:
     assert first.startswith("Nothing ran on stampede2: ")
     assert "haloscope cluster show stampede2" in first
     assert (
-        "Of 1 solve 20 iterations were simulated, and all times, phases and work taken in "
-        "proportion to the known number: 1581 (a paper, table 1)."
+        "Of 1 solve 20 iterations were simulated; the rest, up to the known number, takes as long "
+        "as the last of these: 1581 (a paper, table 1)."
     ) in told
     assert last.startswith("Simulated messages between two ranks: 120 in 500 ms of simulating, ")
     assert "240 a second" in last

@@ -191,6 +191,7 @@ Variant fused() {
   Variant variant;
   variant.name = "fused";
   variant.vectors = 3;
+  variant.period = 2;
   variant.bytes_per_point_iteration = bytes_per_iteration;
   variant.memory_bytes = [](const Cut& cut) { return cut.memory_bytes(3); };
   variant.make = [](const Context& context, Domain& domain) -> std::unique_ptr<Solver> {

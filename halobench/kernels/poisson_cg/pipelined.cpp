@@ -107,6 +107,7 @@ Variant pipelined() {
   Variant variant;
   variant.name = "pipelined";
   variant.vectors = vectors;
+  variant.period = renewal;
   variant.bytes_per_point_iteration =
       Product::bytes * (1 + renewed / static_cast<double>(renewal)) + update_bytes;
   variant.memory_bytes = [](const Cut& cut) { return cut.memory_bytes(vectors); };

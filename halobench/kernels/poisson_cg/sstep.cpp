@@ -62,6 +62,37 @@ class Sstep : public Solver {
   void solve(Progress& progress) override {
     counts_ = {};
     fallback_at_.reset();
+    iterate(progress);
+    const double passed_over =
+        static_cast<double>(progress.passed_over()) / static_cast<double>(setting_.s);
+    counts_.sweeps += passed_over;
+    counts_.exchanges += passed_over;
+    counts_.measures += passed_over / static_cast<double>(setting_.every);
+  }
+  Work work(std::int64_t iterations) const override {
+    const auto points = static_cast<double>(domain_.place().points());
+    const auto& [sweeps, measures, exchanges] = counts_;
+    Work total{points * (sweeps * sweep_bytes + measures * measure_bytes),
+               points * (sweeps * sweep_flops(true) + measures * measure_flops()),
+               exchanges * static_cast<double>(halos_.messages())};
+    if (fallback_at_) {
+      const auto rest = rescue_->work(iterations - *fallback_at_);
+      total = {total.bytes + rest.bytes, total.flops + rest.flops, total.messages + rest.messages};
+    }
+    return total;
+  }
+
+  std::optional<std::int64_t> fallback_at() const override { return fallback_at_; }
+
+ private:
+  /// What the last solve did.
+  struct Counts {
+    double sweeps = 0;
+    double measures = 0;
+    double exchanges = 0;
+  };
+
+  void iterate(Progress& progress) {
     SstepScalars scalars(static_cast<std::size_t>(setting_.s), Poisson::largest_eigenvalue);
     double last_residual = 0;
     for (std::int64_t step = 0;; ++step) {
@@ -82,30 +113,6 @@ class Sstep : public Solver {
       last_residual = residual;
     }
   }
-
-  Work work(std::int64_t iterations) const override {
-    const auto points = static_cast<double>(domain_.place().points());
-    const auto sweeps = static_cast<double>(counts_.sweeps);
-    const auto measures = static_cast<double>(counts_.measures);
-    Work total{points * (sweeps * sweep_bytes + measures * measure_bytes),
-               points * (sweeps * sweep_flops(true) + measures * measure_flops()),
-               static_cast<double>(counts_.exchanges * halos_.messages())};
-    if (fallback_at_) {
-      const auto rest = rescue_->work(iterations - *fallback_at_);
-      total = {total.bytes + rest.bytes, total.flops + rest.flops, total.messages + rest.messages};
-    }
-    return total;
-  }
-
-  std::optional<std::int64_t> fallback_at() const override { return fallback_at_; }
-
- private:
-  /// What the last solve did.
-  struct Counts {
-    std::int64_t sweeps = 0;
-    std::int64_t measures = 0;
-    std::int64_t exchanges = 0;
-  };
 
   std::int64_t width() const { return 6 * setting_.s; }
 
@@ -249,6 +256,7 @@ Variant sstep(const SstepSetting& setting) {
   variant.name = "sstep";
   variant.vectors = 3;
   variant.halo = 2 * setting.s;
+  variant.period = setting.s * setting.every;
   variant.bytes_per_point_iteration =
       (sweep_bytes + measure_bytes / static_cast<double>(setting.every)) / s;
   variant.memory_bytes = [s = setting.s](const Cut& cut) { return memory_bytes(cut, s); };

@@ -4,10 +4,10 @@ Simulated times are the same whenever a case is run, so one launch of a case is 
 kept in a cache under all that they depend on, and cases run side by side on this machine's cores.
 
 Arithmetic is left out: computation takes the time that the node model says, and the answer is not
-verified. An iterative solve is cut short after a few iterations, which all take the same time, and
-its times are those of as many iterations as the solve is known to need (solves.py). Where that is
-not known, or a case asks for it, the arithmetic is done too, and the answer verified: the arrays of
-all ranks are then in this machine's memory.
+verified. An iterative solve has as many iterations as it is known to need (solves.py), and
+halobench passes over all but the first few, which take as long as these. Where the number is not
+known, or a case asks for it, the arithmetic is done too, and the answer verified: the arrays of all
+ranks are then in this machine's memory.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from haloscope.quantities import count, size
 from haloscope.runners import answer, process
 from haloscope.runners.base import Session
 from haloscope.runners.local import Built
-from haloscope.solves import SIMULATED_ITERATIONS, Solve, cut_short, executes
+from haloscope.solves import Solve, executes, solve_of
 
 
 @dataclass(frozen=True)
@@ -88,9 +88,9 @@ class _Simulation:
     def __init__(self, runner: SimgridRunner, job: Job) -> None:
         self.runner, self.case = runner, job.case
         self.record = answer.asked(runner.session, runner.name, job, clock="simulated")
-        self.solve = cut_short(self.case)
+        self.solve = solve_of(self.case)
         self.executes = executes(self.case)
-        self.arguments = _shortened(self.case, self.solve)
+        self.arguments = _asked(self.case, self.solve)
         self.started = answer.now()
 
     @cached_property
@@ -185,20 +185,22 @@ class _Simulation:
         part.replace(self._cached)
 
     def _good(self, measured: Mapping[str, Any], wall_s: float, *, cached: bool) -> dict[str, Any]:
-        whole = _of_the_whole_solve(measured, self.solve) if self.solve else measured
         return {
             **self.record,
-            **whole,
-            **self._closing(wall_s, cached=cached),
+            **measured,
+            **self._closing(wall_s, cached=cached, result=measured["result"]),
             "params": self.record["params"],
             "outcome": "ok",
             "reason": None,
         }
 
-    def _closing(self, wall_s: float, *, cached: bool) -> dict[str, Any]:
+    def _closing(
+        self, wall_s: float, *, cached: bool, result: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
         toolchain = self.runner.built.toolchain
         mpi = self.runner.cluster.mpi
-        solve = self.solve
+        passed_over = (result or {}).get("iterations_passed_over")
+        whole = result["iterations"] if result and passed_over else None
         return {
             "layout": self.record["layout"],
             "toolchain": {
@@ -210,9 +212,9 @@ class _Simulation:
                 "cluster": self.runner.cluster.name,
                 "verified": self.executes,
                 "cached": cached,
-                "iterations": SIMULATED_ITERATIONS if solve else None,
-                "of_iterations": solve.iterations if solve else None,
-                "iterations_from": solve.source if solve else None,
+                "iterations": whole - passed_over if whole else None,
+                "of_iterations": whole,
+                "iterations_from": self.solve.source if self.solve and whole else None,
             },
             "command": self._command(Path()),  # from within the folder that --keep gives
             "started": self.started,
@@ -226,39 +228,14 @@ def _arrays_bytes(case: Case) -> int:
     return case.memory_bytes if executes(case) else 0
 
 
-def _shortened(case: Case, solve: Solve | None) -> list[str]:
-    """What is asked of halobench: the case, but no more of the same than one needs."""
+def _asked(case: Case, solve: Solve | None) -> list[str]:
+    """What is asked of halobench: the case, with its iterations, but not the same time twice."""
     asked = dict(case.given)
     if solve is not None:
-        asked["iterations"] = SIMULATED_ITERATIONS
+        asked["iterations"] = solve.iterations
     if "repetitions" in case.params:
         asked["repetitions"] = 1
     return [f"{key}={text(value)}" for key, value in asked.items()]
-
-
-def _of_the_whole_solve(measured: Mapping[str, Any], solve: Solve) -> dict[str, Any]:
-    """What a few iterations took, as all of them would: times, phases and work in proportion."""
-    factor = solve.iterations / SIMULATED_ITERATIONS
-    work = measured["work"]
-    return {
-        **measured,
-        "times_s": [time * factor for time in measured["times_s"]],
-        "phases": [_whole_phase(phase, factor) for phase in measured["phases"]],
-        "work": work and {key: value * factor for key, value in work.items()},
-        "result": {**measured["result"], "iterations": solve.iterations},
-    }
-
-
-def _whole_phase(phase: Mapping[str, Any], factor: float) -> dict[str, Any]:
-    model = phase["model_s"]
-    return {
-        **phase,
-        "calls": round(phase["calls"] * factor),
-        "time_s": {key: value * factor for key, value in phase["time_s"].items()},
-        "bytes": phase["bytes"] * factor,
-        "flops": phase["flops"] * factor,
-        "model_s": None if model is None else model * factor,
-    }
 
 
 _NO_MEMORY = (
