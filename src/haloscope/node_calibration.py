@@ -104,7 +104,7 @@ def _cache(
         held = sorted(
             (median(sample), size)
             for size, sample in _traffic(case).items()
-            if level_of(size * case.cores, case.cores, machine) == f"L{cache['level']}"
+            if level_of(size * case.cores, case, machine) == f"L{cache['level']}"
         )
         middle = held[len(held) // 2][1] if held else None
         rates.append(_bandwidth(case, middle, case.cores) if middle else None)

@@ -77,7 +77,7 @@ def _bandwidth(
             f"{rate(last.rate.value)} at {size(last.size_bytes)}, below any network in use "
             f"({rate(SLOWEST)}): was the machine busy, or the network a wrong one?"
         )
-    caches = capacities(case.cores, machine)
+    caches = capacities(case, machine)
     held = caches[-1][1] if caches else float("inf")
     in_memory = case.number("nodes") == 1 and last.size_bytes > 2 * held
     if memory and in_memory and last.rate.value > memory:

@@ -86,23 +86,29 @@ def at_size(points: Sequence[Swept], operation: str, size_bytes: float) -> Swept
     return min(own, key=apart) if own else None
 
 
-def level_of(size_bytes: float, cores: int, machine: Mapping[str, Any] | None) -> str:
-    """The memory level that a working set shared by some cores fits in: "L2", "memory".
+def level_of(size_bytes: float, case: MeasuredCase, machine: Mapping[str, Any] | None) -> str:
+    """The memory level that a working set of all ranks of a case fits in: "L2", "memory".
 
-    A cache counts once for all of these cores that share it. "" where no caches are known.
+    "" where no caches are known.
     """
-    caches = (machine or {}).get("caches") or []
-    for cache in sorted(caches, key=lambda cache: cache["level"]):
-        instances = -(-cores // max(1, cache.get("shared_by") or 1))
-        if size_bytes <= cache["size_bytes"] * instances:
-            return f"L{cache['level']}"
-    return "memory" if caches else ""
+    held = capacities(case, machine)
+    return next((level for level, bytes_ in held if size_bytes <= bytes_), "memory" if held else "")
 
 
-def capacities(cores: int, machine: Mapping[str, Any] | None) -> list[tuple[str, float]]:
-    """What each cache level holds for some cores, in bytes: [("L1", 65536.0), ...]."""
-    caches = (machine or {}).get("caches") or []
-    return [
-        (f"L{c['level']}", float(c["size_bytes"] * -(-cores // max(1, c.get("shared_by") or 1))))
-        for c in sorted(caches, key=lambda cache: cache["level"])
-    ]
+def capacities(case: MeasuredCase, machine: Mapping[str, Any] | None) -> list[tuple[str, float]]:
+    """What each cache level holds for all cores of a case, in bytes: [("L1", 65536.0), ...].
+
+    A cache counts once for all of these cores that share it. Ranks that are spread over a node
+    reach all of its caches, if there are as many of them.
+    """
+    known = machine or {}
+    nodes = case.number("nodes")
+    cores = -(-case.cores // nodes)
+    spread = case.settings.get("bind") == "spread"
+    found = []
+    for cache in sorted(known.get("caches") or [], key=lambda cache: int(cache["level"])):
+        sharing = max(1, cache.get("shared_by") or 1)
+        there = -(-known["cores"] // sharing)
+        reached = min(cores, there) if spread else -(-cores // sharing)
+        found.append((f"L{cache['level']}", float(cache["size_bytes"] * reached * nodes)))
+    return found

@@ -71,8 +71,33 @@ def test_levels_are_not_guessed_where_no_caches_are_known() -> None:
     (table,) = build("stream", [stream(points=[point(8192, [1.0], 1.0, "dot")])], machine=None)
 
     assert table.rows[0][2].text == ""
-    assert level_of(1.0, 1, {"caches": []}) == ""
-    assert capacities(4, MACHINE) == [("L1", 4 * 32768.0), ("L2", 4 * 2.0**21), ("L3", 2 * 2.0**25)]
+    assert level_of(1.0, cases([stream()])[0], {"caches": []}) == ""
+
+
+@pytest.mark.parametrize(
+    ("ranks", "nodes", "bind", "held"),
+    [
+        (2, 1, "close", [2, 2, 1]),
+        (2, 1, "spread", [2, 2, 2]),
+        (3, 1, "close", [3, 3, 2]),
+        (8, 1, "spread", [8, 8, 4]),
+        (4, 2, "close", [4, 4, 2]),
+    ],
+)
+def test_caches_count_where_ranks_are(ranks: int, nodes: int, bind: str, held: list[int]) -> None:
+    """Of a node with eight cores, two of which share a last cache."""
+    one = stream(ranks=ranks)
+    one["layout"] |= {"nodes": nodes, "ppn": ranks // nodes, "bind": bind}
+    sizes = [cache["size_bytes"] for cache in MACHINE["caches"]]
+    wanted = [(f"L{k + 1}", float(n * sizes[k])) for k, n in enumerate(held)]
+    assert capacities(cases([one])[0], {**MACHINE, "cores": 8}) == wanted
+
+
+def test_phases_of_a_sweep_are_no_table() -> None:
+    """They are recorded for all of its points together."""
+    passes = {"name": "passes", "calls": 1, "time_s": {"min": 1.0, "mean": 1.0, "max": 1.0}}
+    one = stream(phases=[{**passes, "bytes": 1.0, "flops": 1.0, "model_s": None}])
+    assert not build("phases", [one])
 
 
 def test_a_failed_stream_stays_in_its_table() -> None:

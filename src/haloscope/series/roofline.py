@@ -102,7 +102,7 @@ def _variant(case: MeasuredCase) -> str:
 
 def _in_cache(case: MeasuredCase, context: Context) -> bool:
     """Do both meshes of a rank fit into its share of the last cache?"""
-    held = capacities(case.cores, context.machine)
+    held = capacities(case, context.machine)
     points = case.number("L") ** 3 if case.settings.get("size") == "cubes" else float("inf")
     return bool(held) and 2 * 8 * points * case.ranks <= held[-1][1]
 

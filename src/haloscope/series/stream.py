@@ -42,8 +42,9 @@ def _stream_figure(
         for case, points in sorted(chosen.items(), key=lambda item: item[0].cores)
     )
     sizes = [per_core(case, p) for case, points in chosen.items() for p in points]
-    most = max(case.cores for case in chosen)
-    guides = [(bytes_ / most, level) for level, bytes_ in capacities(most, context.machine)]
+    widest = max(chosen, key=lambda case: case.cores)
+    most = widest.cores
+    guides = [(bytes_ / most, level) for level, bytes_ in capacities(widest, context.machine)]
     last = [
         f"{_cores_label(case)}: {rate(points[-1].rate.value)}" for case, points in chosen.items()
     ]

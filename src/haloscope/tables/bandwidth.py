@@ -61,7 +61,7 @@ def _row(
     use: Use, among: Sequence[MeasuredCase], notebook: Notebook, context: Context
 ) -> tuple[Cell, ...]:
     case = use.case
-    level = level_of(use.working_set_bytes, case.cores, context.machine)
+    level = level_of(use.working_set_bytes, case, context.machine)
     in_level = f"{size(use.working_set_bytes)} ({level})" if level else size(use.working_set_bytes)
     if use.triad is None or use.triad_case is None:
         bound, share = missing(), missing()

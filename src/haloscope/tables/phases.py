@@ -31,7 +31,12 @@ class PhaseShare:
 
 
 def shares(case: MeasuredCase) -> list[PhaseShare]:
-    """The phases in the kernel's order, then what lies outside of all; medians over launches."""
+    """The phases in the kernel's order, then what lies outside of all; medians over launches.
+
+    None where a launch has several points: their phases are recorded all together.
+    """
+    if any(record.points for record in case.launches):
+        return []
     names = dict.fromkeys(phase["name"] for record in case.launches for phase in record.phases)
     if not names:
         return []

@@ -67,7 +67,7 @@ def _rows(
         (
             cores,
             label(size(bytes_), bytes_),
-            label(level_of(bytes_ * case.ranks, case.cores, context.machine)),
+            label(level_of(bytes_ * case.ranks, case, context.machine)),
             *(cell(by_operation, name) for name in operations),
         )
         for bytes_, by_operation in sorted(points.items())
