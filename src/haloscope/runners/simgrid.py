@@ -73,8 +73,9 @@ class SimgridRunner:
                 for running in process.wait(list(going)):
                     yield going.pop(running).ended(running.end())
         finally:
-            for running in going:
-                running.end()
+            for running, simulation in going.items():
+                with simulation.scratch:
+                    running.end()
 
     def _has_room(self, case: Case, going: Collection[_Simulation]) -> bool:
         """Do its arrays fit beside those that are there?"""
@@ -118,16 +119,24 @@ class _Simulation:
         if self.case.absent:
             return answer.absent(self.record, self.case.absent)
         if self.runner.keep is not None:
-            self._keep_files(self.runner.keep.absolute() / self.case.id)
+            self._keep_files(self.runner.keep.absolute() / self._folder_name)
         try:
             kept = json.loads(self._cached.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
         return self._good(kept["measured"], kept["wall_s"], cached=True)
 
+    @property
+    def _folder_name(self) -> str:
+        """Of the folder that --keep gives the case: kernel, ranks, nodes, id."""
+        layout = self.case.layout
+        ranks, nodes = count(layout.ranks, "rank"), count(layout.nodes, "node")
+        words = f"{self.case.kernel} {ranks} {nodes} {self.case.id}"
+        return words.replace(",", "").replace(" ", "-")
+
     def start(self) -> process.Running:
-        self._scratch = tempfile.TemporaryDirectory(prefix="haloscope-")
-        folder = Path(self._scratch.name)
+        self.scratch = tempfile.TemporaryDirectory(prefix="haloscope-")
+        folder = Path(self.scratch.name)
         self._write(folder)
         return process.Running(self._command(folder), os.environ, self.case.timeout_s)
 
@@ -157,8 +166,8 @@ class _Simulation:
         script.chmod(0o755)
 
     def ended(self, ended: process.Ended) -> dict[str, Any]:
-        with self._scratch:
-            measured = answer.measured(Path(self._scratch.name) / "record.json")
+        with self.scratch:
+            measured = answer.measured(Path(self.scratch.name) / "record.json")
         if measured is not None and ended.code == 0 and not ended.timed_out:
             self._keep(measured, ended.wall_s)
             return self._good(measured, ended.wall_s, cached=False)
