@@ -73,9 +73,8 @@ class SimgridRunner:
                 for running in process.wait(list(going)):
                     yield going.pop(running).ended(running.end())
         finally:
-            for running, simulation in going.items():
-                with simulation.scratch:
-                    running.end()
+            for running in going:
+                running.end()
 
     def _has_room(self, case: Case, going: Collection[_Simulation]) -> bool:
         """Do its arrays fit beside those that are there?"""
@@ -135,8 +134,8 @@ class _Simulation:
         return words.replace(",", "").replace(" ", "-")
 
     def start(self) -> process.Running:
-        self.scratch = tempfile.TemporaryDirectory(prefix="haloscope-")
-        folder = Path(self.scratch.name)
+        self._scratch = tempfile.TemporaryDirectory(prefix="haloscope-")
+        folder = Path(self._scratch.name)
         self._write(folder)
         return process.Running(self._command(folder), os.environ, self.case.timeout_s)
 
@@ -166,8 +165,8 @@ class _Simulation:
         script.chmod(0o755)
 
     def ended(self, ended: process.Ended) -> dict[str, Any]:
-        with self.scratch:
-            measured = answer.measured(Path(self.scratch.name) / "record.json")
+        with self._scratch:
+            measured = answer.measured(Path(self._scratch.name) / "record.json")
         if measured is not None and ended.code == 0 and not ended.timed_out:
             self._keep(measured, ended.wall_s)
             return self._good(measured, ended.wall_s, cached=False)
