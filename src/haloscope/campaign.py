@@ -134,6 +134,7 @@ def start(request: Request, tell: Teller) -> Campaign:
         sources={name: built.source for name, built in bench.built.items()},
         machine=place.identity(),
         on=place.name,
+        keep=str(request.keep.absolute()) if request.keep else None,
         rule=None if place.simulated or request.launches else studies.stopping_rule(study),
     )
     return Campaign(place, folder, saved, bench, draft.source)
@@ -157,8 +158,8 @@ def _as_requested(study: Study, request: Request, *, simulated: bool) -> Study:
         changes: dict[str, Any] = {"toolchains": toolchain.names() if every else asked}
         if launches is not None:
             changes["launches"] = launches
-        if request.execute:
-            changes["execute"] = True
+        if request.execute:  # of all that this machine has the memory for
+            changes |= {"execute": True, "skip_too_large": True}
         return run.model_copy(update=changes)
 
     runs = {"runs": [changed(run) for run in study.runs]}
@@ -177,7 +178,7 @@ def resume(directory: Path, study: str | None, launches: int | None, tell: Telle
     _check_launches(launches)
     folder = ResultFolder(directory)
     plan = folder.load()
-    place = places.place(plan.on)
+    place = places.place(plan.on, Path(plan.keep) if plan.keep else None)
     bench = place.workbench({f"--resume {directory}": list(plan.sources)}, tell)
     differences = []
     if study:

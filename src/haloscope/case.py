@@ -118,9 +118,14 @@ class Case:
         return hashlib.sha256(canonical.encode()).hexdigest()[:12]
 
     @property
+    def setting(self) -> str:
+        """Kernel and given parameters, for people."""
+        return " ".join([self.kernel, *self.arguments])
+
+    @property
     def label(self) -> str:
         """A line for people: kernel, given parameters, layout."""
-        return f"{' '.join([self.kernel, *self.arguments])}, {self.layout}"
+        return f"{self.setting}, {self.layout}"
 
     @property
     def title(self) -> str:

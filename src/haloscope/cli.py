@@ -6,6 +6,7 @@ Exit codes: 0 good, 1 some case failed or was wrong, 2 usage, 130 interrupted.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -59,6 +60,7 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code."""
     errors = Console(stderr=True, highlight=False)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does
     try:
         arguments = parser().parse_args(argv)
         return int(arguments.execute(arguments))

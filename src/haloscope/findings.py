@@ -15,6 +15,7 @@ from haloscope.plausible import implausible
 from haloscope.points import Swept, sweep
 from haloscope.published import Library
 from haloscope.quantities import count, listed, number, percent, rate, seconds, size
+from haloscope.races import headlines
 from haloscope.scaling import scalings, times_as_fast
 from haloscope.stats import Estimate
 from haloscope.tables.context import Context
@@ -52,6 +53,7 @@ def findings(cases: Sequence[MeasuredCase], context: Context) -> list[Finding]:
         _convergence(cases, context),
         _exchange(cases, context),
         _layouts(cases, context),
+        _mappings(cases, context),
         _pingpong(cases),
         _split_phase(cases),
     )
@@ -83,10 +85,10 @@ def _marked(cases: Sequence[MeasuredCase]) -> Iterator[Finding]:
             "cores (†), so these times say little about the machine.",
             "warning",
         )
-    simulated = [case for case in cases if case.simulated]
+    simulated = [case for case in cases if case.simulated and case.launches]
     if simulated:
         said = f"{count(len(simulated), 'case')} of {len(cases)} simulated (‡)"
-        yield Finding(f"{said}{_answers([case for case in simulated if case.launches])}.")
+        yield Finding(f"{said}{_answers(simulated)}.")
 
 
 def _answers(simulated: Sequence[MeasuredCase]) -> str:
@@ -262,7 +264,7 @@ def _compared(ways: Ways, cases: Sequence[MeasuredCase], context: Context) -> It
 
 def _layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """The largest mesh on the most cores that several layouts share: which of them to use."""
-    own = [case for case in cases if _is(case, "poisson_cg") and case.time]
+    own = [case for case in cases if _is(case, "poisson_cg") and case.time and not _mapped(case)]
     layouts: dict[tuple[int, ...], list[MeasuredCase]] = {}
     for index, part in enumerate(facets(own, LAYOUT)):
         for case in part.cases:
@@ -292,6 +294,11 @@ def _layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
     )
 
 
+def _mappings(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """On how many nodes tasks are fastest, and which of them on each."""
+    yield from (Finding(text) for text in headlines(cases, context.seed))
+
+
 def _pingpong(cases: Sequence[MeasuredCase]) -> Iterator[Finding]:
     """The smallest messages' time and the best bandwidth; of several settings, the best of each."""
     own = [case for case in cases if exchanges(case) and case.launches]
@@ -319,6 +326,11 @@ def _pingpong(cases: Sequence[MeasuredCase]) -> Iterator[Finding]:
 
 def _is(case: MeasuredCase, kernel: str) -> bool:
     return case.kernel == kernel
+
+
+def _mapped(case: MeasuredCase) -> bool:
+    """Is it one of the same tasks on several numbers of nodes?"""
+    return bool(case.settings.get("pattern"))
 
 
 def _fixed(case: MeasuredCase) -> bool:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from haloscope.case import PATTERNS
-from haloscope.evidence import Facet, MeasuredCase, facets
+from haloscope.evidence import SIZES, Facet, MeasuredCase, facets
 
-AXES = ("nodes", "ppn", "pattern", "mapping", "mapping_seed", "n", "L", "size")
+AXES = ("nodes", "ppn", "pattern", "mapping", "mapping_seed", "n", "L", "size", SIZES)
 """What may differ within one comparison: where the tasks are, and sizes that grow with them."""
 
 
@@ -24,8 +24,8 @@ class Spread:
     cases: Mapping[str, MeasuredCase]
 
     @property
-    def distributed(self) -> float | None:
-        """Time where it is most distributed over the concentrated one's; None without both."""
+    def most_over_fewest(self) -> float | None:
+        """Time on the most nodes over the concentrated one's; None without both."""
         times = [one.time for pattern in PATTERNS if (one := self.cases.get(pattern))]
         if PATTERNS[0] not in self.cases or len(times) < 2 or not times[0] or not times[-1]:
             return None
@@ -44,6 +44,12 @@ def spreads(cases: Sequence[MeasuredCase]) -> list[tuple[Facet, list[Spread]]]:
     ]
 
 
+def named(part: Facet) -> str:
+    """A comparison's kernel, which of its operations, and what sets it apart."""
+    kernel, operation = part.cases[0].kernel, part.settings.get("operation")
+    return ", ".join(filter(None, (f"{kernel} {operation or ''}".strip(), part.label)))
+
+
 def _grid(cases: Sequence[MeasuredCase]) -> tuple[str, ...]:
     """The grid of ranks, where it follows from their number: it is no setting of its own then."""
     grids = {(case.ranks, case.settings.get("topology")) for case in cases}
@@ -54,18 +60,20 @@ def _of(cases: Sequence[MeasuredCase]) -> list[Spread]:
     found = []
     for tasks in sorted({case.ranks for case in cases}):
         own = [case for case in cases if case.ranks == tasks]
-        one_node = {_pattern(case): case for case in own if case.settings["nodes"] == 1}
-        for name in dict.fromkeys(map(_name, own)):
-            those = {_pattern(case): case for case in own if _name(case) == name}
+        one_node = {pattern_of(case): case for case in own if case.settings["nodes"] == 1}
+        for name in dict.fromkeys(map(ranks_of, own)):
+            those = {pattern_of(case): case for case in own if ranks_of(case) == name}
             found.append(Spread(tasks, name, {**one_node, **those}))
     return found
 
 
-def _pattern(case: MeasuredCase) -> str:
+def pattern_of(case: MeasuredCase) -> str:
+    """How its tasks lie on the nodes."""
     return str(case.settings["pattern"])
 
 
-def _name(case: MeasuredCase) -> str:
+def ranks_of(case: MeasuredCase) -> str:
+    """Which ranks share a node: its mapping, and the seed of a random one."""
     seed = case.settings.get("mapping_seed")
     name = str(case.settings["mapping"]).replace("_", " ")
     return name if seed is None else f"{name} {seed}"

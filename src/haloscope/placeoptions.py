@@ -24,7 +24,8 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "--execute",
         dest="arithmetic",
         action="store_true",
-        help="have simulated cases do their arithmetic too, all of a solve, and verify the answer",
+        help="have simulated cases do their arithmetic too, all of a solve, and verify the answer; "
+        "a study leaves out those that this machine has no memory for",
     )
     add("--keep", metavar="DIR", help="keep each simulated case's files there, and the command")
 

@@ -358,7 +358,9 @@ class _RunExpansion:
             return True
         refused_here = full is here and self.run.execute and not self.run.skip_too_large
         if self._leaves_out and not refused_here:
-            self.findings.leave_out(f"as {full.free}", f"{case.label} ({full.share(case)})")
+            ranks = count(case.layout.ranks, "rank")  # on however many nodes where it is here
+            name = f"{case.setting}, {ranks}" if full is here else case.label
+            self.findings.leave_out(f"as {full.free}", f"{name} ({full.share(case)})")
         else:
             what, mend = full.refusal(case, lambda given: self._needs(given, case.layout))
             self._problem("params", what, f"{mend}; {_LEAVE_OUT}")

@@ -11,6 +11,7 @@ import logging
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -136,15 +137,21 @@ def read(path: Path) -> list[Record]:
     for number, line in enumerate(lines, start=1):
         raw = _parsed(line)
         if raw is None and number == len(lines) and line:
-            _log.warning("%s:%d: the last record was cut off and is left out", path, number)
+            _warn(f"{path}:{number}: the last record was cut off and is left out")
         elif raw is None and line.strip():
-            _log.warning("%s:%d: not a JSON object, left out", path, number)
+            _warn(f"{path}:{number}: not a JSON object, left out")
         elif raw is not None:
             try:
                 found.append(Record.of(raw))
             except ValueError as error:
-                _log.warning("%s:%d: left out: %s", path, number, error)
+                _warn(f"{path}:{number}: left out: {error}")
     return found
+
+
+@cache
+def _warn(line: str) -> None:
+    """Once: one command reads the same file for several purposes."""
+    _log.warning(line)
 
 
 def latest(records: Iterable[Record]) -> list[Record]:

@@ -22,7 +22,7 @@ class SavedPlan:
     """plan.json: what is to be measured, by which programs, on which machine.
 
     name: of the study; sources: the hash of halobench's sources for each toolchain;
-    on: the place, as --on names it.
+    on: the place, as --on names it. keep: where simulated cases' files are kept, if anywhere.
     machine: what must be the same for the records of one folder to be of one kind.
     rule: when a case has been launched often enough, where the study asks for a precision.
     """
@@ -35,6 +35,7 @@ class SavedPlan:
     sources: Mapping[str, str]
     machine: Mapping[str, Any]
     on: str = "local"
+    keep: str | None = None
     rule: Rule | None = None
 
     def jobs(self) -> list[Job]:

@@ -1,13 +1,17 @@
 """The commands, from their command line to what they print, against the fake halobench."""
 
 import json
+import os
+import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from haloscope import machine
+from haloscope import cli, machine
 from haloscope.records import append, latest, read
 from lab.fakes import MACHINE, Laboratory
 
@@ -148,7 +152,7 @@ def test_all_problems_are_found_before_anything_runs(
         (["--keep", "x"], "--keep: there is nothing to keep"),
         (["--resume", "x", "--on", "tara"], "--on: with --resume, the folder's plan has that"),
         (["--resume", "x", "--execute"], "--execute: with --resume, the folder's plan has that"),
-        (["--resume", "x", "--keep", "y"], "--keep: can't be given with --resume"),
+        (["--resume", "x", "--keep", "y"], "--keep: with --resume, the folder's plan has that"),
         (["--on", "tara", "--toolchain", "x"], "--toolchain: can't be simulated"),
         (["--on", "tara", "--oversubscribe"], "--oversubscribe: can't be simulated"),
         (["--resume", "x"], "--resume x: no plan.json is in it"),
@@ -309,6 +313,24 @@ def test_an_interrupt_keeps_what_is_done_and_says_how_to_go_on(
     assert f"To go on: haloscope run --resume {folder}" in capsys.readouterr().err
     assert haloscope("run", "--resume", folder) == 0
     assert sorted(records(folder)) == ALL
+
+
+def test_a_request_to_end_is_an_interrupt(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def ended(_: object) -> int:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(9)
+        return 0
+
+    arguments = SimpleNamespace(parse_args=lambda _: SimpleNamespace(execute=ended))
+    monkeypatch.setattr(cli, "parser", lambda: arguments)
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        assert cli.main([]) == 130
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert "haloscope: interrupted" in capsys.readouterr().err
 
 
 def test_what_can_not_run_here_is_a_record_and_no_failure(

@@ -61,7 +61,8 @@ def test_a_cut_off_line_is_dropped_with_a_warning(
     append(file, record())
     file.write_bytes(file.read_bytes() + json.dumps(record(launch=1)).encode()[:40])
     with caplog.at_level(logging.WARNING):
-        assert [one.launch for one in read(file)] == [0]
+        for _ in range(2):
+            assert [one.launch for one in read(file)] == [0]
     assert caplog.messages == [f"{file}:2: the last record was cut off and is left out"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -70,15 +71,29 @@ def test_a_dry_run_says_which_answers_will_be_verified(
     assert "fake n=16, 4 ranks on 2 nodes, simgrid 1 2 KiB (answer verified)" in out
 
 
+def test_a_dry_run_says_what_can_not_be_simulated(
+    haloscope: Run, study_file: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = study_file(STUDY + 'transports = ["tcp"]')
+    assert haloscope("run", study, "--on", "stampede2", "--dry-run") == 0
+    out = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert out.count("(can't run here: no transport 'tcp' can be simulated") == 1
+    assert "1 launch to run" in out
+
+
 def test_resuming_keeps_what_was_asked_for(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:
-    out = tmp_path / "out"
-    haloscope("run", study_file(STUDY), "--on", "stampede2", "--out", out, "--execute")
+    out, kept = tmp_path / "out", tmp_path / "kept"
+    options = ("--execute", "--keep", kept)
+    haloscope("run", study_file(STUDY), "--on", "stampede2", "--out", out, *options)
+    assert len(list(kept.iterdir())) == 2
+    kept.rename(tmp_path / "moved")
     (out / "records.jsonl").write_text("")
     (tmp_path / "cache" / "simulated").rename(tmp_path / "gone")
     assert haloscope("run", "--resume", out) == 0
     assert verified(out) == {8: True, 16: True}
+    assert len(list(kept.iterdir())) == 2
 
 
 def test_a_study_with_the_key_runs_on_this_machine_too(
@@ -89,13 +104,27 @@ def test_a_study_with_the_key_runs_on_this_machine_too(
     assert [one.outcome for one in read(tmp_path / "out" / "records.jsonl")] == ["ok", "ok"]
 
 
-def test_arithmetic_without_the_memory_is_refused_before_anything_runs(
+def test_arithmetic_without_the_memory_leaves_the_rest_of_a_study(
+    haloscope: Run, study_file: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """However many layouts of a setting there are, they are one word."""
+    large = STUDY.replace("n = 16", "n = 32768").replace("nodes = 2, ppn = 2", "tasks = 4")
+    path = study_file(large.replace("tasks = 4", "tasks = 4, nodes = [1, 2, 4]"))
+    assert haloscope("run", path, "--on", "stampede2", "--execute", "--out", tmp_path / "o") == 0
+    assert {one.params["n"] for one in read(tmp_path / "o" / "records.jsonl")} == {8}
+    (told,) = (line for line in capsys.readouterr().err.splitlines() if "left out" in line)
+    assert told == (
+        "left out, as 1 GiB of this machine's memory for arithmetic are free: fake n=32768, "
+        "4 ranks (8 GiB)"
+    )
+
+
+def test_arithmetic_that_a_study_itself_asks_for_is_refused_without_the_memory(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:
-    path = study_file(STUDY.replace("n = 16", "n = 32768"))
-    haloscope("run", path, "--on", "stampede2", "--dry-run")
+    path = study_file(STUDY.replace("n = 16", "n = 32768") + "execute = true")
     with pytest.raises(UserError) as caught:
-        haloscope("run", path, "--on", "stampede2", "--execute", "--out", tmp_path / "out")
+        haloscope("run", path, "--on", "stampede2", "--out", tmp_path / "out")
     (problem,) = caught.value.problems
     assert str(problem) == (
         f"{path}: runs[1].params: fake n=32768, 4 ranks on 2 nodes needs 8 GiB of this machine's "
@@ -134,6 +163,7 @@ def test_once_keeps_the_files_of_a_simulation(haloscope: Run, tmp_path: Path) ->
     kept = tmp_path / "kept"
     assert haloscope("once", "fake", "--on", "stampede2", "--keep", kept) == 0
     (folder,) = kept.iterdir()
+    assert re.fullmatch(r"fake-1-rank-1-node-[0-9a-f]{12}", folder.name)
     assert sorted(path.name for path in folder.iterdir()) == [
         *("hosts", "machine", "platform.xml", "run.sh")
     ]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from pytest import approx
 from recorded import cases, poisson
 
 from haloscope import papers, series, tables
+from haloscope.findings import findings
+from haloscope.races import headlines
 from haloscope.series.model import Lines
 from haloscope.tables import Context
 
@@ -49,7 +52,9 @@ def test_what_was_published_of_the_same_cluster_stands_below() -> None:
     assert [cell.value for cell in fft[2:5]] == [1410, 1982, 3219]
     assert fft[-1].text == "2.28 ×"
     told = own["2048", "minife, published"][-1]
-    assert (told.text, told.also) == ("250 %", "concentrated faster")
+    assert (told.text, told.value) == ("3.50 ×", 3.5)
+    assert own["more than 256", "bigfft, published"][-1].text == "more than about 2.40 ×"
+    assert any("taken as of the shorter time" in note for note in table.notes)
     assert sorted(own) == [
         ("16", "bigfft, published"),
         ("2048", "bigfft, published"),
@@ -58,16 +63,87 @@ def test_what_was_published_of_the_same_cluster_stands_below() -> None:
     ]
 
 
-def test_the_figure_has_a_panel_for_each_mapping_relative_to_the_first() -> None:
+def test_where_distributed_is_faster_the_ratio_is_below_one_like_all_others() -> None:
+    (table,) = tables.build("mapping", cases(RAWS), context("stampede"))
+    (lammps,) = (row[-1] for row in table.rows if row[1].text == "lammps, published")
+    assert lammps.text == "0.855 to 0.820 ×"
+
+
+def test_the_figure_has_a_panel_for_each_kernel_relative_to_concentrated() -> None:
     (figure,) = series.build("mapping", cases(RAWS), context("eagle"))
-    assert [panel.title for panel in figure.panels] == ["block", "random 7"]
-    block = figure.panels[0]
-    assert isinstance(block, Lines)
-    assert {curve.label: [(m.x, m.y) for m in curve.marks] for curve in block.curves} == {
-        "concentrated": [(8, 1.0), (16, 1.2)],
-        "intermediate": [(16, 1.1)],
-        "distributed": [(8, 0.5), (16, 3.0)],
+    (panel,) = figure.panels
+    assert isinstance(panel, Lines)
+    assert panel.title == "poisson_cg"
+    shown = {c.label: [(m.x, m.y, m.low, m.high) for m in c.marks] for c in panel.curves}
+    assert shown == {
+        "concentrated": [(8, 1.0, 1.0, 1.0), (16, 1.0, 1.0, 1.0)],
+        "intermediate": [(16, approx(1.1 / 1.2), approx(1.1 / 1.2), approx(1.1 / 1.2))],
+        "distributed": [(8, 0.5, 0.5, 0.8), (16, 2.5, 2.5, 2.5)],
     }
+    assert "poisson_cg, 16 tasks: intermediate 0.917, distributed 2.50" in figure.alt
+
+
+def simulated(*raws: dict[str, Any]) -> list[str]:
+    return list(headlines(cases([{**raw, "clock": "simulated"} for raw in raws]), seed=1))
+
+
+def test_the_fastest_pattern_and_mapping_are_named_with_what_others_take() -> None:
+    assert simulated(*RAWS) == [
+        "poisson_cg: with 8 tasks distributed (8 nodes) is fastest, concentrated takes 2.00 times "
+        "as long; with 16 tasks intermediate (4 nodes) is fastest, concentrated takes 1.09 times "
+        "as long.",
+        "poisson_cg: which ranks share a node matters most with 8 tasks on 8 nodes: block is "
+        "fastest, random 7 takes 1.60 times as long.",
+    ]
+
+
+def test_numbers_of_tasks_with_one_winner_stand_together() -> None:
+    raws = [
+        run(tasks, nodes, pattern, time)
+        for tasks in (8, 16, 32)
+        for nodes, pattern, time in ((1, "concentrated", 1.0), (tasks, "distributed", 1 + tasks))
+    ]
+    assert simulated(*raws) == [
+        "poisson_cg: with 8 to 32 tasks concentrated (1 node) is fastest, distributed takes 9.00 "
+        "to 33.0 times as long."
+    ]
+
+
+def test_ties_are_called_ties() -> None:
+    """Simulated times within a thousandth are one."""
+    assert simulated(
+        run(8, 2, "concentrated", 1.0),
+        run(8, 2, "concentrated", 1.0005, mapping="round_robin"),
+        run(8, 8, "distributed", 1.0002),
+    ) == [
+        "poisson_cg: with 8 tasks concentrated and distributed tie.",
+        "poisson_cg: which ranks share a node makes no difference: block and round robin tie.",
+    ]
+    assert simulated(
+        run(8, 2, "concentrated", 1.0),
+        run(8, 2, "concentrated", 1.0005, mapping="round_robin"),
+        run(8, 2, "concentrated", 1.1, mapping="random", mapping_seed=1),
+    ) == [
+        "poisson_cg: which ranks share a node matters most with 8 tasks on 2 nodes: block and "
+        "round robin tie, random 1 takes 1.10 times as long."
+    ]
+
+
+def test_measured_times_are_told_apart_by_their_launches() -> None:
+    raws = [run(8, 1, "concentrated", 1.0), run(8, 8, "distributed", 1.1)]
+    assert list(headlines(cases(raws), seed=1)) == [
+        "poisson_cg: with 8 tasks concentrated and distributed can't be told apart."
+    ]
+
+
+def test_transposes_are_one_comparison_with_sizes_that_shrink() -> None:
+    raws = []
+    for raw, size in zip(RAWS, ("1M", "1M", "1M", "512K", "512K", "512K"), strict=True):
+        params = {"operation": "alltoall", "sizes": size}
+        raws.append({**raw, "kernel": "collectives", "params": params})
+    (table,) = tables.build("mapping", cases(raws), context("elsewhere"))
+    assert table.title == "Tasks on few nodes and on many, collectives alltoall"
+    assert simulated(*raws)[0].startswith("collectives alltoall: with 8 tasks distributed")
 
 
 def test_a_grid_that_follows_from_the_tasks_is_no_setting_of_its_own() -> None:
@@ -83,6 +159,12 @@ def test_a_grid_that_follows_from_the_tasks_is_no_setting_of_its_own() -> None:
     two = [*on_grids({8: "2x2x2", 16: "4x2x2"}), *on_grids({8: "8x1x1", 16: "16x1x1"})]
     two = [{**raw, "case": f"{raw['case']}-{raw['params']['topology']}"} for raw in two]
     assert len(tables.build("mapping", cases(two), context("x"))) == 4
+
+
+def test_the_findings_have_them_in_place_of_the_fastest_layout() -> None:
+    own = cases([{**raw, "clock": "simulated"} for raw in RAWS])
+    told = [one.text for one in findings(own, context("eagle"))]
+    assert [text for text in told if "is fastest" in text] == simulated(*RAWS)
 
 
 def test_cases_without_a_pattern_have_neither() -> None:

@@ -65,7 +65,7 @@ def test_where_all_answers_are_verified_nothing_is_said_of_others() -> None:
 def test_a_simulation_that_failed_has_no_answer() -> None:
     failed = {**simulated(64, verified=True), "outcome": "failed", "reason": "deadlock"}
     said = [text for text in texts([failed, simulated(1024)]) if "(‡)" in text]
-    assert said == ["2 cases of 2 simulated (‡); 1 answer not verified."]
+    assert said == ["1 case of 2 simulated (‡); 1 answer not verified."]
 
 
 def texts(raws: list[Raw]) -> Iterator[str]:

@@ -7,7 +7,9 @@ from recorded import MACHINE, cases, quick
 from rich.console import Console
 
 from haloscope import tables as made
-from haloscope.report.terminal import tables
+from haloscope.document import Document
+from haloscope.findings import Finding
+from haloscope.report.terminal import summary, tables
 from haloscope.tables import Context
 
 
@@ -27,3 +29,14 @@ def test_nothing_is_cut_off_however_narrow_the_terminal(width: int) -> None:
             assert cell.text in text
     blocks = sum(line.startswith(" case ") for line in text.splitlines())
     assert blocks == {60: 4, 80: 2, 200: 1}[width]
+
+
+def test_findings_are_wrapped_below_each_other_without_spaces_at_the_end() -> None:
+    found = (Finding("one two three four"), Finding("five", "warning"))
+    document = Document("A study", "2 cases.", found, (), ("six",), (), (), (), ())
+    out = StringIO()
+
+    Console(file=out, width=12).print(summary(document))
+
+    lines = ["A study", "2 cases.", "- one two", "  three four", "- five", "- six"]
+    assert out.getvalue().splitlines() == lines

@@ -124,12 +124,10 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         return
     on = None if arguments.on == "local" else arguments.on
     given = {**vars(arguments), "execute": arguments.arithmetic, "on": on}
-    for option in ("out", "toolchain", "seed", "oversubscribe", "execute", "on"):
+    for option in ("out", "toolchain", "seed", "oversubscribe", "execute", "on", "keep"):
         if given[option] not in (None, False):
             what = "with --resume, the folder's plan has that already"
             yield Problem(f"--{option}", what, "leave it out, or start a new folder")
-    if arguments.keep:
-        yield Problem("--keep", "can't be given with --resume", "start a new folder")
 
 
 def measure(campaign: Campaign, tell: Teller) -> None:
@@ -183,10 +181,12 @@ def _show(campaign: Campaign, out: Console) -> None:
         marks = " (oversubscribed)" if case.oversubscribed else ""
         if campaign.place.simulated and executes(case):
             marks = " (answer verified)"
-        setting = f"{case.title}{marks}"
-        table.add_row(case.id, setting, str(case.launches), size(case.memory_bytes))
+        if case.absent:
+            marks = f" (can't run here: {case.absent})"
+        launches = "none" if case.absent else str(case.launches)
+        table.add_row(case.id, f"{case.title}{marks}", launches, size(case.memory_bytes))
     out.print(table)
-    jobs, _ = campaign.jobs_left()
+    jobs = [job for job in campaign.jobs_left()[0] if not job.case.absent]
     seconds = TimeLeft(jobs, campaign.earlier_walls()).seconds()
     time = (
         "not known before the first launches" if seconds is None else f"about {duration(seconds)}"

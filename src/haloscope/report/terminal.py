@@ -23,8 +23,8 @@ def summary(document: Document) -> RenderableType:
     return Group(
         Text(document.title, style="bold"),
         Text(document.summary),
-        *(_item(finding.text, _TONES[finding.tone]) for finding in document.findings),
-        *(_item(line, "yellow") for line in document.left_out),
+        *(_Item(finding.text, _TONES[finding.tone]) for finding in document.findings),
+        *(_Item(line, "yellow") for line in document.left_out),
     )
 
 
@@ -33,16 +33,25 @@ def tables(chosen: Sequence[Table]) -> RenderableType:
     return Group(*(part for table in chosen for part in _table(table)))
 
 
-def _item(text: str, style: str = "") -> RenderableType:
-    grid = Grid.grid(padding=(0, 1))
-    grid.add_row(Text("-"), Text(text, style=style))
-    return grid
+@dataclass(frozen=True)
+class _Item:
+    """One of a list: its lines below each other, and no spaces at their ends."""
+
+    text: str
+    style: str = ""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Line by line."""
+        lines = Text(self.text, style=self.style).wrap(console, options.max_width - 2)
+        for index, line in enumerate(lines):
+            line.rstrip()
+            yield Text.assemble("  " if index else "- ", line)
 
 
 def _table(table: Table) -> Iterator[RenderableType]:
     yield Text(f"{table.title}  ({table.id})", style="bold")
     yield _Blocks(table)
-    yield from (_item(note, "dim") for note in table.notes)
+    yield from (_Item(note, "dim") for note in table.notes)
     yield Text()
 
 

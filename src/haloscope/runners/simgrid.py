@@ -118,12 +118,20 @@ class _Simulation:
         if self.case.absent:
             return answer.absent(self.record, self.case.absent)
         if self.runner.keep is not None:
-            self._keep_files(self.runner.keep.absolute() / self.case.id)
+            self._keep_files(self.runner.keep.absolute() / self._folder_name)
         try:
             kept = json.loads(self._cached.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
         return self._good(kept["measured"], kept["wall_s"], cached=True)
+
+    @property
+    def _folder_name(self) -> str:
+        """Of the folder that --keep gives the case: kernel, ranks, nodes, id."""
+        layout = self.case.layout
+        ranks, nodes = count(layout.ranks, "rank"), count(layout.nodes, "node")
+        words = f"{self.case.kernel} {ranks} {nodes} {self.case.id}"
+        return words.replace(",", "").replace(" ", "-")
 
     def start(self) -> process.Running:
         self._scratch = tempfile.TemporaryDirectory(prefix="haloscope-")

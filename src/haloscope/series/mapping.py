@@ -1,73 +1,78 @@
-"""Time by tasks in each pattern, relative to the fewest tasks on the fewest nodes: weak scaling."""
+"""Time by tasks on more nodes, relative to the concentrated pattern: a panel for each kernel."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from haloscope.case import PATTERNS
 from haloscope.evidence import Facet, MeasuredCase
-from haloscope.mappings import Spread, spreads
+from haloscope.mappings import Spread, named, spreads
 from haloscope.quantities import number
-from haloscope.series.model import Axis, Curve, Figure, Lines, counts, mark
+from haloscope.series.model import Axis, Curve, Figure, Lines, Mark, counts, powers_of_two
 from haloscope.tables.context import Context
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """A figure for every comparison with several numbers of tasks, a panel for each mapping."""
+    """One figure of every comparison with several numbers of tasks."""
+    several = [
+        (part, found) for part, found in spreads(cases) if len({one.tasks for one in found}) > 1
+    ]
+    panels = [
+        panel
+        for index, (part, found) in enumerate(several)
+        if (panel := _panel(index, part, found)).curves
+    ]
+    if not panels:
+        return []
     return [
-        _figure(part, found, context)
-        for part, found in spreads(cases)
-        if len({one.tasks for one in found}) > 1 and _reference(found)
+        Figure(
+            id="mapping",
+            kind="mapping",
+            title=context.title("Time on more nodes, by tasks"),
+            panels=tuple(panels),
+            alt="Time over that of concentrated tasks. " + " ".join(map(_in_words, panels)),
+            notes=(
+                "Points: ranks placed block by block. Bars: from the fastest to the slowest of "
+                "all mappings. Below 1, more nodes are faster.",
+            ),
+        )
     ]
 
 
-def _figure(part: Facet, found: Sequence[Spread], context: Context) -> Figure:
-    names = list(dict.fromkeys(one.name for one in found))
-    reference = _reference(found)
-    panels = tuple(
-        _panel(index, name, [one for one in found if one.name == name], reference)
-        for index, name in enumerate(names)
-    )
-    told = ", ".join(
-        f"{one.name} {number(one.distributed)}"
-        for one in found
-        if one.tasks == found[-1].tasks and one.distributed
-    )
-    return Figure(
-        id="mapping",
-        kind="mapping",
-        title=context.title(
-            f"Time by tasks, on few nodes and on many, {part.cases[0].kernel}", part.label
-        ),
-        panels=panels,
-        alt=f"Time by tasks; {found[-1].tasks} tasks, distributed over concentrated: {told}.",
-    )
-
-
-def _reference(found: Sequence[Spread]) -> float:
-    """Seconds of the fewest tasks, concentrated; 0 where that case has no time."""
-    case = found[0].cases.get(PATTERNS[0])
-    return case.time.value if case and case.time else 0.0
-
-
-def _panel(index: int, name: str, own: Sequence[Spread], reference: float) -> Lines:
+def _panel(index: int, part: Facet, found: Sequence[Spread]) -> Lines:
+    """A curve for each pattern."""
     curves = tuple(
-        Curve(
-            pattern,
-            tuple(
-                mark(one.tasks, case.time.times(1 / reference))
-                for one in own
-                if (case := one.cases.get(pattern)) and case.time
-            ),
-            joined=False,
-            style=style,
-        )
+        Curve(pattern, marks, joined=False, style=style)
         for style, pattern in enumerate(PATTERNS)
+        if (marks := tuple(_marks(pattern, found)))
     )
+    heights = [y for curve in curves for mark in curve.marks for y in (mark.low, mark.high) if y]
     return Lines(
         f"mapping-{index}",
-        name,
-        Axis("tasks", "log2", counts([one.tasks for one in own])),
-        Axis("time, the first concentrated = 1"),
-        tuple(curve for curve in curves if curve.marks),
+        named(part),
+        Axis("tasks", "log2", counts([one.tasks for one in found])),
+        Axis("time, concentrated = 1", "log2", powers_of_two([1.0, *heights])),
+        curves,
     )
+
+
+def _marks(pattern: str, found: Sequence[Spread]) -> Iterator[Mark]:
+    """The first mapping's time in a pattern, with the range over all mappings."""
+    for tasks in dict.fromkeys(one.tasks for one in found):
+        own = [one for one in found if one.tasks == tasks]
+        reference, times = _times(PATTERNS[0], own), _times(pattern, own)
+        if reference and times:
+            ratios = [time / reference[0] for time in times]
+            yield Mark(tasks, ratios[0], min(ratios), max(ratios))
+
+
+def _times(pattern: str, spreads_of_tasks: Sequence[Spread]) -> list[float]:
+    """Seconds in a pattern, mapping by mapping."""
+    cases = (one.cases.get(pattern) for one in spreads_of_tasks)
+    return [case.time.value for case in cases if case and case.time]
+
+
+def _in_words(panel: Lines) -> str:
+    """The last point of every curve."""
+    told = ", ".join(f"{curve.label} {number(curve.marks[-1].y)}" for curve in panel.curves[1:])
+    return f"{panel.title}, {panel.curves[0].marks[-1].x:g} tasks: {told}."

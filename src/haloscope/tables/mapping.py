@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from haloscope.case import PATTERNS
 from haloscope.evidence import Facet, MeasuredCase
-from haloscope.mappings import Spread, spreads
+from haloscope.mappings import Spread, named, spreads
 from haloscope.published import source
 from haloscope.quantities import count, number
 from haloscope.tables.context import Context
@@ -22,7 +23,7 @@ _COLUMNS = (
     Column("tasks", "tasks", align="left"),
     Column("mapping", "ranks", align="left"),
     *(Column(f"{pattern}_s", pattern, "time of a step") for pattern in PATTERNS),
-    Column("distributed_over_concentrated", "distributed over concentrated"),
+    Column("most_over_fewest_nodes", "most nodes over concentrated"),
 )
 
 
@@ -40,13 +41,14 @@ def _table(part: Facet, found: Sequence[Spread], context: Context) -> Table:
         "Concentrated: on as few nodes as share the tasks out evenly; distributed: one each. "
         "block fills nodes in turn, round robin deals ranks out, random shuffles them (its seed)."
     )
+    if any("difference_percent" in row for shown, _ in published for row in shown.rows):
+        notebook.note("Published in percent: taken as of the shorter time; the paper doesn't say.")
     for name in dict.fromkeys(source(table) for table, _ in published):
         notebook.note(f"Published, of other programs on this cluster: {name}.")
-    kernel = part.cases[0].kernel
     return Table(
         id="mapping",
         kind="mapping",
-        title=context.title(f"Tasks on few nodes and on many, {kernel}", part.label),
+        title=context.title("Tasks on few nodes and on many", named(part)),
         columns=_COLUMNS,
         rows=tuple(rows),
         notes=notebook.notes(),
@@ -56,9 +58,13 @@ def _table(part: Facet, found: Sequence[Spread], context: Context) -> Table:
 
 def _row(one: Spread, notebook: Notebook) -> tuple[Cell, ...]:
     times = [_time(one.cases.get(pattern), notebook) for pattern in PATTERNS]
-    ratio = one.distributed
-    over = missing() if ratio is None else plain(ratio, f"{number(ratio)} ×")
+    ratio = one.most_over_fewest
+    over = missing() if ratio is None else _times(ratio)
     return (label(str(one.tasks), one.tasks), label(one.name), *times, over)
+
+
+def _times(ratio: float) -> Cell:
+    return plain(ratio, f"{number(ratio)} ×")
 
 
 def _time(case: MeasuredCase | None, notebook: Notebook) -> Cell:
@@ -92,18 +98,18 @@ def _timed(kernel: str, rows: Sequence[Mapping[str, Value]]) -> tuple[Cell, ...]
     ]
     tasks = int(str(rows[0]["ranks"]))
     name = label(f"{kernel}, published")
-    return (
-        label(str(tasks), tasks),
-        name,
-        *times,
-        plain(last / first, f"{number(last / first)} ×"),
-    )
+    return (label(str(tasks), tasks), name, *times, _times(last / first))
 
 
 def _told(row: Mapping[str, Value]) -> tuple[Cell, ...]:
-    said = Cell(
-        row["difference_percent"], str(row["difference_text"]), also=f"{row['faster']} faster"
-    )
+    def times(percent: float) -> float:
+        """So much more than the shorter time, as the time on many nodes over that on few."""
+        longer = 1 + percent / 100
+        return longer if row["faster"] == PATTERNS[0] else 1 / longer
+
+    percents = str(row["difference_text"])
+    told = re.sub(r"\d+", lambda found: number(times(float(found[0]))), percents)
+    said = Cell(times(float(str(row["difference_percent"]))), told.replace("%", "×"))
     name = label(f"{row['kernel']}, published")
     empty = (missing() for _ in PATTERNS)
     return (label(str(row["ranks_text"])), name, *empty, said)

@@ -1,0 +1,127 @@
+"""Which mapping of tasks is fastest, in words: how many nodes, and which ranks share one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from haloscope.case import PATTERNS
+from haloscope.comparison import Contrast, contrasts, step
+from haloscope.evidence import MeasuredCase
+from haloscope.mappings import named, pattern_of, ranks_of, spreads
+from haloscope.quantities import count, listed, number
+
+
+@dataclass(frozen=True)
+class _Race:
+    """Cases of as many tasks: the fastest one, and every other against it."""
+
+    best: MeasuredCase
+    others: tuple[Contrast, ...]
+
+    @property
+    def first(self) -> list[MeasuredCase]:
+        """The fastest, and all that are not shown to be slower."""
+        return [self.best, *(one.second.case for one in self.others if one.verdict != "slower")]
+
+    @property
+    def undecided(self) -> str:
+        """Why several are first."""
+        alike = all(one.verdict in ("equal", "slower") for one in self.others)
+        return "tie" if alike else "can't be told apart"
+
+    def over_best(self, case: MeasuredCase) -> float:
+        """How many times as long as the fastest it takes."""
+        return _seconds(case) / _seconds(self.best)
+
+
+def headlines(cases: Sequence[MeasuredCase], seed: int) -> Iterator[str]:
+    """Of each comparison: on how many nodes its tasks are fastest, and with which ranks on each."""
+    for part, _ in spreads(cases):
+        timed = [case for case in part.cases if case.time]
+        for told in (_nodes(timed, seed), _ranks(timed, seed)):
+            if told:
+                yield f"{named(part)}: {told}."
+
+
+def _nodes(cases: Sequence[MeasuredCase], seed: int) -> str:
+    """Which pattern is fastest with how many tasks, each as fast as its best mapping is."""
+    rivals = [
+        [
+            min(own, key=_seconds)
+            for pattern in PATTERNS
+            if (own := [c for c in cases if c.ranks == tasks and pattern_of(c) == pattern])
+        ]
+        for tasks in sorted({case.ranks for case in cases})
+    ]
+    clauses = []
+    for winners, group in groupby(_races(rivals, seed), _winners):
+        alike = list(group)
+        with_tasks = f"with {_from_to([f'{race.best.ranks:,}' for race in alike])} tasks"
+        if len(winners) > 1:
+            clauses.append(f"{with_tasks} {listed(winners)} {alike[0].undecided}")
+            continue
+        losers = [_told_loser(race) for race in alike]
+        longer = [race.over_best(loser) for race, loser in zip(alike, losers, strict=True)]
+        clauses.append(
+            f"{with_tasks} {_on_nodes(alike)} is fastest, {pattern_of(losers[0])} takes "
+            f"{_from_to([number(ratio) for ratio in sorted(longer)])} times as long"
+        )
+    return "; ".join(clauses)
+
+
+def _winners(race: _Race) -> list[str]:
+    """The patterns that are first, from few nodes to many."""
+    return sorted(map(pattern_of, race.first), key=PATTERNS.index)
+
+
+def _told_loser(race: _Race) -> MeasuredCase:
+    """The concentrated case; where that is the fastest, the one on the most nodes."""
+    order = sorted((one.second.case for one in race.others), key=lambda c: c.number("nodes"))
+    return order[-1] if pattern_of(race.best) == PATTERNS[0] else order[0]
+
+
+def _on_nodes(races: Sequence[_Race]) -> str:
+    """The pattern that is fastest, with the number of nodes where that is one."""
+    nodes = {race.best.number("nodes") for race in races}
+    told = f" ({count(min(nodes), 'node')})" if len(nodes) == 1 else ""
+    return f"{pattern_of(races[0].best)}{told}"
+
+
+def _ranks(cases: Sequence[MeasuredCase], seed: int) -> str:
+    """Which mapping is fastest where the choice matters most."""
+    places = sorted({(case.ranks, case.number("nodes")) for case in cases})
+    rivals = [[c for c in cases if (c.ranks, c.number("nodes")) == place] for place in places]
+    races = _races(rivals, seed)
+    if not races:
+        return ""
+    race = max(races, key=lambda race: max(race.over_best(one.second.case) for one in race.others))
+    first = list(map(ranks_of, race.first))
+    slower = [one.second.case for one in race.others if one.verdict == "slower"]
+    if not slower:
+        return f"which ranks share a node makes no difference: {listed(first)} {race.undecided}"
+    last = max(slower, key=_seconds)
+    tasks, nodes = count(last.ranks, "task"), count(last.number("nodes"), "node")
+    ahead = f"{listed(first)} {race.undecided}" if len(first) > 1 else f"{first[0]} is fastest"
+    return (
+        f"which ranks share a node matters most with {tasks} on {nodes}: {ahead}, "
+        f"{ranks_of(last)} takes {number(race.over_best(last))} times as long"
+    )
+
+
+def _races(rivals: Sequence[Sequence[MeasuredCase]], seed: int) -> list[_Race]:
+    """Every group's fastest case against its others, tested as one family; none of one alone."""
+    ordered = [sorted(group, key=_seconds) for group in rivals if len(group) > 1]
+    pairs = [(step(best), step(other)) for best, *others in ordered for other in others]
+    found = iter(contrasts(pairs, seed))
+    return [_Race(best, tuple(next(found) for _ in others)) for best, *others in ordered]
+
+
+def _from_to(words: Sequence[str]) -> str:
+    """ "16 to 256": the first and the last of ordered words; one word where all are alike."""
+    return words[0] if len(set(words)) == 1 else f"{words[0]} to {words[-1]}"
+
+
+def _seconds(case: MeasuredCase) -> float:
+    return case.time.value if case.time else float("inf")
