@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any, Protocol
 
 from haloscope.case import Case, Job, Layout, Value
-from haloscope.errors import Problem, UserError, nearest
+from haloscope.errors import Problem, UserError, dotted, nearest
 from haloscope.evidence import SETTINGS
 from haloscope.layouts import layouts, placed
 from haloscope.machine import PLACEMENTS
@@ -145,7 +145,7 @@ def unknown_settings(study: Study, program: Program) -> list[Problem]:
     kernels = [run.kernel for run in study.runs if run.kernel in program.kernels()]
     known = {*SETTINGS, *(name for kernel in kernels for name in program.parameters(kernel))}
     elements = [
-        (f"{kind}[{index}].where.{name}", name)
+        (dotted((kind, index, "where", name)), name)
         for kind, those in (("tables", study.tables), ("figures", study.figures))
         for index, element in enumerate(those)
         for name in element.where
@@ -158,7 +158,7 @@ def unknown_settings(study: Study, program: Program) -> list[Problem]:
 
 
 def _in_file(run: int, key: str) -> str:
-    return f"runs[{run}].{key}".rstrip(".")
+    return f"{dotted(('runs', run))}.{key}".rstrip(".")
 
 
 @dataclass(frozen=True)

@@ -129,11 +129,11 @@ def test_all_problems_are_found_before_anything_runs(
         str(problem).split("\n")[0].removeprefix(f"{path}: ") for problem in caught.value.problems
     ] == [
         "lanches: unknown key 'lanches'",
-        "runs[0].toolchains: there is no 'fak'",
-        "runs[0].layout: ppn 9 x threads 1 are too many: a node here has 4 cores",
-        "runs[0]: fake n=0: refused",
-        "runs[0]: fake ranks=9: refused",
-        "runs[2].kernel: there is no kernel 'fume'",
+        "runs#1.toolchains: there is no 'fak'",
+        "runs#1.layout: ppn 9 x threads 1 are too many: a node here has 4 cores",
+        "runs#1: fake n=0: refused",
+        "runs#1: fake ranks=9: refused",
+        "runs#3.kernel: there is no kernel 'fume'",
     ]
     assert list(tmp_path.iterdir()) == [path]
 
@@ -194,7 +194,7 @@ def test_a_table_that_chooses_by_a_setting_no_case_has_is_refused(
     with pytest.raises(UserError) as caught:
         haloscope("run", study_file(text))
     assert [problem.where.split(": ")[1] for problem in caught.value.problems] == [
-        "tables[0].where.m"
+        "tables#1.where.m"
     ]
 
 
@@ -266,7 +266,7 @@ def test_resuming_refuses_another_study_and_says_what_changed(
         haloscope("run", study_file(changed), "--resume", cut)
     assert [problem.what for problem in caught.value.problems] == [
         "the study changed: timeout_s: 30 -> nothing",
-        "the study changed: runs[0].params.n[1]: 16 -> 32",
+        "the study changed: runs#1.params.n#2: 16 -> 32",
     ]
     assert haloscope("run", study_file(STUDY), "--resume", cut) == 0
 

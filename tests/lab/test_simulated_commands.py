@@ -98,7 +98,7 @@ def test_arithmetic_without_the_memory_is_refused_before_anything_runs(
         haloscope("run", path, "--on", "stampede2", "--execute", "--out", tmp_path / "out")
     (problem,) = caught.value.problems
     assert str(problem) == (
-        f"{path}: runs[1].params: fake n=32768, 4 ranks on 2 nodes needs 8 GiB of this machine's "
+        f"{path}: runs#2.params: fake n=32768, 4 ranks on 2 nodes needs 8 GiB of this machine's "
         "memory for arithmetic, 1 GiB are free\n    give n=11585 at most, or simulate its time "
         "alone, without execute; with skip_too_large = true, a study leaves such cases out"
     )
