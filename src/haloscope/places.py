@@ -40,6 +40,9 @@ class Place(Protocol):
     def name(self) -> str:
         """What --on calls it."""
 
+    def complete(self, wanted: Wanted) -> bool:
+        """Is all there that `workbench` would otherwise install or build?"""
+
     def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
         """halobench as it is to run there, built where it is not yet."""
 
@@ -78,6 +81,10 @@ class Here:
 
     name: str = LOCAL
     simulated = False
+
+    def complete(self, wanted: Wanted) -> bool:
+        """Every toolchain, and halobench built with each."""
+        return session.complete(wanted)
 
     def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
         """halobench built with every toolchain that is wanted."""
@@ -120,12 +127,17 @@ class Simulated:
     keep: Path | None = None
     simulated = True
 
+    def complete(self, wanted: Wanted) -> bool:
+        """Both builds. UserError where SimGrid is not installed."""
+        return build.built(self._smpi) is not None and session.complete({"": None})
+
     def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
         """halobench built with smpicxx; a real build answers questions, as SMPI's can't."""
+        simulator = self._smpi  # first: without SimGrid nothing needs to be built
         real = session.usual(tell)
         with tell.steps() as steps:
-            program = build.build(self._smpi, say=tell.say, progress=steps)
-        built = Built(self._smpi, program, build.source_hash())
+            program = build.build(simulator, say=tell.say, progress=steps)
+        built = Built(simulator, program, build.source_hash())
         return replace(real, built={SIMGRID: built}, names=(SIMGRID,), planner=real.program)
 
     @cached_property

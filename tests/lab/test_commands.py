@@ -138,6 +138,56 @@ def test_all_problems_are_found_before_anything_runs(
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.usefixtures("simulator")
+@pytest.mark.parametrize("options", [[], ["--on", "stampede2"]])
+def test_what_needs_no_halobench_to_be_seen_is_refused_before_one_is_built(
+    haloscope: Run, study_file: Write, laboratory: Laboratory, options: list[str]
+) -> None:
+    from haloscope.errors import UserError
+
+    laboratory.is_built = False
+    text = STUDY.replace("n = [8", "n = [0, 8") + '[[runs]]\nkernel = "fume"\nlanches = 3\n'
+    path = study_file(text)
+    with pytest.raises(UserError) as caught:
+        haloscope("run", path, *options)
+    assert [problem.where for problem in caught.value.problems] == [
+        f"{path}: runs#2.lanches",
+        f"{path}: runs#2.kernel",
+    ]
+    assert not laboratory.is_built
+    with pytest.raises(UserError, match="n=0: refused"):  # which only halobench knows
+        haloscope("run", study_file(STUDY.replace("n = [8", "n = [0, 8")), *options)
+    assert laboratory.is_built
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["once", "faker"], ["describe", "faker"], ["run", "mine.toml", "--toolchain", "fak"]],
+)
+def test_names_that_nothing_has_are_refused_before_halobench_is_built(
+    haloscope: Run, study_file: Write, laboratory: Laboratory, arguments: list[str]
+) -> None:
+    from haloscope.errors import UserError
+
+    laboratory.is_built = False
+    study_file(STUDY)
+    with pytest.raises(UserError, match=r"there is no (kernel 'faker'|'fak')\n.*did you mean"):
+        haloscope(*arguments)
+    assert not laboratory.is_built
+
+
+def test_without_simgrid_nothing_is_built(
+    haloscope: Run, study_file: Write, laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from haloscope.errors import UserError
+
+    laboratory.is_built = False
+    monkeypatch.setenv("SIMGRID_ROOT", "/nowhere")
+    with pytest.raises(UserError, match="SimGrid is not installed"):
+        haloscope("run", study_file(STUDY), "--on", "tara")
+    assert not laboratory.is_built
+
+
 @pytest.mark.parametrize(
     ("options", "what"),
     [
