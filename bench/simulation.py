@@ -22,7 +22,8 @@ from turns import kept, taken, write_page
 
 from haloscope import build, platform
 from haloscope.case import Case, Layout
-from haloscope.cluster import Cluster, find
+from haloscope.cluster import Cluster
+from haloscope.clusterfile import find
 from haloscope.dossier import open_folder
 from haloscope.local_validation import errors as local_errors
 from haloscope.local_validation import validate as validate_local

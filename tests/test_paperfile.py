@@ -62,13 +62,13 @@ def test_a_bound_is_text_without_a_value(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("extra", "messages"),
     [
-        ("unit = 3", ["tables.0.unit: Extra inputs are not permitted"]),
-        ("resolution_s = 0", ["tables.0.resolution_s: Input should be greater than 0"]),
+        ("unit = 3", ["tables#1.unit: Extra inputs are not permitted"]),
+        ("resolution_s = 0", ["tables#1.resolution_s: Input should be greater than 0"]),
         ('form = { rows = ["n"], across = "m", cells = ["time"] }', ["no column 'm'", "'time_s'?"]),
         ("notes = [", ["paper.toml: "]),
         (SECOND.format(id="1", keys="n", facts="n = 3"), ["two have the id '1'", "'n' is a fact"]),
         (SECOND.format(id="2", keys="m", facts=""), ["table 2: there is no column 'm'"]),
-        ("[[tables]]\nid = 1", ["tables.1.id", "tables.1.columns", "tables.1.facts"]),
+        ("[[tables]]\nid = 1", ["tables#2.id", "tables#2.columns", "tables#2.facts"]),
     ],
 )
 def test_a_wrong_paper_file_is_refused(tmp_path: Path, extra: str, messages: list[str]) -> None:

@@ -12,12 +12,13 @@ import re
 import shutil
 import subprocess
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import cmake
 import ninja
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from haloscope import machine
 from haloscope.errors import Problem, UserError
@@ -31,6 +32,12 @@ OPTIONS = ("-DCMAKE_BUILD_TYPE=Release",)
 """What CMake is told about every build; the compiler's flags are in halobench/CMakeLists.txt."""
 
 _SOURCES = {".cpp", ".hpp", ".def", ".txt"}
+
+
+def built(toolchain: Toolchain, source: Path | None = None) -> Path | None:
+    """The halobench program for `toolchain`, if the cache has it."""
+    binary = _binary(toolchain, wrapped_compiler(toolchain), source or share("halobench"))
+    return binary if binary.exists() else None
 
 
 def build(
@@ -48,16 +55,31 @@ def build(
     """
     source = source or share("halobench")
     compiler = wrapped_compiler(toolchain)
-    folder = cache_path() / "builds" / _key(toolchain, compiler, source)
-    binary = folder / "halobench"
+    binary = _binary(toolchain, compiler, source)
+    folder = binary.parent
     if binary.exists():
         return binary
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder.with_suffix(".lock")):
+    with _alone(folder.with_suffix(".lock"), f"halobench for {toolchain.name}", say):
         if not binary.exists():
             say(f"building halobench for {toolchain.name}: {toolchain.version}, {compiler}")
             _build(toolchain, source, folder, progress or (lambda done, total: None))
     return binary
+
+
+@contextmanager
+def _alone(lock: Path, what: str, say: Say) -> Iterator[None]:
+    """Hold a lock; say so once where another process has to let go of it first."""
+    held = FileLock(lock)
+    try:
+        held.acquire(timeout=0)
+    except Timeout:
+        say(f"waiting for another build of {what} to end")
+        held.acquire()
+    try:
+        yield
+    finally:
+        held.release()
 
 
 def source_hash(source: Path | None = None) -> str:
@@ -99,6 +121,11 @@ def _environment(toolchain: Toolchain) -> dict[str, str]:
     if toolchain.prefix is not None:
         env |= {"OMPI_CXX": compiler, "MPICH_CXX": compiler, "I_MPI_CXX": compiler}
     return env
+
+
+def _binary(toolchain: Toolchain, compiler: str, source: Path) -> Path:
+    """Where the cache has the program, or would."""
+    return cache_path() / "builds" / _key(toolchain, compiler, source) / "halobench"
 
 
 def _key(toolchain: Toolchain, compiler: str, source: Path) -> str:

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any
 
 from haloscope.cluster import (
+    SAME_NODE,
     Algorithm,
     Cluster,
     Messages,
@@ -86,7 +87,7 @@ def _messages(case: MeasuredCase) -> Messages | None:
     )
     alpha, bandwidth = (parameter.estimate for parameter in relative.parameters)
     return Messages(
-        placement=str(case.settings.get("placement") or "any"),
+        placement=str(case.settings.get("placement") or SAME_NODE),
         mpi=str(case.launches[0].toolchain.get("mpi") or case.settings["toolchain"]),
         latency_s=quantity(alpha, source),
         bandwidth_bytes_per_s=quantity(bandwidth, source),

@@ -8,18 +8,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from haloscope import places, session, studyfile, toolchain
+from haloscope import halobench, places, session, studyfile, toolchain
 from haloscope import study as studies
 from haloscope.case import Job
-from haloscope.errors import Problem, UserError
-from haloscope.places import LOCAL, Place
-from haloscope.plan import expand, nothing_runs, unknown_settings
+from haloscope.errors import Problem, UserError, dotted, nearest, no_such
+from haloscope.evidence import SETTINGS
+from haloscope.places import LOCAL, Place, Wanted
+from haloscope.plan import Program, expand, nothing_runs
 from haloscope.progress import Teller
 from haloscope.records import append, read
 from haloscope.results import ResultFolder, SavedPlan, changes
 from haloscope.session import Workbench
 from haloscope.stopping import Stopping
 from haloscope.study import Run, Study
+from haloscope.studyfile import Draft
 
 
 @dataclass(frozen=True)
@@ -114,12 +116,15 @@ def start(request: Request, tell: Teller) -> Campaign:
     }
     if request.toolchain is not None:
         wanted = {f"--toolchain {request.toolchain}": [request.toolchain]}
+    known = [*draft.problems, *_unknown(study, draft, wanted), *folder.problems()]
+    if known and not place.complete(wanted):  # else they are told with what halobench says
+        raise UserError(known)
     bench = place.workbench(wanted, tell)
     site = place.site(bench, oversubscribe=request.oversubscribe)
     plan = expand(study, site, bench.program, draft.where)
     unknown = [
         replace(problem, where=f"{draft.path}: {problem.where}")
-        for problem in unknown_settings(study, bench.program)
+        for problem in _unknown_settings(study, bench.program)
     ]
     problems = [*draft.problems, *bench.problems, *plan.problems, *unknown]
     problems += folder.problems()
@@ -138,6 +143,32 @@ def start(request: Request, tell: Teller) -> Campaign:
         rule=None if place.simulated or request.launches else studies.stopping_rule(study),
     )
     return Campaign(place, folder, saved, bench, draft.source)
+
+
+def _unknown(study: Study, draft: Draft, wanted: Wanted) -> Iterator[Problem]:
+    """Kernels and toolchains that there are not, as is known without halobench."""
+    kernels = halobench.names()
+    for index, run in enumerate(study.runs):
+        if run.kernel not in kernels:
+            yield no_such(draft.where(index, "kernel"), "kernel", run.kernel, kernels)
+    yield from session.unknown_toolchains(wanted)
+
+
+def _unknown_settings(study: Study, program: Program) -> list[Problem]:
+    """Settings that a [[tables]] or [[figures]] table chooses by and that no case will have."""
+    kernels = [run.kernel for run in study.runs if run.kernel in program.kernels()]
+    known = {*SETTINGS, *(name for kernel in kernels for name in program.parameters(kernel))}
+    elements = [
+        (dotted((kind, index, "where", name)), name)
+        for kind, those in (("tables", study.tables), ("figures", study.figures))
+        for index, element in enumerate(those)
+        for name in element.where
+    ]
+    return [
+        Problem(where, f"no case has a setting '{name}'", nearest(name, sorted(known)))
+        for where, name in elements
+        if name not in known
+    ]
 
 
 def _check_launches(launches: int | None) -> None:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from haloscope.errors import Problem, nearest
+from haloscope.cluster import SAME_NODE, Cluster, Messages, Mpi, Network, Node
+from haloscope.errors import Problem, dotted, nearest
+from haloscope.machine import PLACEMENTS
 from haloscope.quantities import count, listed, rate, size
 from haloscope.smpi_collectives import ALGORITHMS
-
-if TYPE_CHECKING:
-    from haloscope.cluster import Cluster, Mpi, Network, Node
 
 FALL = 0.5
 """Of what fewer cores get of a memory, or one of the next cache: no less than this share."""
@@ -25,9 +23,10 @@ def contradictions(path: Path, cluster: Cluster) -> Iterator[Problem]:
     """All of them, each by the key where it stands in the file."""
     found = [*_cores(cluster.node), *_memory(cluster.node), *_caches(cluster.node)]
     if cluster.network:
-        found += _network(cluster.network)
+        found += _network(cluster.network, cluster.nodes)
     if cluster.mpi:
         found += _algorithms(cluster.mpi)
+    found += _placements(cluster.messages)
     for key, what, mend in found:
         yield Problem(f"{path}: {key}", what, mend)
 
@@ -43,7 +42,11 @@ def _cores(node: Node) -> _Found:
     for index, cache in enumerate(node.caches):
         if cache.shared_by > node.cores:
             what = f"{cache.shared_by} cores can't share it, a node has {node.cores}"
-            yield f"node.caches.{index}.shared_by", what, "give the cores that share one cache"
+            yield (
+                dotted(("node", "caches", index, "shared_by")),
+                what,
+                "give the cores that share one cache",
+            )
     if node.smt_gain and node.smt_gain.value > node.threads_per_core:
         what = f"{node.smt_gain.value:g} from {count(node.threads_per_core, 'hardware thread')}"
         mend = "give what all threads of a core do together, over what one does alone"
@@ -58,9 +61,13 @@ def _memory(node: Node) -> _Found:
     for index, one in points:
         if one.cores > node.cores:
             what = f"{one.cores} cores can't use it, a node has {node.cores}"
-            yield f"node.memory.{index}.cores", what, "give at most the cores of a node"
+            yield (
+                dotted(("node", "memory", index, "cores")),
+                what,
+                "give at most the cores of a node",
+            )
     for (_, few), (index, many) in pairwise(points):
-        key, less = f"node.memory.{index}", few.bandwidth_bytes_per_s.value
+        key, less = dotted(("node", "memory", index)), few.bandwidth_bytes_per_s.value
         more = many.bandwidth_bytes_per_s.value
         if few.cores == many.cores:
             yield f"{key}.cores", f"{many.cores} is there already", "give one bandwidth for each"
@@ -88,12 +95,30 @@ def _caches(node: Node) -> _Found:
         yield "node.memory_bytes", what, "give the memory of a node in bytes"
 
 
-def _network(network: Network) -> _Found:
-    if network.topology == "fat_tree" and not network.levels:
-        mend = "give children, parents and links of each level, from the nodes up"
-        yield "network.levels", "a fat tree without any", mend
-    if network.topology == "torus" and not network.dimensions:
-        yield "network.dimensions", "a torus without any", "give the nodes along each"
+def _network(network: Network, nodes: int) -> _Found:
+    tree = network.topology == "fat_tree"
+    key, kind = ("levels", "fat tree") if tree else ("dimensions", "torus")
+    sizes = [level.children for level in network.levels] if tree else network.dimensions
+    if network.places is not None and not sizes:
+        levels = "children, parents and links of each level, from the nodes up"
+        mend = f"give {levels if tree else 'the nodes along each'}"
+        yield f"network.{key}", f"a {kind} without any", mend
+    elif network.places is not None and network.places < nodes:
+        what = (
+            f"a {kind} of {' x '.join(map(str, sizes))} has places for {network.places:,} nodes, "
+        )
+        what += f"there are {nodes:,}"
+        more = "more children" if tree else "larger dimensions"
+        yield f"network.{key}", what, f"give {more}, or nodes = {network.places} at most"
+
+
+def _placements(messages: Sequence[Messages]) -> _Found:
+    """Messages between ranks that are placed as no two can be."""
+    known = [SAME_NODE, *PLACEMENTS]
+    for index, one in enumerate(messages):
+        if one.placement not in known:
+            key = dotted(("messages", index, "placement"))
+            yield key, f"there is no '{one.placement}'", nearest(one.placement, known)
 
 
 def _algorithms(mpi: Mpi) -> _Found:

@@ -39,3 +39,14 @@ def nearest(word: str, known: Sequence[str]) -> str:
     close = get_close_matches(word, known, n=1)
     guess = f"did you mean '{close[0]}'? " if close else ""
     return f"{guess}known: {', '.join(sorted(known)) or 'none'}"
+
+
+def no_such(where: str, kind: str, name: str, known: Sequence[str]) -> Problem:
+    """A name that nothing of its kind has."""
+    return Problem(where, f"there is no {kind} '{name}'", nearest(name, known))
+
+
+def dotted(location: Sequence[int | str]) -> str:
+    """A place in a TOML file as people say it; what is in a list by its number: runs#1.params.n."""
+    parts = (f"#{part + 1}" if isinstance(part, int) else f".{part}" for part in location)
+    return "".join(parts).removeprefix(".")

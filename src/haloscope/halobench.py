@@ -1,16 +1,21 @@
-"""What the halobench program says about its kernels, asked without MPI; its words are JSON."""
+"""What the halobench program says about its kernels, asked without MPI; its words are JSON.
+
+The kernels' names alone are known before it is built.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from haloscope.errors import Problem, UserError, nearest
+from haloscope.errors import Problem, UserError, no_such
+from haloscope.paths import share
 
 Value = int | float | str
 """A parameter's value, as halobench gives it; a list of sizes is a string such as "8,64,512"."""
@@ -62,6 +67,18 @@ class Plan:
     problems: tuple[Problem, ...]
 
 
+def names() -> list[str]:
+    """The names of all kernels, from the list that halobench is built by."""
+    listed = (share("halobench") / "kernels.def").read_text(encoding="utf-8")
+    return re.findall(r"^KERNEL\((\w+)\)", listed, re.MULTILINE)
+
+
+def require(where: str, kernel: str) -> None:
+    """UserError, with the nearest name, where there is no such kernel."""
+    if kernel not in names():
+        raise UserError(no_such(where, "kernel", kernel, names()))
+
+
 def kernels(binary: Path) -> list[KernelName]:
     """The kernels that this halobench has."""
     answer = _ask(binary, "--list")
@@ -69,8 +86,7 @@ def kernels(binary: Path) -> list[KernelName]:
 
 
 def describe(binary: Path, kernel: str) -> Kernel:
-    """The kernel's parameters. UserError, with the nearest name, where there is no such kernel."""
-    _require(binary, kernel)
+    """The parameters of a kernel that there is."""
     answer = _ask(binary, "--describe", kernel)
     parameters = tuple(
         Parameter(
@@ -99,10 +115,8 @@ def plan(
 ) -> Plan:
     """What this case would be; what is wrong with it is in the plan's problems, all of it.
 
-    files: the folder that has the files which parameters name. UserError where there is no such
-    kernel.
+    files: the folder that has the files which parameters name.
     """
-    _require(binary, kernel)
     settings = [f"{key}={value}" for key, value in params.items()]
     settings += [f"ranks={ranks}", f"threads={threads}", *([f"files={files}"] if files else [])]
     answer = _ask(binary, "--plan", kernel, *settings)
@@ -111,14 +125,6 @@ def plan(
         for each in answer["problems"]
     )
     return Plan(answer["params"], answer["memory_bytes"], tuple(problems))
-
-
-def _require(binary: Path, kernel: str) -> None:
-    known = [each.name for each in kernels(binary)]
-    if kernel not in known:
-        raise UserError(
-            Problem("kernel", f"no kernel is called '{kernel}'", nearest(kernel, known))
-        )
 
 
 def _ask(binary: Path, *arguments: str) -> dict[str, Any]:

@@ -23,12 +23,16 @@ from haloscope.stats import Estimate
 
 ARITHMETIC = ("poisson_cg", "fused", "sweep")
 """Kernel, variant and phase whose flops a second in cache are taken for a core's."""
+FOUND = "what the operating system says"
 _SWEPT = 4.0
 """Working sets this many times a cache's size hold next to nothing of a sweep in it."""
 
 
 def quantity(estimate: Estimate, source: str) -> Quantity:
-    """A measured number, how it came about, and its ends: none where it is not bounded."""
+    """A measured number, how it came about, and its ends: none where it is not bounded.
+
+    Where all draws of a bootstrap lie on one side of the number, it is an end itself.
+    """
     low, high = (
         end if end is not None and np.isfinite(end) else None
         for end in (estimate.low, estimate.high)
@@ -37,7 +41,10 @@ def quantity(estimate: Estimate, source: str) -> Quantity:
     how = f"{source}; {method} over {estimate.n} launches"
     if estimate.high is not None and high is None:
         how += ", unbounded above"
-    return Quantity(value=estimate.value, low=low, high=high, source=how)
+    value = estimate.value
+    low = None if low is None else min(low, value)
+    high = None if high is None else max(high, value)
+    return Quantity(value=value, low=low, high=high, source=how)
 
 
 def node(cases: Sequence[MeasuredCase], machine: Mapping[str, Any]) -> Node:
@@ -62,6 +69,7 @@ def node(cases: Sequence[MeasuredCase], machine: Mapping[str, Any]) -> Node:
         cores=machine["cores"],
         threads_per_core=machine["threads_per_core"],
         memory_bytes=machine["memory_bytes"],
+        source=FOUND,
         core_flops_per_s=_arithmetic(cases),
         sharpness=sharpness,
         memory=memory,
@@ -111,6 +119,7 @@ def _cache(
     alone, crowded = rates
     return Cache(
         **cache,
+        source=FOUND,
         bandwidth_bytes_per_s=alone,
         crowded_bytes_per_s=crowded if streams[-1].cores > 1 else None,
     )

@@ -20,7 +20,7 @@ from pydantic import (
     ValidationError,
 )
 
-from haloscope.errors import Problem, UserError, nearest
+from haloscope.errors import Problem, UserError, dotted, nearest
 
 Scalar = int | float | str
 Value = int | float | str | None
@@ -141,7 +141,7 @@ def _value(text: str, column: Column) -> Value:
 def _problem(path: Path, error: Mapping[str, object]) -> Problem:
     location = error["loc"]
     assert isinstance(location, tuple)
-    where = f"{path}: {'.'.join(str(part) for part in location)}"
+    where = f"{path}: {dotted(location)}"
     return Problem(where, str(error["msg"]), "the keys are described in haloscope/paperfile.py")
 
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
-from haloscope import __version__, build, cluster, machine, session
+from haloscope import __version__, build, cluster, clusterfile, machine, session
 from haloscope.case import Case
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.plan import Site
@@ -40,6 +40,9 @@ class Place(Protocol):
     def name(self) -> str:
         """What --on calls it."""
 
+    def complete(self, wanted: Wanted) -> bool:
+        """Is all there that `workbench` would otherwise install or build?"""
+
     def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
         """halobench as it is to run there, built where it is not yet."""
 
@@ -60,12 +63,12 @@ def place(name: str, keep: Path | None = None) -> Place:
     """The place that --on names: local, or a cluster file's name or path. UserError else."""
     if name == LOCAL:
         return Here()
-    known = cluster.ready()
+    known = clusterfile.ready()
     path = Path(name) if name.endswith(".toml") else known.get(name)
     if path is None:
         what = "there is no such place"
         raise UserError(Problem(f"--on {name}", what, nearest(name, [LOCAL, *known])))
-    described = cluster.load(path)
+    described = clusterfile.load(path)
     problems = cluster.missing_for_simulation(described)
     if problems:
         raise UserError(problems)
@@ -78,6 +81,10 @@ class Here:
 
     name: str = LOCAL
     simulated = False
+
+    def complete(self, wanted: Wanted) -> bool:
+        """Every toolchain, and halobench built with each."""
+        return session.complete(wanted)
 
     def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
         """halobench built with every toolchain that is wanted."""
@@ -103,10 +110,10 @@ class Here:
 def calibrated() -> cluster.Cluster | None:
     """This machine's own cluster file: of its host's name, with its processor and cores."""
     here = session.identity()
-    path = cluster.ready().get(here["host"])
+    path = clusterfile.ready().get(here["host"])
     if path is None:
         return None
-    found = cluster.load(path)
+    found = clusterfile.load(path)
     same = (found.node.cpu, found.node.cores) == (here["cpu"], here["cores"])
     return found if same and found.node.core_flops_per_s else None
 
@@ -120,12 +127,17 @@ class Simulated:
     keep: Path | None = None
     simulated = True
 
+    def complete(self, wanted: Wanted) -> bool:
+        """Both builds. UserError where SimGrid is not installed."""
+        return build.built(self._smpi) is not None and session.complete({"": None})
+
     def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
         """halobench built with smpicxx; a real build answers questions, as SMPI's can't."""
+        simulator = self._smpi  # first: without SimGrid nothing needs to be built
         real = session.usual(tell)
         with tell.steps() as steps:
-            program = build.build(self._smpi, say=tell.say, progress=steps)
-        built = Built(self._smpi, program, build.source_hash())
+            program = build.build(simulator, say=tell.say, progress=steps)
+        built = Built(simulator, program, build.source_hash())
         return replace(real, built={SIMGRID: built}, names=(SIMGRID,), planner=real.program)
 
     @cached_property
@@ -153,7 +165,7 @@ class Simulated:
     def identity(self) -> Mapping[str, Any]:
         """The cluster's name, processor and cores, as a machine's."""
         node = self.cluster.node
-        return {"host": self.cluster.name, "cpu": node.cpu, "cores": node.cores}
+        return {"host": self.cluster.name, "cpu": node.processor, "cores": node.cores}
 
     def probed(self, cases: Sequence[Case], bench: Workbench) -> tuple[tuple[Case, ...], Seen]:
         """The cluster file says it all."""

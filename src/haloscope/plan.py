@@ -9,8 +9,7 @@ from itertools import product
 from typing import Any, Protocol
 
 from haloscope.case import Case, Job, Layout, Value
-from haloscope.errors import Problem, UserError, nearest
-from haloscope.evidence import SETTINGS
+from haloscope.errors import Problem, UserError, dotted, nearest, no_such
 from haloscope.layouts import layouts, placed
 from haloscope.machine import PLACEMENTS
 from haloscope.quantities import count, listed
@@ -140,25 +139,8 @@ def expand(
     return findings.plan()
 
 
-def unknown_settings(study: Study, program: Program) -> list[Problem]:
-    """Settings that a [[tables]] or [[figures]] table chooses by and that no case will have."""
-    kernels = [run.kernel for run in study.runs if run.kernel in program.kernels()]
-    known = {*SETTINGS, *(name for kernel in kernels for name in program.parameters(kernel))}
-    elements = [
-        (f"{kind}[{index}].where.{name}", name)
-        for kind, those in (("tables", study.tables), ("figures", study.figures))
-        for index, element in enumerate(those)
-        for name in element.where
-    ]
-    return [
-        Problem(where, f"no case has a setting '{name}'", nearest(name, sorted(known)))
-        for where, name in elements
-        if name not in known
-    ]
-
-
 def _in_file(run: int, key: str) -> str:
-    return f"runs[{run}].{key}".rstrip(".")
+    return f"{dotted(('runs', run))}.{key}".rstrip(".")
 
 
 @dataclass(frozen=True)
@@ -175,7 +157,8 @@ class _RunExpansion:
         layouts = list(self._layouts_that_fit())
         kernel, kernels = self.run.kernel, self.program.kernels()
         if kernel not in kernels:
-            self._problem("kernel", f"there is no kernel '{kernel}'", nearest(kernel, kernels))
+            where = self.where(self.index, "kernel")
+            self.findings.problems[no_such(where, "kernel", kernel, kernels)] = None
             return
         for given in assignments(self._known_params()):
             refused = [(layout, self._check_and_add(given, layout)) for layout in layouts]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from haloscope.case import Case, Job
-from haloscope.errors import Problem, UserError
+from haloscope.errors import Problem, UserError, dotted
 from haloscope.plan import schedule
 from haloscope.records import latest, read
 from haloscope.sequential import Rule
@@ -151,18 +151,18 @@ def changes(saved: str, now: str) -> list[str]:
     before, after = tomllib.loads(saved), tomllib.loads(now)
     before.pop("launches", None)
     after.pop("launches", None)
-    return list(_differences("", before, after))
+    return list(_differences((), before, after))
 
 
-def _differences(where: str, before: object, after: object) -> Iterator[str]:
+def _differences(where: tuple[int | str, ...], before: object, after: object) -> Iterator[str]:
     if isinstance(before, dict) and isinstance(after, dict):
         for key in [*before, *(key for key in after if key not in before)]:
-            yield from _differences(f"{where}.{key}".lstrip("."), before.get(key), after.get(key))
+            yield from _differences((*where, key), before.get(key), after.get(key))
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for index, (one, other) in enumerate(zip(before, after, strict=True)):
-            yield from _differences(f"{where}[{index}]", one, other)
+            yield from _differences((*where, index), one, other)
     elif before != after:
-        yield f"{where}: {_shown(before)} -> {_shown(after)}"
+        yield f"{dotted(where)}: {_shown(before)} -> {_shown(after)}"
 
 
 def _shown(value: object) -> str:

@@ -6,7 +6,6 @@ import random
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -55,13 +54,10 @@ def workbench(wanted: Mapping[str, Sequence[str] | None], tell: Teller) -> Workb
     """
     unnamed = [toolchain.ensure(None, say=tell.say)] if None in wanted.values() else []
     found = {one.name: one for one in unnamed}
-    problems: list[Problem] = []
+    problems = unknown_toolchains(wanted)
     missing: dict[str, str] = {}
-    for where, name in ((where, name) for where, names in wanted.items() for name in names or ()):
-        if name not in toolchain.names():
-            problem = Problem(where, f"there is no '{name}'", nearest(name, toolchain.names()))
-            problems.append(problem)
-        elif name not in found and name not in missing:
+    for name in (name for names in wanted.values() for name in names or ()):
+        if name in toolchain.names() and name not in found and name not in missing:
             try:
                 found[name] = toolchain.ensure(name, say=tell.say)
             except UserError as error:
@@ -78,6 +74,26 @@ def workbench(wanted: Mapping[str, Sequence[str] | None], tell: Teller) -> Workb
             program = build.build(one, say=tell.say, progress=steps)
         built[name] = Built(one, program, source)
     return Workbench(built, tuple(one.name for one in unnamed), tuple(problems), missing)
+
+
+def unknown_toolchains(wanted: Mapping[str, Sequence[str] | None]) -> list[Problem]:
+    """Names among those wanted that no toolchain has, each where it was asked for."""
+    known = toolchain.names()
+    asked = ((where, name) for where, names in wanted.items() for name in names or ())
+    return [
+        Problem(where, f"there is no '{name}'", nearest(name, known))
+        for where, name in asked
+        if name not in known
+    ]
+
+
+def complete(wanted: Mapping[str, Sequence[str] | None]) -> bool:
+    """Is all that is wanted there, so that `workbench` has nothing to install or build?"""
+    there = {one.name: one for one in toolchain.available()}
+    usual = [*there][:1]
+    named = {name for names in wanted.values() for name in names or usual}
+    needed = named & {*toolchain.names()} or usual  # one to plan with, if nothing else
+    return bool(there) and all(name in there and build.built(there[name]) for name in needed)
 
 
 @dataclass(frozen=True)
@@ -138,13 +154,9 @@ class Halobench:
     binary: Path
     _known: dict[str, halobench.Kernel] = field(default_factory=dict)
 
-    @cached_property
-    def _kernels(self) -> list[str]:
-        return [kernel.name for kernel in halobench.kernels(self.binary)]
-
     def kernels(self) -> Sequence[str]:
         """The names of all kernels."""
-        return self._kernels
+        return halobench.names()
 
     def parameters(self, kernel: str) -> Sequence[str]:
         """The names of a kernel's parameters."""

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from haloscope.errors import Problem, UserError, nearest
+from haloscope.errors import Problem, UserError, dotted, nearest
 from haloscope.paths import share
 from haloscope.study import FigureElement, LayoutAxes, Run, Study, TableElement
 
@@ -39,7 +39,7 @@ class Draft:
 
     def where(self, run: int, key: str) -> str:
         """Where in the file one of the study's runs (key ""), or a key of it, stands."""
-        return f"{self.path}: runs[{self.indices[run]}].{key}".rstrip(".")
+        return f"{self.path}: {dotted(('runs', self.indices[run]))}.{key}".rstrip(".")
 
 
 def ready() -> list[Path]:
@@ -94,7 +94,7 @@ def _find(study: str) -> Path:
 
 def _problem(path: Path, detail: ErrorDetails) -> Problem:
     location = detail["loc"]
-    where = f"{path}: {_dotted(location)}"
+    where = f"{path}: {dotted(location)}"
     model, description = _described(location)
     key = str(location[-1]) if location else ""
     if detail["type"] == "extra_forbidden":
@@ -110,11 +110,6 @@ def _problem(path: Path, detail: ErrorDetails) -> Problem:
     if detail["type"] == "name":
         return Problem(where, f"there is no {key} {detail['input']!r}", detail["msg"])
     return Problem(where, f"{detail['input']!r} won't do", f"give {description}")
-
-
-def _dotted(location: Sequence[int | str]) -> str:
-    parts = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
-    return parts.removeprefix(".")
 
 
 def _described(location: Sequence[int | str]) -> tuple[type[BaseModel], str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from haloscope import build, machine, places, session, toolchain
+from haloscope import build, halobench, machine, places, session, toolchain
 from haloscope.errors import Problem, UserError
 from haloscope.runners import local
 from haloscope.toolchain import Launch, Toolchain
@@ -45,7 +45,9 @@ def laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Laboratory:
     monkeypatch.setattr(session, "probe", lab.probe)
     monkeypatch.setattr("haloscope.libfabric.providers", always(("tcp", "verbs")))
     monkeypatch.setattr(session, "Halobench", lambda binary: FakeProgram())
-    monkeypatch.setattr(build, "build", always(FAKE_HALOBENCH))
+    monkeypatch.setattr(build, "build", lab.build)
+    monkeypatch.setattr(build, "built", lambda *_: FAKE_HALOBENCH if lab.is_built else None)
+    monkeypatch.setattr(halobench, "names", always(["fake"]))
     monkeypatch.setattr(build, "source_hash", lambda: lab.source)
     monkeypatch.setattr(machine, "describe", lambda: dict(MACHINE))
     monkeypatch.setattr(machine, "busy_processors", always(0.0))

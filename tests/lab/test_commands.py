@@ -133,13 +133,63 @@ def test_all_problems_are_found_before_anything_runs(
         str(problem).split("\n")[0].removeprefix(f"{path}: ") for problem in caught.value.problems
     ] == [
         "lanches: unknown key 'lanches'",
-        "runs[0].toolchains: there is no 'fak'",
-        "runs[0].layout: ppn 9 x threads 1 are too many: a node here has 4 cores",
-        "runs[0]: fake n=0: refused",
-        "runs[0]: fake ranks=9: refused",
-        "runs[2].kernel: there is no kernel 'fume'",
+        "runs#1.toolchains: there is no 'fak'",
+        "runs#1.layout: ppn 9 x threads 1 are too many: a node here has 4 cores",
+        "runs#1: fake n=0: refused",
+        "runs#1: fake ranks=9: refused",
+        "runs#3.kernel: there is no kernel 'fume'",
     ]
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.usefixtures("simulator")
+@pytest.mark.parametrize("options", [[], ["--on", "stampede2"]])
+def test_what_needs_no_halobench_to_be_seen_is_refused_before_one_is_built(
+    haloscope: Run, study_file: Write, laboratory: Laboratory, options: list[str]
+) -> None:
+    from haloscope.errors import UserError
+
+    laboratory.is_built = False
+    text = STUDY.replace("n = [8", "n = [0, 8") + '[[runs]]\nkernel = "fume"\nlanches = 3\n'
+    path = study_file(text)
+    with pytest.raises(UserError) as caught:
+        haloscope("run", path, *options)
+    assert [problem.where for problem in caught.value.problems] == [
+        f"{path}: runs#2.lanches",
+        f"{path}: runs#2.kernel",
+    ]
+    assert not laboratory.is_built
+    with pytest.raises(UserError, match="n=0: refused"):  # which only halobench knows
+        haloscope("run", study_file(STUDY.replace("n = [8", "n = [0, 8")), *options)
+    assert laboratory.is_built
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["once", "faker"], ["describe", "faker"], ["run", "mine.toml", "--toolchain", "fak"]],
+)
+def test_names_that_nothing_has_are_refused_before_halobench_is_built(
+    haloscope: Run, study_file: Write, laboratory: Laboratory, arguments: list[str]
+) -> None:
+    from haloscope.errors import UserError
+
+    laboratory.is_built = False
+    study_file(STUDY)
+    with pytest.raises(UserError, match=r"there is no (kernel 'faker'|'fak')\n.*did you mean"):
+        haloscope(*arguments)
+    assert not laboratory.is_built
+
+
+def test_without_simgrid_nothing_is_built(
+    haloscope: Run, study_file: Write, laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from haloscope.errors import UserError
+
+    laboratory.is_built = False
+    monkeypatch.setenv("SIMGRID_ROOT", "/nowhere")
+    with pytest.raises(UserError, match="SimGrid is not installed"):
+        haloscope("run", study_file(STUDY), "--on", "tara")
+    assert not laboratory.is_built
 
 
 @pytest.mark.parametrize(
@@ -198,7 +248,7 @@ def test_a_table_that_chooses_by_a_setting_no_case_has_is_refused(
     with pytest.raises(UserError) as caught:
         haloscope("run", study_file(text))
     assert [problem.where.split(": ")[1] for problem in caught.value.problems] == [
-        "tables[0].where.m"
+        "tables#1.where.m"
     ]
 
 
@@ -270,7 +320,7 @@ def test_resuming_refuses_another_study_and_says_what_changed(
         haloscope("run", study_file(changed), "--resume", cut)
     assert [problem.what for problem in caught.value.problems] == [
         "the study changed: timeout_s: 30 -> nothing",
-        "the study changed: runs[0].params.n[1]: 16 -> 32",
+        "the study changed: runs#1.params.n#2: 16 -> 32",
     ]
     assert haloscope("run", study_file(STUDY), "--resume", cut) == 0
 

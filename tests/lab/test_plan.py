@@ -77,7 +77,7 @@ def test_words_of_a_layout(
 )
 def test_words_that_do_not_fit_together(layout: dict[str, Any], what: str) -> None:
     (problem,) = problems(planned({"layout": layout}))
-    assert problem.startswith(f"runs[0].layout: {what}")
+    assert problem.startswith(f"runs#1.layout: {what}")
 
 
 def test_all_problems_of_all_runs_are_found_at_once() -> None:
@@ -88,13 +88,13 @@ def test_all_problems_of_all_runs_are_found_at_once() -> None:
     )
     found = problems(plan)
     assert [one.split("\n")[0] for one in found] == [
-        "runs[0].kernel: there is no kernel 'fak'",
-        "runs[1].layout: ppn 5 x threads 1 are too many: a node here has 4 cores",
-        "runs[1].params.m: fake has no parameter 'm'",
-        "runs[1]: fake n=0: refused",
-        "runs[1]: fake ranks=3: refused",
-        "runs[1]: fake ranks=5: refused",
-        "runs[2].params: fake n=32768, 1 rank needs 8 GiB of memory a node, 1 GiB are free",
+        "runs#1.kernel: there is no kernel 'fak'",
+        "runs#2.layout: ppn 5 x threads 1 are too many: a node here has 4 cores",
+        "runs#2.params.m: fake has no parameter 'm'",
+        "runs#2: fake n=0: refused",
+        "runs#2: fake ranks=3: refused",
+        "runs#2: fake ranks=5: refused",
+        "runs#3.params: fake n=32768, 1 rank needs 8 GiB of memory a node, 1 GiB are free",
     ]
     assert "did you mean 'fake'" in found[0]
     assert "--oversubscribe" in found[1]
@@ -185,7 +185,7 @@ LARGE = {"params": {"n": [8, 2**15]}, "execute": True}
 
 def test_arithmetic_that_this_machine_has_no_memory_for_is_refused() -> None:
     assert problems(planned(LARGE, site=HERE)) == [
-        "runs[0].params: fake n=32768, 1 rank needs 8 GiB of this machine's memory for "
+        "runs#1.params: fake n=32768, 1 rank needs 8 GiB of this machine's memory for "
         "arithmetic, 1 GiB are free\n    give n=11585 at most, or simulate its time alone, without "
         "execute; with skip_too_large = true, a study leaves such cases out"
     ]
@@ -369,7 +369,7 @@ def test_placements_are_two_ranks_and_those_not_here_are_said() -> None:
 def test_a_placement_stands_alone() -> None:
     run = {"layout": {"placement": "same-cache", "ppn": 4}}
     (problem,) = problems(planned(run, site=LIBRARIES))
-    assert problem.startswith("runs[0].layout.placement: stands beside other keys")
+    assert problem.startswith("runs#1.layout.placement: stands beside other keys")
 
 
 class OfVariants(FakeProgram):

@@ -127,7 +127,7 @@ def test_arithmetic_that_a_study_itself_asks_for_is_refused_without_the_memory(
         haloscope("run", path, "--on", "stampede2", "--out", tmp_path / "out")
     (problem,) = caught.value.problems
     assert str(problem) == (
-        f"{path}: runs[1].params: fake n=32768, 4 ranks on 2 nodes needs 8 GiB of this machine's "
+        f"{path}: runs#2.params: fake n=32768, 4 ranks on 2 nodes needs 8 GiB of this machine's "
         "memory for arithmetic, 1 GiB are free\n    give n=11585 at most, or simulate its time "
         "alone, without execute; with skip_too_large = true, a study leaves such cases out"
     )

@@ -64,20 +64,20 @@ def test_every_problem_is_found_at_once(study_file: Write) -> None:
             "titel",
             "launches",
             "timeout_s",
-            "runs[0].params.n[1]",
-            "runs[0].params.m[0]",
-            "runs[0].layout.ppm",
-            "runs[0].layout.ppn[0]",
-            "runs[0].layout.ppn[2]",
-            "runs[0].layout.ppn[3]",
-            "runs[0].layout.nodes[0]",
-            "runs[0].layout.places[0]",
-            "runs[1].kernel",
-            "runs[1].kernal",
-            "runs[2].launchs",
-            "tables[0].kind",
-            "figures[0].kind",
-            "figures[0].size",
+            "runs#1.params.n#2",
+            "runs#1.params.m#1",
+            "runs#1.layout.ppm",
+            "runs#1.layout.ppn#1",
+            "runs#1.layout.ppn#3",
+            "runs#1.layout.ppn#4",
+            "runs#1.layout.nodes#1",
+            "runs#1.layout.places#1",
+            "runs#2.kernel",
+            "runs#2.kernal",
+            "runs#3.launchs",
+            "tables#1.kind",
+            "figures#1.kind",
+            "figures#1.size",
         ]
     )
 
@@ -101,7 +101,7 @@ def test_what_is_right_beside_problems_is_left_to_be_checked(study_file: Write) 
     assert draft.study.runs[0].params == {"n": [8]}
     assert draft.study.runs[0].layout.nodes == [1, 2]
     assert draft.study.runs[0].layout.ppn is None
-    assert draft.where(0, "params.n") == f"{draft.path}: runs[1].params.n"
+    assert draft.where(0, "params.n") == f"{draft.path}: runs#2.params.n"
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_kind_of_table_is_named_nearest(study_file: Write) -> None:
     path = study_file('title = "x"\n[[runs]]\nkernel = "a"\n[[tables]]\nkind = "walltime"\n')
     (found,) = shown(path)
     assert found.startswith(
-        "tables[0].kind: there is no kind 'walltime'\n    did you mean 'walltime_grid'?"
+        "tables#1.kind: there is no kind 'walltime'\n    did you mean 'walltime_grid'?"
     )
 
 

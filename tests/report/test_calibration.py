@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from argparse import Namespace
 from pathlib import Path
 
 import pytest
-import tomli_w
 from recorded import MACHINE, Raw, cases, pingpong, poisson, stream
 from test_fits_tables import overheads
 
-from haloscope import cluster
+from haloscope import cluster, clusterfile
 from haloscope.calibration import calibrate, summary
 from haloscope.cluster import Cluster
 from haloscope.commands.calibrate import execute
@@ -74,6 +71,17 @@ def test_an_interval_that_is_open_on_one_side_keeps_its_other_end() -> None:
     assert quantity(Estimate(5e9, None, None, 3, "none"), "pingpong").low is None
 
 
+def test_a_number_beside_its_interval_is_an_end_of_it() -> None:
+    found = quantity(Estimate(5e9, 3e9, 4e9, 8, "bootstrap interval", 0.95), "pingpong")
+    assert (found.low, found.value, found.high) == (3e9, 5e9, 5e9)
+
+
+def test_messages_of_no_placement_are_those_of_the_node() -> None:
+    raws = [raw for raw in measured() if raw["kernel"] != "pingpong"]
+    (messages,) = calibrated(raws + [pingpong(launch=k) for k in range(6)]).messages
+    assert messages.placement == "same-node"
+
+
 def test_what_was_found_is_told_line_by_line() -> None:
     memory, messages, rendezvous, small = summary(calibrated(measured()))
 
@@ -125,65 +133,13 @@ def test_what_does_not_wait_has_no_rendezvous_so_far() -> None:
 def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     found = calibrated(measured())
     path = tmp_path / "clusters" / "mine.toml"
-    cluster.write(found, path)
-    assert cluster.load(path) == found
+    clusterfile.write(found, path)
+    assert clusterfile.load(path) == found
 
 
 def test_without_memory_nothing_is_written() -> None:
     with pytest.raises(UserError, match="memory's bandwidth"):
         calibrated([pingpong()])
-
-
-def test_all_that_is_wrong_in_a_file_is_named_with_its_key(tmp_path: Path) -> None:
-    path = tmp_path / "mine.toml"
-    cluster.write(calibrated(measured()), path)
-    data = tomllib.loads(path.read_text())
-    data["node"]["memory"][0]["bandwidth_bytes_per_s"]["value"] = -1.0
-    del data["node"]["sockets"]
-    data["node"]["core"] = 3
-    path.write_text(tomli_w.dumps(data))
-
-    with pytest.raises(UserError) as caught:
-        cluster.load(path)
-
-    assert {problem.where.removeprefix(f"{path}: ") for problem in caught.value.problems} == {
-        "node.memory.0.bandwidth_bytes_per_s.value",
-        "node.sockets",
-        "node.core",
-    }
-    assert any("did you mean 'cores'" in problem.mend for problem in caught.value.problems)
-
-
-def test_a_file_that_is_not_there_or_no_toml_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="No such file"):
-        cluster.load(tmp_path / "none.toml")
-    (tmp_path / "bad.toml").write_text("= 3")
-    with pytest.raises(UserError, match="not TOML"):
-        cluster.load(tmp_path / "bad.toml")
-
-
-def test_numbers_that_no_machine_has_are_named_with_their_unit(tmp_path: Path) -> None:
-    path = tmp_path / "mine.toml"
-    cluster.write(calibrated(measured()), path)
-    data = tomllib.loads(path.read_text())
-    data["messages"][0]["latency_s"]["value"] = 1.2e3  # ns?
-    data["node"]["memory"][0]["bandwidth_bytes_per_s"]["value"] = 13.0  # GB/s?
-    path.write_text(tomli_w.dumps(data))
-
-    with pytest.raises(UserError) as caught:
-        cluster.load(path)
-
-    told = {p.where.removeprefix(f"{path}: "): (p.what, p.mend) for p in caught.value.problems}
-    assert told == {
-        "messages.0.latency_s": (
-            "1200 seconds can't be",
-            "give seconds: a number from 1e-11 to 0.01",
-        ),
-        "node.memory.0.bandwidth_bytes_per_s": (
-            "13 bytes a second can't be",
-            "give bytes a second: a number from 100000 to 1e+15",
-        ),
-    }
 
 
 @pytest.mark.parametrize("name", ["../evil", "a b", ".toml", "-x", "/etc/x"])
@@ -199,85 +155,6 @@ def test_a_described_machine_is_not_written_over(
     with pytest.raises(UserError, match="is described there, not calibrated"):
         execute(Namespace(name="stampede2", folder="nowhere", launches=None))
     Path("clusters").mkdir()
-    cluster.write(calibrated(measured()), Path("clusters", "vm.toml"))
+    clusterfile.write(calibrated(measured()), Path("clusters", "vm.toml"))
     with pytest.raises(UserError, match="nowhere"):
         execute(Namespace(name="vm", folder="nowhere", launches=None))
-
-
-def refused(tmp_path: Path, *changes: tuple[str, str]) -> tuple[Path, UserError]:
-    """What a ready cluster file with changes is refused for."""
-    path = tmp_path / "odd.toml"
-    text = cluster.ready()["stampede2"].read_text(encoding="utf-8")
-    for old, new in changes:
-        assert old in text
-        text = text.replace(old, new)
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(UserError) as raised:
-        cluster.load(path)
-    return path, raised.value
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "key", "what"),
-    [
-        ("cores = 32\n", "cores = 320\n", "node.memory.5.cores", "320 cores can't use it, a node"),
-        ("cores = 32\n", "cores = 16\n", "node.memory.5.cores", "16 is there already"),
-        (
-            "value = 199.9e9",
-            "value = 1.999e9",
-            "node.memory.5.bandwidth_bytes_per_s",
-            "2.00 GB/s to 32 cores, 176 GB/s to 16",
-        ),
-        ("level = 3", "level = 2", "node.caches", "L2 more than once"),
-        ("34603008", "34603", "node.caches", "L2 of 1 MiB, L3 of 33.8 KiB"),
-        ("178e9", "10e9", "node.caches", "10.0 GB/s from L2, 29.9 GB/s from L3"),
-        ("memory_bytes = 206158430208", "memory_bytes = 1", "node.memory_bytes", "1 B, less than"),
-        (
-            "memory_bytes = 206158430208",
-            "memory_bytes = 206158430208\nsmt_gain = { value = 3, source = 'x' }",
-            "node.smt_gain",
-            "3 from 2 hardware threads",
-        ),
-        (
-            "memory_bytes = 206158430208",
-            "memory_bytes = 206158430208\nsharpness = { value = 99, source = 'x' }",
-            "node.sharpness",
-            "99 can't be",
-        ),
-        ("levels = [", "dimensions = [1] # [", "network.levels", "a fat tree without any"),
-        ('"fat_tree"', '"torus"', "network.dimensions", "a torus without any"),
-        ("allreduce =", "allreduc =", "mpi.collectives.allreduc", "is no operation"),
-        (
-            'algorithm = "redbcast"',
-            'algorithm = "foo"',
-            "mpi.collectives.allreduce.algorithm",
-            "there is no 'foo'",
-        ),
-    ],
-)
-def test_each_contradiction_is_named_with_its_key(
-    tmp_path: Path, old: str, new: str, key: str, what: str
-) -> None:
-    path, error = refused(tmp_path, (old, new))
-    (problem,) = error.problems
-    assert problem.where == f"{path}: {key}"
-    assert problem.what.startswith(what)
-
-
-@pytest.mark.parametrize("nodes", ["true", '"1736"', "0", "1.5"])
-def test_counts_are_whole_numbers(tmp_path: Path, nodes: str) -> None:
-    path, error = refused(tmp_path, ("nodes = 1736", f"nodes = {nodes}"))
-    assert [problem.where for problem in error.problems] == [f"{path}: nodes"]
-
-
-def test_an_unknown_algorithm_is_told_what_there_is(tmp_path: Path) -> None:
-    _, error = refused(tmp_path, ('"redbcast"', '"redbcst"'))
-    assert re.search("did you mean 'redbcast'.*lr, mpich, mvapich2", str(error))
-
-
-def test_numbers_that_contradict_each_other_are_named(tmp_path: Path) -> None:
-    path, error = refused(tmp_path, ("sockets = 2", "sockets = 5"), ("by = 24", "by = 96"))
-    assert [(problem.where, problem.what) for problem in error.problems] == [
-        (f"{path}: node.cores", "48 can't be shared out to 5 sockets"),
-        (f"{path}: node.caches.1.shared_by", "96 cores can't share it, a node has 48"),
-    ]

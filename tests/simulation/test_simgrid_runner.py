@@ -17,7 +17,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from test_simulated import BINARY, smpi  # noqa: F401 - a fixture
 
 from haloscope.case import Case, Job, Layout
-from haloscope.cluster import Algorithm, find
+from haloscope.cluster import Algorithm
+from haloscope.clusterfile import find
 from haloscope.places import smpi as found_smpi
 from haloscope.runners.base import Session
 from haloscope.runners.local import Built

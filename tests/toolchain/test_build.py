@@ -6,8 +6,10 @@ import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Timer
 
 import pytest
+from filelock import FileLock
 
 from haloscope import build, machine
 from haloscope.errors import UserError
@@ -141,7 +143,40 @@ def test_two_at_once_build_once(toolchain: Toolchain, source: Path) -> None:
     with ThreadPoolExecutor() as pool:
         answers = list(pool.map(lambda _: built(toolchain, source), range(3)))
     assert len({program for program, _ in answers}) == 1
-    assert sum(len(said) for _, said in answers) == 1
+    said = [line.split(" for ")[0] for _, lines in answers for line in lines]
+    assert said.count("building halobench") == 1
+
+
+def test_whoever_waits_for_another_build_says_so_once(
+    toolchain: Toolchain, source: Path, tmp_path: Path
+) -> None:
+    key = build._key(toolchain, build.wrapped_compiler(toolchain), source)
+    folder = tmp_path / "cache" / "builds"
+    folder.mkdir(parents=True)
+    other = FileLock(folder / f"{key}.lock", thread_local=False)
+    other.acquire()
+    late = Timer(10, other.release)  # in case nothing is said
+    late.start()
+    said: list[str] = []
+
+    def say(line: str) -> None:
+        """The other one ends when somebody waits, and leaves nothing."""
+        said.append(line.split(":")[0])
+        if other.is_locked:
+            other.release()
+
+    assert output(build.build(toolchain, say=say, source=source)) == "first\n"
+    late.cancel()
+    assert said == [
+        "waiting for another build of halobench for fake to end",
+        "building halobench for fake",
+    ]
+
+
+def test_what_is_not_built_yet_is_not_there(toolchain: Toolchain, source: Path) -> None:
+    assert build.built(toolchain, source) is None
+    program, _ = built(toolchain, source)
+    assert build.built(toolchain, source) == program
 
 
 def test_a_wrapper_without_a_compiler_says_what_to_install(

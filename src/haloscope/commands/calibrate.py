@@ -47,7 +47,7 @@ def execute(arguments: argparse.Namespace) -> int:
     import platform
     from pathlib import Path
 
-    from haloscope import cluster
+    from haloscope import clusterfile
     from haloscope.calibration import calibrate, summary
     from haloscope.dossier import open_folder
 
@@ -59,7 +59,7 @@ def execute(arguments: argparse.Namespace) -> int:
     dossier = open_folder(folder)
     when = max(record.ended or "" for record in dossier.records)[:10]
     found = calibrate(name, dossier.cases, dossier.machine or {}, when)
-    cluster.write(found, path)
+    clusterfile.write(found, path)
     for line in summary(found):
         print(line)
     print(f"cluster file: {path}")
@@ -71,15 +71,15 @@ def _file_to_write(name: str) -> Path:
     import re
     from pathlib import Path
 
-    from haloscope import cluster
+    from haloscope import clusterfile
     from haloscope.calibration import SOURCE
     from haloscope.errors import Problem, UserError
 
     if not re.fullmatch(r"\w[\w.-]*", name):
         mend = "letters, digits, dots, dashes, underscores"
         raise UserError(Problem(f"--name {name}", "is no name of a cluster file", mend))
-    known = cluster.ready().get(name)
-    if known and not cluster.load(known).source.startswith(SOURCE):
+    known = clusterfile.ready().get(name)
+    if known and not clusterfile.load(known).source.startswith(SOURCE):
         what = f"the machine of {known} is described there, not calibrated"
         raise UserError(Problem(f"--name {name}", what, "give another name"))
     return Path("clusters") / f"{name}.toml"

@@ -38,16 +38,17 @@ def execute(arguments: argparse.Namespace) -> int:
     from rich.table import Table
     from rich.text import Text
 
-    from haloscope import cluster
+    from haloscope import clusterfile
+    from haloscope.cluster import missing_for_simulation
 
-    found = cluster.find(arguments.name)
+    found = clusterfile.find(arguments.name)
     out = Console(highlight=False)
     out.print(Text(found.name, style="bold"), Text(f"from {found.source}"))
     table = Table.grid(padding=(0, 2), pad_edge=True)
     for name, value, source in _lines(found):
         table.add_row(name, Text.assemble(value, (source and f"\n{source}", "dim")))
     out.print(table)
-    missing = cluster.missing_for_simulation(found)
+    missing = missing_for_simulation(found)
     for problem in missing:
         out.print(
             Text(f"missing for a simulation: {problem.where.split(': ')[-1]}: {problem.mend}")
@@ -90,8 +91,10 @@ def _node(found: Cluster) -> Iterator[tuple[str, str, str]]:
     threads = f" of {count(node.threads_per_core, 'thread')}" if node.threads_per_core > 1 else ""
     yield "nodes", f"{found.nodes:,}", ""
     yield "node", node.cpu, ""
-    yield "", f"{count(node.sockets, 'socket')}, {count(node.cores, 'core')}{threads}", ""
-    yield "memory", size(node.memory_bytes), ""
+    cores = f"{count(node.sockets, 'socket')}, {count(node.cores, 'core')}{threads}"
+    yield "", f"{cores}, {size(node.memory_bytes)} of memory", node.source
+    if node.clock_ghz:
+        yield "", f"{node.clock_ghz.value:g} GHz", node.clock_ghz.source
     yield from _core_lines(node)
     for memory in node.memory:
         yield from _rate(
@@ -113,7 +116,7 @@ def _core_lines(node: Node) -> Iterator[tuple[str, str, str]]:
                 yield name, f"{each.value / 1e9:g} Gflop/s", each.source
     for cache in node.caches:
         shared = f" for {count(cache.shared_by, 'core')}" if cache.shared_by > 1 else " a core"
-        yield f"cache L{cache.level}", size(cache.size_bytes) + shared, ""
+        yield f"cache L{cache.level}", size(cache.size_bytes) + shared, cache.source
         if cache.usable_bytes:
             usable = cache.usable_bytes
             yield "", f"of which a sweep finds {size(usable.value)}", usable.source

@@ -38,15 +38,11 @@ def execute(arguments: argparse.Namespace) -> int:
     from rich.console import Console
 
     from haloscope import halobench, session
-    from haloscope.errors import Problem, UserError, nearest
     from haloscope.progress import Teller
 
+    halobench.require(f"describe {arguments.kernel}", arguments.kernel)
     bench = session.usual(Teller(Console(stderr=True)))
-    name, known = arguments.kernel, bench.program.kernels()
-    if name not in known:
-        what = f"there is no kernel '{name}'"
-        raise UserError(Problem(f"describe {name}", what, nearest(name, known)))
-    kernel = halobench.describe(bench.program.binary, name)
+    kernel = halobench.describe(bench.program.binary, arguments.kernel)
     if arguments.json:
         print(json.dumps(asdict(kernel), indent=1))
     else:

@@ -59,9 +59,9 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _clusters() -> list[tuple[str, str]]:
     """The cluster files here, by name, with where their numbers are from."""
-    from haloscope import cluster
+    from haloscope import clusterfile
 
-    found = [cluster.load(path) for path in cluster.ready().values()]
+    found = [clusterfile.load(path) for path in clusterfile.ready().values()]
     return [(one.name, one.source) for one in found]
 
 

@@ -112,11 +112,13 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
-    """What is wrong with the arguments, whatever the place and the kernel are."""
-    from haloscope import machine
-    from haloscope.errors import Problem, nearest
+    """What is wrong with the arguments, whatever the place is and halobench says of them."""
+    from haloscope import halobench, machine
+    from haloscope.errors import Problem, nearest, no_such
     from haloscope.study import ALL
 
+    if arguments.kernel not in (known := halobench.names()):
+        yield no_such("once", "kernel", arguments.kernel, known)
     pairs = [argument.partition("=") for argument in arguments.params]
     keys = [key for key, _, _ in pairs]
     for key, equals, _ in pairs:

@@ -1,0 +1,163 @@
+"""Cluster files: found by name, read with all that is wrong in them, written."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import tomli_w
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from haloscope.cluster import Cluster, Quantity
+from haloscope.contradictions import contradictions
+from haloscope.errors import Problem, UserError, dotted, nearest
+from haloscope.paths import share
+
+Location = tuple[int | str, ...]
+
+
+def ready() -> dict[str, Path]:
+    """The cluster files by name: those in ./clusters, and those that came with haloscope."""
+    folders = (share("clusters"), Path("clusters"))
+    return {path.stem: path for folder in folders for path in sorted(folder.glob("*.toml"))}
+
+
+def find(name: str) -> Cluster:
+    """The cluster of that name, or of a file. UserError, with the nearest, where there is none."""
+    known = ready()
+    path = Path(name) if name.endswith(".toml") else known.get(name)
+    if path is None:
+        raise UserError(
+            Problem(f"cluster {name}", "there is no such file", nearest(name, [*known]))
+        )
+    return load(path)
+
+
+def write(cluster: Cluster, path: Path) -> None:
+    """Write a cluster file; what is not known is left out of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(tomli_w.dumps(cluster.model_dump(exclude_none=True)), encoding="utf-8")
+
+
+def load(path: Path) -> Cluster:
+    """Read a cluster file; the cluster is called as the file. UserError with all that is wrong."""
+    data = _read(path)
+    problems = []
+    if "name" in data:
+        mend = "leave it out: a cluster is called as its file"
+        problems.append(Problem(f"{path}: name", f"it is '{path.stem}'", mend))
+    try:
+        found = Cluster.model_validate({**data, "name": path.stem})
+    except ValidationError as error:
+        wrong = [_problem(path, detail) for detail in error.errors()]
+        raise UserError([*problems, *wrong]) from error
+    problems += [one for quantity in _quantities(data) for one in _impossible(path, *quantity)]
+    if problems := problems or list(contradictions(path, found)):
+        raise UserError(problems)
+    return found
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(Problem(str(path), str(error.strerror), "give a cluster file")) from error
+    except ValueError as error:
+        raise UserError(Problem(str(path), f"not TOML: {error}", "mend the file there")) from error
+
+
+UNITS = {
+    "flops_per_s": ("flops a second", 1e6, 1e15),
+    "bytes_per_s": ("bytes a second", 1e5, 1e15),
+    "s_per_byte": ("seconds a byte", 1e-15, 1e-5),
+    "bytes": ("bytes", 1.0, 1e18),
+    "ghz": ("GHz", 0.1, 10.0),
+    "s": ("seconds", 1e-11, 1e-2),
+}
+"""What the ends of keys say: the unit, and the smallest and largest number that there can be."""
+
+
+def unit_of(key: str) -> tuple[str, float, float] | None:
+    """The unit of a key and its ends; None for a key without one."""
+    return next((unit for end, unit in UNITS.items() if key.endswith(f"_{end}")), None)
+
+
+def _quantities(data: Any, where: Location = ()) -> Iterator[tuple[Location, dict[str, Any]]]:
+    """Every number with a source of its own in a file: its place, and what is said of it."""
+    for key, part in enumerate(data) if isinstance(data, list) else data.items():
+        if isinstance(part, dict) and "value" in part:
+            yield (*where, key), part
+        elif isinstance(part, dict | list):
+            yield from _quantities(part, (*where, key))
+
+
+def _impossible(path: Path, place: Location, said: dict[str, Any]) -> Iterator[Problem]:
+    """A number that no machine has, or that lies outside its own interval."""
+    where, value = f"{path}: {dotted(place)}", said["value"]
+    if (found := unit_of(str(place[-1]))) and not found[1] <= value <= found[2]:
+        unit, least, most = found
+        mend = f"give {unit}: a number from {least:g} to {most:g}"
+        yield Problem(where, f"{value:g} {unit} can't be", mend)
+    low, high = said.get("low", value), said.get("high", value)
+    if not low <= value <= high:
+        ends = " and ".join(f"{key} = {said[key]:g}" for key in ("low", "high") if key in said)
+        mend = "low and high are the ends of an interval that has the value in it"
+        yield Problem(where, f"value = {value:g} with {ends}", mend)
+
+
+def _problem(path: Path, detail: ErrorDetails) -> Problem:
+    *inside, key = detail["loc"]
+    where, table = f"{path}: {dotted(detail['loc'])}", _table(inside)
+    if detail["type"] == "extra_forbidden":
+        known = [name for name in table.model_fields if (table, name) != (Cluster, "name")]
+        return Problem(where, "unknown key", nearest(str(key), known))
+    wanted = _wanted(table, detail["loc"])
+    if detail["type"] == "missing":
+        return Problem(where, "is missing", wanted)
+    return Problem(where, f"{detail['input']!r} won't do", wanted)
+
+
+def _table(location: Sequence[int | str]) -> type[BaseModel]:
+    """What describes the table at a place."""
+    found: type[BaseModel] = Cluster
+    for part in location:
+        if part in found.model_fields:
+            found = _model(found.model_fields[str(part)].annotation) or found
+    return found
+
+
+def _model(annotation: Any) -> type[BaseModel] | None:
+    """The tables that a key may have: one, a list of them, or some by names."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for part in get_args(annotation) if (found := _model(part))), None)
+
+
+def _wanted(table: type[BaseModel], location: Location) -> str:
+    """What a key may be."""
+    keys = [part for part in location if isinstance(part, str)]
+    if keys[-1] not in table.model_fields:
+        return "give a table"
+    annotation = table.model_fields[keys[-1]].annotation
+    of = keys[-2] if table is Quantity else keys[-1]
+    unit = f" of {found[0]}" if (found := unit_of(of)) else ""
+    if (inner := _model(annotation)) is Quantity:
+        return f'give a number{unit} and where it is from: {{ value = ..., source = "..." }}'
+    if inner is not None:
+        needed = [key for key, field in inner.model_fields.items() if field.is_required()]
+        return f"give a table with at least {', '.join(needed)}"
+    if keys[-1] == "source":
+        return (
+            "say where the numbers beside it are from: a data sheet, a paper, or assumed, and why"
+        )
+    if get_origin(annotation) is Literal:
+        return f"give one of {', '.join(get_args(annotation))}"
+    if annotation is str:
+        return "give a text"
+    if annotation is int:
+        least = 0 if table.__name__ == "Protocol" else 1
+        return f"give a whole number{unit} from {least}"
+    return f"give a number{unit} above 0"

@@ -1,0 +1,267 @@
+"""Cluster files that are refused: unknown and missing keys, impossible numbers, contradictions."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from haloscope import clusterfile
+from haloscope.errors import UserError
+
+
+def changed(tmp_path: Path, *changes: tuple[str, str]) -> Path:
+    """A ready cluster file with changes."""
+    path = tmp_path / "odd.toml"
+    text = clusterfile.ready()["stampede2"].read_text(encoding="utf-8")
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def refused(tmp_path: Path, *changes: tuple[str, str]) -> tuple[Path, UserError]:
+    """What a ready cluster file with changes is refused for."""
+    path = changed(tmp_path, *changes)
+    with pytest.raises(UserError) as raised:
+        clusterfile.load(path)
+    return path, raised.value
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "what"),
+    [
+        ("cores = 32\n", "cores = 320\n", "node.memory#6.cores", "320 cores can't use it, a node"),
+        ("cores = 32\n", "cores = 16\n", "node.memory#6.cores", "16 is there already"),
+        (
+            "value = 199.9e9",
+            "value = 1.999e9",
+            "node.memory#6.bandwidth_bytes_per_s",
+            "2.00 GB/s to 32 cores, 176 GB/s to 16",
+        ),
+        ("level = 3", "level = 2", "node.caches", "L2 more than once"),
+        ("34603008", "34603", "node.caches", "L2 of 1 MiB, L3 of 33.8 KiB"),
+        ("178e9", "10e9", "node.caches", "10.0 GB/s from L2, 29.9 GB/s from L3"),
+        ("memory_bytes = 206158430208", "memory_bytes = 1", "node.memory_bytes", "1 B, less than"),
+        (
+            "memory_bytes = 206158430208",
+            "memory_bytes = 206158430208\nsmt_gain = { value = 3, source = 'x' }",
+            "node.smt_gain",
+            "3 from 2 hardware threads",
+        ),
+        (
+            "memory_bytes = 206158430208",
+            "memory_bytes = 206158430208\nsharpness = { value = 99, source = 'x' }",
+            "node.sharpness",
+            "99 can't be",
+        ),
+        ("levels = [", "dimensions = [1] # [", "network.levels", "a fat tree without any"),
+        ('"fat_tree"', '"torus"', "network.dimensions", "a torus without any"),
+        (
+            "{ children = 62,",
+            "{ children = 61,",
+            "network.levels",
+            "a fat tree of 28 x 61 has places for 1,708 nodes, there are 1,736",
+        ),
+        (
+            'placement = "same-node"',
+            'placement = "samenode"',
+            "messages#1.placement",
+            "there is no 'samenode'",
+        ),
+        ("allreduce =", "allreduc =", "mpi.collectives.allreduc", "is no operation"),
+        (
+            'algorithm = "redbcast"',
+            'algorithm = "foo"',
+            "mpi.collectives.allreduce.algorithm",
+            "there is no 'foo'",
+        ),
+    ],
+)
+def test_each_contradiction_is_named_with_its_key(
+    tmp_path: Path, old: str, new: str, key: str, what: str
+) -> None:
+    path, error = refused(tmp_path, (old, new))
+    (problem,) = error.problems
+    assert problem.where == f"{path}: {key}"
+    assert problem.what.startswith(what)
+
+
+@pytest.mark.parametrize("nodes", ["true", '"1736"', "0", "1.5"])
+def test_counts_are_whole_numbers(tmp_path: Path, nodes: str) -> None:
+    path, error = refused(tmp_path, ("nodes = 1736", f"nodes = {nodes}"))
+    assert [problem.where for problem in error.problems] == [f"{path}: nodes"]
+
+
+def test_an_unknown_algorithm_is_told_what_there_is(tmp_path: Path) -> None:
+    _, error = refused(tmp_path, ('"redbcast"', '"redbcst"'))
+    assert re.search("did you mean 'redbcast'.*lr, mpich, mvapich2", str(error))
+
+
+def test_numbers_that_contradict_each_other_are_named(tmp_path: Path) -> None:
+    path, error = refused(tmp_path, ("sockets = 2", "sockets = 5"), ("by = 24", "by = 96"))
+    assert [(problem.where, problem.what) for problem in error.problems] == [
+        (f"{path}: node.cores", "48 can't be shared out to 5 sockets"),
+        (f"{path}: node.caches#2.shared_by", "96 cores can't share it, a node has 48"),
+    ]
+
+
+def test_a_file_that_is_not_there_or_no_toml_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="No such file"):
+        clusterfile.load(tmp_path / "none.toml")
+    (tmp_path / "bad.toml").write_text("= 3")
+    with pytest.raises(UserError, match="not TOML"):
+        clusterfile.load(tmp_path / "bad.toml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (
+            "nodes = 1736",
+            "nods = 1736",
+            {
+                "nodes": ("is missing", "give a whole number from 1"),
+                "nods": ("unknown key", "did you mean 'nodes'? known: messages, mpi, network, "),
+            },
+        ),
+        (
+            "shared_by = 1\n",
+            "shared = 1\n",
+            {
+                "node.caches#1.shared_by": ("is missing", "give a whole number from 1"),
+                "node.caches#1.shared": (
+                    "unknown key",
+                    "did you mean 'shared_by'? known: bandwidth_bytes_per_s, crowded_bytes_per_s, "
+                    "level, shared_by, size_bytes, source, usable_bytes",
+                ),
+            },
+        ),
+        (
+            "size_bytes = 34603008\n",
+            "",
+            {"node.caches#2.size_bytes": ("is missing", "give a whole number of bytes from 1")},
+        ),
+        (
+            "value = 199.9e9",
+            "value = -1",
+            {
+                "node.memory#6.bandwidth_bytes_per_s.value": (
+                    "-1 won't do",
+                    "give a number of bytes a second above 0",
+                )
+            },
+        ),
+        (
+            'clock_ghz = { value = 2.1, source = "HPCF-2018-10, section 4" }',
+            "clock_ghz = 2.1",
+            {
+                "node.clock_ghz": (
+                    "2.1 won't do",
+                    'give a number of GHz and where it is from: { value = ..., source = "..." }',
+                )
+            },
+        ),
+        (
+            '"fat_tree"',
+            '"fattree"',
+            {"network.topology": ("'fattree' won't do", "give one of fat_tree, torus, flat")},
+        ),
+        (
+            'source = "HPCF-2018-10, section 4"\n',
+            "",
+            {
+                f"{table}.source": ("is missing", "say where the numbers beside it are from")
+                for table in ("node", "node.caches#1", "node.caches#2")
+            },
+        ),
+        (
+            "nodes = 1736",
+            'name = "other"\nnodes = 1736',
+            {"name": ("it is 'odd'", "leave it out: a cluster is called as its file")},
+        ),
+        (
+            'library = "Intel MPI 18.0.0"\n',
+            "",
+            {"mpi.library": ("is missing", "give a text")},
+        ),
+    ],
+)
+def test_what_a_key_may_be_is_told(
+    tmp_path: Path, old: str, new: str, told: dict[str, tuple[str, str]]
+) -> None:
+    path, error = refused(tmp_path, (old, new))
+    found = {one.where.removeprefix(f"{path}: "): (one.what, one.mend) for one in error.problems}
+    assert found.keys() == told.keys()
+    for key, (what, mend) in told.items():
+        assert found[key][0] == what
+        assert found[key][1].startswith(mend)
+
+
+def test_numbers_that_no_machine_has_are_named_with_their_unit(tmp_path: Path) -> None:
+    path, error = refused(
+        tmp_path,
+        ("value = 2.1,", "value = 2100,"),  # MHz?
+        ("value = 0.7e-6", "value = 700.0"),  # ns?
+        ("value = 16.25e9", "value = 16.25"),  # GB/s?
+    )
+    told = {one.where.removeprefix(f"{path}: "): (one.what, one.mend) for one in error.problems}
+    assert told == {
+        "node.clock_ghz": ("2100 GHz can't be", "give GHz: a number from 0.1 to 10"),
+        "messages#1.latency_s": (
+            "700 seconds can't be",
+            "give seconds: a number from 1e-11 to 0.01",
+        ),
+        "node.memory#1.bandwidth_bytes_per_s": (
+            "16.25 bytes a second can't be",
+            "give bytes a second: a number from 100000 to 1e+15",
+        ),
+    }
+
+
+@pytest.mark.parametrize(
+    ("ends", "what"),
+    [
+        ("low = 17e9, high = 18e9", "value = 1.625e+10 with low = 1.7e+10 and high = 1.8e+10"),
+        ("high = 15e9", "value = 1.625e+10 with high = 1.5e+10"),
+        ("low = nan", "value = 1.625e+10 with low = nan"),
+        ("low = 16e9, high = 17e9", None),
+    ],
+)
+def test_a_value_lies_within_its_interval(tmp_path: Path, ends: str, what: str | None) -> None:
+    change = ("value = 16.25e9", f"value = 16.25e9, {ends}")
+    if what is None:
+        clusterfile.load(changed(tmp_path, change))
+        return
+    path, error = refused(tmp_path, change)
+    (problem,) = error.problems
+    assert problem.where == f"{path}: node.memory#1.bandwidth_bytes_per_s"
+    assert problem.what == what
+
+
+def test_every_shipped_number_has_a_source_beside_it() -> None:
+    """A table with a number has a source of its own, or is one of points of what has one."""
+    for path in clusterfile.ready().values():
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        assert "clock_ghz" in data["node"], path
+        assert [*without_source(data)] == [], path
+
+
+def without_source(table: Any, where: str = "") -> Iterator[str]:
+    """Tables with numbers, and no source; a level of a network has the network's."""
+    if isinstance(table, list):
+        for one in table:
+            yield from without_source(one, where)
+    if not isinstance(table, dict):
+        return
+    counted = {key for key, value in table.items() if isinstance(value, int | float)}
+    if counted - {"cores"} and "source" not in table:
+        yield where
+    for key, part in table.items():
+        if key != "levels":
+            yield from without_source(part, f"{where}.{key}")
