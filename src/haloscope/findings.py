@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import log
 
 from haloscope.bandwidth import uses
-from haloscope.comparison import Measure, contrasts
+from haloscope.comparison import Contrast, Measure, contrasts
 from haloscope.evidence import LAYOUT, MeasuredCase, describe, facets, name_of, varying
 from haloscope.fits import exchanges
 from haloscope.parts import split_phase_model
@@ -246,20 +247,36 @@ def _exchange(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findi
 
 
 def _compared(ways: Ways, cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    verdicts: dict[tuple[str, str], Counter[str]] = {}
+    by_pair: dict[tuple[str, str], list[Contrast]] = {}
     for _, compared in groups(cases, context.seed, ways):
         for one in compared:
             key = (
                 str(one.second.case.settings[ways.setting]),
                 str(one.first.case.settings[ways.setting]),
             )
-            verdicts.setdefault(key, Counter())[one.verdict] += 1
-    for (other, reference), found in verdicts.items():
-        words = [f"{verdict} in {number_of}" for verdict, number_of in found.most_common()]
+            by_pair.setdefault(key, []).append(one)
+    for (other, reference), found in by_pair.items():
+        verdicts = Counter(one.verdict for one in found)
+        words = [f"{verdict} in {number_of}" for verdict, number_of in verdicts.most_common()]
         yield Finding(
             f"{ways.setting.capitalize()} {other} against {reference}, "
-            f"{count(found.total(), 'setting')}: {listed(words)}."
+            f"{count(len(found), 'setting')}: {listed(words)}{_most(found, ways)}."
         )
+
+
+def _most(found: Sequence[Contrast], ways: Ways) -> str:
+    """Where the greatest of several differences is, and how great."""
+    differ = [
+        (one.ratio.value, one.second.case.settings)
+        for one in found
+        if one.verdict in ("faster", "slower") and one.ratio
+    ]
+    if len(differ) < 2:
+        return ""
+    ratio, settings = max(differ, key=lambda each: abs(log(each[0])))
+    names = varying([one.second.case.settings for one in found])
+    where = describe(settings, [name for name in names if name != ways.setting])
+    return f"; most, {number(ratio)} times as fast, with {where}"
 
 
 def _layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
