@@ -215,8 +215,8 @@ def test_the_latex_report_compiles(folder: Path, tmp_path: Path) -> None:
 
 
 def test_latex_has_a_spelling_for_every_sign() -> None:
-    assert escape("a_b & 5 % ≤ 3 µs … × † 雪") == (
-        r"a\_b \& 5 \% $\le$ 3 $\mu$s \ldots{} $\times$ $\dagger$ ?"
+    assert escape("a_b & 5 % ≤ 3 µs … × † ¶ 雪") == (
+        r"a\_b \& 5 \% $\le$ 3 $\mu$s \ldots{} $\times$ $\dagger$ \P{} ?"
     )
 
 

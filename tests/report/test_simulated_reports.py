@@ -87,6 +87,25 @@ def test_figures_of_simulations_explain_no_bars() -> None:
     assert not any("Bars" in note for note in figure.notes)
 
 
+def test_times_that_may_have_set_numbers_of_the_cluster_file_are_marked() -> None:
+    """Those of one node beside a published one, as `haloscope validate` has it."""
+    one = simulated(2048)
+    told = {"clock": "simulated", "simulation": one["simulation"]}
+    two = poisson(2048, variant="textbook", nodes=2, ranks=2, **told)
+    (table,) = build("walltime_grid", [one, two], "hpcf-2018-10")
+    first, second = table.rows[0][1:]
+    assert (first.marks, second.marks) == ("‡¶", "‡")
+    assert first.published
+    assert second.published
+    assert any(note.startswith("¶ one node: ") for note in table.notes)
+    real = {**one, "clock": "wall", "simulation": None}
+    (measured,) = build("walltime_grid", [real], "hpcf-2018-10")
+    assert measured.rows[0][1].marks == ""
+    assert "k ×: measured over published time." in measured.notes
+    (alone,) = build("walltime_grid", [simulated(64)], "hpcf-2018-10")
+    assert alone.rows[0][1].marks == "‡"
+
+
 def test_published_figures_stand_beside_the_same_variant_alone() -> None:
     told: dict[str, Any] = {
         "clock": "simulated",
@@ -97,7 +116,8 @@ def test_published_figures_stand_beside_the_same_variant_alone() -> None:
     fused, textbook = build("walltime_grid", raws, "hpcf-2018-10")
 
     assert textbook.rows[0][1].published == "00:01:25"
-    assert "k ×: published over simulated time." in textbook.notes
+    assert textbook.rows[0][1].ratio == "1.6 ×"
+    assert "k ×: simulated over published time." in textbook.notes
     assert fused.rows[0][1].published == ""
     (years,) = build("clusters", raws, shelf=papers.list_papers())
     assert [row[0].text for row in years.rows if "simulated" in row[0].text] == [

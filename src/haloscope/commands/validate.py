@@ -200,7 +200,7 @@ def _show_times(title: str, cells: Sequence[Cell], out: Console) -> None:
 
     from haloscope.quantities import count
 
-    told = "predicted and published, in seconds, and the first over the second"
+    told = "seconds, predicted and published; predicted over published"
     out.print(f"[bold]{title}[/bold]: {told}")
     nodes = sorted({int(cell.keys["nodes"]) for cell in cells})
     for n in sorted({int(cell.keys["n"]) for cell in cells}):

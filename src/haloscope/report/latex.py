@@ -42,6 +42,7 @@ _SPECIAL = {
     "†": r"$\dagger$",
     "‡": r"$\ddagger$",
     "§": r"\S{}",
+    "¶": r"\P{}",
     "®": r"\textregistered{}",
     "™": r"\texttrademark{}",
 }

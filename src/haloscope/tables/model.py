@@ -20,7 +20,7 @@ class Cell:
     low, high: the ends of the interval or range, in the unit of value.
     spread:    the same for people; the table's notes say what kind it is.
     published: the published counterpart for people; published_value, the same as a number.
-    pace:      how many times as fast ours is as published, for people.
+    ratio:     ours over the published one, for people.
     marks:     signs that the table's notes explain, as "†".
     tone:      "warning" where something is missing or wrong, "good" or "bad" for verdicts.
     """
@@ -33,7 +33,7 @@ class Cell:
     spread: str = ""
     published: str = ""
     published_value: float | None = None
-    pace: str = ""
+    ratio: str = ""
     marks: str = ""
     tone: Tone = ""
 
@@ -41,7 +41,7 @@ class Cell:
     def below(self) -> list[str]:
         """The lines below the value: how else it is written, its spread, what was published."""
         published = f"publ. {self.published}" if self.published else ""
-        lines = (self.also, self.spread, " · ".join(t for t in (published, self.pace) if t))
+        lines = (self.also, self.spread, " · ".join(t for t in (published, self.ratio) if t))
         return [line for line in lines if line]
 
 

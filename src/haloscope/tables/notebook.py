@@ -17,8 +17,7 @@ from haloscope.quantities import PLAIN, SECONDS, Scale, clock, count, ends, list
 from haloscope.stats import Estimate
 from haloscope.tables.model import Cell, missing
 
-OVERSUBSCRIBED, SIMULATED, VERIFIED, LAUNCHES_MISSING = "†", "‡", "§", "*"
-_PACE = "ours is k times as fast as published"
+OVERSUBSCRIBED, SIMULATED, VERIFIED, FITTED, LAUNCHES_MISSING = "†", "‡", "§", "¶", "*"
 NAMED_CASES = 3  #: of those that were not run; a study that was stopped early has hundreds
 
 
@@ -58,27 +57,30 @@ class Notebook:
         )
 
     def time(self, case: MeasuredCase | None, published: Reference | None = None) -> Cell:
-        """A case's wall time: seconds with their spread, HH:MM:SS, and the published time."""
+        """A case's wall time: seconds with their spread, HH:MM:SS; the published one, the ratio."""
         if case is None:
             return missing()
         cell = self.estimate(case.time, case, SECONDS)
-        if not isinstance(cell.value, float):
+        if case.time is None:
             return cell
-        also = clock(cell.value) if cell.value >= 1 else ""
-        pace = "published over simulated time" if case.simulated else _PACE
-        return self.beside(replace(cell, also=also), published, pace)
-
-    def beside(self, cell: Cell, published: Reference | None, pace_is: str = "") -> Cell:
-        """A cell with its published counterpart; for times their ratio, explained by `pace_is`."""
+        also = clock(case.time.value) if case.time.value >= 1 else ""
+        cell = self.beside(replace(cell, also=also), published)
         if published is None:
             return cell
-        pace = ""
-        if pace_is and isinstance(cell.value, float) and published.low > 0:
-            pace = f"{_times_as_fast(published, cell.value)} ×"
-            self.note(f"k ×: {pace_is}.")
+        if case.simulated and case.settings.get("nodes") == 1:  # as `haloscope validate` has it
+            self._marks.add(FITTED)
+            cell = replace(cell, marks=cell.marks + FITTED)
+        if published.low <= 0:
+            return cell
+        self.note(f"k ×: {'simulated' if case.simulated else 'measured'} over published time.")
+        return replace(cell, ratio=f"{_over(published, case.time.value)} ×")
+
+    def beside(self, cell: Cell, published: Reference | None) -> Cell:
+        """A cell with its published counterpart."""
+        if published is None:
+            return cell
         self._sources[published.source] = None
-        cell = replace(cell, published=published.text, published_value=published.value)
-        return replace(cell, pace=pace)
+        return replace(cell, published=published.text, published_value=published.value)
 
     def absent(self, case: MeasuredCase) -> Cell:
         """A cell for a case without a good launch: what became of it."""
@@ -132,6 +134,7 @@ class Notebook:
             OVERSUBSCRIBED: "oversubscribed: processes or threads shared cores.",
             SIMULATED: "simulated clock: deterministic, so without an interval.",
             VERIFIED: "simulated with its arithmetic: the answer was computed and verified.",
+            FITTED: "one node: numbers of the cluster file may be from such published times.",
             LAUNCHES_MISSING: "not all launches of this case are in the value: see below.",
         }
         return [f"{mark} {text}" for mark, text in texts.items() if mark in self._marks]
@@ -202,12 +205,12 @@ def spread_text(estimate: Estimate, scale: Scale = PLAIN) -> str:
     return f"({low} … {high})" if estimate.method == "repetitions" else f"[{low}, {high}]"
 
 
-def _times_as_fast(published: Reference, own: float) -> str:
-    """The ratio of times to two digits; from, to where the published digits leave it that open."""
-    low, high = published.low / own, published.high / own
-    if high - low > 0.1 * published.value / own:
+def _over(published: Reference, own: float) -> str:
+    """Own time over the published one to two digits; from, to where its digits leave it open."""
+    ratio, low, high = (own / one for one in (published.value, published.high, published.low))
+    if high - low > 0.1 * ratio:
         return f"{number(low, 2)}–{number(high, 2)}"
-    return number(published.value / own, 2)
+    return number(ratio, 2)
 
 
 def _launches(numbers: Sequence[int]) -> str:
