@@ -5,8 +5,9 @@
 namespace halobench::cg {
 namespace {
 
-constexpr std::int64_t settling = 10;     ///< iterations until ranks are in step with each other
-constexpr std::int64_t least_timed = 10;  ///< that stand for the rest
+constexpr std::int64_t settling = 4;     ///< iterations until ranks are in step with each other
+constexpr std::int64_t least_timed = 4;  ///< that stand for the rest
+constexpr std::int64_t many = 4;         ///< times as many are worth passing over
 
 }  // namespace
 
@@ -44,7 +45,7 @@ bool Progress::wants_more(double residual_squared) {
 /// A part of a period at the end counts as that part of its time.
 void Progress::pass_over_what_is_alike() {
   const std::int64_t timed = (least_timed + limits_.period - 1) / limits_.period * limits_.period;
-  if (limits_.iterations <= settling + timed) return;
+  if (limits_.iterations <= many * (settling + timed)) return;
   if (iterations_ == settling) mark_ = context_->meter.mark();
   if (iterations_ != settling + timed) return;
   passed_over_ = limits_.iterations - iterations_;
