@@ -6,18 +6,20 @@ what the node model (halobench/machine/node_model.hpp) divides a phase's bytes b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from math import ceil, exp, log
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, log
 from statistics import median
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import least_squares
 
 from haloscope.cluster import Cache, Memory, Node, Quantity
 from haloscope.errors import Problem, UserError
 from haloscope.evidence import MeasuredCase
+from haloscope.models.intervals import bootstrapped
+from haloscope.models.sweep import Array
 from haloscope.points import level_of, sweep
 from haloscope.stats import Estimate
 
@@ -26,6 +28,8 @@ ARITHMETIC = ("poisson_cg", "fused", "sweep")
 FOUND = "what the operating system says"
 _SWEPT = 4.0
 """Working sets this many times a cache's size hold next to nothing of a sweep in it."""
+_RESAMPLES = 200
+"""Of the bootstrap: a fit takes some milliseconds."""
 
 
 def quantity(estimate: Estimate, source: str) -> Quantity:
@@ -60,9 +64,9 @@ def node(cases: Sequence[MeasuredCase], machine: Mapping[str, Any]) -> Node:
         for case in streams
     )
     caches = [_cache(cache, streams, machine) for cache in machine["caches"]]
-    usable, sharpness = _replacement(streams, caches, memory, machine["cores"])
-    if usable is not None:
-        caches[-1] = caches[-1].model_copy(update={"usable_bytes": usable})
+    sharpness = None
+    if caches:
+        caches[-1], sharpness = _last_cache(streams, caches, memory, machine["cores"])
     return Node(
         cpu=str(machine["cpu"]),
         sockets=machine["sockets"],
@@ -138,58 +142,93 @@ def _arithmetic(cases: Sequence[MeasuredCase]) -> Quantity | None:
     return None
 
 
-def _replacement(
-    streams: Sequence[MeasuredCase], caches: Sequence[Cache], memory: Sequence[Memory], cores: int
-) -> tuple[Quantity | None, Quantity | None]:
-    """What a sweep finds room for in the last cache, and how soon a larger one finds nothing.
+@dataclass(frozen=True)
+class _Swept:
+    """A working set that the levels below the last cache hold next to nothing of, on one core.
 
-    Least squares of the logarithms of times a byte by working set, from where the level below
-    holds next to nothing. None where no working set is larger than the last cache.
+    share: of it, what the last cache has room for. crowd: of all cores, how many others are at
+    work. direct: seconds a byte from memory. times: as measured, one number a launch.
     """
-    points = list(_beyond(streams, caches, memory, cores))
-    if not caches or not any(share < 1 for share, *_ in points):
-        return None, None
-    shares, cached, direct, times = np.array(points).T
-    last = caches[-1].size_bytes
 
-    def misfit(logs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        usable, sharpness = np.exp(logs)
-        held = np.minimum(1.0, usable * shares) ** sharpness
+    share: float
+    crowd: float
+    direct: float
+    times: tuple[float, ...]
+
+
+def _last_cache(
+    streams: Sequence[MeasuredCase], caches: Sequence[Cache], memory: Sequence[Memory], cores: int
+) -> tuple[Cache, Quantity | None]:
+    """The last cache as a sweep finds it, and its sharpness: how soon a larger one finds nothing.
+
+    What it gives alone and crowded, and what a sweep finds room for, which is less than its size
+    where others use it too (a virtual machine), belong together: least squares of the logarithms
+    of times a byte by working set; intervals by the bootstrap over launches. The cache as it was
+    where no working set is larger.
+    """
+    last = caches[-1]
+    swept = list(_beyond(streams, caches, memory, cores))
+    if not any(one.share < 1 for one in swept) or last.bandwidth_bytes_per_s is None:
+        return last, None
+    share, crowd, direct = np.array([(one.share, one.crowd, one.direct) for one in swept]).T
+
+    def misfit(logs: Array, times: Array) -> Array:
+        usable, sharpness, alone, left = np.exp(logs)
+        held = np.minimum(1.0, usable * share) ** sharpness
+        cached = 1 / (alone * (1 + crowd * (left - 1)))
         return np.asarray(np.log((held * cached + (1 - held) * direct) / times))
 
-    limits = ([log(1 / 16), log(0.25)], [0.0, log(8)])
-    starts = ([log(part), log(1.5)] for part in (0.125, 0.25, 0.5, 0.9))  # it has several minima
-    solved = min(
-        (
-            least_squares(misfit, start, bounds=limits, loss="soft_l1", f_scale=0.1)
+    rates = [one.bandwidth_bytes_per_s.value / one.cores for one in memory]
+    above = caches[-2].bandwidth_bytes_per_s if len(caches) > 1 else None
+    slowest, fastest = log(min(rates) / 2), log(above.value if above else 1e13)
+    limits = [log(1 / 16), log(0.25), slowest, log(0.1)], [0.0, log(8), fastest, 0.0]
+
+    def fitted(times: Array, starts: Iterable[Array]) -> Array:
+        found = (
+            least_squares(misfit, start, bounds=limits, loss="soft_l1", f_scale=0.1, args=(times,))
             for start in starts
-        ),
-        key=lambda one: float(one.cost),
-    )
-    usable, sharpness = (exp(one) for one in solved.x)
-    off = median(abs(one) for one in misfit(solved.x))
-    source = f"stream, {len(points)} working sets about the last cache, median misfit {off:.0%}"
-    return Quantity(value=usable * last, source=source), Quantity(value=sharpness, source=source)
+        )
+        return np.asarray(min(found, key=lambda one: float(one.cost)).x)
+
+    times = np.array([median(one.times) for one in swept])
+    typical = log(last.bandwidth_bytes_per_s.value)
+    parts = (0.125, 0.25, 0.5, 0.9)  # it has several minima
+    starts = [np.array([log(part), log(1.5), typical, log(0.9)]) for part in parts]
+    best = fitted(times, starts)
+    draws = np.array([fitted(_redrawn(swept, seed), [best]) for seed in range(_RESAMPLES)])
+    off = median(abs(one) for one in misfit(best, times))
+    source = f"stream, {len(swept)} working sets about the last cache, median misfit {off:.0%}"
+    launches = min(len(one.times) for one in swept)
+
+    def told(*indices: int, unit: float = 1.0) -> Quantity:
+        value, drawn = (unit * np.exp(logs[..., indices].sum(-1)) for logs in (best, draws))
+        return quantity(bootstrapped(float(value), drawn, launches, 0.95), source)
+
+    found = {
+        "usable_bytes": told(0, unit=last.size_bytes),
+        "bandwidth_bytes_per_s": told(2),
+        "crowded_bytes_per_s": told(2, 3) if last.crowded_bytes_per_s else None,
+    }
+    return last.model_copy(update=found), told(1)
+
+
+def _redrawn(swept: Sequence[_Swept], seed: int) -> Array:
+    """Times of launches drawn with replacement, the same for all working sets of a launch."""
+    draw = np.random.default_rng(seed)
+    drawn = {n: draw.integers(n, size=n) for n in sorted({len(one.times) for one in swept})}
+    return np.array([np.median(np.array(one.times)[drawn[len(one.times)]]) for one in swept])
 
 
 def _beyond(
     streams: Sequence[MeasuredCase], caches: Sequence[Cache], memory: Sequence[Memory], cores: int
-) -> Iterator[tuple[float, float, float, float]]:
-    """Of a core's working set, the share that the last cache has room for; and seconds a byte.
-
-    Seconds: all of it found there, none of it, as measured.
-    """
-    if not caches or (alone := caches[-1].bandwidth_bytes_per_s) is None:
-        return
+) -> Iterator[_Swept]:
     last = caches[-1]
-    crowded = last.crowded_bytes_per_s or alone
     below = max((cache.size_bytes for cache in caches[:-1]), default=0)
     for case, from_memory in zip(streams, memory, strict=True):
         crowd = (case.cores - 1) / (cores - 1) if cores > 1 else 0.0
-        cached = alone.value + crowd * (crowded.value - alone.value)
         sharing = max(1, ceil(case.cores * last.shared_by / cores))
+        direct = case.cores / from_memory.bandwidth_bytes_per_s.value
         for size, sample in _traffic(case).items():
             if size >= _SWEPT * below:
-                direct = case.cores / from_memory.bandwidth_bytes_per_s.value
-                share = last.size_bytes / sharing / size
-                yield share, 1 / cached, direct, case.cores / median(sample)
+                times = tuple(case.cores / rate for rate in sample)
+                yield _Swept(last.size_bytes / sharing / size, crowd, direct, times)

@@ -118,6 +118,22 @@ def test_the_last_cache_holds_what_the_sweep_finds_there() -> None:
     assert 0.9 * 2**24 <= last.usable_bytes.value < 1.5 * 2**24
 
 
+def test_what_a_shared_cache_gives_is_found_in_the_part_that_can_be_used() -> None:
+    """Of a virtual machine's 128 MiB others use most: it has 20 GB/s up to 16 MiB, then 13 GB/s."""
+    caches = [
+        {**one, "size_bytes": 2**27} if one["level"] == 3 else one for one in MACHINE["caches"]
+    ]
+    raws = [stream(ranks=ranks, launch=k) for ranks in (1, 2) for k in range(6)]
+    found = calibrate("mine", cases(raws), {**MACHINE, "caches": caches}, "2026-11-21").node
+    memory, last = found.memory[0].bandwidth_bytes_per_s, found.caches[-1]
+    alone, crowded = last.bandwidth_bytes_per_s, last.crowded_bytes_per_s
+    assert alone is not None and crowded is not None and last.usable_bytes is not None
+    assert alone.value == pytest.approx(memory.value * 20 / 13, rel=0.05)
+    assert alone.low is not None and alone.low <= alone.value
+    assert 0.85 * alone.value < crowded.value <= alone.value
+    assert last.usable_bytes.value < 2**26
+
+
 def test_what_does_not_wait_has_no_rendezvous_so_far() -> None:
     eager = [overheads(k) for k in range(6)]
     for raw in eager:
