@@ -119,9 +119,9 @@ def test_the_last_cache_holds_what_the_sweep_finds_there() -> None:
 
 
 def test_what_a_shared_cache_gives_is_found_in_the_part_that_can_be_used() -> None:
-    """Of a virtual machine's 128 MiB others use most: it has 20 GB/s up to 16 MiB, then 13 GB/s."""
+    """Of a virtual machine's 256 MiB others use most: it has 20 GB/s up to 16 MiB, then 13 GB/s."""
     caches = [
-        {**one, "size_bytes": 2**27} if one["level"] == 3 else one for one in MACHINE["caches"]
+        {**one, "size_bytes": 2**28} if one["level"] == 3 else one for one in MACHINE["caches"]
     ]
     raws = [stream(ranks=ranks, launch=k) for ranks in (1, 2) for k in range(6)]
     found = calibrate("mine", cases(raws), {**MACHINE, "caches": caches}, "2026-11-21").node
