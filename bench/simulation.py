@@ -201,7 +201,8 @@ def main() -> None:
         for name in asked or names:
             lines = section(name, given.folder)
             sections[lines[0]] = lines
-            write_page("simulation", "Simulated clusters", [*chain(*sections.values())])
+            page = [*chain(*sections.values())]
+            write_page("simulation", "Simulated clusters", page, "Sections say when they are from.")
 
 
 if __name__ == "__main__":

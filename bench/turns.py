@@ -103,9 +103,21 @@ def kept(name: str) -> dict[str, list[str]]:
 
 
 def taken() -> str:
-    """When a section was measured, and how busy the machine was."""
+    """When a section was measured, of which commit, where, and how busy the machine was."""
     load = f"{os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
-    return f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC; load over a minute {load}."
+    when = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, commit {commit()}"
+    return f"{when}; {processor()}, load over a minute {load}."
+
+
+def commit() -> str:
+    """The checkout's commit; with -dirty where more than results, which lie in docs, differs."""
+
+    def git(*words: str) -> str:
+        command = ["git", "-C", str(ROOT), *words]
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs")
+    return f"{git('rev-parse', '--short', 'HEAD') or 'unknown'}{'-dirty' if changed else ''}"
 
 
 IN_TURN = (
@@ -116,17 +128,13 @@ IN_TURN = (
 
 def write_page(name: str, title: str, body: Sequence[str], how: str = IN_TURN) -> Path:
     """Write docs/bench/NAME.md: what was run, where, when and what came out."""
-    commit = subprocess.run(
-        ["git", "-C", str(ROOT), "describe", "--always", "--dirty"],
-        capture_output=True, text=True, check=False,
-    ).stdout.strip()  # fmt: skip
     page = ROOT / "docs" / "bench" / f"{name}.md"
     page.parent.mkdir(parents=True, exist_ok=True)
     head = [
         f"# {title}",
         "",
         f"Command: `{' '.join(['python', *sys.argv])}`, "
-        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, commit {commit or 'unknown'}.",
+        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, commit {commit()}.",
         f"Machine: {processor()}, {platform.system()} {platform.release()}.",
         how,
         "",
