@@ -113,7 +113,7 @@ class Meter {
 
   /// Brings the simulated clock up to date: phases that follow each other are charged in one go.
   void settle() {
-    if (due_s_ > 0) charge(due_s_);
+    if (due_s_ > 0) pass_time(due_s_);
     due_s_ = 0;
   }
 

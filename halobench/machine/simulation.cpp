@@ -13,7 +13,6 @@
 
 #ifdef HALOBENCH_SMPI
 #include <simgrid/actor.h>
-#include <simgrid/host.h>
 #include <smpi/smpi.h>
 
 #include <simgrid/s4u.hpp>
@@ -25,9 +24,8 @@ namespace halobench {
 
 bool simulated() { return true; }
 
-// smpi_execute() is ignored with --cfg=smpi/simulate-computation:no; smpi_execute_flops() is not.
-void charge(double seconds) { smpi_execute_flops(seconds * sg_host_get_speed(sg_host_self())); }
-
+// To sleep, a nanosecond or more, is cheaper to simulate than to compute, for which SimGrid shares
+// out cores.
 void pass_time(double seconds) { sg_actor_sleep_for(seconds); }
 
 void* allocate_unused(std::size_t bytes) {
@@ -133,15 +131,13 @@ SumInBackground::~SumInBackground() = default;
 
 void SumInBackground::finish() {}
 
-void charge(double) { throw std::logic_error("time is charged only under simulation"); }
-
 void* allocate_unused(std::size_t) {
   throw std::logic_error("memory is left alone only under simulation");
 }
 
 void free_unused(void*) {}
 
-void pass_time(double) { throw std::logic_error("only simulated time can be passed"); }
+void pass_time(double) { throw std::logic_error("time passes by itself, but under simulation"); }
 
 #endif
 

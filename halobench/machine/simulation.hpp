@@ -11,9 +11,6 @@ namespace halobench {
 bool simulated();
 
 /// Advances this rank's simulated clock. Only for simulated binaries.
-void charge(double seconds);
-
-/// Waits on the simulated clock without using a core. Only for simulated binaries.
 void pass_time(double seconds);
 
 /// Addresses that cost nothing: what is there is nobody's concern, and SMPI does not copy what

@@ -69,8 +69,8 @@ void too_much_is_an_error() {
   expect::throws<std::bad_alloc>([&] { memory.allocate<double>(std::int64_t{1} << 58); }, "");
 }
 
-void only_a_simulation_charges_and_leaves_memory_alone() {
-  expect::throws<std::logic_error>([] { halobench::charge(1); }, "only under simulation");
+void only_a_simulation_passes_time_and_leaves_memory_alone() {
+  expect::throws<std::logic_error>([] { halobench::pass_time(1); }, "but under simulation");
   Memory memory(true);
   expect::throws<std::logic_error>([&] { memory.allocate<char>(1); }, "only under simulation");
 }
@@ -96,7 +96,7 @@ int main() {
   bytes_are_counted_as_asked_for();
   buffers_move();
   too_much_is_an_error();
-  only_a_simulation_charges_and_leaves_memory_alone();
+  only_a_simulation_passes_time_and_leaves_memory_alone();
   resident_memory_grows_with_what_is_touched();
   return expect::exit_code();
 }
