@@ -135,12 +135,12 @@ class PoissonCg : public Instance {
     const bool known = limits_.observing;
     Json out = Json::object();
     out.set("iterations", progress_.iterations())
-        .set("iterations_passed_over", progress_.passed_over())
         .set("error_max", known && problem_->has_exact() ? Json(answer_.error_max) : Json())
         .set("residual_relative", known ? Json(answer_.residual_relative) : Json())
         .set("bytes_per_point_iteration", variant_.bytes_per_point_iteration)
         .set("points", n_ * n_)
-        .set("fallback_at", solver_->fallback_at() ? Json(*solver_->fallback_at()) : Json());
+        .set("fallback_at", solver_->fallback_at() ? Json(*solver_->fallback_at()) : Json())
+        .set("iterations_passed_over", progress_.passed_over());
     const std::int64_t samples = context_.params.integer("surface");
     if (known && samples > 0) {
       out.set("surface", surface(context_.comm, domain_, *problem_, samples));
