@@ -189,6 +189,8 @@ class Messages(_Part):
 
     placement: as a study names it, or "same-node" for any two ranks of a node.
     latency_s, bandwidth_bytes_per_s: of the Hockney model for all sizes; protocols: of its pieces.
+    Between nodes simulated messages take what the network's links say, and with protocols what
+    these say of two nodes that are two links apart.
     """
 
     placement: str
@@ -238,7 +240,12 @@ def missing_for_simulation(cluster: Cluster) -> list[Problem]:
     if cluster.nodes > 1 and cluster.network is None:
         found["network"] = "topology, link_bandwidth_bytes_per_s and link_latency_s"
     where = f"cluster {cluster.name}"
-    return [Problem(f"{where}: {key}", "is missing", f"give {v}") for key, v in found.items()]
+    problems = [Problem(f"{where}: {key}", "is missing", f"give {v}") for key, v in found.items()]
+    if cluster.network and (within := within_node(cluster)) and within.protocols:
+        what = f"protocols of {within.placement}: SimGrid has one table of sizes, for all links"
+        mend = f'beside a network give them with placement = "{OTHER_NODE}", or leave them out'
+        problems.append(Problem(f"{where}: messages", what, mend))
+    return problems
 
 
 def within_node(cluster: Cluster) -> Messages | None:

@@ -6,6 +6,7 @@ Sources: SimGrid's manual, "Platform reference" and "SMPI: simulate MPI applicat
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 from haloscope.case import Case
@@ -45,8 +46,11 @@ def platform(cluster: Cluster) -> str:
         **(_links(network) if network else {"bw": "1Bps", "lat": "1s"}),  # one node has no network
     }
     if within is not None:
-        attributes["loopback_bw"] = f"{_bandwidth(within)!r}Bps"
-        attributes["loopback_lat"] = f"{_wire_latency(cluster, within)!r}s"
+        bandwidth, latency = _bandwidth(within), _wire_latency(cluster, within)
+        if network and (table := _table(cluster)):  # it scales messages within a node, too
+            bandwidth, latency = bandwidth / table[-1].bandwidth, latency / table[0].latency
+        attributes["loopback_bw"] = f"{bandwidth!r}Bps"
+        attributes["loopback_lat"] = f"{latency!r}s"
     root = ElementTree.Element("platform", version="4.1")
     zone = ElementTree.SubElement(root, "zone", id="world", routing="Full")
     ElementTree.SubElement(zone, "cluster", attributes)
@@ -160,22 +164,44 @@ def settings(cluster: Cluster) -> list[str]:
 
 
 def _factors(cluster: Cluster) -> tuple[str, str]:
-    """What SMPI multiplies bandwidths and latencies with, by size: the protocols of the messages.
+    """What SMPI multiplies bandwidths and latencies with, by size.
 
-    SimGrid has one table for all links. It is that of the messages between nodes where these have
-    protocols, else that of the messages within a node. Without either, latency is that of a
-    handshake where sends wait for receives.
+    Where no protocols are described, latency is that of a handshake where sends wait for receives.
     """
-    described = next(
-        (one for one in (between_nodes(cluster), within_node(cluster)) if one and one.protocols),
-        None,
-    )
-    if described is None:
+    table = _table(cluster)
+    if not table:
         limit = round(cluster.mpi.rendezvous_bytes.value) if cluster.mpi else 0
         return "0:1", f"0:1;{max(0, limit - 1)}:{_HANDSHAKE}"
-    latency, bandwidth = _wire_latency(cluster, described), _bandwidth(described)
+    bandwidths = (f"{one.above}:{one.bandwidth!r}" for one in table)
+    latencies = (f"{one.above}:{one.latency!r}" for one in table)
+    return ";".join(bandwidths), ";".join(latencies)
+
+
+class _Factor(NamedTuple):
+    """For messages of more than so many bytes: what bandwidth and latency are multiplied with."""
+
+    above: int
+    bandwidth: float
+    latency: float
+
+
+def _table(cluster: Cluster) -> list[_Factor]:
+    """The protocols of the messages, over what SimGrid's links take; none where none is described.
+
+    SimGrid has one table for all links: with a network that of messages between two nodes of a
+    switch, two links apart; without one, that of messages within the node.
+    """
+    network = cluster.network
+    described = between_nodes(cluster) if network else within_node(cluster)
+    if described is None:
+        return []
+    if network:
+        latency = 2 * network.link_latency_s.value
+        bandwidth = network.link_bandwidth_bytes_per_s.value
+    else:
+        latency, bandwidth = _wire_latency(cluster, described), _bandwidth(described)
     switch = cluster.mpi.rendezvous_bytes.value if cluster.mpi else 0.0
-    bandwidths, latencies = [], []
+    found = []
     for first, piece in _sections(described, switch):
         above = max(0, first - 1)
         overheads = 0.0 if first >= switch else _overheads(cluster)  # as SMPI has them
@@ -183,9 +209,8 @@ def _factors(cluster: Cluster) -> tuple[str, str]:
         slow = piece.latency_s
         by_bandwidth = fast.value / bandwidth if fast else _UNLIMITED
         by_latency = max(_PROMPT, (slow.value - overheads) / latency) if slow else _PROMPT
-        bandwidths.append(f"{above}:{by_bandwidth!r}")
-        latencies.append(f"{above}:{by_latency!r}")
-    return ";".join(bandwidths), ";".join(latencies)
+        found.append(_Factor(above, by_bandwidth, by_latency))
+    return found
 
 
 def _sections(messages: Messages, switch: float) -> Iterator[tuple[int, Protocol]]:

@@ -187,7 +187,7 @@ def test_protocols_become_factors_on_latency_and_bandwidth() -> None:
             "bandwidth_bytes_per_s": quantity(4e9),
         },
     ]
-    messages = [
+    within = [
         {
             "placement": "same-cache",
             "mpi": "Example MPI",
@@ -196,9 +196,40 @@ def test_protocols_become_factors_on_latency_and_bandwidth() -> None:
             "protocols": pieces,
         }
     ]
-    options = platform.settings(described(nodes=1, messages=messages))
+    alone = described(nodes=1, messages=within).model_copy(update={"network": None})
+    options = platform.settings(alone)
     assert "--cfg=smpi/bw-factor:0:1000.0;1024:0.5;12287:0.5" in options
     assert "--cfg=smpi/lat-factor:0:1.0;1024:2.0;12287:2.0" in options
+
+
+def messages(placement: str, *pieces: dict[str, Any]) -> dict[str, Any]:
+    one = {"placement": placement, "mpi": "Example MPI", "protocols": pieces}
+    return {**one, "latency_s": quantity(4e-7), "bandwidth_bytes_per_s": quantity(8e9)}
+
+
+def test_protocols_between_nodes_are_what_two_nodes_of_a_switch_take() -> None:
+    """Over links of 0.5 us and 10 GB/s. Messages within a node, which they scale too, stay."""
+    small = {"first_bytes": 0, "last_bytes": 1024, "latency_s": quantity(2e-6)}
+    large = {"first_bytes": 1025, "last_bytes": 2**20, "bandwidth_bytes_per_s": quantity(5e9)}
+    pieces = [{**small, "bandwidth_bytes_per_s": quantity(2e9)}, {**large, **small, **large}]
+    one = described(messages=[messages("same-node"), messages("other-node", *pieces)])
+    options = platform.settings(one)
+    assert "--cfg=smpi/bw-factor:0:0.2;1024:0.5;12287:0.5" in options
+    assert "--cfg=smpi/lat-factor:0:2.0;1024:2.0;12287:2.0" in options
+    assert (zone(one)["loopback_bw"], zone(one)["loopback_lat"]) == ("16000000000.0Bps", "2e-07s")
+
+
+def test_an_entry_between_nodes_without_protocols_leaves_the_links_as_they_are() -> None:
+    both = described(messages=[messages("same-node"), messages("other-node")])
+    assert platform.settings(both) == platform.settings(described())
+    assert platform.platform(both) == platform.platform(described())
+
+
+def test_protocols_within_a_node_are_not_simulated_beside_a_network() -> None:
+    piece = {"first_bytes": 0, "last_bytes": 1024, "latency_s": quantity(2e-6)}
+    (problem,) = cluster.missing_for_simulation(described(messages=[messages("same-node", piece)]))
+    assert "one table of sizes" in problem.what
+    assert "other-node" in problem.mend
 
 
 def test_what_a_simulation_lacks_is_named() -> None:

@@ -50,16 +50,16 @@ def execute(arguments: argparse.Namespace) -> int:
     out.print(table)
     missing = missing_for_simulation(found)
     for problem in missing:
-        out.print(
-            Text(f"missing for a simulation: {problem.where.split(': ')[-1]}: {problem.mend}")
-        )
+        key = problem.where.split(": ")[-1]
+        out.print(Text(f"for a simulation: {key} {problem.what}: {problem.mend}"))
     return 1 if missing else 0
 
 
 def _lines(found: Cluster) -> Iterator[tuple[str, str, str]]:
     """What there is to say: name, value, source."""
+    from haloscope.cluster import OTHER_NODE
     from haloscope.drawing import drawing
-    from haloscope.quantities import seconds, size
+    from haloscope.quantities import rate, seconds, size
 
     yield from _node(found)
     if found.network:
@@ -76,12 +76,23 @@ def _lines(found: Cluster) -> Iterator[tuple[str, str, str]]:
         for operation, one in found.mpi.collectives.items():
             yield "", f"{operation} by {one.algorithm}", one.source
     for messages in found.messages:
-        yield (
-            f"messages, {messages.placement}",
-            seconds(messages.latency_s.value),
-            (messages.latency_s.source),
-        )
+        latency = messages.latency_s
+        yield f"messages, {messages.placement}", seconds(latency.value), latency.source
         yield from _rate("", messages.bandwidth_bytes_per_s, "")
+        if messages.protocols:
+            yield "", "simulated by size:", ""
+        elif messages.placement == OTHER_NODE:
+            yield "", "for models alone: simulated messages take the links", ""
+        for piece in messages.protocols:
+            numbers = [
+                *([seconds(piece.latency_s.value)] if piece.latency_s else []),
+                *([rate(piece.bandwidth_bytes_per_s.value)] if piece.bandwidth_bytes_per_s else []),
+            ]
+            yield (
+                "",
+                f"{size(piece.first_bytes)} to {size(piece.last_bytes)}: {', '.join(numbers)}",
+                "",
+            )
 
 
 def _node(found: Cluster) -> Iterator[tuple[str, str, str]]:
