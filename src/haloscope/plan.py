@@ -14,7 +14,7 @@ from haloscope.layouts import layouts, placed
 from haloscope.machine import PLACEMENTS
 from haloscope.quantities import count, listed
 from haloscope.room import Room
-from haloscope.solves import executes
+from haloscope.solves import executes, why_executed
 from haloscope.study import ALL, DEFAULT, Run, Study, stopping_rule
 from haloscope.transport import missing
 
@@ -332,9 +332,9 @@ class _RunExpansion:
 
     def _fits(self, case: Case) -> bool:
         """Is there room for its arrays: on its nodes and, where a simulation fills them, here?"""
-        more, alone = "spread it over more nodes", "simulate its time alone, without execute"
+        more, (why, alone) = "spread it over more nodes", why_executed(case)
         node = Room(self.site.memory_bytes, case.layout.nodes, "memory a node", more)
-        here = Room(self.site.arithmetic_bytes, 1, "this machine's memory for arithmetic", alone)
+        here = Room(self.site.arithmetic_bytes, 1, f"this machine's memory for {why}", alone)
         rooms = [node, here] if self.site.simulated and executes(case) else [node]
         full = next((room for room in rooms if room.total_bytes < case.memory_bytes), None)
         if full is None:

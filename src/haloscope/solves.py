@@ -44,6 +44,14 @@ def executes(case: Case) -> bool:
     return case.execute or (case.params.get("iterations") == 0 and solve_of(case) is None)
 
 
+def why_executed(case: Case) -> tuple[str, str]:
+    """What memory for a case's arithmetic is for, and how to do without it."""
+    if case.execute:
+        return "arithmetic", "simulate its time alone, without execute"
+    unknown = "how many iterations it takes is not known; iterations=N says it"
+    return f"arithmetic ({unknown})", "give the number of iterations: its time alone is simulated"
+
+
 def known_solve(kernel: str, params: Mapping[str, Any]) -> Solve | None:
     """The solve of poisson_cg with these parameters; None where nothing is known of it.
 

@@ -210,6 +210,7 @@ def test_files_can_be_kept(tmp_path: Path) -> None:
     assert "# poisson_cg n=64, 4 ranks on 2 nodes, on tiny\n" in (folder / "run.sh").read_text(
         encoding="utf-8"
     )
+    folder = folder.rename(tmp_path / "moved")
     subprocess.run([folder / "run.sh"], check=True, capture_output=True)
     assert json.loads((folder / "record.json").read_text())["times_s"] == first["times_s"]
     assert (folder / "hosts").read_text().split() == [*("node-0", "node-0", "node-1", "node-1")]

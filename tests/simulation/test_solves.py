@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from haloscope.solves import known_solve
+from haloscope.case import Case, Layout
+from haloscope.solves import executes, known_solve, why_executed
 
 PARAMS = {"tolerance": 1e-6, "rhs": "paper"}
 
@@ -35,3 +36,23 @@ def test_of_all_else_nothing_is_said(changes: dict[str, object]) -> None:
 
 def test_other_kernels_have_no_solve() -> None:
     assert known_solve("ring", {}) is None
+
+
+def test_where_the_count_is_not_known_the_arithmetic_is_done_and_it_is_said_how_to_do_without() -> (
+    None
+):
+    def case(n: int, *, iterations: int = 0, execute: bool = False) -> Case:
+        params = {**PARAMS, "n": n, "iterations": iterations}
+        return Case(
+            "poisson_cg", {"n": n}, params, Layout(), "simgrid", 0, 1, 1.0, 0, execute=execute
+        )
+
+    assert not executes(case(1024))
+    assert not executes(case(100_000, iterations=1000))
+    assert executes(case(100_000))
+    assert "iterations=N" in why_executed(case(100_000))[0]
+    assert "iterations" in why_executed(case(100_000))[1]
+    assert why_executed(case(1024, execute=True)) == (
+        "arithmetic",
+        "simulate its time alone, without execute",
+    )

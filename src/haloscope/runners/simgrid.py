@@ -159,9 +159,14 @@ class _Simulation:
 
     def _keep_files(self, folder: Path) -> None:
         self._write(folder)
-        told = f"#!/bin/sh\n# {self.case.label}, on {self.runner.cluster.name}\n"
+        lines = [
+            "#!/bin/sh",
+            f"# {self.case.label}, on {self.runner.cluster.name}",
+            'cd "$(dirname "$0")" || exit',
+            shlex.join(self._command(Path())),
+        ]
         script = folder / "run.sh"
-        script.write_text(f"{told}{shlex.join(self._command(folder))}\n", encoding="utf-8")
+        script.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         script.chmod(0o755)
 
     def ended(self, ended: process.Ended) -> dict[str, Any]:
