@@ -194,20 +194,21 @@ def test_arithmetic_that_this_machine_has_no_memory_for_is_refused() -> None:
 
 
 def test_arithmetic_that_this_machine_has_no_memory_for_is_left_out() -> None:
-    """Where the study says so, and where it was not asked for."""
+    """Where the study says so, and where it was not asked for: then how to do without is said."""
     study = Study.model_validate({"title": "t", "runs": [{"kernel": "fake", **LARGE}]})
     unasked = study.model_copy(
         update={"runs": [study.runs[0].model_copy(update={"execute": False})]}
     )
-    for plan in (
-        planned({**LARGE, "skip_too_large": True}, site=HERE),
-        expand(unasked, HERE, Solver()),
+    unknown = " (how many iterations it takes is not known; iterations=N says it)"
+    for plan, why in (
+        (planned({**LARGE, "skip_too_large": True}, site=HERE), ""),
+        (expand(unasked, HERE, Solver()), unknown),
     ):
         assert [case.label for case in plan.cases] == ["fake n=8, 1 rank"]
         assert plan.problems == ()
         assert plan.notes == (
-            "left out, as 1 GiB of this machine's memory for arithmetic are free: fake n=32768, "
-            "1 rank (8 GiB)",
+            f"left out, as 1 GiB of this machine's memory for arithmetic{why} are free: "
+            "fake n=32768, 1 rank (8 GiB)",
         )
 
 
