@@ -98,6 +98,29 @@ def test_counts_are_whole_numbers(tmp_path: Path, nodes: str) -> None:
     assert [problem.where for problem in error.problems] == [f"{path}: nodes"]
 
 
+@pytest.mark.parametrize(
+    ("said", "key"),
+    [
+        ('value = "2.1"', "value"),
+        ("value = true", "value"),
+        ('value = 2.1, low = "2"', "low"),
+        ("value = 2.1, low = true", "low"),
+        ("value = 2.1, high = '3'", "high"),
+    ],
+)
+def test_numbers_are_numbers(tmp_path: Path, said: str, key: str) -> None:
+    path, error = refused(tmp_path, ("value = 2.1,", f"{said},"))
+    (problem,) = error.problems
+    assert problem.where == f"{path}: node.clock_ghz.{key}"
+    assert problem.mend == "give a number of GHz above 0"
+
+
+def test_a_whole_number_is_a_number(tmp_path: Path) -> None:
+    clock = clusterfile.load(changed(tmp_path, ("value = 2.1,", "value = 2,"))).node.clock_ghz
+    assert clock is not None
+    assert clock.value == 2
+
+
 def test_an_unknown_algorithm_is_told_what_there_is(tmp_path: Path) -> None:
     _, error = refused(tmp_path, ('"redbcast"', '"redbcst"'))
     assert re.search("did you mean 'redbcast'.*lr, mpich, mvapich2", str(error))
