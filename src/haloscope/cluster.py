@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import prod
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat
+from pydantic import BaseModel, ConfigDict, Field
 
 from haloscope.errors import Problem
 
@@ -20,6 +20,9 @@ OTHER_NODE = "other-node"
 
 Count = Annotated[int, Field(gt=0, strict=True)]
 """A whole number from 1, as TOML has it: no text and no true."""
+
+Number = Annotated[float, Field(strict=True)]
+"""A number as TOML has it, whole or not: no text and no true."""
 
 
 Source = Annotated[str, Field(min_length=1)]
@@ -33,9 +36,9 @@ class _Part(BaseModel):
 class Quantity(_Part):
     """A number above 0 in the unit of its key, the ends of its interval, and where it is from."""
 
-    value: PositiveFloat
-    low: float | None = None
-    high: float | None = None
+    value: Annotated[Number, Field(gt=0)]
+    low: Number | None = None
+    high: Number | None = None
     source: Source
 
 
@@ -178,8 +181,8 @@ class Mpi(_Part):
 class Protocol(_Part):
     """Messages of some sizes: latency + size / bandwidth; none where size does not matter."""
 
-    first_bytes: int = Field(ge=0)
-    last_bytes: int = Field(ge=0)
+    first_bytes: int = Field(ge=0, strict=True)
+    last_bytes: int = Field(ge=0, strict=True)
     latency_s: Quantity | None = None
     bandwidth_bytes_per_s: Quantity | None = None
 

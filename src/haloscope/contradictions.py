@@ -15,18 +15,21 @@ from haloscope.smpi_collectives import ALGORITHMS
 
 FALL = 0.5
 """Of what fewer cores get of a memory, or one of the next cache: no less than this share."""
+MORE_MEMORY, MORE_CACHE = 1.1, 1.25
+"""What a core among many gets of what one among fewer does: 1 at most, but both are measured."""
 LEAST_SHARP, SHARPEST = 0.1, 10.0
 """Far outside what was found: 1 on published machines, 2.2 on a shared one."""
 
 
 def contradictions(path: Path, cluster: Cluster) -> Iterator[Problem]:
     """All of them, each by the key where it stands in the file."""
-    found = [*_cores(cluster.node), *_memory(cluster.node), *_caches(cluster.node)]
+    node = cluster.node
+    found = [*_shares(node), *_gains(node), *_memory(node), *_caches(node)]
     if cluster.network:
         found += _network(cluster.network, cluster.nodes)
     if cluster.mpi:
         found += _algorithms(cluster.mpi)
-    found += _placements(cluster.messages)
+    found += [*_placements(cluster.messages), *_protocols(cluster.messages)]
     for key, what, mend in found:
         yield Problem(f"{path}: {key}", what, mend)
 
@@ -35,18 +38,20 @@ _Found = Iterator[tuple[str, str, str]]
 """Key, what is wrong, what to do."""
 
 
-def _cores(node: Node) -> _Found:
+def _shares(node: Node) -> _Found:
+    """Sockets that do not make up a node, and caches that do not make up a socket."""
     if node.cores % node.sockets:
         what = f"{node.cores} can't be shared out to {node.sockets} sockets"
         yield "node.cores", what, "give the cores of all sockets together"
+        return  # what a socket has is not known
     for index, cache in enumerate(node.caches):
-        if cache.shared_by > node.cores:
-            what = f"{cache.shared_by} cores can't share it, a node has {node.cores}"
-            yield (
-                dotted(("node", "caches", index, "shared_by")),
-                what,
-                "give the cores that share one cache",
-            )
+        if (own := node.cores // node.sockets) % cache.shared_by:
+            key = dotted(("node", "caches", index, "shared_by"))
+            what = f"{cache.shared_by} cores to a cache do not make up a socket, which has {own}"
+            yield key, what, "give the cores of a socket that share one cache"
+
+
+def _gains(node: Node) -> _Found:
     if node.smt_gain and node.smt_gain.value > node.threads_per_core:
         what = f"{node.smt_gain.value:g} from {count(node.threads_per_core, 'hardware thread')}"
         mend = "give what all threads of a core do together, over what one does alone"
@@ -75,12 +80,27 @@ def _memory(node: Node) -> _Found:
             what = f"{rate(more)} to {count(many.cores, 'core')}, {rate(less)} to {few.cores}"
             mend = "give what so many cores get together, in bytes a second"
             yield f"{key}.bandwidth_bytes_per_s", what, mend
+        elif more / many.cores > MORE_MEMORY * less / few.cores:
+            what = f"{rate(more / many.cores)} to each of {count(many.cores, 'core')}, "
+            what += f"{rate(less / few.cores)} to each of {few.cores}"
+            mend = "give what so many cores get together: a core gets no more when others do, too"
+            yield f"{key}.bandwidth_bytes_per_s", what, mend
 
 
 def _caches(node: Node) -> _Found:
     levels = Counter(cache.level for cache in node.caches)
     if twice := [f"L{level}" for level, times in levels.items() if times > 1]:
         yield "node.caches", f"{listed(twice)} more than once", "give each level once"
+    for index, cache in enumerate(node.caches):
+        key, usable = dotted(("node", "caches", index)), cache.usable_bytes
+        if usable and usable.value > cache.size_bytes:
+            what = f"{usable.value:,.0f} bytes of {cache.size_bytes:,}"
+            yield f"{key}.usable_bytes", what, "give the part of size_bytes that a program can use"
+        alone, crowded = cache.bandwidth_bytes_per_s, cache.crowded_bytes_per_s
+        if alone and crowded and crowded.value > MORE_CACHE * alone.value:
+            what = f"{rate(crowded.value)} to a core among many, {rate(alone.value)} to one alone"
+            mend = "give what each core gets when all of its socket work, in bytes a second"
+            yield f"{key}.crowded_bytes_per_s", what, mend
     for low, high in pairwise(sorted(node.caches, key=lambda cache: cache.level)):
         if low.level < high.level and low.size_bytes > high.size_bytes:
             what = f"L{low.level} of {size(low.size_bytes)}, L{high.level} of "
@@ -95,9 +115,17 @@ def _caches(node: Node) -> _Found:
         yield "node.memory_bytes", what, "give the memory of a node in bytes"
 
 
+_SHAPES = {"fat_tree": ("levels", "fat tree"), "torus": ("dimensions", "torus")}
+"""The key that tells the shape of a topology, and what that is called."""
+
+
 def _network(network: Network, nodes: int) -> _Found:
     tree = network.topology == "fat_tree"
-    key, kind = ("levels", "fat tree") if tree else ("dimensions", "torus")
+    key, kind = _SHAPES.get(network.topology, ("", "flat network"))
+    for other in ("levels", "dimensions"):
+        if other != key and getattr(network, other):
+            mend = f"leave it out, or give the topology that has {other}"
+            yield f"network.{other}", f"a {kind} has none", mend
     sizes = [level.children for level in network.levels] if tree else network.dimensions
     if network.places is not None and not sizes:
         levels = "children, parents and links of each level, from the nodes up"
@@ -113,12 +141,33 @@ def _network(network: Network, nodes: int) -> _Found:
 
 
 def _placements(messages: Sequence[Messages]) -> _Found:
-    """Messages between ranks that are placed as no two can be."""
+    """Messages between ranks that are placed as no two can be, or that are there already."""
     known = [SAME_NODE, *PLACEMENTS]
     for index, one in enumerate(messages):
+        key = dotted(("messages", index, "placement"))
         if one.placement not in known:
-            key = dotted(("messages", index, "placement"))
             yield key, f"there is no '{one.placement}'", nearest(one.placement, known)
+        if any(
+            (one.placement, one.mpi) == (other.placement, other.mpi) for other in messages[:index]
+        ):
+            what = f"'{one.placement}' by {one.mpi} is there already"
+            yield key, what, "give each placement once for a library"
+
+
+def _protocols(messages: Sequence[Messages]) -> _Found:
+    """Pieces that end before they begin, or begin before the one ahead of them ends."""
+    for index, one in enumerate(messages):
+        ended = -1
+        for number, piece in enumerate(one.protocols):
+            key = dotted(("messages", index, "protocols", number))
+            if piece.first_bytes > piece.last_bytes:
+                what = f"{piece.last_bytes}, and first_bytes = {piece.first_bytes}"
+                yield f"{key}.last_bytes", what, "give the largest size of the piece"
+            elif piece.first_bytes <= ended:
+                what = f"{piece.first_bytes}, and a piece before it goes up to {ended}"
+                mend = "give the pieces from small to large, each size in one of them"
+                yield f"{key}.first_bytes", what, mend
+            ended = max(ended, piece.last_bytes)
 
 
 def _algorithms(mpi: Mpi) -> _Found:

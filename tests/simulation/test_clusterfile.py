@@ -39,14 +39,42 @@ def refused(tmp_path: Path, *changes: tuple[str, str]) -> tuple[Path, UserError]
         ("cores = 32\n", "cores = 320\n", "node.memory#6.cores", "320 cores can't use it, a node"),
         ("cores = 32\n", "cores = 16\n", "node.memory#6.cores", "16 is there already"),
         (
-            "value = 199.9e9",
-            "value = 1.999e9",
-            "node.memory#6.bandwidth_bytes_per_s",
-            "2.00 GB/s to 32 cores, 176 GB/s to 16",
+            "value = 186e9",
+            "value = 1.86e9",
+            "node.memory#7.bandwidth_bytes_per_s",
+            "1.86 GB/s to 48 cores, 200 GB/s to 32",
+        ),
+        (
+            "value = 16.25e9",
+            "value = 14.6e9",
+            "node.memory#2.bandwidth_bytes_per_s",
+            "16.1 GB/s to each of 2 cores, 14.6 GB/s to each of 1",
+        ),
+        (
+            "shared_by = 24\n",
+            "shared_by = 24\nusable_bytes = { value = 34603009, source = 'x' }\n",
+            "node.caches#2.usable_bytes",
+            "34,603,009 bytes of 34,603,008",
+        ),
+        (
+            "value = 22.6e9",
+            "value = 37.4e9",
+            "node.caches#2.crowded_bytes_per_s",
+            "37.4 GB/s to a core among many, 29.9 GB/s to one alone",
+        ),
+        ("sockets = 2", "sockets = 5", "node.cores", "48 can't be shared out to 5 sockets"),
+        *(
+            (
+                "shared_by = 24",
+                f"shared_by = {cores}",
+                "node.caches#2.shared_by",
+                f"{cores} cores to a cache do not make up a socket, which has 24",
+            )
+            for cores in (7, 48)
         ),
         ("level = 3", "level = 2", "node.caches", "L2 more than once"),
         ("34603008", "34603", "node.caches", "L2 of 1 MiB, L3 of 33.8 KiB"),
-        ("178e9", "10e9", "node.caches", "10.0 GB/s from L2, 29.9 GB/s from L3"),
+        ("29.9e9", "400e9", "node.caches", "178 GB/s from L2, 400 GB/s from L3"),
         ("memory_bytes = 206158430208", "memory_bytes = 1", "node.memory_bytes", "1 B, less than"),
         (
             "memory_bytes = 206158430208",
@@ -60,8 +88,22 @@ def refused(tmp_path: Path, *changes: tuple[str, str]) -> tuple[Path, UserError]
             "node.sharpness",
             "99 can't be",
         ),
-        ("levels = [", "dimensions = [1] # [", "network.levels", "a fat tree without any"),
-        ('"fat_tree"', '"torus"', "network.dimensions", "a torus without any"),
+        ("levels = [", "# [", "network.levels", "a fat tree without any"),
+        ('"fat_tree"\nlevels', '"torus"\n# levels', "network.dimensions", "a torus without any"),
+        ("levels = [", "dimensions = [1]\nlevels = [", "network.dimensions", "a fat tree has none"),
+        (
+            '"fat_tree"',
+            '"torus"\ndimensions = [31, 56]',
+            "network.levels",
+            "a torus has none",
+        ),
+        ('"fat_tree"', '"flat"', "network.levels", "a flat network has none"),
+        (
+            '"fat_tree"\nlevels',
+            '"flat"\ndimensions = [31, 56]\n# levels',
+            "network.dimensions",
+            "a flat network has none",
+        ),
         (
             "{ children = 62,",
             "{ children = 61,",
@@ -98,17 +140,116 @@ def test_counts_are_whole_numbers(tmp_path: Path, nodes: str) -> None:
     assert [problem.where for problem in error.problems] == [f"{path}: nodes"]
 
 
+@pytest.mark.parametrize(
+    ("said", "key"),
+    [
+        ('value = "2.1"', "value"),
+        ("value = true", "value"),
+        ('value = 2.1, low = "2"', "low"),
+        ("value = 2.1, low = true", "low"),
+        ("value = 2.1, high = '3'", "high"),
+    ],
+)
+def test_numbers_are_numbers(tmp_path: Path, said: str, key: str) -> None:
+    path, error = refused(tmp_path, ("value = 2.1,", f"{said},"))
+    (problem,) = error.problems
+    assert problem.where == f"{path}: node.clock_ghz.{key}"
+    assert problem.mend == "give a number of GHz above 0"
+
+
+def test_a_whole_number_is_a_number(tmp_path: Path) -> None:
+    clock = clusterfile.load(changed(tmp_path, ("value = 2.1,", "value = 2,"))).node.clock_ghz
+    assert clock is not None
+    assert clock.value == 2
+
+
 def test_an_unknown_algorithm_is_told_what_there_is(tmp_path: Path) -> None:
     _, error = refused(tmp_path, ('"redbcast"', '"redbcst"'))
     assert re.search("did you mean 'redbcast'.*lr, mpich, mvapich2", str(error))
 
 
 def test_numbers_that_contradict_each_other_are_named(tmp_path: Path) -> None:
-    path, error = refused(tmp_path, ("sockets = 2", "sockets = 5"), ("by = 24", "by = 96"))
+    path, error = refused(tmp_path, ("by = 1\n", "by = 5\n"), ("by = 24", "by = 96"))
     assert [(problem.where, problem.what) for problem in error.problems] == [
-        (f"{path}: node.cores", "48 can't be shared out to 5 sockets"),
-        (f"{path}: node.caches#2.shared_by", "96 cores can't share it, a node has 48"),
+        (
+            f"{path}: node.caches#{number}.shared_by",
+            f"{cores} cores to a cache do not make up a socket, which has 24",
+        )
+        for number, cores in ((1, 5), (2, 96))
     ]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("value = 16.25e9", "value = 14.7e9"),  # 9.5 % less than each of two cores has
+        ("value = 22.6e9", "value = 37.3e9"),
+        (
+            "shared_by = 24\n",
+            "shared_by = 24\nusable_bytes = { value = 34603008, source = 'x' }\n",
+        ),
+        ("shared_by = 24", "shared_by = 8"),
+    ],
+)
+def test_what_a_measurement_can_miss_is_no_contradiction(
+    tmp_path: Path, change: tuple[str, str]
+) -> None:
+    clusterfile.load(changed(tmp_path, change))
+
+
+def pieces(tmp_path: Path, *ends: tuple[int, int]) -> Path:
+    """A ready cluster file with protocols of these first and last sizes."""
+    path = changed(tmp_path)
+    said = (f"{{ first_bytes = {first}, last_bytes = {last} }}" for first, last in ends)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(f"protocols = [{', '.join(said)}]\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("ends", "key", "what"),
+    [
+        (((0, 8), (64, 9)), "protocols#2.last_bytes", "9, and first_bytes = 64"),
+        (
+            ((0, 8), (8, 64)),
+            "protocols#2.first_bytes",
+            "8, and a piece before it goes up to 8",
+        ),
+        (
+            ((65, 128), (0, 64)),
+            "protocols#2.first_bytes",
+            "0, and a piece before it goes up to 128",
+        ),
+    ],
+)
+def test_pieces_go_from_small_to_large(
+    tmp_path: Path, ends: tuple[tuple[int, int], ...], key: str, what: str
+) -> None:
+    path = pieces(tmp_path, *ends)
+    with pytest.raises(UserError) as raised:
+        clusterfile.load(path)
+    (problem,) = raised.value.problems
+    assert problem.where == f"{path}: messages#1.{key}"
+    assert problem.what == what
+
+
+def test_pieces_may_be_of_one_size_and_have_gaps_between_them(tmp_path: Path) -> None:
+    (found,) = clusterfile.load(pieces(tmp_path, (0, 0), (1, 64), (128, 256))).messages
+    assert [piece.last_bytes for piece in found.protocols] == [0, 64, 256]
+
+
+def test_messages_of_a_placement_are_there_once_for_a_library(tmp_path: Path) -> None:
+    path = changed(tmp_path)
+    head, messages = path.read_text(encoding="utf-8").split("[[messages]]")
+    other = messages.replace("Intel MPI 18.0.0", "Intel MPI 19")
+    path.write_text("[[messages]]".join([head, messages, other]), encoding="utf-8")
+    assert len(clusterfile.load(path).messages) == 2
+    path.write_text("[[messages]]".join([head, messages, other, messages]), encoding="utf-8")
+    with pytest.raises(UserError) as raised:
+        clusterfile.load(path)
+    (problem,) = raised.value.problems
+    assert problem.where == f"{path}: messages#3.placement"
+    assert problem.what == "'same-node' by Intel MPI 18.0.0 is there already"
 
 
 def test_a_file_that_is_not_there_or_no_toml_is_refused(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -254,6 +255,16 @@ def test_a_fat_tree_is_drawn_with_how_much_it_blocks() -> None:
         ("├┬┐ ├┬┐ ├┬┐   ├┬┐", ""),
         ("●●● ●●● ●●● … ●●●", "1,008 nodes, 28 under each switch"),
     ]
+
+
+@pytest.mark.parametrize("name", ["cab", "helios", "summit-cpu"])
+def test_what_is_said_not_to_block_does_not(name: str) -> None:
+    """Nor has it more links up than down, which would be "blocking 0.889:1"."""
+    found = clusterfile.find(name)
+    assert found.network is not None
+    assert re.search("non-blocking|blocking 1:1", found.network.source)
+    told = {words for _, words in drawing(found.network, found.nodes) if "blocking" in words}
+    assert told == {"blocking 1:1"}
 
 
 def test_a_flat_network_is_one_switch_and_a_torus_is_a_ring_along_each_dimension() -> None:
