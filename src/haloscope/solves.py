@@ -33,7 +33,9 @@ def solve_of(case: Case) -> Solve | None:
         return None
     if given := int(case.params["iterations"]):
         return Solve(given, "asked for")
-    return known_solve(case.kernel, case.params)
+    found = known_solve(case.kernel, case.params)
+    most = int(case.params.get("max_iterations") or 0)
+    return None if found and 0 < most < found.iterations else found  # it fails, as the answer says
 
 
 def executes(case: Case) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from haloscope.case import Case, Layout
@@ -50,6 +52,8 @@ def test_where_the_count_is_not_known_the_arithmetic_is_done_and_it_is_said_how_
     assert not executes(case(1024))
     assert not executes(case(100_000, iterations=1000))
     assert executes(case(100_000))
+    few = replace(case(1024), params={**case(1024).params, "max_iterations": 10})
+    assert executes(few)  # 1581 are needed: it is to fail
     assert "iterations=N" in why_executed(case(100_000))[0]
     assert "iterations" in why_executed(case(100_000))[1]
     assert why_executed(case(1024, execute=True)) == (
