@@ -213,10 +213,11 @@ def _last_cache(
 
 
 def _redrawn(swept: Sequence[_Swept], seed: int) -> Array:
-    """Times of launches drawn with replacement, the same for all working sets of a launch."""
+    """Times of launches drawn with replacement: those of as many cores have launches in common."""
     draw = np.random.default_rng(seed)
-    drawn = {n: draw.integers(n, size=n) for n in sorted({len(one.times) for one in swept})}
-    return np.array([np.median(np.array(one.times)[drawn[len(one.times)]]) for one in swept])
+    launches = {one.crowd: len(one.times) for one in swept}
+    drawn = {crowd: draw.integers(n, size=n) for crowd, n in launches.items()}
+    return np.array([np.median(np.array(one.times)[drawn[one.crowd]]) for one in swept])
 
 
 def _beyond(

@@ -61,24 +61,33 @@ def test_the_answers_that_are_asked_for_are_verified(
     assert verified(tmp_path / "out") == found
 
 
-def test_a_dry_run_says_which_answers_will_be_verified(
-    haloscope: Run, study_file: Write, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("key", "once", "more"),
+    [
+        (
+            "execute = true",
+            "verified",
+            "fake n=16, 4 ranks on 2 nodes, simgrid 1 2 KiB (answer verified)",
+        ),
+        (
+            'transports = ["tcp"]',
+            "(can't run here: no transport 'tcp' can be simulated",
+            "1 launch to run",
+        ),
+    ],
+)
+def test_a_dry_run_says_what_will_be_verified_and_what_can_not_run(
+    haloscope: Run,
+    study_file: Write,
+    capsys: pytest.CaptureFixture[str],
+    key: str,
+    once: str,
+    more: str,
 ) -> None:
-    study = study_file(STUDY + "execute = true")
-    assert haloscope("run", study, "--on", "stampede2", "--dry-run") == 0
+    assert haloscope("run", study_file(STUDY + key), "--on", "stampede2", "--dry-run") == 0
     out = " ".join(capsys.readouterr().out.replace("│", " ").split())
-    assert out.count("verified") == 1
-    assert "fake n=16, 4 ranks on 2 nodes, simgrid 1 2 KiB (answer verified)" in out
-
-
-def test_a_dry_run_says_what_can_not_be_simulated(
-    haloscope: Run, study_file: Write, capsys: pytest.CaptureFixture[str]
-) -> None:
-    study = study_file(STUDY + 'transports = ["tcp"]')
-    assert haloscope("run", study, "--on", "stampede2", "--dry-run") == 0
-    out = " ".join(capsys.readouterr().out.replace("│", " ").split())
-    assert out.count("(can't run here: no transport 'tcp' can be simulated") == 1
-    assert "1 launch to run" in out
+    assert out.count(once) == 1
+    assert more in out
 
 
 def test_resuming_keeps_what_was_asked_for(
