@@ -17,12 +17,12 @@ from typing import Any, Protocol
 from haloscope import __version__, build, cluster, clusterfile, machine, session
 from haloscope.case import Case
 from haloscope.errors import Problem, UserError, nearest
-from haloscope.plan import Site
 from haloscope.progress import Teller
 from haloscope.runners.base import Runner, Session
 from haloscope.runners.local import Built, LocalRunner
 from haloscope.runners.simgrid import SimgridRunner
 from haloscope.session import Workbench
+from haloscope.site import Site
 from haloscope.toolchain import Toolchain, cache_path
 
 LOCAL = "local"
@@ -157,7 +157,7 @@ class Simulated:
             transports={},
             missing={},
             placements=[cluster.OTHER_NODE] if self.cluster.nodes > 1 else [],
-            simulated=True,
+            cluster=self.cluster.name,
             arithmetic_bytes=machine.memory_available_bytes(),
             variants=node.variants,
         )

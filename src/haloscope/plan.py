@@ -13,12 +13,9 @@ from haloscope.errors import Problem, UserError, dotted, nearest, no_such
 from haloscope.layouts import layouts, placed
 from haloscope.machine import PLACEMENTS
 from haloscope.quantities import count, listed
-from haloscope.room import Room
-from haloscope.solves import executes, why_executed
+from haloscope.site import Site
 from haloscope.study import ALL, DEFAULT, Run, Study, stopping_rule
 from haloscope.transport import missing
-
-_LEAVE_OUT = "with skip_too_large = true, a study leaves such cases out"
 
 
 class Forecast(Protocol):
@@ -58,34 +55,6 @@ class Program(Protocol):
         self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
     ) -> Forecast:
         """One case's resolved parameters, memory and problems."""
-
-
-@dataclass(frozen=True)
-class Site:
-    """The place that cases are to run in.
-
-    cores, hardware_threads: of a node, as far as a job here may use them;
-    memory_bytes: what is free on a node; toolchains: those of a run that names none.
-    transports:   those that each MPI library that is there has.
-    missing:      MPI libraries that are not there, and why.
-    placements:   those that two ranks can have here.
-    simulated:    is it a cluster file's? There no ranks or threads can share cores.
-    arithmetic_bytes: what simulated cases with their arithmetic may take: this machine's memory.
-    variants:     kernels of which the place knows some variants alone, and those.
-    """
-
-    nodes: int
-    cores: int
-    hardware_threads: int
-    memory_bytes: int
-    oversubscribe: bool = False
-    toolchains: tuple[str, ...] = ("system",)
-    transports: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    missing: Mapping[str, str] = field(default_factory=dict)
-    placements: Sequence[str] = ()
-    simulated: bool = False
-    arithmetic_bytes: int = 0
-    variants: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -190,7 +159,7 @@ class _RunExpansion:
             if not self._crowded(layout) or self.site.oversubscribe:
                 yield layout
             elif self._leaves_out:
-                why = f"as a node here has {self._slots(layout)[1]}"
+                why = f"as {self.site.node} has {self.site.slots_of(layout)}"
                 left_out.setdefault((why, layout.threads), {})[str(layout.ppn)] = None
             else:
                 self._refuse_crowded(layout)
@@ -214,41 +183,43 @@ class _RunExpansion:
             return []
 
     def _nodes(self) -> list[int]:
-        """The numbers of nodes that there are; the others are noted."""
+        """The numbers of nodes that there are; the others are noted, or refused if asked to be."""
         asked, there = self.run.layout.nodes, self.site.nodes
         if more := [str(nodes) for nodes in asked if nodes > there]:
-            cluster, here = f"the cluster has {there:,} nodes", "this machine is one node"
-            why = f"as {cluster if self.site.simulated else here}"
-            self.findings.leave_out(why, f"{self._name} on {listed(more)} nodes")
+            if self.run.skip_too_large is False:
+                mend = f"give at most {there:,}"
+                self._problem("layout.nodes", f"{listed(more)}: {self.site.extent}", mend)
+            else:
+                what = f"{self._name} on {listed(more)} nodes"
+                self.findings.leave_out(f"as {self.site.extent}", what)
         return [nodes for nodes in asked if nodes <= there]
 
     @property
     def _leaves_out(self) -> bool:
         """Does what is too large leave the rest alone? A simulated cluster is another machine than
-        a study was written for: there it always does."""
-        return self.run.skip_too_large or self.site.simulated
+        a study was written for: there it does, unless the study says no."""
+        said = self.run.skip_too_large
+        return self.site.simulated if said is None else said
+
+    @property
+    def _or_leave_out(self) -> str:
+        """What else a study may do where something is too large, if it does not say no."""
+        no = self.run.skip_too_large is False
+        return "" if no else "; with skip_too_large = true, a study leaves such cases out"
 
     @property
     def _name(self) -> str:
         return self.run.name or self.run.kernel
 
     def _crowded(self, layout: Layout) -> bool:
-        return layout.placement is None and layout.ppn * layout.threads > self._slots(layout)[0]
-
-    def _slots(self, layout: Layout) -> tuple[int, str]:
-        """How many threads a node can run on places of their own, and these in words."""
-        if layout.places == "threads":
-            slots = self.site.hardware_threads
-            return slots, count(slots, "hardware thread")
-        return self.site.cores, count(self.site.cores, "core")
+        slots = self.site.slots(layout)
+        return layout.placement is None and layout.ppn * layout.threads > slots
 
     def _refuse_crowded(self, layout: Layout) -> None:
-        self._problem(
-            "layout",
-            f"ppn {layout.ppn} x threads {layout.threads} are too many: "
-            f"a node here has {self._slots(layout)[1]}",
-            f"ask for fewer, or share cores with --oversubscribe; {_LEAVE_OUT}",
-        )
+        ranks, threads = count(layout.ppn, "rank"), count(layout.threads, "thread")
+        what = f"{ranks} a node, {threads} each, are too many: "
+        what += f"{self.site.node} has {self.site.slots_of(layout)}"
+        self._problem("layout", what, f"ask for fewer, or {self.site.instead}{self._or_leave_out}")
 
     def _check_and_add(self, given: dict[str, Value], layout: Layout) -> Sequence[Problem]:
         """Add the case, or say what its kernel refuses."""
@@ -308,9 +279,12 @@ class _RunExpansion:
 
     def _absent(self, layout: Layout, toolchain: str, transport: str | None) -> str | None:
         """Why a case can't run here though nothing is wrong with it; None if it can."""
-        if self.site.simulated and (toolchain not in self.site.toolchains or transport):
-            asked = f"transport '{transport}'" if transport else f"MPI library '{toolchain}'"
-            return f"no {asked} can be simulated: the cluster file says which library there is"
+        if self.site.simulated and transport:
+            what = f"no transport '{transport}' can be simulated: messages take what the cluster"
+            return f"{what} file says; leave it out, or write a file with that one's numbers"
+        if self.site.simulated and toolchain not in self.site.toolchains:
+            what = f"no MPI library '{toolchain}' can be simulated"
+            return f"{what}: the cluster file says which one there is; leave it out"
         if toolchain in self.site.missing:
             return self.site.missing[toolchain]
         there = self.site.transports.get(toolchain, ())
@@ -318,7 +292,8 @@ class _RunExpansion:
             return missing(transport, toolchain, there)
         if layout.placement is not None and layout.placement not in self.site.placements:
             if self.site.simulated:
-                return "distances inside a simulated node make no difference"
+                what = "distances inside a simulated node make no difference"
+                return f"{what}; other-node can be simulated, where there are several nodes"
             return f"no two ranks can be placed {layout.placement} here"
         return None
 
@@ -332,21 +307,17 @@ class _RunExpansion:
 
     def _fits(self, case: Case) -> bool:
         """Is there room for its arrays: on its nodes and, where a simulation fills them, here?"""
-        more, (why, alone) = "spread it over more nodes", why_executed(case)
-        node = Room(self.site.memory_bytes, case.layout.nodes, "memory a node", more)
-        here = Room(self.site.arithmetic_bytes, 1, f"this machine's memory for {why}", alone)
-        rooms = [node, here] if self.site.simulated and executes(case) else [node]
-        full = next((room for room in rooms if room.total_bytes < case.memory_bytes), None)
+        full = next((r for r in self.site.rooms(case) if r.total_bytes < case.memory_bytes), None)
         if full is None:
             return True
-        refused_here = full is here and self.run.execute and not self.run.skip_too_large
-        if self._leaves_out and not refused_here:
+        asked_to = full.here and self.run.execute and not self.run.skip_too_large
+        if self._leaves_out and not asked_to:
             ranks = count(case.layout.ranks, "rank")  # on however many nodes where it is here
-            name = f"{case.setting}, {ranks}" if full is here else case.label
+            name = f"{case.setting}, {ranks}" if full.here else case.label
             self.findings.leave_out(f"as {full.free}", f"{name} ({full.share(case)})")
         else:
             what, mend = full.refusal(case, lambda given: self._needs(given, case.layout))
-            self._problem("params", what, f"{mend}; {_LEAVE_OUT}")
+            self._problem("params", what, f"{mend}{self._or_leave_out}")
         return False
 
     def _needs(self, given: Mapping[str, Value], layout: Layout) -> int:
@@ -361,7 +332,7 @@ def nothing_runs(plan: Plan, site: Site, where: str) -> list[Problem]:
     if plan.cases and (not absent or None in absent):
         return []
     why = "\n    ".join([*plan.notes, *map(str, absent)])
-    return [Problem(where, "nothing can run here", why)]
+    return [Problem(where, f"nothing can run {site.where}", why)]
 
 
 def assignments(axes: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value]]:

@@ -24,13 +24,16 @@ class Room:
     """Memory for the arrays of one case.
 
     bytes: free on each of so many nodes. of: what it is, "memory a node". instead: what helps too,
-    besides a smaller case.
+    besides a smaller case. owner: a simulated node, which has that much whatever is free here.
+    here: is it this machine's, for what a simulation fills?
     """
 
     bytes: int
     nodes: int
     of: str
     instead: str
+    owner: str | None = None
+    here: bool = False
 
     @property
     def total_bytes(self) -> int:
@@ -40,7 +43,10 @@ class Room:
     @property
     def free(self) -> str:
         """In words, what there is."""
-        return f"{size(self.bytes)} of {self.of.removesuffix(' a node')} are free"
+        of = self.of.removesuffix(" a node")
+        if self.owner:
+            return f"{self.owner} has {size(self.bytes)} of {of}"
+        return f"{size(self.bytes)} of {of} are free"
 
     def share(self, case: Case) -> str:
         """In words, what a case needs of each node."""
@@ -53,7 +59,8 @@ class Room:
         """
         largest = largest_that_fits(case, lambda given: needs(given) <= self.total_bytes)
         smaller = f"give {largest} at most" if largest else "make it smaller"
-        there = f"{size(self.bytes)} are free"
+        there = size(self.bytes)
+        there = f"{self.owner} has {there}" if self.owner else f"{there} are free"
         what = f"{case.label} needs {self.share(case)} of {self.of}, {there}"
         return what, f"{smaller}, or {self.instead}"
 

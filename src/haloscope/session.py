@@ -13,11 +13,12 @@ from haloscope import __version__, build, halobench, machine, matrices, toolchai
 from haloscope.case import Case, Value, text
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.matrices import is_matrix_market
-from haloscope.plan import Forecast, Site
+from haloscope.plan import Forecast
 from haloscope.progress import Teller
 from haloscope.runners import process
 from haloscope.runners.base import Session
 from haloscope.runners.local import Built
+from haloscope.site import Site
 from haloscope.toolchain import Launch, launch_command
 from haloscope.transport import complaint, told
 

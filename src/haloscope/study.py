@@ -194,10 +194,10 @@ class Run(_Model):
     launches: Positive | None = Field(
         None, description="a whole number from 1, in place of the study's launches"
     )
-    skip_too_large: bool = Field(
-        False,
-        description="true leaves out what is too large for this machine, false refuses it; "
-        "simulated clusters leave it out",
+    skip_too_large: bool | None = Field(
+        None,
+        description="true leaves out what is too large, false refuses it; not said, simulated "
+        "clusters leave it out, and this machine more nodes than it is, but refuses all else",
     )
     execute: bool = Field(
         False,

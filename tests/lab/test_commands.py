@@ -134,7 +134,7 @@ def test_all_problems_are_found_before_anything_runs(
     ] == [
         "lanches: unknown key 'lanches'",
         "runs#1.toolchains: there is no 'fak'",
-        "runs#1.layout: ppn 9 x threads 1 are too many: a node here has 4 cores",
+        "runs#1.layout: 9 ranks a node, 1 thread each, are too many: a node here has 4 cores",
         "runs#1: fake n=0: refused",
         "runs#1: fake ranks=9: refused",
         "runs#3.kernel: there is no kernel 'fume'",

@@ -3,9 +3,10 @@ from typing import Any
 import pytest
 
 from haloscope.case import Job
-from haloscope.plan import Site, expand
+from haloscope.plan import expand
 from haloscope.records import Record
 from haloscope.runners.local import LocalRunner
+from haloscope.site import Site
 from haloscope.study import Study
 from haloscope.toolchain import Launch
 from lab.fakes import MACHINE, FakeProgram, Laboratory

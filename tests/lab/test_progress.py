@@ -6,8 +6,9 @@ import pytest
 from rich.console import Console
 
 from haloscope.case import Job
-from haloscope.plan import Site, expand
+from haloscope.plan import expand
 from haloscope.progress import RunView, TimeLeft, duration
+from haloscope.site import Site
 from haloscope.study import Study
 from lab.fakes import FakeProgram
 

@@ -11,8 +11,9 @@ import pytest
 from haloscope import studyfile
 from haloscope.evidence import MeasuredCase, select, settings_of
 from haloscope.machine import PLACEMENTS
-from haloscope.plan import Site, expand
+from haloscope.plan import expand
 from haloscope.session import Halobench
+from haloscope.site import Site
 from haloscope.study import FigureElement, TableElement
 
 BINARY = Path(__file__).resolve().parents[2] / "build" / "release" / "halobench"

@@ -143,6 +143,16 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         yield Problem("--transport all", "this is one case", mend)
 
 
+_OPTIONS = {
+    "": "once",
+    "layout": "--ranks, --nodes, --threads",
+    "layout.nodes": "--nodes",
+    "layout.placement": "--placement",
+    "transports": "--transport",
+}
+"""What gives the keys of a study here."""
+
+
 def _case(arguments: argparse.Namespace, place: Place, bench: Workbench) -> Case:
     """The case that was asked for. UserError with all that is wrong with it."""
     from haloscope.errors import UserError
@@ -156,11 +166,12 @@ def _case(arguments: argparse.Namespace, place: Place, bench: Workbench) -> Case
         layout=_layout(arguments),
         toolchains=[arguments.toolchain] if arguments.toolchain else None,
         transports=[arguments.transport or DEFAULT],
+        skip_too_large=False,
         execute=arguments.arithmetic,
     )
     study = Study(title="once", timeout_s=arguments.timeout, runs=[run])
     site = place.site(bench, oversubscribe=arguments.oversubscribe)
-    plan = expand(study, site, bench.program, lambda _, key: key or "once")
+    plan = expand(study, site, bench.program, lambda _, key: _OPTIONS.get(key, key))
     if problems := [*bench.problems, *plan.problems] or nothing_runs(plan, site, "once"):
         raise UserError(problems)
     return plan.cases[0]

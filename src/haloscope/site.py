@@ -1,0 +1,88 @@
+"""What a place has room for: nodes, cores, memory; MPI libraries, transports, placements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from haloscope.case import Case, Layout
+from haloscope.quantities import count
+from haloscope.room import Room
+from haloscope.solves import executes, why_executed
+
+
+@dataclass(frozen=True)
+class Site:
+    """The place that cases are to run in.
+
+    cores, hardware_threads: of a node, as far as a job here may use them;
+    memory_bytes: what is free on a node; toolchains: those of a run that names none.
+    transports:   those that each MPI library that is there has.
+    missing:      MPI libraries that are not there, and why.
+    placements:   those that two ranks can have here.
+    cluster:      the simulated one; None on this machine. No ranks or threads share its cores.
+    arithmetic_bytes: what simulated cases with their arithmetic may take: this machine's memory.
+    variants:     kernels of which the place knows some variants alone, and those.
+    """
+
+    nodes: int
+    cores: int
+    hardware_threads: int
+    memory_bytes: int
+    oversubscribe: bool = False
+    toolchains: tuple[str, ...] = ("system",)
+    transports: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+    placements: Sequence[str] = ()
+    cluster: str | None = None
+    arithmetic_bytes: int = 0
+    variants: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def simulated(self) -> bool:
+        """Is it a cluster file's?"""
+        return self.cluster is not None
+
+    @property
+    def where(self) -> str:
+        """In words: here, or on the cluster."""
+        return f"on {self.cluster}" if self.cluster else "here"
+
+    @property
+    def node(self) -> str:
+        """A node in words."""
+        return f"a node of {self.cluster}" if self.cluster else "a node here"
+
+    @property
+    def extent(self) -> str:
+        """In words, how many nodes there are."""
+        if self.cluster is None:
+            return "this machine is one node"
+        return f"{self.cluster} has {count(self.nodes, 'node')}"
+
+    @property
+    def instead(self) -> str:
+        """What helps where a node has too many ranks or threads, besides fewer of them."""
+        more = "share them out to more nodes"
+        return more if self.cluster else "share cores with --oversubscribe"
+
+    def slots(self, layout: Layout) -> int:
+        """How many threads of such a layout a node can run on places of their own."""
+        return self.hardware_threads if layout.places == "threads" else self.cores
+
+    def slots_of(self, layout: Layout) -> str:
+        """These in words."""
+        unit = "hardware thread" if layout.places == "threads" else "core"
+        return count(self.slots(layout), unit)
+
+    def rooms(self, case: Case) -> list[Room]:
+        """The memories that a case's arrays must fit in: of its nodes and, executed, of here."""
+        free = self.memory_bytes, case.layout.nodes
+        more = "spread it over more nodes"
+        if not self.cluster:
+            return [Room(*free, "memory a node", more)]
+        nodes = Room(*free, "memory a node", more, owner=self.node)
+        if not executes(case):
+            return [nodes]
+        of = f"this machine's memory for {(why := why_executed(case))[0]}"
+        return [nodes, Room(self.arithmetic_bytes, 1, of, why[1], here=True)]
