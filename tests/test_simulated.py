@@ -23,6 +23,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
+from haloscope import clusterfile, platform
 from haloscope.runners import process
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -64,12 +65,12 @@ def smpirun(
     return ended
 
 
-def simulate(command: str, execute: str) -> dict[str, Any]:
+def simulate(command: str, execute: str, settings: Sequence[str] = ()) -> dict[str, Any]:
     """The record of one case on two nodes with two ranks each."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "record.json"
-        options = ["--out", str(out), "--machine", str(GOLDEN / "machine.txt")]
-        smpirun(BINARY, [*options, "--execute", execute, *command.split()])
+        where = ["--out", str(out), "--machine", str(GOLDEN / "machine.txt")]
+        smpirun(BINARY, [*where, "--execute", execute, *command.split()], options=settings)
         record: dict[str, Any] = json.loads(out.read_text())
     return record
 
@@ -126,6 +127,15 @@ def test_a_kernel_without_phases_runs_with_each_library_s_collectives(
 def test_a_ring_of_one_rank_gets_its_messages_back(smpi: None) -> None:
     arguments = ["--machine", str(GOLDEN / "machine.txt"), "ring", "repetitions=1"]
     smpirun(BINARY, arguments, ranks=1)
+
+
+def test_rendezvous_begins_at_its_first_byte(smpi: None) -> None:
+    """With three latencies in place of one, as a cluster file without protocols has it."""
+    settings = platform.settings(clusterfile.load(ROOT / "clusters" / "tara.toml"))  # from 12 KiB
+    record = simulate("pingpong sizes=12264,12287,12288 repetitions=1", "yes", settings)
+    least, less, first = (point["times_s"][0] for point in record["points"])
+    assert less - least < 1e-7  # 23 bytes more
+    assert first - less > 1e-6
 
 
 def test_a_pending_sum_travels_while_ranks_compute(smpi: None) -> None:

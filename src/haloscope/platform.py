@@ -30,6 +30,8 @@ _HANDSHAKE = 3
 """Latencies of a message by rendezvous: request, answer, data."""
 _PROMPT = 1e-3
 """Factor on a latency where a fit found none."""
+_ENVELOPE_BYTES = 16
+"""What SMPI sends with each message, and counts in its size."""
 
 
 def platform(cluster: Cluster) -> str:
@@ -171,7 +173,7 @@ def _factors(cluster: Cluster) -> tuple[str, str]:
     table = _table(cluster)
     if not table:
         limit = round(cluster.mpi.rendezvous_bytes.value) if cluster.mpi else 0
-        return "0:1", f"0:1;{max(0, limit - 1)}:{_HANDSHAKE}"
+        return "0:1", f"0:1;{_above(limit)}:{_HANDSHAKE}"
     bandwidths = (f"{one.above}:{one.bandwidth!r}" for one in table)
     latencies = (f"{one.above}:{one.latency!r}" for one in table)
     return ";".join(bandwidths), ";".join(latencies)
@@ -203,14 +205,18 @@ def _table(cluster: Cluster) -> list[_Factor]:
     switch = cluster.mpi.rendezvous_bytes.value if cluster.mpi else 0.0
     found = []
     for first, piece in _sections(described, switch):
-        above = max(0, first - 1)
         overheads = 0.0 if first >= switch else _overheads(cluster)  # as SMPI has them
         fast = piece.bandwidth_bytes_per_s
         slow = piece.latency_s
         by_bandwidth = fast.value / bandwidth if fast else _UNLIMITED
         by_latency = max(_PROMPT, (slow.value - overheads) / latency) if slow else _PROMPT
-        found.append(_Factor(above, by_bandwidth, by_latency))
+        found.append(_Factor(_above(first), by_bandwidth, by_latency))
     return found
+
+
+def _above(first: int) -> int:
+    """What SMPI's size is above for messages of so many bytes and more."""
+    return first - 1 + _ENVELOPE_BYTES if first > 0 else 0
 
 
 def _sections(messages: Messages, switch: float) -> Iterator[tuple[int, Protocol]]:

@@ -164,7 +164,7 @@ def test_options_name_the_switch_of_protocols_and_the_algorithms() -> None:
     assert "--cfg=smpi/allreduce:rdb" in options
     assert "--cfg=smpi/bw-factor:0:1" in options
     assert "--cfg=maxmin/precision:1e-3" in options
-    assert "--cfg=smpi/lat-factor:0:1;12287:3" in options
+    assert "--cfg=smpi/lat-factor:0:1;12303:3" in options
     assert not [one for one in options if one.startswith("--cfg=smpi/os")]
     selected = described(
         mpi={
@@ -199,8 +199,8 @@ def test_protocols_become_factors_on_latency_and_bandwidth() -> None:
     ]
     alone = described(nodes=1, messages=within).model_copy(update={"network": None})
     options = platform.settings(alone)
-    assert "--cfg=smpi/bw-factor:0:1000.0;1024:0.5;12287:0.5" in options
-    assert "--cfg=smpi/lat-factor:0:1.0;1024:2.0;12287:2.0" in options
+    assert "--cfg=smpi/bw-factor:0:1000.0;1040:0.5;12303:0.5" in options
+    assert "--cfg=smpi/lat-factor:0:1.0;1040:2.0;12303:2.0" in options
 
 
 def messages(placement: str, *pieces: dict[str, Any]) -> dict[str, Any]:
@@ -215,8 +215,8 @@ def test_protocols_between_nodes_are_what_two_nodes_of_a_switch_take() -> None:
     pieces = [{**small, "bandwidth_bytes_per_s": quantity(2e9)}, {**large, **small, **large}]
     one = described(messages=[messages("same-node"), messages("other-node", *pieces)])
     options = platform.settings(one)
-    assert "--cfg=smpi/bw-factor:0:0.2;1024:0.5;12287:0.5" in options
-    assert "--cfg=smpi/lat-factor:0:2.0;1024:2.0;12287:2.0" in options
+    assert "--cfg=smpi/bw-factor:0:0.2;1040:0.5;12303:0.5" in options
+    assert "--cfg=smpi/lat-factor:0:2.0;1040:2.0;12303:2.0" in options
     assert (zone(one)["loopback_bw"], zone(one)["loopback_lat"]) == ("16000000000.0Bps", "2e-07s")
 
 
