@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import prod
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from haloscope.errors import Problem
 
@@ -25,7 +25,10 @@ Number = Annotated[float, Field(strict=True)]
 """A number as TOML has it, whole or not: no text and no true."""
 
 
-Source = Annotated[str, Field(min_length=1)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+"""Some words: no empty ones."""
+
+Source = Text
 """Where numbers are from: a data sheet, a paper, a calibration; or "assumed", and why."""
 
 
@@ -92,7 +95,7 @@ class Node(_Part):
     together, over what one does alone. (Both 1 if not given: halobench/machine/node_model.hpp.)
     """
 
-    cpu: str
+    cpu: Text
     sockets: Count
     cores: Count
     threads_per_core: Count
@@ -126,7 +129,8 @@ class Level(_Part):
 
     children: nodes or switches below each switch of this level; parents: switches of this level
     that each of those is linked to; links: parallel links to each of them. A blocking factor of two
-    is half as many parents times links as a switch has children.
+    is half as many parents times links as a switch has children. At the first level parents times
+    links are the cards of a node: more than one where it has several rails.
     """
 
     children: Count
@@ -137,11 +141,12 @@ class Level(_Part):
 class Network(_Part):
     """What joins the nodes. Each has one card, which its ranks share: a link like all others.
 
-    fat_tree has levels, torus has dimensions (nodes along each), flat is one switch for all.
+    fat_tree has levels, torus has dimensions (nodes along each), flat is one switch for all. In a
+    torus a node is its own switch, and has a link each way along each dimension.
     link_latency_s: of each link on the way, with the switch behind it. source: of its shape.
     """
 
-    name: str = Field(min_length=1)
+    name: Text
     topology: Literal["fat_tree", "torus", "flat"]
     link_bandwidth_bytes_per_s: Quantity
     link_latency_s: Quantity
@@ -171,7 +176,7 @@ class Mpi(_Part):
     operation, or "selector", by SimGrid's names (smpi_collectives.py).
     """
 
-    library: str = Field(min_length=1)
+    library: Text
     rendezvous_bytes: Quantity
     send_overhead_s: Quantity | None = None
     receive_overhead_s: Quantity | None = None
@@ -229,6 +234,10 @@ class Cluster(_Part):
     overheads: Overheads | None = None
 
 
+MOST_PLACES = 200_000
+"""Of nodes in a simulation, used or not: each takes 6.5 kB and 60 us of every case."""
+
+
 def missing_for_simulation(cluster: Cluster) -> list[Problem]:
     """What a simulation needs that this file does not say."""
     found = {}
@@ -242,12 +251,19 @@ def missing_for_simulation(cluster: Cluster) -> list[Problem]:
         found["messages"] = 'an entry with placement = "same-node": latency and bandwidth'
     if cluster.nodes > 1 and cluster.network is None:
         found["network"] = "topology, link_bandwidth_bytes_per_s and link_latency_s"
+    if cluster.node.cores > 1 and all(one.cores == 1 for one in cluster.node.memory):
+        found["node.memory"] = "what several cores get of it together: an entry with cores = ..."
     where = f"cluster {cluster.name}"
     problems = [Problem(f"{where}: {key}", "is missing", f"give {v}") for key, v in found.items()]
     if cluster.network and (within := within_node(cluster)) and within.protocols:
         what = f"protocols of {within.placement}: SimGrid has one table of sizes, for all links"
         mend = f'beside a network give them with placement = "{OTHER_NODE}", or leave them out'
         problems.append(Problem(f"{where}: messages", what, mend))
+    places = max(cluster.nodes, (cluster.network and cluster.network.places) or 0)
+    if places > MOST_PLACES:
+        what = f"{places:,} places for nodes are more than a simulation has time and memory for"
+        mend = f"describe a part of the machine with {MOST_PLACES:,} at most"
+        problems.append(Problem(f"{where}: network", what, mend))
     return problems
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from haloscope.cluster import SAME_NODE, Cluster, Messages, Mpi, Network, Node
 from haloscope.errors import Problem, dotted, nearest
 from haloscope.machine import PLACEMENTS
-from haloscope.quantities import count, listed, rate, size
+from haloscope.quantities import count, listed, rate, seconds, size
 from haloscope.smpi_collectives import ALGORITHMS
 
 FALL = 0.5
@@ -19,6 +19,14 @@ MORE_MEMORY, MORE_CACHE = 1.1, 1.25
 """What a core among many gets of what one among fewer does: 1 at most, but both are measured."""
 LEAST_SHARP, SHARPEST = 0.1, 10.0
 """Far outside what was found: 1 on published machines, 2.2 on a shared one."""
+LEAST_GAIN = 0.5
+"""Of hardware threads: they get into each other's way, but not as much as this."""
+LEAST_MEMORY = 2**20
+"""Bytes for each core: what an operating system alone takes more than."""
+FASTEST_LINK, NEAREST_LINK = 1e12, 1e-9
+"""Bytes a second, ten times what there is; seconds, in which light goes 30 cm."""
+MOST_CARDS = 16
+"""Of a node: links from it to switches."""
 
 
 def contradictions(path: Path, cluster: Cluster) -> Iterator[Problem]:
@@ -26,7 +34,7 @@ def contradictions(path: Path, cluster: Cluster) -> Iterator[Problem]:
     node = cluster.node
     found = [*_shares(node), *_gains(node), *_memory(node), *_caches(node)]
     if cluster.network:
-        found += _network(cluster.network, cluster.nodes)
+        found += [*_network(cluster.network, cluster.nodes), *_links(cluster.network)]
     if cluster.mpi:
         found += _algorithms(cluster.mpi)
     found += [*_placements(cluster.messages), *_protocols(cluster.messages)]
@@ -52,8 +60,9 @@ def _shares(node: Node) -> _Found:
 
 
 def _gains(node: Node) -> _Found:
-    if node.smt_gain and node.smt_gain.value > node.threads_per_core:
-        what = f"{node.smt_gain.value:g} from {count(node.threads_per_core, 'hardware thread')}"
+    gain = node.smt_gain
+    if gain and not LEAST_GAIN <= gain.value <= node.threads_per_core:
+        what = f"{gain.value:g} from {count(node.threads_per_core, 'hardware thread')}"
         mend = "give what all threads of a core do together, over what one does alone"
         yield "node.smt_gain", what, mend
     if node.sharpness and not LEAST_SHARP <= node.sharpness.value <= SHARPEST:
@@ -113,6 +122,9 @@ def _caches(node: Node) -> _Found:
     if node.memory_bytes < (most := max((c.size_bytes for c in node.caches), default=0)):
         what = f"{size(node.memory_bytes)}, less than a cache of {size(most)}"
         yield "node.memory_bytes", what, "give the memory of a node in bytes"
+    elif node.memory_bytes < LEAST_MEMORY * node.cores:
+        what = f"{size(node.memory_bytes)} for {count(node.cores, 'core')}"
+        yield "node.memory_bytes", what, "give the memory of a node in bytes"
 
 
 _SHAPES = {"fat_tree": ("levels", "fat tree"), "torus": ("dimensions", "torus")}
@@ -138,6 +150,24 @@ def _network(network: Network, nodes: int) -> _Found:
         what += f"there are {nodes:,}"
         more = "more children" if tree else "larger dimensions"
         yield f"network.{key}", what, f"give {more}, or nodes = {network.places} at most"
+
+
+def _links(network: Network) -> _Found:
+    """Links that no machine has, and switches with more of them up than down."""
+    fast, far = network.link_bandwidth_bytes_per_s.value, network.link_latency_s.value
+    if fast > FASTEST_LINK:
+        mend = "give what one link carries each way, in bytes a second: 12.5e9 at 100 Gbit/s"
+        yield "network.link_bandwidth_bytes_per_s", f"{rate(fast)} can't be", mend
+    if far < NEAREST_LINK:
+        mend = "give the latency of a link with the switch behind it, in seconds"
+        yield "network.link_latency_s", f"{seconds(far)} can't be", mend
+    up = [level.parents * level.links for level in network.levels]
+    down = [MOST_CARDS, *(level.children * level.links for level in network.levels)]
+    for number, (more, most) in enumerate(zip(up, down, strict=False)):
+        if more > most:
+            of = f"a switch with {most:,} down" if number else "a node"
+            mend = "give the switches of this level that it is linked to, and the links to each"
+            yield dotted(("network", "levels", number)), f"{more:,} links up from {of}", mend
 
 
 def _placements(messages: Sequence[Messages]) -> _Found:

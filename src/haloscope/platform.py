@@ -203,14 +203,15 @@ def _table(cluster: Cluster) -> list[_Factor]:
     else:
         latency, bandwidth = _wire_latency(cluster, described), _bandwidth(described)
     switch = cluster.mpi.rendezvous_bytes.value if cluster.mpi else 0.0
-    found = []
+    found: list[_Factor] = []
     for first, piece in _sections(described, switch):
+        smallest = first if found else 0  # the first is that of all smaller messages, too
         overheads = 0.0 if first >= switch else _overheads(cluster)  # as SMPI has them
         fast = piece.bandwidth_bytes_per_s
         slow = piece.latency_s
         by_bandwidth = fast.value / bandwidth if fast else _UNLIMITED
         by_latency = max(_PROMPT, (slow.value - overheads) / latency) if slow else _PROMPT
-        found.append(_Factor(_above(first), by_bandwidth, by_latency))
+        found.append(_Factor(_above(smallest), by_bandwidth, by_latency))
     return found
 
 

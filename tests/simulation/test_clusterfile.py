@@ -76,11 +76,14 @@ def refused(tmp_path: Path, *changes: tuple[str, str]) -> tuple[Path, UserError]
         ("34603008", "34603", "node.caches", "L2 of 1 MiB, L3 of 33.8 KiB"),
         ("29.9e9", "400e9", "node.caches", "178 GB/s from L2, 400 GB/s from L3"),
         ("memory_bytes = 206158430208", "memory_bytes = 1", "node.memory_bytes", "1 B, less than"),
-        (
-            "memory_bytes = 206158430208",
-            "memory_bytes = 206158430208\nsmt_gain = { value = 3, source = 'x' }",
-            "node.smt_gain",
-            "3 from 2 hardware threads",
+        *(
+            (
+                "memory_bytes = 206158430208",
+                f"memory_bytes = 206158430208\nsmt_gain = {{ value = {gain}, source = 'x' }}",
+                "node.smt_gain",
+                f"{gain} from 2 hardware threads",
+            )
+            for gain in (0.4, 3)
         ),
         (
             "memory_bytes = 206158430208",
@@ -109,6 +112,37 @@ def refused(tmp_path: Path, *changes: tuple[str, str]) -> tuple[Path, UserError]
             "{ children = 61,",
             "network.levels",
             "a fat tree of 28 x 61 has places for 1,708 nodes, there are 1,736",
+        ),
+        *(
+            ("{ children = 62, parents = 20 }", level, "network.levels#2", f"{up} links up from a ")
+            for level, up in (
+                ("{ children = 62, parents = 29 }", "29"),
+                ("{ children = 62, parents = 20, links = 2 }", "40"),
+            )
+        ),
+        (
+            "levels = [{ children = 28 }",
+            "levels = [{ children = 28, parents = 17 }",
+            "network.levels#1",
+            "17 links up from a node",
+        ),
+        (
+            "link_bandwidth_bytes_per_s = { value = 12.5e9",
+            "link_bandwidth_bytes_per_s = { value = 12.5e12",
+            "network.link_bandwidth_bytes_per_s",
+            "12,500 GB/s can't be",
+        ),
+        (
+            "link_latency_s = { value = 0.55e-6",
+            "link_latency_s = { value = 0.55e-9",
+            "network.link_latency_s",
+            "0.550 ns can't be",
+        ),
+        (
+            "memory_bytes = 206158430208",
+            "memory_bytes = 40000000",
+            "node.memory_bytes",
+            "38.1 MiB for 48 cores",
         ),
         (
             'placement = "same-node"',
@@ -325,6 +359,11 @@ def test_a_file_that_is_not_there_or_no_toml_is_refused(tmp_path: Path) -> None:
             "nodes = 1736",
             'name = "other"\nnodes = 1736',
             {"name": ("it is 'odd'", "leave it out: a cluster is called as its file")},
+        ),
+        (
+            '"TACC\'s user guide: two levels, 28 nodes and 20 uplinks a leaf switch"',
+            '" "',
+            {"network.source": ("' ' won't do", "say where the numbers beside it are from")},
         ),
         (
             'library = "Intel MPI 18.0.0"\n',

@@ -13,7 +13,7 @@ import pytest
 from haloscope import cluster, clusterfile, platform
 from haloscope.case import Case, Layout
 from haloscope.cli import main
-from haloscope.cluster import Cluster, KernelRate, Quantity
+from haloscope.cluster import Cluster, KernelRate, Level, Quantity
 from haloscope.drawing import drawing
 from haloscope.errors import UserError
 from haloscope.places import Simulated, place, smpi
@@ -212,6 +212,7 @@ def test_protocols_between_nodes_are_what_two_nodes_of_a_switch_take() -> None:
     """Over links of 0.5 us and 10 GB/s. Messages within a node, which they scale too, stay."""
     small = {"first_bytes": 0, "last_bytes": 1024, "latency_s": quantity(2e-6)}
     large = {"first_bytes": 1025, "last_bytes": 2**20, "bandwidth_bytes_per_s": quantity(5e9)}
+    small["first_bytes"] = 8  # and less
     pieces = [{**small, "bandwidth_bytes_per_s": quantity(2e9)}, {**large, **small, **large}]
     one = described(messages=[messages("same-node"), messages("other-node", *pieces)])
     options = platform.settings(one)
@@ -240,6 +241,26 @@ def test_what_a_simulation_lacks_is_named() -> None:
     bare = whole.model_copy(update={"node": node, "network": None, "mpi": None, "messages": ()})
     missing = [problem.where.split(": ")[1] for problem in cluster.missing_for_simulation(bare)]
     assert missing == ["node.core_flops_per_s", "mpi", "messages", "network"]
+
+
+def test_memory_of_one_core_says_nothing_of_several() -> None:
+    whole = described()
+    node = whole.node.model_copy(update={"memory": whole.node.memory[:1]})
+    (problem,) = cluster.missing_for_simulation(whole.model_copy(update={"node": node}))
+    assert problem.where == "cluster tiny: node.memory"
+    single = node.model_copy(update={"cores": 1, "sockets": 1})
+    assert cluster.missing_for_simulation(whole.model_copy(update={"node": single})) == []
+
+
+def test_a_network_too_large_to_simulate_is_named() -> None:
+    """However few of its nodes a case takes, SimGrid has all of them."""
+    levels = (Level(children=1000), Level(children=201))
+    few = described()
+    assert few.network is not None
+    network = few.network.model_copy(update={"levels": levels})
+    (problem,) = cluster.missing_for_simulation(few.model_copy(update={"network": network}))
+    assert problem.where == "cluster tiny: network"
+    assert problem.what.startswith("201,000 places for nodes")
 
 
 def test_a_fat_tree_is_drawn_with_how_much_it_blocks() -> None:

@@ -271,6 +271,15 @@ def test_ranks_that_wait_for_ever_and_lack_of_memory_are_told_apart(
     (record,) = one.run([job(n=64)])
     assert record["outcome"] == "failed"
     assert re.match(reason, record["reason"]), record
+    assert "their arrays are" not in record["reason"]  # they are folded
+
+
+@pytest.mark.usefixtures("smpi")
+def test_arrays_that_need_too_much_memory_are_told_with_their_size(tmp_path: Path) -> None:
+    one = replace(runner(tmp_path), built=program(tmp_path, "raise(SIGKILL);"))
+    asked = replace(job(n=64).case, execute=True, memory_bytes=2**40)
+    (record,) = one.run([Job(asked, 0)])
+    assert "wanted more: their arrays are 1024 GiB; simulate fewer" in record["reason"]
 
 
 @pytest.mark.usefixtures("smpi")

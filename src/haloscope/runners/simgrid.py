@@ -265,7 +265,10 @@ def _why_it_failed(case: Case, ended: process.Ended) -> str:
     killed = ended.code == 128 + signal.SIGKILL  # as the system does where there is no more
     if killed or any(sign in ended.output for sign in _NO_MEMORY):
         ranks, taken = count(case.layout.ranks, "simulated rank"), size(ended.peak_bytes)
-        return f"{case.label}: out of memory: {ranks} had {taken} of this machine's and wanted more"
+        why = f"{case.label}: out of memory: {ranks} had {taken} of this machine's and wanted more"
+        if arrays := _arrays_bytes(case):
+            why += f": their arrays are {size(arrays)}"
+        return f"{why}; simulate fewer, or where there is more memory"
     if re.search("[Dd]eadlock (detected|or)", ended.output):
         return f"{case.label}: the simulated ranks wait for each other for ever (deadlock)"
     if told := re.search(r"/CRITICAL\] (.+)", ended.output):  # as of a collective that it hasn't
