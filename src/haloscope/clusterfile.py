@@ -37,14 +37,22 @@ def find(name: str) -> Cluster:
 
 
 def write(cluster: Cluster, path: Path) -> None:
-    """Write a cluster file; what is not known is left out of it."""
+    """Write a cluster file; what is not known is left out of it.
+
+    UserError, and nothing written, for what `load` would refuse.
+    """
+    data = tomllib.loads(tomli_w.dumps(cluster.model_dump(exclude_none=True)))
+    _checked(path, data)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(tomli_w.dumps(cluster.model_dump(exclude_none=True)), encoding="utf-8")
+    path.write_text(tomli_w.dumps(data), encoding="utf-8")
 
 
 def load(path: Path) -> Cluster:
     """Read a cluster file; the cluster is called as the file. UserError with all that is wrong."""
-    data = _read(path)
+    return _checked(path, _read(path))
+
+
+def _checked(path: Path, data: dict[str, Any]) -> Cluster:
     problems = []
     if "name" in data:
         mend = "leave it out: a cluster is called as its file"

@@ -63,13 +63,14 @@ def node(cases: Sequence[MeasuredCase], machine: Mapping[str, Any]) -> Node:
         Memory(cores=case.cores, bandwidth_bytes_per_s=_bandwidth(case, max(_traffic(case)), 1))
         for case in streams
     )
-    caches = [_cache(cache, streams, machine) for cache in machine["caches"]]
+    sockets, shared = _shares(machine)
+    caches = [_cache(cache, streams, machine, shared) for cache in machine["caches"]]
     sharpness = None
     if caches:
         caches[-1], sharpness = _last_cache(streams, caches, memory, machine["cores"])
     return Node(
         cpu=str(machine["cpu"]),
-        sockets=machine["sockets"],
+        sockets=sockets,
         cores=machine["cores"],
         threads_per_core=machine["threads_per_core"],
         memory_bytes=machine["memory_bytes"],
@@ -104,8 +105,27 @@ def _bandwidth(case: MeasuredCase, size: int, share: int) -> Quantity:
     return quantity(found, f"stream, all loops, {size} bytes a core, {case.cores} cores{each}")
 
 
+def _shares(machine: Mapping[str, Any]) -> tuple[int, dict[int, int]]:
+    """Sockets, and for each level the cores that share a cache of it, in equal parts.
+
+    Virtual machines say of themselves what no real one is: three cores on two sockets, or caches
+    that sockets share. Those are one socket, and caches of a part of one.
+    """
+    sockets = machine["sockets"] if machine["cores"] % machine["sockets"] == 0 else 1
+    own = machine["cores"] // sockets
+    parts = [part for part in range(1, own + 1) if own % part == 0]
+    levels = {cache["level"]: cache["shared_by"] for cache in machine["caches"]}
+    return sockets, {
+        level: max(part for part in parts if part <= max(1, shared or 1))
+        for level, shared in levels.items()
+    }
+
+
 def _cache(
-    cache: Mapping[str, int], streams: Sequence[MeasuredCase], machine: Mapping[str, Any]
+    cache: Mapping[str, int],
+    streams: Sequence[MeasuredCase],
+    machine: Mapping[str, Any],
+    shared: Mapping[int, int],
 ) -> Cache:
     """A level with the typical rate of the working sets that it holds and no smaller one does.
 
@@ -122,7 +142,9 @@ def _cache(
         rates.append(_bandwidth(case, middle, case.cores) if middle else None)
     alone, crowded = rates
     return Cache(
-        **cache,
+        level=cache["level"],
+        size_bytes=cache["size_bytes"],
+        shared_by=shared[cache["level"]],
         source=FOUND,
         bandwidth_bytes_per_s=alone,
         crowded_bytes_per_s=crowded if streams[-1].cores > 1 else None,

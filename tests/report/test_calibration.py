@@ -6,7 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 
 import pytest
-from recorded import MACHINE, Raw, cases, pingpong, poisson, stream
+from recorded import MACHINE, Raw, cases, pingpong, poisson, stream, write_folder
 from test_fits_tables import overheads
 
 from haloscope import cluster, clusterfile
@@ -151,6 +151,46 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "clusters" / "mine.toml"
     clusterfile.write(found, path)
     assert clusterfile.load(path) == found
+
+
+@pytest.mark.parametrize(
+    ("says", "sockets", "shared"),
+    [
+        ({"cores": 3, "sockets": 2}, 1, [1, 1, 3]),
+        ({"cores": 8, "sockets": 2}, 2, [1, 1, 4]),
+        ({"cores": 6, "sockets": 1}, 1, [1, 1, 3]),
+    ],
+)
+def test_what_a_virtual_machine_says_of_itself_becomes_one_that_can_be(
+    tmp_path: Path, says: dict[str, int], sockets: int, shared: list[int]
+) -> None:
+    """Odd cores of sockets, a cache that sockets share, four cores of six to a cache."""
+    levels = [{**cache, "shared_by": 1} for cache in MACHINE["caches"][:-1]]
+    last = {**MACHINE["caches"][-1], "shared_by": 8 if says["cores"] == 8 else 4}
+    machine = {**MACHINE, **says, "caches": [*levels, last]}
+    found = calibrate("mine", cases(measured()), machine, "2026-11-21")
+    assert found.node.sockets == sockets
+    assert [cache.shared_by for cache in found.node.caches] == shared
+    clusterfile.write(found, tmp_path / "mine.toml")
+
+
+def test_what_noise_made_impossible_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two cores with less than half of what one had."""
+    monkeypatch.chdir(tmp_path)
+    raws = [raw for raw in measured() if (raw["kernel"], raw["layout"]["ranks"]) != ("stream", 2)]
+    slow = [stream(ranks=2, launch=k) for k in range(6)]
+    for raw in slow:
+        for point in raw["points"]:
+            point["times_s"] = [8 * time for time in point["times_s"]]
+    folder = write_folder(tmp_path / "run", raws + slow)
+    with pytest.raises(UserError) as raised:
+        execute(Namespace(name="mine", folder=str(folder), launches=None))
+    (problem,) = raised.value.problems
+    assert problem.where == "clusters/mine.toml: node.memory#2.bandwidth_bytes_per_s"
+    assert problem.mend == f"so it was in {folder}: measure again, with nobody else on the machine"
+    assert not (tmp_path / "clusters").exists()
 
 
 def test_without_memory_nothing_is_written() -> None:

@@ -45,11 +45,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def execute(arguments: argparse.Namespace) -> int:
     """Measure unless records are given, fit, write; the exit code."""
     import platform
+    from dataclasses import replace
     from pathlib import Path
 
     from haloscope import clusterfile
     from haloscope.calibration import calibrate, summary
     from haloscope.dossier import open_folder
+    from haloscope.errors import UserError
 
     name = arguments.name or platform.node() or "machine"
     path = _file_to_write(name)
@@ -59,7 +61,11 @@ def execute(arguments: argparse.Namespace) -> int:
     dossier = open_folder(folder)
     when = max(record.ended or "" for record in dossier.records)[:10]
     found = calibrate(name, dossier.cases, dossier.machine or {}, when)
-    clusterfile.write(found, path)
+    try:
+        clusterfile.write(found, path)
+    except UserError as error:  # noise has made of it what no machine is
+        mend = f"so it was in {folder}: measure again, with nobody else on the machine"
+        raise UserError([replace(problem, mend=mend) for problem in error.problems]) from error
     for line in summary(found):
         print(line)
     print(f"cluster file: {path}")
