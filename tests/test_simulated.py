@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from haloscope import clusterfile, platform
+from haloscope import build, clusterfile, halobench, platform
 from haloscope.runners import process
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -40,7 +40,7 @@ def missing_program() -> str | None:
     return next((each for each in programs if shutil.which(each) is None), None)
 
 
-def build() -> None:
+def build_it() -> None:
     """Bring the simulated halobench up to date."""
     BINARY.parent.parent.mkdir(exist_ok=True)
     with FileLock(BINARY.parent.with_suffix(".lock")):
@@ -92,7 +92,7 @@ def smpi() -> None:
     missing = missing_program()
     if missing is not None:
         pytest.skip(f"{missing} is not there (Debian, Ubuntu: apt install simgrid libsimgrid-dev)")
-    build()
+    build_it()
 
 
 @pytest.mark.parametrize("execute", ["yes", "no"])
@@ -167,6 +167,14 @@ def test_memory_that_is_not_used_costs_nothing(smpi: None) -> None:
     assert ended.peak_bytes < 200e6
 
 
+def test_what_smpi_can_not_run_alone_answers_all_the_same(smpi: None) -> None:
+    program = build.asked(BINARY)
+    assert program != BINARY
+    plan = halobench.plan(program, "poisson_cg", {"n": 4, "exchange": "rma"}, ranks=5)
+    assert [problem.what for problem in plan.problems] == ["refused"]
+    assert halobench.plan(program, "poisson_cg", {"n": 64}, ranks=4).memory_bytes > 4 * 8 * 64**2
+
+
 def test_every_kernel_has_a_golden_time() -> None:
     registered = re.findall(r"^KERNEL\((\w+)\)", (ROOT / "halobench/kernels.def").read_text(), re.M)
     commands = " ".join(golden()).split()
@@ -175,7 +183,7 @@ def test_every_kernel_has_a_golden_time() -> None:
 
 def update() -> None:
     """Simulate every case anew; one line a case."""
-    build()
+    build_it()
     lines = (f"{json.dumps(case)}: {json.dumps(times(simulate(case, 'yes')))}" for case in golden())
     TIMES.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 

@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -128,17 +128,15 @@ class Simulated:
     simulated = True
 
     def complete(self, wanted: Wanted) -> bool:
-        """Both builds. UserError where SimGrid is not installed."""
-        return build.built(self._smpi) is not None and session.complete({"": None})
+        """UserError where SimGrid is not installed."""
+        return build.built(self._smpi) is not None
 
     def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
-        """halobench built with smpicxx; a real build answers questions, as SMPI's can't."""
-        simulator = self._smpi  # first: without SimGrid nothing needs to be built
-        real = session.usual(tell)
+        """halobench built with smpicxx."""
         with tell.steps() as steps:
-            program = build.build(simulator, say=tell.say, progress=steps)
-        built = Built(simulator, program, build.source_hash())
-        return replace(real, built={SIMGRID: built}, names=(SIMGRID,), planner=real.program)
+            program = build.build(self._smpi, say=tell.say, progress=steps)
+        built = Built(self._smpi, program, build.source_hash())
+        return Workbench({SIMGRID: built}, (SIMGRID,), ())
 
     @cached_property
     def _smpi(self) -> Toolchain:

@@ -30,20 +30,18 @@ class Workbench:
     """halobench as every toolchain that is needed built it, and what stands in the way of others.
 
     built has at least one entry; names are those that a run without toolchains is measured with.
-    missing: libraries that are known but can't be had here, and why. planner: what answers
-        questions about cases, where what is built can't be asked.
+    missing: libraries that are known but can't be had here, and why.
     """
 
     built: Mapping[str, Built]
     names: tuple[str, ...]
     problems: tuple[Problem, ...]
     missing: Mapping[str, str] = field(default_factory=dict)
-    planner: Halobench | None = None
 
     @property
     def program(self) -> Halobench:
         """Any of the programs, to plan with: they all plan alike."""
-        return self.planner or Halobench(next(iter(self.built.values())).program)
+        return Halobench(build.asked(next(iter(self.built.values())).program))
 
 
 def workbench(wanted: Mapping[str, Sequence[str] | None], tell: Teller) -> Workbench:
@@ -154,6 +152,7 @@ class Halobench:
 
     binary: Path
     _known: dict[str, halobench.Kernel] = field(default_factory=dict)
+    _forecasts: dict[tuple[Any, ...], Forecast] = field(default_factory=dict)
 
     def kernels(self) -> Sequence[str]:
         """The names of all kernels."""
@@ -186,8 +185,12 @@ class Halobench:
     ) -> Forecast:
         """One case's resolved parameters, memory and problems."""
         given = {key: text(value) for key, value in params.items()}
-        files = matrices.folder()
-        return halobench.plan(self.binary, kernel, given, ranks=ranks, threads=threads, files=files)
+        question = (kernel, *given.items(), ranks, threads)
+        if question not in self._forecasts:
+            self._forecasts[question] = halobench.plan(
+                self.binary, kernel, given, ranks=ranks, threads=threads, files=matrices.folder()
+            )
+        return self._forecasts[question]
 
 
 def site(bench: Workbench, *, oversubscribe: bool) -> Site:

@@ -75,6 +75,20 @@ def test_built_once_and_then_taken_from_the_cache(
     assert built(toolchain, source) == (program, [])
 
 
+def test_what_can_be_asked_is_built_beside_a_program_that_can_t(
+    toolchain: Toolchain, source: Path
+) -> None:
+    program, _ = built(toolchain, source)
+    assert build.asked(program) == program
+    lines = (
+        "add_executable(halobench_asked main.cpp)\nadd_dependencies(halobench halobench_asked)\n"
+    )
+    (source / "CMakeLists.txt").write_text(CMAKE + lines)
+    program, _ = built(toolchain, source)
+    assert build.asked(program) == program.with_name("halobench_asked")
+    assert output(build.asked(program)) == "first\n"
+
+
 def test_a_change_of_the_sources_builds_anew_beside_the_old(
     toolchain: Toolchain, source: Path
 ) -> None:
