@@ -32,7 +32,8 @@ class Cell:
 
     keys: what tells it from others in its table. reading: of what the paper says, where there are
     several. fitted: could the cluster file's numbers have been taken from it? telling: has it
-    digits enough for an error? problem: why there is no prediction, if there is none.
+    digits enough for an error? step: in which it was printed. problem: why there is no prediction,
+    if there is none.
     """
 
     table: str
@@ -42,6 +43,7 @@ class Cell:
     fitted: bool
     reading: str = ""
     telling: bool = True
+    step: float = 0.0
     predicted: float | None = None
     problem: str | None = None
 
@@ -56,6 +58,13 @@ class Cell:
         if self.predicted is None or not self.telling:
             return None
         return self.predicted / self.published - 1
+
+    @property
+    def as_printed(self) -> bool | None:
+        """Could the prediction have been printed like this? None without one."""
+        if self.predicted is None:
+            return None
+        return abs(self.predicted - self.published) <= self.step / 2
 
 
 @dataclass(frozen=True)
@@ -146,10 +155,10 @@ def _todo(table: PaperTable, there: Simulated) -> Iterator[_Todo]:
         if table.kind == JACOBI:
             yield from _sweeps(table.id, said, there)
         elif isinstance(said["time_s"], int | float):
-            yield _solve(table.id, said)
+            yield _solve(table, said)
 
 
-def _solve(table: str, said: Mapping[str, Any]) -> _Todo:
+def _solve(table: PaperTable, said: Mapping[str, Any]) -> _Todo:
     """The published program's variant and exchange are facts of the table.
 
     Nothing is said of where a node's processes are (OMP_PROC_BIND, which some tables name, places
@@ -158,9 +167,10 @@ def _solve(table: str, said: Mapping[str, Any]) -> _Todo:
     keys = {name: said.get(name, 1) for name in ("n", "nodes", "ppn", "threads")}
     published = float(said["time_s"])
     cell = Cell(
-        *(table, WALL_TIME, keys, published),
+        *(table.id, WALL_TIME, keys, published),
         fitted=keys["nodes"] == 1,
         telling=published >= SHORTEST_S,
+        step=table.resolution_s or 0.0,
     )
     given = {"n": keys["n"], "variant": said["variant"], "exchange": said["exchange"]}
     layout = Layout(int(keys["nodes"]), int(keys["ppn"]), int(keys["threads"]), bind="spread")

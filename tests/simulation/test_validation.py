@@ -43,6 +43,15 @@ def test_short_times_have_no_error() -> None:
     assert cell(5, None).error is None
 
 
+def test_short_times_are_printed_alike_or_not() -> None:
+    """In whole seconds."""
+    told = [replace(cell(4, time, telling=False), step=1.0).as_printed for time in (3.4, 3.6, 4.5)]
+    assert told == [False, True, True]
+    assert cell(4, None).as_printed is None
+    steps = {one.cell.step for one in todo(tables_of("hpcf-2018-10", ["4.1"])[0])}
+    assert steps == {1.0}
+
+
 def test_the_median_and_the_worst_of_those_that_have_one() -> None:
     errors = Errors.of([cell(10, 12), cell(10, 9), cell(10, 10.5), cell(1, 5, telling=False)])
     assert errors.cells == 3

@@ -245,7 +245,7 @@ def _rate(cell: Cell) -> str:
 
 def _show_errors(cells: Sequence[Cell], out: Console) -> None:
     from haloscope.quantities import count
-    from haloscope.validation import Errors
+    from haloscope.validation import SHORTEST_S, Errors
 
     reading = f"{cells[0].reading}: " if cells[0].reading else ""
     for name, part in (
@@ -257,6 +257,11 @@ def _show_errors(cells: Sequence[Cell], out: Console) -> None:
             many = count(errors.cells, "cell")
             found = f"median error {errors.median:.1%}, worst {errors.worst:.1%}"
             out.print(f"{reading}{name}: {many}, {found}")
+    short = [cell for cell in cells if not cell.telling and cell.as_printed is not None]
+    if short:
+        alike = sum(bool(cell.as_printed) for cell in short)
+        told = f"{count(len(short), 'cell')} below {SHORTEST_S:g} s, which have no error: {alike}"
+        out.print(f"{reading}{told} would be printed as published")
 
 
 def _cell(cell: Cell | None) -> str:
