@@ -130,12 +130,14 @@ class Level(_Part):
     children: nodes or switches below each switch of this level; parents: switches of this level
     that each of those is linked to; links: parallel links to each of them. A blocking factor of two
     is half as many parents times links as a switch has children. At the first level parents times
-    links are the cards of a node: more than one where it has several rails.
+    links are the cards of a node: more than one where it has several rails. ports: of a switch of
+    this level, up and down; not simulated, links can't be more.
     """
 
     children: Count
     parents: Count = 1
     links: Count = 1
+    ports: Count | None = None
 
 
 class Network(_Part):

@@ -25,6 +25,15 @@ def ready() -> dict[str, Path]:
     return {path.stem: path for folder in folders for path in sorted(folder.glob("*.toml"))}
 
 
+def of_the_user(name: str) -> str:
+    """Where a file of the user's stands, and what it hides; "" for one that came with haloscope."""
+    path, ours = ready().get(name, Path(name)).absolute(), share("clusters").absolute()
+    if path.parent == ours:
+        return ""
+    hides = (ours / f"{name}.toml").exists()
+    return f"{path}, in place of haloscope's own" if hides else str(path)
+
+
 def find(name: str) -> Cluster:
     """The cluster of that name, or of a file. UserError, with the nearest, where there is none."""
     known = ready()

@@ -168,6 +168,12 @@ def _links(network: Network) -> _Found:
             of = f"a switch with {most:,} down" if number else "a node"
             mend = "give the switches of this level that it is linked to, and the links to each"
             yield dotted(("network", "levels", number)), f"{more:,} links up from {of}", mend
+    for number, level in enumerate(network.levels):
+        needed = down[number + 1] + (up[number + 1] if number + 1 < len(up) else 0)
+        if level.ports is not None and needed > level.ports:
+            what = f"{level.ports:,}, and {needed:,} links up and down"
+            mend = "give the ports of one switch, or fewer links"
+            yield dotted(("network", "levels", number, "ports")), what, mend
 
 
 def _placements(messages: Sequence[Messages]) -> _Found:

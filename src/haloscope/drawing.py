@@ -54,7 +54,8 @@ def _up(levels: tuple[Level, ...], number: int) -> int:
 
 
 def _blocking(levels: tuple[Level, ...], number: int) -> str:
-    """How many nodes share a link up from a level."""
+    """How many nodes share a link up from a level, of all the links between."""
     here = levels[: number + 1]
     nodes = prod(one.children for one in here)
-    return f"blocking {nodes / (_up(levels, number) * prod(one.parents for one in here)):.3g}:1"
+    links = _up(levels, number) * prod(one.parents for one in here)
+    return f"blocking {nodes / links:.3g}:1, nodes to links up"

@@ -104,7 +104,9 @@ def simulated(records: Sequence[Record]) -> Iterator[str]:
         f"Nothing ran on {clusters}: halobench ran under SimGrid's SMPI, on the machine that the "
         f"cluster file describes (haloscope cluster show {clusters}: its numbers, each with its "
         "source). Messages take the time that the simulated network gives them, computation the "
-        "time that the node model says. The time of a step is the maximum over processes."
+        "time that the node model says. The time of a step is the maximum over processes. Messages "
+        "inside a node take what the file says of two ranks, however many are under way, and none "
+        "of the memory's bandwidth."
     )
     yield _cut_short(records)
     checked = sum(bool(_simulation(record)["verified"]) for record in records)

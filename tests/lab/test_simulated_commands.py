@@ -211,3 +211,14 @@ def test_once_refuses_what_a_cluster_has_not(
 ) -> None:
     with pytest.raises(UserError, match=why):
         haloscope("once", "fake", "--on", "stampede2", *options)
+
+
+def test_the_list_has_cluster_files_that_can_t_be_read(
+    haloscope: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("clusters").mkdir()
+    Path("clusters", "bad.toml").write_text("nodes =", encoding="utf-8")
+    assert haloscope("list") == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "bad can't be read: haloscope cluster show bad says why" in out
+    assert "1008 of its 1032 nodes, as [network] has it" in out

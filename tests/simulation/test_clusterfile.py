@@ -114,17 +114,28 @@ def refused(tmp_path: Path, *changes: tuple[str, str]) -> tuple[Path, UserError]
             "a fat tree of 28 x 61 has places for 1,708 nodes, there are 1,736",
         ),
         *(
-            ("{ children = 62, parents = 20 }", level, "network.levels#2", f"{up} links up from a ")
+            (
+                "ports = 48 }, { children = 62, parents = 20 }",
+                f"ports = 99 }}, {level}",
+                "network.levels#2",
+                f"{up} links up from a ",
+            )
             for level, up in (
                 ("{ children = 62, parents = 29 }", "29"),
-                ("{ children = 62, parents = 20, links = 2 }", "40"),
+                ("{ children = 62, parents = 15, links = 2 }", "30"),
             )
         ),
         (
-            "levels = [{ children = 28 }",
+            "levels = [{ children = 28, ports = 48 }",
             "levels = [{ children = 28, parents = 17 }",
             "network.levels#1",
             "17 links up from a node",
+        ),
+        (
+            "ports = 48",
+            "ports = 36",
+            "network.levels#1.ports",
+            "36, and 48 links up and down",
         ),
         (
             "link_bandwidth_bytes_per_s = { value = 12.5e9",
@@ -361,7 +372,7 @@ def test_a_file_that_is_not_there_or_no_toml_is_refused(tmp_path: Path) -> None:
             {"name": ("it is 'odd'", "leave it out: a cluster is called as its file")},
         ),
         (
-            '"TACC\'s user guide: two levels, 28 nodes and 20 uplinks a leaf switch"',
+            '"TACC\'s user guide: two levels, 28 nodes and 20 uplinks a leaf switch of 48 ports"',
             '" "',
             {"network.source": ("' ' won't do", "say where the numbers beside it are from")},
         ),

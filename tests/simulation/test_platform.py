@@ -269,9 +269,9 @@ def test_a_fat_tree_is_drawn_with_how_much_it_blocks() -> None:
     assert network is not None
     assert list(drawing(network, 1008)) == [
         ("▢   ▢   ▢  …  ▢", "7 switches, 6 links down"),
-        ("│ ╳ │ ╳ │     │", "blocking 24:1"),
+        ("│ ╳ │ ╳ │     │", "blocking 24:1, nodes to links up"),
         ("▢   ▢   ▢  …  ▢", "42 switches, 6 links down, 1 up"),
-        ("│ ╳ │ ╳ │     │", "blocking 4:1"),
+        ("│ ╳ │ ╳ │     │", "blocking 4:1, nodes to links up"),
         ("▢   ▢   ▢  …  ▢", "36 switches, 28 links down, 7 up"),
         ("├┬┐ ├┬┐ ├┬┐   ├┬┐", ""),
         ("●●● ●●● ●●● … ●●●", "1,008 nodes, 28 under each switch"),
@@ -285,7 +285,7 @@ def test_what_is_said_not_to_block_does_not(name: str) -> None:
     assert found.network is not None
     assert re.search("non-blocking|blocking 1:1", found.network.source)
     told = {words for _, words in drawing(found.network, found.nodes) if "blocking" in words}
-    assert told == {"blocking 1:1"}
+    assert told == {"blocking 1:1, nodes to links up"}
 
 
 def test_a_flat_network_is_one_switch_and_a_torus_is_a_ring_along_each_dimension() -> None:
@@ -305,6 +305,7 @@ def test_a_cluster_is_shown_with_its_sources(capsys: pytest.CaptureFixture[str])
     out = capsys.readouterr().out
     assert "blocking 1.4:1" in out
     assert "33 MiB for 24 cores" in out
+    assert "switches of 48 ports" in out
     assert "I_MPI_EAGER_THRESHOLD" in out
 
 
@@ -313,8 +314,19 @@ def test_a_file_is_shown_as_it_is_run(tmp_path: Path, capsys: pytest.CaptureFixt
     clusterfile.write(described(), path)
     assert main(["cluster", "show", str(path)]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("mine from a test")
+    assert out.startswith(f"mine from a test\n{path}\n")
     assert "allreduce by rdb\n" in "\n".join(line.rstrip() for line in out.splitlines())
+
+
+def test_a_file_of_one_s_own_is_said_to_hide_haloscope_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    clusterfile.write(described(), Path("clusters", "tara.toml"))
+    assert main(["cluster", "show", "tara"]) == 0
+    hiding = f"\n{tmp_path / 'clusters' / 'tara.toml'}, in place of haloscope's own\n"
+    assert hiding in capsys.readouterr().out
+    assert clusterfile.of_the_user("stampede2") == ""
 
 
 def test_every_cluster_file_can_be_simulated() -> None:

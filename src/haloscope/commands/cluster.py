@@ -44,6 +44,8 @@ def execute(arguments: argparse.Namespace) -> int:
     found = clusterfile.find(arguments.name)
     out = Console(highlight=False)
     out.print(Text(found.name, style="bold"), Text(f"from {found.source}"))
+    if where := clusterfile.of_the_user(arguments.name):
+        out.print(Text(where), soft_wrap=True)
     table = Table.grid(padding=(0, 2), pad_edge=True)
     for name, value, source in _lines(found):
         table.add_row(name, Text.assemble(value, (source and f"\n{source}", "dim")))
@@ -59,13 +61,16 @@ def _lines(found: Cluster) -> Iterator[tuple[str, str, str]]:
     """What there is to say: name, value, source."""
     from haloscope.cluster import OTHER_NODE
     from haloscope.drawing import drawing
-    from haloscope.quantities import rate, seconds, size
+    from haloscope.quantities import count, listed, rate, seconds, size
 
     yield from _node(found)
     if found.network:
         yield "network", found.network.name, found.network.source
         for picture, words in drawing(found.network, found.nodes):
             yield "", f"{picture:20}{words}".rstrip(), ""
+        ports = [count(level.ports, "port") for level in found.network.levels if level.ports]
+        if ports:
+            yield "", f"switches of {listed(ports)}, from the nodes up", ""
         yield from _rate("a link", found.network.link_bandwidth_bytes_per_s, "")
         latency = found.network.link_latency_s
         yield "", seconds(latency.value), latency.source
@@ -115,16 +120,16 @@ def _node(found: Cluster) -> Iterator[tuple[str, str, str]]:
 
 def _core_lines(node: Node) -> Iterator[tuple[str, str, str]]:
     """Of a core, its caches and its threads."""
-    from haloscope.quantities import count, size
+    from haloscope.quantities import count, flops, size
 
     if node.core_flops_per_s:
-        flops = node.core_flops_per_s
-        yield "a core", f"{flops.value / 1e9:g} Gflop/s", flops.source
+        rate = node.core_flops_per_s
+        yield "a core", flops(rate.value), rate.source
     for one in node.kernels:
         for each, where in ((one.core_flops_per_s, ""), (one.crowded_flops_per_s, " in a crowd")):
             if each:
                 name = " ".join(filter(None, (f"a core{where},", one.kernel, one.variant)))
-                yield name, f"{each.value / 1e9:g} Gflop/s", each.source
+                yield name, flops(each.value), each.source
     for cache in node.caches:
         shared = f" for {count(cache.shared_by, 'core')}" if cache.shared_by > 1 else " a core"
         yield f"cache L{cache.level}", size(cache.size_bytes) + shared, cache.source

@@ -34,6 +34,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Print the lists; the exit code."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from haloscope import halobench, papers, session, studyfile, toolchain
     from haloscope.progress import Teller
@@ -45,7 +46,7 @@ def execute(arguments: argparse.Namespace) -> int:
         table = Table(title=title, title_justify="left", show_header=False, box=None)
         table.add_column(style="bold", no_wrap=True)
         for row in rows:
-            table.add_row(*row)
+            table.add_row(*map(Text, row))  # what is in brackets is no markup
         out.print(table, "")
 
     show("studies", (_study(path, bench) for path in studyfile.ready()))
@@ -60,9 +61,16 @@ def execute(arguments: argparse.Namespace) -> int:
 def _clusters() -> list[tuple[str, str]]:
     """The cluster files here, by name, with where their numbers are from."""
     from haloscope import clusterfile
+    from haloscope.errors import UserError
 
-    found = [clusterfile.load(path) for path in clusterfile.ready().values()]
-    return [(one.name, one.source) for one in found]
+    def told(name: str, path: Path) -> str:
+        try:
+            source = clusterfile.load(path).source
+        except UserError:
+            source = f"can't be read: haloscope cluster show {name} says why"
+        return "\n".join(filter(None, (source, clusterfile.of_the_user(name))))
+
+    return [(name, told(name, path)) for name, path in clusterfile.ready().items()]
 
 
 def _study(path: Path, bench: Workbench) -> tuple[str, str, str]:
