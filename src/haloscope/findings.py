@@ -153,9 +153,10 @@ def _solver(cases: Sequence[MeasuredCase]) -> Iterator[Finding]:
     for variant in dict.fromkeys(str(use.case.settings.get("variant")) for use in known):
         own = [use for use in known if str(use.case.settings.get("variant")) == variant]
         best = max(own, key=lambda u: (u.working_set_bytes, u.case.cores, u.achieved.value))
+        why = ", as caches serve a part" if best.share and best.share > 1.05 else ""
         yield Finding(
-            f"The {variant} solver reaches {percent(best.share)} of what stream's triad allows: "
-            f"{rate(best.achieved.value)} (N = {best.case.settings.get('n')}, "
+            f"The {variant} solver reaches {percent(best.share)} of what stream's triad allows"
+            f"{why}: {rate(best.achieved.value)} (N = {best.case.settings.get('n')}, "
             f"{count(best.case.cores, 'core')})."
         )
 

@@ -38,6 +38,11 @@ def test_the_quick_study_in_plain_words() -> None:
     ]
 
 
+def test_more_than_memory_gives_has_its_reason() -> None:
+    told = texts([stream(), poisson(512, time_s=0.1)])
+    assert any("what stream's triad allows, as caches serve a part: 115 GB/s" in t for t in told)
+
+
 def test_ratios_have_their_interval_where_launches_allow_one() -> None:
     raws = [poisson(256, ranks=p, launch=k) for p in (1, 2) for k in range(6)]
 
