@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 import haloscope
-from haloscope import session, toolchain
+from haloscope import halobench, session, toolchain
 from haloscope.errors import UserError
 from haloscope.progress import Teller
 from haloscope.session import Halobench
@@ -86,3 +86,17 @@ def test_runners_know_cases_toolchains_and_records_and_nothing_else_of_ours() ->
                 parts = (node.module or "").split(".")
                 names = [parts[1]] if len(parts) > 1 else [name.name for name in node.names]
                 assert set(names) <= allowed, f"{path.name} imports {names}"
+
+
+def test_the_same_question_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, int]] = []
+
+    def plan(*_: object, ranks: int, threads: int, **__: object) -> halobench.Plan:
+        asked.append((ranks, threads))
+        return halobench.Plan({}, ranks, ())
+
+    monkeypatch.setattr(halobench, "plan", plan)
+    program = Halobench(Path("halobench"))
+    for n, ranks, threads in ((8, 1, 1), (8, 2, 1), (8, 1, 1), (8, 1, 2), (9, 1, 1), (9, 1, 1)):
+        assert program.forecast("fake", {"n": n}, ranks, threads).memory_bytes == ranks
+    assert asked == [(1, 1), (2, 1), (1, 2), (1, 1)]

@@ -154,6 +154,9 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     assert "may have set parameters: 1 cell, median error 0.1%, worst 0.1%" in shown
     assert "only predicted: 5 cells, median error 0.1%, worst 0.1%" in shown
 
-    cells.append(on(1, 1, 1, None))
+    short = replace(on(2, 1, 1, 3.4), published=3.0, telling=False, step=1.0)
+    cells += [short, replace(short, predicted=3.6), on(1, 1, 1, None)]
     assert main(command) == 1
-    assert "no room" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "no room" in out
+    assert "2 cells below 5 s, which have no error: 1 would be printed as published" in out
