@@ -129,6 +129,13 @@ def test_a_ring_of_one_rank_gets_its_messages_back(smpi: None) -> None:
     smpirun(BINARY, arguments, ranks=1)
 
 
+@pytest.mark.parametrize("command", ["pingpong sizes=8", "sf_grid n=4", "spmv size=16x16x16"])
+def test_one_step_of_many_ranks_takes_what_each_of_many_does(smpi: None, command: str) -> None:
+    """They start together, however they left the barrier."""
+    once, often = (simulate(f"{command} repetitions=1 steps={n}", "yes") for n in (1, 50))
+    assert once["times_s"][0] == pytest.approx(often["times_s"][0], rel=0.02)
+
+
 def test_rendezvous_begins_at_its_first_byte(smpi: None) -> None:
     """With three latencies in place of one, as a cluster file without protocols has it."""
     settings = platform.settings(clusterfile.load(ROOT / "clusters" / "tara.toml"))  # from 12 KiB

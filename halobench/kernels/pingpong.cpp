@@ -308,7 +308,7 @@ Plan plan_pingpong(const Params& params, const Shape& shape) {
     return plan;
   }
   const auto pairs = parse_pairs(params.text("pairs"), shape.ranks, plan.problems);
-  if (params.choice("cache") == "off" && last_cache_bytes() == 0) {
+  if (params.choice("cache") == "off" && !simulated() && last_cache_bytes() == 0) {
     plan.problems.push_back({"cache", "off",
                              "this system does not say how large its last cache is, so nothing "
                              "can be kept out of it; give warm"});

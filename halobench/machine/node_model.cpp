@@ -82,10 +82,11 @@ NodeModel::Use NodeModel::use(int ranks_on_node, int threads) const {
   const double fullest = packed_ ? std::min(in_use, of_a_socket) : std::ceil(in_use / sockets_);
   const double sharing = std::ceil(in_use / cores_);
   Use use;
+  use.spans = packed_ && ranks_on_node < sockets_ && threads > of_a_socket;
   use.packed = packed_ ? fullest : 1;
-  use.busy = packed_ && fullest > 1 ? std::max(in_use, fullest * sockets_) : in_use;
+  const bool waits = packed_ && fullest > 1 && !use.spans;  // for the fullest socket
+  use.busy = waits ? std::max(in_use, fullest * sockets_) : in_use;
   use.crowd = of_a_socket > 1 ? std::clamp((fullest - 1) / (of_a_socket - 1), 0.0, 1.0) : 0.0;
-  use.spans = ranks_on_node < sockets_ && threads > of_a_socket;
   use.own = sharing > 1 ? std::min(1.0, smt_gain_ / sharing) : 1.0;
   return use;
 }

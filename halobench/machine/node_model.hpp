@@ -36,9 +36,9 @@ struct MemoryPoint {
 /// out. Cores in use are spread over the sockets and the instances of a cache evenly; or, if
 /// packed, they fill one socket before the next, and all is as slow as on the fullest. The memory's
 /// bandwidth is interpolated between the numbers of cores it is given for; so are rates of a core,
-/// between one alone on its socket and a full one. A rank that reaches beyond a socket fills the
-/// first one, whose memory then works longest; where there are ranks for all sockets, each keeps to
-/// its own. Where hardware threads share cores, all wait for those that do.
+/// between one alone on its socket and a full one. Packed threads of a rank that reaches beyond a
+/// socket fill the first one, whose memory then works longest; where there are ranks for all
+/// sockets, each keeps to its own. Where hardware threads share cores, all wait for those that do.
 class NodeModel {
  public:
   /// Reads lines of
@@ -62,7 +62,7 @@ class NodeModel {
     double busy;    ///< threads, if all sockets had as many as the fullest
     double crowd;   ///< of the fullest socket: 0 for one core in use, 1 for all
     double own;     ///< what a thread has of a core: less than one where threads share cores
-    bool spans;     ///< has a rank more threads than a socket has cores, and no socket of its own?
+    bool spans;  ///< has a packed rank more threads than a socket has cores, and none of its own?
   };
 
   Use use(int ranks_on_node, int threads) const;

@@ -53,10 +53,20 @@ void memory_is_shared_by_the_cores_in_use() {
   near(bandwidth(huge, 16, 1), 4e10 / 16);  // no more cores, no more bandwidth
 }
 
-void a_rank_fills_one_socket_before_the_next() {
-  near(bandwidth(huge, 1, 6), 0.75 * 3.7e10);  // four of six threads on the first: 6 / 8
-  near(bandwidth(huge, 1, 8), 4e10);
-  near(bandwidth(huge, 2, 6), 4e10 / 2);  // each has a socket of its own, and crowds it
+void packed_threads_fill_one_socket_before_the_next() {
+  const auto packed = read(std::string(machine) + "packed\n");
+  const auto bytes_per_s = [&](int ranks, int threads) {
+    return 1e12 / packed.seconds({1e12, 0, huge}, ranks, threads);
+  };
+  near(bytes_per_s(1, 4), 4e10 / 2);       // one socket's memory
+  near(bytes_per_s(1, 6), 0.75 * 3.7e10);  // four of six threads on the first: 6 / 8
+  near(bytes_per_s(1, 8), 4e10);
+  near(bytes_per_s(2, 6), 4e10 / 2);    // each has a socket of its own, and crowds it
+  near(bandwidth(huge, 1, 6), 3.7e10);  // spread: three on each
+  for (int threads = 1; threads < 8; ++threads) {
+    expect::is_true(bytes_per_s(1, threads + 1) > 0.99 * bytes_per_s(1, threads), "one more");
+    expect::is_true(bandwidth(huge, 1, threads + 1) > bandwidth(huge, 1, threads), "one more");
+  }
 }
 
 void caches_serve_what_they_hold_of_the_working_set() {
@@ -167,7 +177,7 @@ void a_bad_file_is_refused() {
 int main() {
   flops_bound_what_has_few_bytes();
   memory_is_shared_by_the_cores_in_use();
-  a_rank_fills_one_socket_before_the_next();
+  packed_threads_fill_one_socket_before_the_next();
   caches_serve_what_they_hold_of_the_working_set();
   the_sharpness_says_how_soon_the_last_cache_is_too_small();
   a_cache_is_shared_by_the_cores_in_use_on_its_socket();

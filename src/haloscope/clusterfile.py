@@ -69,7 +69,15 @@ def _checked(path: Path, data: dict[str, Any]) -> Cluster:
     try:
         found = Cluster.model_validate({**data, "name": path.stem})
     except ValidationError as error:
-        wrong = [_problem(path, detail) for detail in error.errors()]
+        details = error.errors()
+        inside = {
+            detail["loc"][:depth] for detail in details for depth in range(len(detail["loc"]))
+        }
+        wrong = [  # a list whose entries are wrong is not too short besides
+            _problem(path, one)
+            for one in details
+            if one["type"] != "too_short" or one["loc"] not in inside
+        ]
         raise UserError([*problems, *wrong]) from error
     problems += [one for quantity in _quantities(data) for one in _impossible(path, *quantity)]
     if problems := problems or list(contradictions(path, found)):
@@ -164,8 +172,14 @@ def _wanted(table: type[BaseModel], location: Location) -> str:
     if (inner := _model(annotation)) is Quantity:
         return f'give a number{unit} and where it is from: {{ value = ..., source = "..." }}'
     if inner is not None:
-        needed = [key for key, field in inner.model_fields.items() if field.is_required()]
-        return f"give a table with at least {', '.join(needed)}"
+        needed = [
+            f'{key} = {{ value = ..., source = "..." }}' if field.annotation is Quantity else key
+            for key, field in inner.model_fields.items()
+            if field.is_required()
+        ]
+        several = get_origin(annotation) is tuple and not isinstance(location[-1], int)
+        many = f"a list, as [[{dotted(location)}]] before each table, " if several else "a table "
+        return f"give {many}with at least {', '.join(needed)}"
     if keys[-1] == "source":
         return (
             "say where the numbers beside it are from: a data sheet, a paper, or assumed, and why"

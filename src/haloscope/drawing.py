@@ -20,12 +20,8 @@ def drawing(network: Network, nodes: int) -> Iterator[tuple[str, str]]:
     """The network from its top down: each line of the picture, and what it shows in words."""
     if network.topology == "torus":
         sizes = " x ".join(map(str, network.dimensions))
-        words = (
-            f"torus of {sizes} nodes",
-            "each has a link each way along each",
-            "every row: a ring",
-        )
-        yield from zip(_TORUS, words, strict=True)
+        links = "each has a link each way along each"
+        yield from zip(_TORUS, (f"torus of {sizes} nodes", links, "every row: a ring"), strict=True)
         return
     levels = network.levels or (Level(children=nodes),)
     for number in reversed(range(len(levels))):

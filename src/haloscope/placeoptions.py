@@ -32,6 +32,8 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def misplaced(arguments: argparse.Namespace) -> Iterator[Problem]:
     """The options given that the place has no use for."""
+    from pathlib import Path
+
     from haloscope.errors import Problem
 
     if arguments.on != "local":
@@ -39,6 +41,8 @@ def misplaced(arguments: argparse.Namespace) -> Iterator[Problem]:
             if getattr(arguments, option):
                 mend = "leave it out, or run on this machine"
                 yield Problem(f"--{option}", "can't be simulated", mend)
+        if arguments.keep and Path(arguments.keep).exists() and not Path(arguments.keep).is_dir():
+            yield Problem(f"--keep {arguments.keep}", "is a file", "give a folder, new or there")
         return
     mend = "it is for simulated cases: --on PLACE"
     if arguments.keep:

@@ -148,6 +148,7 @@ def settings(cluster: Cluster) -> list[str]:
         "smpi/privatization": "no",  # halobench has no variables that ranks would have to share
         "smpi/wtime": "0",
         "smpi/shared-malloc": "local",  # of memory that is not used: one piece for all ranks
+        "network/crosstraffic": "no",  # no acknowledgements of TCP's in the other direction
         # Bytes a second: SimGrid's own 1e-5 is what rounding leaves of 2e10, and there it gives up.
         "maxmin/precision": "1e-3",
         **({f"smpi/{key}": f"0:{send.value!r}:0" for key in ("os", "ois")} if send else {}),

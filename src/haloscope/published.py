@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from haloscope.evidence import MeasuredCase
@@ -15,6 +15,9 @@ _SETTINGS = ("exchange", "threads", "places", "bind")
 """Facts of a published table that a measured case must share; a cluster's name is none of them."""
 
 _KEYS = ("n", "nodes", "ppn", "ranks", "threads")
+
+_OF_ANY_MACHINE = ("iterations", "error_max")
+"""Columns that say nothing of the machine."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +62,13 @@ class Library:
         """The published value of a column for a case's setting; None where nothing was published.
 
         kinds: of tables to look in, best first. keys: settings that must agree with its row.
+        A simulated time stands beside those of its own cluster, whichever table was asked for.
         """
         tables = [table for table in self.tables(kinds) if column in table.columns]
+        if case.cluster is not None and column not in _OF_ANY_MACHINE:
+            every = [t for t in replace(self, only=None).tables(kinds) if column in t.columns]
+            there = [table for table in every if _cluster_file(table) == case.cluster]
+            tables = [table for table in there if table in tables] or there
         agreeing = [table for table in tables if _agrees(table, case)]
         if case.ranks == 1:  # one process has no neighbours: any exchange is its own
             agreeing += [table for table in tables if _agrees(table, case, but="exchange")]
@@ -70,6 +78,12 @@ class Library:
             if set(table.keys) <= where.keys() and (found := _reference(table, column, where)):
                 return found
         return None
+
+
+def _cluster_file(table: PaperTable) -> str | None:
+    """The name that a file of a table's cluster has, or would have."""
+    found = table.facts.get("cluster_file", str(table.facts.get("cluster", "")).lower())
+    return str(found) or None
 
 
 def comparable(table: PaperTable, case: MeasuredCase) -> bool:

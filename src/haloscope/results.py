@@ -6,9 +6,12 @@ import json
 import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock, Timeout
 
 from haloscope.case import Case, Job
 from haloscope.errors import Problem, UserError, dotted
@@ -94,6 +97,21 @@ class ResultFolder:
     def records(self) -> Path:
         """The records, one JSON object a line."""
         return self.path / "records.jsonl"
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """While records are written. UserError where another process writes some here."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(self.path / ".lock")
+        try:
+            lock.acquire(timeout=0)
+        except Timeout as error:
+            what = "another haloscope measures there"
+            raise UserError(Problem(str(self.path), what, "wait until it has ended")) from error
+        try:
+            yield
+        finally:
+            lock.release()
 
     def problems(self) -> list[Problem]:
         """What stands in the way of starting a new folder here."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from haloscope import papers
 from haloscope.case import Case, Job, Layout
-from haloscope.errors import Problem, UserError
+from haloscope.errors import Problem, UserError, nearest
 from haloscope.papers import PaperTable, Scalar
 from haloscope.places import SIMGRID, Simulated, place
 from haloscope.plan import Program
@@ -87,6 +87,9 @@ def tables_of(paper_id: str, wanted: Sequence[str]) -> list[PaperTable]:
     paper = papers.load(paper_id)
     able = [table for table in paper.tables.values() if table.facts.get("cluster_file")]
     unable = [one for one in wanted if one not in [table.id for table in able]]
+    for one in (one for one in wanted if one not in paper.tables):
+        mend = nearest(one, [table.id for table in able])
+        raise UserError(Problem(f"validate {paper_id}", f"there is no table '{one}'", mend))
     if unable or not able:
         known = ", ".join(table.id for table in able) or "none"
         what = f"no cluster file describes the machine of {', '.join(unable) or 'its tables'}"
@@ -161,8 +164,8 @@ def _todo(table: PaperTable, there: Simulated) -> Iterator[_Todo]:
 def _solve(table: PaperTable, said: Mapping[str, Any]) -> _Todo:
     """The published program's variant and exchange are facts of the table.
 
-    Nothing is said of where a node's processes are (OMP_PROC_BIND, which some tables name, places
-    the threads of a process): they are taken to be spread over its sockets, as by ready studies.
+    Nothing is said of where a node's processes are: they are taken to be spread over its sockets,
+    as by ready studies. OMP_PROC_BIND, which some tables name, places the threads of one process.
     """
     keys = {name: said.get(name, 1) for name in ("n", "nodes", "ppn", "threads")}
     published = float(said["time_s"])
@@ -173,7 +176,8 @@ def _solve(table: PaperTable, said: Mapping[str, Any]) -> _Todo:
         step=table.resolution_s or 0.0,
     )
     given = {"n": keys["n"], "variant": said["variant"], "exchange": said["exchange"]}
-    layout = Layout(int(keys["nodes"]), int(keys["ppn"]), int(keys["threads"]), bind="spread")
+    bind = str(said.get("omp_proc_bind", "spread")) if keys["ppn"] == 1 else "spread"
+    layout = Layout(int(keys["nodes"]), int(keys["ppn"]), int(keys["threads"]), bind=bind)
     return _Todo(cell, "poisson_cg", given, layout, lambda record: float(record["times_s"][0]))
 
 

@@ -140,6 +140,23 @@ def test_what_the_kernel_refuses_on_some_layouts_alone_is_too_large() -> None:
 CLUSTER = replace(SITE, nodes=1736, toolchains=("simgrid",), cluster="stampede2")
 
 
+def test_no_message_is_in_a_simulated_cache() -> None:
+    class Cold(FakeProgram):
+        def parameters(self, kernel: str) -> Sequence[str]:
+            return ["cache"]
+
+        def forecast(
+            self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
+        ) -> Forecast:
+            return halobench.Plan(dict(params), 8, ())
+
+    study = Study.model_validate(
+        {"title": "t", "runs": [{"kernel": "fake", "params": {"cache": ["warm", "off"]}}]}
+    )
+    told = [case.absent for case in expand(study, CLUSTER, Cold()).cases]
+    assert told == [None, "simulated messages are in no cache: cache=off is as cache=warm"]
+
+
 def test_what_a_simulated_cluster_can_t_do_leaves_the_rest_alone() -> None:
     plan = planned(
         {"params": {"n": [8, 2**15]}, "layout": {"ppn": [4, 8], "threads": [1, 2]}},

@@ -11,6 +11,7 @@ import pytest
 
 from haloscope.errors import UserError
 from haloscope.records import read
+from haloscope.results import ResultFolder
 
 Run = Callable[..., int]
 Write = Callable[[str], Path]
@@ -222,3 +223,20 @@ def test_the_list_has_cluster_files_that_can_t_be_read(
     out = " ".join(capsys.readouterr().out.split())
     assert "bad can't be read: haloscope cluster show bad says why" in out
     assert "1008 of its 1032 nodes, as [network] has it" in out
+
+
+def test_files_are_kept_in_a_folder(haloscope: Run, study_file: Write, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    for command in (("run", study_file(STUDY)), ("once", "fake")):
+        with pytest.raises(UserError, match="--keep .*file: is a file"):
+            haloscope(*command, "--on", "stampede2", "--keep", tmp_path / "file")
+
+
+def test_a_folder_is_measured_by_one_at_a_time(
+    haloscope: Run, study_file: Write, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    there = pytest.raises(UserError, match="another haloscope measures there")
+    with ResultFolder(out).alone(), there:
+        haloscope("run", study_file(STUDY), "--on", "stampede2", "--out", out)
+    assert haloscope("run", study_file(STUDY), "--on", "stampede2", "--out", out) == 0

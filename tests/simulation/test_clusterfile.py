@@ -377,6 +377,24 @@ def test_a_file_that_is_not_there_or_no_toml_is_refused(tmp_path: Path) -> None:
             {"network.source": ("' ' won't do", "say where the numbers beside it are from")},
         ),
         (
+            "[[node.memory]]\ncores = 32",
+            "[[node.memory]]\ncore = 32",
+            {
+                "node.memory#6.cores": ("is missing", "give a whole number from 1"),
+                "node.memory#6.core": ("unknown key", "did you mean 'cores'?"),
+            },
+        ),
+        (
+            "levels = [{ children = 28, ports = 48 }, { children = 62, parents = 20 }]",
+            "levels = { children = 1736 }",
+            {
+                "network.levels": (
+                    "{'children': 1736} won't do",
+                    "give a list, as [[network.levels]] before each table, with at least children",
+                )
+            },
+        ),
+        (
             'library = "Intel MPI 18.0.0"\n',
             "",
             {"mpi.library": ("is missing", "give a text")},

@@ -134,14 +134,14 @@ def measure(campaign: Campaign, tell: Teller) -> None:
     """Run what is left of a campaign, saying what happens."""
     from haloscope.progress import RunView
 
-    jobs, again = campaign.jobs_left()
-    _announce(campaign, len(jobs), again, tell)
     rule = campaign.plan.rule
-    with RunView(
-        tell.console, jobs, campaign.earlier_walls(), rule.most_s if rule else None
-    ) as view:
-        for job, record in campaign.run(jobs, view.watch):
-            view.ended(job, record)
+    with campaign.folder.alone():
+        jobs, again = campaign.jobs_left()
+        _announce(campaign, len(jobs), again, tell)
+        walls = campaign.earlier_walls()
+        with RunView(tell.console, jobs, walls, rule.most_s if rule else None) as view:
+            for job, record in campaign.run(jobs, view.watch):
+                view.ended(job, record)
 
 
 def _announce(campaign: Campaign, left: int, again: int, tell: Teller) -> None:
