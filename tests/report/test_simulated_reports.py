@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from made import build, draw
@@ -11,6 +12,7 @@ from recorded import Raw, cases, pingpong, poisson
 from haloscope import papers
 from haloscope.findings import findings
 from haloscope.method import machine_facts, method
+from haloscope.published import Library
 from haloscope.tables.context import Context
 
 
@@ -141,3 +143,23 @@ def test_published_figures_stand_beside_the_same_variant_alone() -> None:
     assert not [one for one in findings(cases(raws), context) if "published:" in one.text]
     assert [one for one in findings(cases([poisson(2048)]), context) if "published:" in one.text]
     assert years.rows[-1][1].value == cases(raws[:1])[0].times_s[0]
+
+
+def test_a_simulated_time_stands_beside_those_of_its_own_cluster() -> None:
+    """Whichever table a study names; what says nothing of the machine is for all."""
+    library = Library([papers.load("hpcf-2018-10")], only="4.1")
+
+    def beside(cluster: str, column: str = "time_s") -> str | None:
+        raw = simulated(2048, cluster=cluster)
+        raw["layout"] = {**raw["layout"], "bind": "spread", "places": "cores"}
+        (case,) = cases([raw])
+        kinds = ("walltime_grid", "convergence")
+        library_ = library if column == "time_s" else replace(library, only=None)
+        found = library_.find(case, column, kinds)
+        return found.source if found else None
+
+    assert beside("stampede2") == "Stampede2 (hpcf-2018-10, table 4.1)"
+    assert beside("rattler") == "rattler (hpcf-2018-10, table 6.2)"
+    assert beside("zenith-ethernet") == "zenith (hpcf-2018-10, table 6.3)"
+    assert beside("mine") is None
+    assert beside("mine", "iterations") == "Stampede2 (hpcf-2018-10, table 3.1)"
