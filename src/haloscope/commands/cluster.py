@@ -14,7 +14,8 @@ _DESCRIPTION = """\
 What a cluster file says: the node, its caches and memory, the network level by level, the MPI
 library, where each number is from, and what is missing for a simulation (run STUDY --on NAME).
 
-The files lie in clusters/ of haloscope, and in ./clusters: one of yours comes first.
+The files lie in clusters/ of haloscope, and in ./clusters: one of yours comes first. To describe a
+machine, copy the file of one that is like it: what is missing or can't be is named, key by key.
 """
 
 
@@ -44,8 +45,8 @@ def execute(arguments: argparse.Namespace) -> int:
     found = clusterfile.find(arguments.name)
     out = Console(highlight=False)
     out.print(Text(found.name, style="bold"), Text(f"from {found.source}"))
-    if where := clusterfile.of_the_user(arguments.name):
-        out.print(Text(where), soft_wrap=True)
+    path = clusterfile.ready().get(arguments.name, arguments.name)
+    out.print(Text(clusterfile.of_the_user(arguments.name) or str(path)), soft_wrap=True)
     table = Table.grid(padding=(0, 2), pad_edge=True)
     for name, value, source in _lines(found):
         table.add_row(name, Text.assemble(value, (source and f"\n{source}", "dim")))
