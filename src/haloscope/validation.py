@@ -176,7 +176,8 @@ def _solve(table: PaperTable, said: Mapping[str, Any]) -> _Todo:
         step=table.resolution_s or 0.0,
     )
     given = {"n": keys["n"], "variant": said["variant"], "exchange": said["exchange"]}
-    bind = str(said.get("omp_proc_bind", "spread")) if keys["ppn"] == 1 else "spread"
+    alone = keys["ppn"] == 1 and keys["threads"] != 1  # one process, with threads to be placed
+    bind = str(said.get("omp_proc_bind", "spread")) if alone else "spread"
     layout = Layout(int(keys["nodes"]), int(keys["ppn"]), int(keys["threads"]), bind=bind)
     return _Todo(cell, "poisson_cg", given, layout, lambda record: float(record["times_s"][0]))
 
