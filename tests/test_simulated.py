@@ -129,7 +129,7 @@ def test_a_ring_of_one_rank_gets_its_messages_back(smpi: None) -> None:
     smpirun(BINARY, arguments, ranks=1)
 
 
-@pytest.mark.parametrize("command", ["pingpong sizes=8", "sf_grid n=4", "spmv n=1000"])
+@pytest.mark.parametrize("command", ["pingpong sizes=8", "sf_grid n=4", "spmv n=10"])
 def test_one_step_of_many_ranks_takes_what_each_of_many_does(smpi: None, command: str) -> None:
     """They start together, however they left the barrier."""
     once, often = (simulate(f"{command} repetitions=1 steps={n}", "yes") for n in (1, 50))
