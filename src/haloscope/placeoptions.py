@@ -31,7 +31,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 
 def misplaced(arguments: argparse.Namespace) -> Iterator[Problem]:
-    """The options given that the place has no use for."""
+    """The options given that the place has no use for, or can't use."""
     from pathlib import Path
 
     from haloscope.errors import Problem

@@ -128,7 +128,7 @@ class Simulated:
     simulated = True
 
     def complete(self, wanted: Wanted) -> bool:
-        """UserError where SimGrid is not installed."""
+        """The one build. UserError where SimGrid is not installed."""
         return build.built(self._smpi) is not None
 
     def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:

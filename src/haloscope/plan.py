@@ -234,8 +234,6 @@ class _RunExpansion:
             return forecast.problems
         for toolchain, transport in self._libraries():
             absent = self._absent(layout, toolchain, transport) or self._unknown(forecast.params)
-            if self.site.simulated and forecast.params.get("cache") == "off":
-                absent = absent or "simulated messages are in no cache: cache=off is as cache=warm"
             case = Case(
                 kernel=self.run.kernel,
                 given=ready,
@@ -300,7 +298,9 @@ class _RunExpansion:
         return None
 
     def _unknown(self, params: Mapping[str, Any]) -> str | None:
-        """Why this variant of the kernel can't run here; None if it can."""
+        """Why nothing is known here of a kernel with these parameters; None if it is."""
+        if self.site.simulated and params.get("cache") == "off":
+            return "simulated messages are in no cache: cache=off is as cache=warm"
         known, variant = self.site.variants.get(self.run.kernel), params.get("variant")
         if known is None or variant in known:
             return None

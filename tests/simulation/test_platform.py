@@ -210,9 +210,8 @@ def messages(placement: str, *pieces: dict[str, Any]) -> dict[str, Any]:
 
 def test_protocols_between_nodes_are_what_two_nodes_of_a_switch_take() -> None:
     """Over links of 0.5 us and 10 GB/s. Messages within a node, which they scale too, stay."""
-    small = {"first_bytes": 0, "last_bytes": 1024, "latency_s": quantity(2e-6)}
+    small = {"first_bytes": 8, "last_bytes": 1024, "latency_s": quantity(2e-6)}  # and less
     large = {"first_bytes": 1025, "last_bytes": 2**20, "bandwidth_bytes_per_s": quantity(5e9)}
-    small["first_bytes"] = 8  # and less
     pieces = [{**small, "bandwidth_bytes_per_s": quantity(2e9)}, {**large, **small, **large}]
     one = described(messages=[messages("same-node"), messages("other-node", *pieces)])
     options = platform.settings(one)

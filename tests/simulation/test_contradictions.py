@@ -1,0 +1,247 @@
+"""Numbers of cluster files that can't be true together, or not of any machine."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from test_clusterfile import changed, refused
+
+from haloscope import clusterfile
+from haloscope.errors import UserError
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "what"),
+    [
+        ("cores = 32\n", "cores = 320\n", "node.memory#6.cores", "320 cores can't use it, a node"),
+        ("cores = 32\n", "cores = 16\n", "node.memory#6.cores", "16 is there already"),
+        (
+            "value = 186e9",
+            "value = 1.86e9",
+            "node.memory#7.bandwidth_bytes_per_s",
+            "1.86 GB/s to 48 cores, 200 GB/s to 32",
+        ),
+        (
+            "value = 16.25e9",
+            "value = 14.6e9",
+            "node.memory#2.bandwidth_bytes_per_s",
+            "16.1 GB/s to each of 2 cores, 14.6 GB/s to each of 1",
+        ),
+        (
+            "shared_by = 24\n",
+            "shared_by = 24\nusable_bytes = { value = 34603009, source = 'x' }\n",
+            "node.caches#2.usable_bytes",
+            "34,603,009 bytes of 34,603,008",
+        ),
+        (
+            "value = 22.6e9",
+            "value = 37.4e9",
+            "node.caches#2.crowded_bytes_per_s",
+            "37.4 GB/s to a core among many, 29.9 GB/s to one alone",
+        ),
+        ("sockets = 2", "sockets = 5", "node.cores", "48 can't be shared out to 5 sockets"),
+        *(
+            (
+                "shared_by = 24",
+                f"shared_by = {cores}",
+                "node.caches#2.shared_by",
+                f"{cores} cores to a cache do not make up a socket, which has 24",
+            )
+            for cores in (7, 48)
+        ),
+        ("level = 3", "level = 2", "node.caches", "L2 more than once"),
+        ("34603008", "34603", "node.caches", "L2 of 1 MiB, L3 of 33.8 KiB"),
+        ("29.9e9", "400e9", "node.caches", "178 GB/s from L2, 400 GB/s from L3"),
+        ("memory_bytes = 206158430208", "memory_bytes = 1", "node.memory_bytes", "1 B, less than"),
+        *(
+            (
+                "memory_bytes = 206158430208",
+                f"memory_bytes = 206158430208\nsmt_gain = {{ value = {gain}, source = 'x' }}",
+                "node.smt_gain",
+                f"{gain} from 2 hardware threads",
+            )
+            for gain in (0.4, 3)
+        ),
+        (
+            "memory_bytes = 206158430208",
+            "memory_bytes = 206158430208\nsharpness = { value = 99, source = 'x' }",
+            "node.sharpness",
+            "99 can't be",
+        ),
+        ("levels = [", "# [", "network.levels", "a fat tree without any"),
+        ('"fat_tree"\nlevels', '"torus"\n# levels', "network.dimensions", "a torus without any"),
+        ("levels = [", "dimensions = [1]\nlevels = [", "network.dimensions", "a fat tree has none"),
+        (
+            '"fat_tree"',
+            '"torus"\ndimensions = [31, 56]',
+            "network.levels",
+            "a torus has none",
+        ),
+        ('"fat_tree"', '"flat"', "network.levels", "a flat network has none"),
+        (
+            '"fat_tree"\nlevels',
+            '"flat"\ndimensions = [31, 56]\n# levels',
+            "network.dimensions",
+            "a flat network has none",
+        ),
+        (
+            "{ children = 62,",
+            "{ children = 61,",
+            "network.levels",
+            "a fat tree of 28 x 61 has places for 1,708 nodes, there are 1,736",
+        ),
+        *(
+            (
+                "ports = 48 }, { children = 62, parents = 20 }",
+                f"ports = 99 }}, {level}",
+                "network.levels#2",
+                f"{up} links up from a ",
+            )
+            for level, up in (
+                ("{ children = 62, parents = 29 }", "29"),
+                ("{ children = 62, parents = 15, links = 2 }", "30"),
+            )
+        ),
+        (
+            "levels = [{ children = 28, ports = 48 }",
+            "levels = [{ children = 28, parents = 17 }",
+            "network.levels#1",
+            "17 links up from a node",
+        ),
+        (
+            "ports = 48",
+            "ports = 36",
+            "network.levels#1.ports",
+            "36, and 48 links up and down",
+        ),
+        (
+            "link_bandwidth_bytes_per_s = { value = 12.5e9",
+            "link_bandwidth_bytes_per_s = { value = 12.5e12",
+            "network.link_bandwidth_bytes_per_s",
+            "12,500 GB/s can't be",
+        ),
+        (
+            "link_latency_s = { value = 0.55e-6",
+            "link_latency_s = { value = 0.55e-9",
+            "network.link_latency_s",
+            "0.550 ns can't be",
+        ),
+        (
+            "memory_bytes = 206158430208",
+            "memory_bytes = 40000000",
+            "node.memory_bytes",
+            "38.1 MiB for 48 cores",
+        ),
+        (
+            'placement = "same-node"',
+            'placement = "samenode"',
+            "messages#1.placement",
+            "there is no 'samenode'",
+        ),
+        ("allreduce =", "allreduc =", "mpi.collectives.allreduc", "is no operation"),
+        (
+            'algorithm = "redbcast"',
+            'algorithm = "foo"',
+            "mpi.collectives.allreduce.algorithm",
+            "there is no 'foo'",
+        ),
+    ],
+)
+def test_each_contradiction_is_named_with_its_key(
+    tmp_path: Path, old: str, new: str, key: str, what: str
+) -> None:
+    path, error = refused(tmp_path, (old, new))
+    (problem,) = error.problems
+    assert problem.where == f"{path}: {key}"
+    assert problem.what.startswith(what)
+
+
+def test_an_unknown_algorithm_is_told_what_there_is(tmp_path: Path) -> None:
+    _, error = refused(tmp_path, ('"redbcast"', '"redbcst"'))
+    assert re.search("did you mean 'redbcast'.*lr, mpich, mvapich2", str(error))
+
+
+def test_numbers_that_contradict_each_other_are_named(tmp_path: Path) -> None:
+    path, error = refused(tmp_path, ("by = 1\n", "by = 5\n"), ("by = 24", "by = 96"))
+    assert [(problem.where, problem.what) for problem in error.problems] == [
+        (
+            f"{path}: node.caches#{number}.shared_by",
+            f"{cores} cores to a cache do not make up a socket, which has 24",
+        )
+        for number, cores in ((1, 5), (2, 96))
+    ]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("value = 16.25e9", "value = 14.7e9"),  # 9.5 % less than each of two cores has
+        ("value = 22.6e9", "value = 37.3e9"),
+        (
+            "shared_by = 24\n",
+            "shared_by = 24\nusable_bytes = { value = 34603008, source = 'x' }\n",
+        ),
+        ("shared_by = 24", "shared_by = 8"),
+    ],
+)
+def test_what_a_measurement_can_miss_is_no_contradiction(
+    tmp_path: Path, change: tuple[str, str]
+) -> None:
+    clusterfile.load(changed(tmp_path, change))
+
+
+def pieces(tmp_path: Path, *ends: tuple[int, int]) -> Path:
+    """A ready cluster file with protocols of these first and last sizes."""
+    path = changed(tmp_path)
+    said = (f"{{ first_bytes = {first}, last_bytes = {last} }}" for first, last in ends)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(f"protocols = [{', '.join(said)}]\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("ends", "key", "what"),
+    [
+        (((0, 8), (64, 9)), "protocols#2.last_bytes", "9, and first_bytes = 64"),
+        (
+            ((0, 8), (8, 64)),
+            "protocols#2.first_bytes",
+            "8, and a piece before it goes up to 8",
+        ),
+        (
+            ((65, 128), (0, 64)),
+            "protocols#2.first_bytes",
+            "0, and a piece before it goes up to 128",
+        ),
+    ],
+)
+def test_pieces_go_from_small_to_large(
+    tmp_path: Path, ends: tuple[tuple[int, int], ...], key: str, what: str
+) -> None:
+    path = pieces(tmp_path, *ends)
+    with pytest.raises(UserError) as raised:
+        clusterfile.load(path)
+    (problem,) = raised.value.problems
+    assert problem.where == f"{path}: messages#1.{key}"
+    assert problem.what == what
+
+
+def test_pieces_may_be_of_one_size_and_have_gaps_between_them(tmp_path: Path) -> None:
+    (found,) = clusterfile.load(pieces(tmp_path, (0, 0), (1, 64), (128, 256))).messages
+    assert [piece.last_bytes for piece in found.protocols] == [0, 64, 256]
+
+
+def test_messages_of_a_placement_are_there_once_for_a_library(tmp_path: Path) -> None:
+    path = changed(tmp_path)
+    head, messages = path.read_text(encoding="utf-8").split("[[messages]]")
+    other = messages.replace("Intel MPI 18.0.0", "Intel MPI 19")
+    path.write_text("[[messages]]".join([head, messages, other]), encoding="utf-8")
+    assert len(clusterfile.load(path).messages) == 2
+    path.write_text("[[messages]]".join([head, messages, other, messages]), encoding="utf-8")
+    with pytest.raises(UserError) as raised:
+        clusterfile.load(path)
+    (problem,) = raised.value.problems
+    assert problem.where == f"{path}: messages#3.placement"
+    assert problem.what == "'same-node' by Intel MPI 18.0.0 is there already"
