@@ -31,7 +31,7 @@ void start_together(const Communicator& comm) {
   if (!simulated()) return;
   double start_s = MPI_Wtime() + announced_s;
   check(MPI_Bcast(&start_s, 1, MPI_DOUBLE, 0, comm.handle()), "MPI_Bcast");
-  if (const double left_s = start_s - MPI_Wtime(); left_s > 0) pass_time(left_s);
+  SharedClock(comm).wait_until(start_s);
 }
 
 template <class Body>
