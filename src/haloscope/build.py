@@ -20,8 +20,8 @@ import cmake
 import ninja
 from filelock import FileLock, Timeout
 
-from haloscope import machine
 from haloscope.errors import Problem, UserError
+from haloscope.host import machine
 from haloscope.paths import share
 from haloscope.toolchain import Say, Toolchain, cache_path
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from haloscope.cluster import SAME_NODE, Cluster, Messages, Mpi, Network, Node
 from haloscope.errors import Problem, dotted, nearest
-from haloscope.machine import PLACEMENTS
+from haloscope.host.machine import PLACEMENTS
 from haloscope.quantities import count, listed, rate, seconds, size
 from haloscope.smpi_collectives import ALGORITHMS
 

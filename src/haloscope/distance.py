@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from haloscope.case import Layout
-from haloscope.cpulist import parse_cpu_list
 from haloscope.evidence import MeasuredCase
-from haloscope.machine import GROUPS
+from haloscope.host.cpulist import parse_cpu_list
+from haloscope.host.machine import GROUPS
 
 OVERSUBSCRIBED = "oversubscribed"
 SAME_NODE, OTHER_SOCKET, OTHER_NODE = "same-node", "other-socket", "other-node"

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from haloscope import machine, pypi
-from haloscope.cpulist import parse_cpu_list
+from haloscope import pypi
+from haloscope.host import machine
+from haloscope.host.cpulist import parse_cpu_list
 from haloscope.toolchain import (
     DEFAULT,
     Launch,

@@ -16,7 +16,7 @@ from filelock import FileLock
 
 from haloscope.case import Value
 from haloscope.errors import Problem, UserError
-from haloscope.machine import memory_available_bytes
+from haloscope.host.machine import memory_available_bytes
 from haloscope.quantities import size
 from haloscope.toolchain import cache_path
 

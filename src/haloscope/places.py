@@ -14,9 +14,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
-from haloscope import __version__, build, cluster, clusterfile, machine, session
+from haloscope import __version__, build, cluster, clusterfile, session
 from haloscope.case import Case
 from haloscope.errors import Problem, UserError, nearest
+from haloscope.host import machine
 from haloscope.progress import Teller
 from haloscope.runners.base import Runner, Session
 from haloscope.runners.local import Built, LocalRunner

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from haloscope.case import Case, Job, Layout, Value
 from haloscope.errors import Problem, UserError, dotted, nearest, no_such
+from haloscope.host.machine import PLACEMENTS
 from haloscope.layouts import layouts, placed
-from haloscope.machine import PLACEMENTS
 from haloscope.quantities import count, listed
 from haloscope.site import Site
 from haloscope.study import ALL, DEFAULT, Run, Study, stopping_rule

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from haloscope import __version__, build, halobench, machine, matrices, toolchain
+from haloscope import __version__, build, halobench, matrices, toolchain
 from haloscope.case import Case, Value, text
 from haloscope.errors import Problem, UserError, nearest
+from haloscope.host import machine
 from haloscope.matrices import is_matrix_market
 from haloscope.plan import Forecast
 from haloscope.progress import Teller

@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 
 from haloscope.case import Value
 from haloscope.errors import nearest
-from haloscope.machine import PLACEMENTS
+from haloscope.host.machine import PLACEMENTS
 from haloscope.paths import share
 from haloscope.sequential import Rule
 from haloscope.stats import FEWEST_FOR_INTERVAL

@@ -19,8 +19,9 @@ from pathlib import Path
 import platformdirs
 from filelock import FileLock
 
-from haloscope import libfabric, machine, pypi
+from haloscope import libfabric, pypi
 from haloscope.errors import Problem, UserError, nearest
+from haloscope.host import machine
 from haloscope.transport import TALKATIVE, USUAL, Family
 from haloscope.transport import names as names_of
 from haloscope.transport import settings as asking_for

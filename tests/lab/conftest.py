@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from haloscope import build, halobench, machine, places, session, toolchain
+from haloscope import build, halobench, places, session, toolchain
 from haloscope.errors import Problem, UserError
+from haloscope.host import machine
 from haloscope.runners import local
 from haloscope.toolchain import Launch, Toolchain
 from lab.fakes import FAKE, FAKE_HALOBENCH, MACHINE, FakeProgram, Laboratory

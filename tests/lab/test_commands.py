@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from haloscope import cli, machine
+from haloscope import cli
+from haloscope.host import machine
 from haloscope.records import append, latest, read
 from lab.fakes import MACHINE, Laboratory
 

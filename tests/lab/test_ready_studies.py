@@ -10,7 +10,7 @@ import pytest
 
 from haloscope import studyfile
 from haloscope.evidence import MeasuredCase, select, settings_of
-from haloscope.machine import PLACEMENTS
+from haloscope.host.machine import PLACEMENTS
 from haloscope.plan import expand
 from haloscope.session import Halobench
 from haloscope.site import Site

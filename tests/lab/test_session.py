@@ -71,7 +71,7 @@ def test_runners_know_cases_toolchains_and_records_and_nothing_else_of_ours() ->
     allowed = {
         "case",
         "cluster",
-        "cpulist",
+        "host",
         "platform",
         "quantities",
         "records",

@@ -11,8 +11,9 @@ from threading import Timer
 import pytest
 from filelock import FileLock
 
-from haloscope import build, machine
+from haloscope import build
 from haloscope.errors import UserError
+from haloscope.host import machine
 from haloscope.toolchain import Toolchain
 
 CMAKE = """\

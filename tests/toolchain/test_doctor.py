@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 from fake_machine import FakeMachine, two_sockets
 
-from haloscope import doctor, machine, pypi, toolchain
+from haloscope import doctor, pypi, toolchain
 from haloscope.commands import doctor as command
 from haloscope.doctor import Finding, Patient
+from haloscope.host import machine
 from haloscope.toolchain import Toolchain
 
 Check = Callable[[Patient], Finding]

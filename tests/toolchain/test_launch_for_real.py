@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from haloscope import machine, toolchain
+from haloscope import toolchain
 from haloscope.errors import UserError
+from haloscope.host import machine
 from haloscope.toolchain import Launch, Toolchain, launch_command
 
 HERE = Path(__file__).parent

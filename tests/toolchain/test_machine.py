@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 from fake_machine import FakeMachine, two_sockets
 
-from haloscope import machine
-from haloscope.cpulist import cpu_list, parse_cpu_list
+from haloscope.host import machine
+from haloscope.host.cpulist import cpu_list, parse_cpu_list
 
 EVERY = range(8)
 

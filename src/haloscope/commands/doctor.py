@@ -74,7 +74,8 @@ def _print_json() -> int:
     import json
     from dataclasses import asdict
 
-    from haloscope import doctor, machine
+    from haloscope import doctor
+    from haloscope.host import machine
 
     findings = list(doctor.examine())
     answer = {"machine": machine.describe(), "findings": [asdict(finding) for finding in findings]}

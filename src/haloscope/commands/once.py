@@ -113,8 +113,9 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     """What is wrong with the arguments, whatever the place is and halobench says of them."""
-    from haloscope import halobench, machine
+    from haloscope import halobench
     from haloscope.errors import Problem, nearest, no_such
+    from haloscope.host import machine
     from haloscope.study import ALL
 
     if arguments.kernel not in (known := halobench.names()):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from haloscope.case import Layout
-from haloscope.cpulist import cpu_list
+from haloscope.host.cpulist import cpu_list
 
 
 def misplaced(

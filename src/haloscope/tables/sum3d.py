@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from haloscope.cpulist import cpu_list
 from haloscope.evidence import Facet, MeasuredCase, facets
+from haloscope.host.cpulist import cpu_list
 from haloscope.quantities import SECONDS, number
 from haloscope.stats import mean_interval
 from haloscope.tables.context import Context

@@ -14,7 +14,7 @@ from typing import Any
 
 import psutil
 
-from haloscope.cpulist import cpu_list, parse_cpu_list
+from haloscope.host.cpulist import cpu_list, parse_cpu_list
 
 ROOT = Path("/")
 

@@ -1,0 +1,1 @@
+"""What this machine has: its processors, caches and memory, read from /proc and /sys."""
