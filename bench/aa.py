@@ -74,7 +74,7 @@ def main() -> None:
         "",
         "A study runs 8 cases of 25 points, each case as two settings that are the same, in one",
         "session, and compares the twins point by point: 200 comparisons (25 where repetitions are",
-        "taken for launches). A comparison is `haloscope.stats.compare` (two-sided Mann-Whitney",
+        "taken for launches). A comparison is `stats.estimates.compare` (two-sided Mann-Whitney",
         "over launches) with Holm's correction over the study, at the 5 % level.",
         "",
         f"The machine: {Machine()}.",

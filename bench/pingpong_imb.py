@@ -23,7 +23,7 @@ from turns import write_page
 
 from haloscope.build import build
 from haloscope.quantities import size
-from haloscope.stats import Estimate, typical
+from haloscope.stats.estimates import Estimate, typical
 from haloscope.toolchain import Launch, ensure, launch_command
 
 LOG_SIZES = (3, 22)

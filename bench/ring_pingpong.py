@@ -23,7 +23,7 @@ from pathlib import Path
 from turns import in_turn, write_page
 
 from haloscope.build import build
-from haloscope.stats import Estimate, typical
+from haloscope.stats.estimates import Estimate, typical
 from haloscope.toolchain import Launch, Toolchain, available, find, launch_command
 
 BYTES = 8

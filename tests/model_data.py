@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haloscope.models.sweep import Sweep, sweep
-from haloscope.stats import Estimate
+from haloscope.stats.estimates import Estimate
 
 Array = npt.NDArray[np.float64]
 

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from haloscope.sequential import Rule, decide, steady_medians, warmup, warmup_if_any
+from haloscope.stats.sequential import Rule, decide, steady_medians, warmup, warmup_if_any
 
 Array = npt.NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from haloscope.evidence import MeasuredCase
 from haloscope.points import Swept, at_size, sweep
-from haloscope.stats import Estimate
+from haloscope.stats.estimates import Estimate
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from haloscope.quantities import PARAMETERS, PER_BYTE, SECONDS, count, listed, r
 from haloscope.quantities import quantity as quantity_of
 from haloscope.rendezvous import rendezvous_bytes
 from haloscope.smpi_collectives import SELECTOR
-from haloscope.stats import Estimate
+from haloscope.stats.estimates import Estimate
 
 SOURCE = "haloscope calibrate"
 """How a file that a calibration wrote says where it is from."""

@@ -14,7 +14,7 @@ from haloscope.fits import exchanges, loggp_by_launch
 from haloscope.models import loggp
 from haloscope.points import Swept, sweep
 from haloscope.quantities import PARAMETERS, PER_BYTE, SECONDS, Scale, size
-from haloscope.stats import Comparison, Estimate, compare, holm
+from haloscope.stats.estimates import Comparison, Estimate, compare, holm
 
 ALPHA = 0.05
 SAME = 1e-3

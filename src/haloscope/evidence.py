@@ -13,8 +13,8 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from haloscope.quantities import count
-from haloscope.sequential import steady_medians
-from haloscope.stats import Estimate, median_range, typical
+from haloscope.stats.estimates import Estimate, median_range, typical
+from haloscope.stats.sequential import steady_medians
 
 if TYPE_CHECKING:
     from haloscope.records import Record

@@ -18,7 +18,7 @@ from haloscope.published import Library
 from haloscope.quantities import count, listed, number, percent, rate, seconds, size
 from haloscope.races import headlines
 from haloscope.scaling import scalings, times_as_fast
-from haloscope.stats import Estimate
+from haloscope.stats.estimates import Estimate
 from haloscope.tables.context import Context
 from haloscope.tables.exchange import EXCHANGES, OVERLAPS, Ways, groups
 from haloscope.tables.model import Tone

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from haloscope.evidence import Facet, MeasuredCase, facets
-from haloscope.stats import Estimate
+from haloscope.stats.estimates import Estimate
 
 AXES = ("nodes", "ppn", "variant", "s", "reorthogonalise", "iterations")
 """Settings in which the cases of one figure differ: two are s-step's, the last how many count."""

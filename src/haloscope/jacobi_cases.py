@@ -17,7 +17,7 @@ from haloscope.models import jacobi
 from haloscope.models.jacobi import Checked, Detailed, Extents, Sweep, Textbook
 from haloscope.models.model import Model
 from haloscope.points import sweep as points_of
-from haloscope.stats import Estimate
+from haloscope.stats.estimates import Estimate
 
 AXES = ("nodes", "ppn", "topology")
 """Settings in which the cases of one table differ."""

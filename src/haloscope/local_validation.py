@@ -24,7 +24,7 @@ from haloscope.progress import Teller
 from haloscope.quantities import size
 from haloscope.records import Record
 from haloscope.results import ResultFolder
-from haloscope.stats import Estimate
+from haloscope.stats.estimates import Estimate
 from haloscope.studyfile import load
 from haloscope.validation import simulated
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from haloscope.evidence import MeasuredCase
 from haloscope.points import sweep
 from haloscope.quantities import count, listed, number, percent, seconds, size
-from haloscope.sequential import Warmup, warmup_if_any
+from haloscope.stats.sequential import Warmup, warmup_if_any
 
 if TYPE_CHECKING:
     from haloscope.dossier import Dossier

@@ -21,7 +21,7 @@ from haloscope.evidence import MeasuredCase
 from haloscope.models.intervals import bootstrapped
 from haloscope.models.sweep import Array
 from haloscope.points import level_of, sweep
-from haloscope.stats import Estimate
+from haloscope.stats.estimates import Estimate
 
 ARITHMETIC = ("poisson_cg", "fused", "sweep")
 """Kernel, variant and phase whose flops a second in cache are taken for a core's."""

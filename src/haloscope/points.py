@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Any
 
 from haloscope.evidence import MeasuredCase
-from haloscope.sequential import Warmup, steady_medians, warmup_if_any
-from haloscope.stats import Estimate
+from haloscope.stats.estimates import Estimate
+from haloscope.stats.sequential import Warmup, steady_medians, warmup_if_any
 
 Point = Mapping[str, Any]
 

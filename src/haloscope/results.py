@@ -17,7 +17,7 @@ from haloscope.case import Case, Job
 from haloscope.errors import Problem, UserError, dotted
 from haloscope.plan import schedule
 from haloscope.records import latest, read
-from haloscope.sequential import Rule
+from haloscope.stats.sequential import Rule
 
 
 @dataclass(frozen=True)

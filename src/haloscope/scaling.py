@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from haloscope.evidence import Facet, MeasuredCase, facets, values
 from haloscope.quantities import count, seconds
-from haloscope.stats import Estimate, ratio_of_medians
+from haloscope.stats.estimates import Estimate, ratio_of_medians
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 from haloscope.case import Job
-from haloscope.sequential import Rule, Why, decide
+from haloscope.stats.sequential import Rule, Why, decide
 
 
 class Stopping:

@@ -18,8 +18,8 @@ from haloscope.case import Value
 from haloscope.errors import nearest
 from haloscope.host.machine import PLACEMENTS
 from haloscope.paths import share
-from haloscope.sequential import Rule
-from haloscope.stats import FEWEST_FOR_INTERVAL
+from haloscope.stats.estimates import FEWEST_FOR_INTERVAL
+from haloscope.stats.sequential import Rule
 
 TABLE_KINDS = (
     "bandwidth",

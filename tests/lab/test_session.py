@@ -1,11 +1,9 @@
-import ast
 import subprocess
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-import haloscope
 from haloscope import halobench, session, toolchain
 from haloscope.errors import UserError
 from haloscope.progress import Teller
@@ -65,27 +63,6 @@ def test_a_checkout_tells_its_commit_and_whether_it_changed(tmp_path: Path) -> N
     assert session.checkout(tmp_path) == {"commit": commit, "dirty": False}
     (tmp_path / "file").write_text("two")
     assert session.checkout(tmp_path) == {"commit": commit, "dirty": True}
-
-
-def test_runners_know_cases_toolchains_and_records_and_nothing_else_of_ours() -> None:
-    allowed = {
-        "case",
-        "cluster",
-        "host",
-        "platform",
-        "quantities",
-        "records",
-        "runners",
-        "solves",
-        "toolchain",
-    }
-    folder = Path(haloscope.__file__).parent / "runners"
-    for path in folder.glob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("haloscope"):
-                parts = (node.module or "").split(".")
-                names = [parts[1]] if len(parts) > 1 else [name.name for name in node.names]
-                assert set(names) <= allowed, f"{path.name} imports {names}"
 
 
 def test_the_same_question_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:

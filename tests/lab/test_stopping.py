@@ -11,7 +11,7 @@ import pytest
 
 from haloscope.errors import UserError
 from haloscope.records import read
-from haloscope.sequential import Rule
+from haloscope.stats.sequential import Rule
 from haloscope.stopping import Stopping
 from haloscope.study import Study, stopping_rule
 from haloscope.studyfile import load

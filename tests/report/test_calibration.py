@@ -15,7 +15,7 @@ from haloscope.cluster import Cluster
 from haloscope.commands.calibrate import execute
 from haloscope.errors import UserError
 from haloscope.node_calibration import quantity
-from haloscope.stats import Estimate
+from haloscope.stats.estimates import Estimate
 
 
 def measured() -> list[Raw]:

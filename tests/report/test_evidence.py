@@ -12,7 +12,7 @@ from haloscope.evidence import (
     values,
     varying,
 )
-from haloscope.stats import Estimate
+from haloscope.stats.estimates import Estimate
 
 
 def test_only_good_launches_enter_a_sample() -> None:

@@ -4,7 +4,7 @@ from math import isclose, sqrt
 import numpy as np
 import pytest
 
-from haloscope.stats import (
+from haloscope.stats.estimates import (
     Estimate,
     compare,
     holm,

@@ -17,7 +17,7 @@ from haloscope.models.intervals import Intervals, bootstrapped
 from haloscope.models.model import Parameter
 from haloscope.models.sweep import Array, Sweep
 from haloscope.quantities import percent, size
-from haloscope.stats import Estimate
+from haloscope.stats.estimates import Estimate
 
 TAIL = 8.0
 """The asymptote is taken from the largest size down to this part of it: 32 to 256 MiB."""

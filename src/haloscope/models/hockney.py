@@ -20,7 +20,7 @@ from haloscope.models.line import fit_lines
 from haloscope.models.model import Parameter, Residuals
 from haloscope.models.sweep import Array, Sweep
 from haloscope.quantities import rate, seconds, size
-from haloscope.stats import Estimate, mean_interval
+from haloscope.stats.estimates import Estimate, mean_interval
 
 Method = Literal["least_squares", "log", "extrapolation", "two_points"]
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import stats as scipy_stats
 
 from haloscope.models.sweep import Array
-from haloscope.stats import FEWEST_FOR_INTERVAL, Estimate
+from haloscope.stats.estimates import FEWEST_FOR_INTERVAL, Estimate
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ from haloscope.models.line import fit_lines
 from haloscope.models.model import Parameter, Residuals
 from haloscope.models.sweep import Array
 from haloscope.quantities import seconds, size
-from haloscope.stats import Estimate
+from haloscope.stats.estimates import Estimate
 
 NAMES = ("latency_s", "send_overhead_s", "receive_overhead_s", "gap_s", "gap_s_per_byte")
 """The parameters: L, o_s, o_r, g, G."""

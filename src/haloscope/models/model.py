@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from haloscope.models.sweep import Array
-from haloscope.stats import Estimate
+from haloscope.stats.estimates import Estimate
 
 
 @dataclass(frozen=True)

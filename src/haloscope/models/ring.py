@@ -21,7 +21,7 @@ from haloscope.models.line import fit_lines
 from haloscope.models.model import Parameter, Residuals
 from haloscope.models.sweep import Array, Sweep
 from haloscope.quantities import seconds
-from haloscope.stats import Estimate
+from haloscope.stats.estimates import Estimate
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ from haloscope.models import piecewise_hockney
 from haloscope.models.intervals import Intervals, bootstrapped
 from haloscope.models.model import Parameter, Residuals
 from haloscope.models.sweep import Array, sweep
-from haloscope.stats import Estimate
+from haloscope.stats.estimates import Estimate
 
 MESSAGES = "messages"
 MOVES = ("pack", "scatter", "unpack")

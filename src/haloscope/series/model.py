@@ -8,7 +8,7 @@ from typing import Literal
 
 from haloscope.evidence import MeasuredCase
 from haloscope.quantities import size
-from haloscope.stats import Estimate
+from haloscope.stats.estimates import Estimate
 
 Scale = Literal["linear", "log", "log2", "symlog"]
 

@@ -9,7 +9,7 @@ from haloscope.fits import exchanges
 from haloscope.points import Swept, sweep
 from haloscope.quantities import rate, seconds, size
 from haloscope.series.model import Axis, Curve, Figure, Lines, mark, of_launches, size_ticks
-from haloscope.stats import Estimate
+from haloscope.stats.estimates import Estimate
 from haloscope.tables.context import Context
 from haloscope.tables.pingpong import half_round_trip
 

@@ -11,7 +11,7 @@ from haloscope.fits import ring_model
 from haloscope.quantities import seconds
 from haloscope.series.model import Axis, Curve, Figure, Lines, Mark, counts, mark
 from haloscope.series.pingpong import BARS
-from haloscope.stats import mean_interval
+from haloscope.stats.estimates import mean_interval
 from haloscope.tables.context import Context
 
 

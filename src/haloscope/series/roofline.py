@@ -13,7 +13,7 @@ from haloscope.jacobi_cases import triads
 from haloscope.points import capacities
 from haloscope.quantities import count, number
 from haloscope.series.model import Axis, Curve, Figure, Lines, Mark, mark, powers_of_two
-from haloscope.stats import Estimate
+from haloscope.stats.estimates import Estimate
 from haloscope.tables.context import Context
 
 FLOPS_PER_UPDATE = 6

@@ -18,7 +18,7 @@ from haloscope.series.model import (
     of_launches,
     powers_of_two,
 )
-from haloscope.stats import Estimate
+from haloscope.stats.estimates import Estimate
 from haloscope.tables.context import Context
 
 

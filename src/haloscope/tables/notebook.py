@@ -14,7 +14,7 @@ from dataclasses import replace
 from haloscope.evidence import MeasuredCase, name_of
 from haloscope.published import Reference
 from haloscope.quantities import PLAIN, SECONDS, Scale, clock, count, ends, listed, number, quantity
-from haloscope.stats import Estimate
+from haloscope.stats.estimates import Estimate
 from haloscope.tables.model import Cell, missing
 
 OVERSUBSCRIBED, SIMULATED, VERIFIED, FITTED, LAUNCHES_MISSING = "†", "‡", "§", "¶", "*"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from haloscope.evidence import MeasuredCase, label_of
 from haloscope.quantities import PERCENT, SECONDS, number, seconds
-from haloscope.stats import Estimate
+from haloscope.stats.estimates import Estimate
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.tables.notebook import Notebook

@@ -8,7 +8,7 @@ from haloscope.evidence import Facet, MeasuredCase, facets
 from haloscope.fits import exchanges
 from haloscope.points import Swept, sweep
 from haloscope.quantities import BYTES_PER_SECOND, PER_SECOND, SECONDS, size
-from haloscope.stats import Estimate
+from haloscope.stats.estimates import Estimate
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, missing
 from haloscope.tables.notebook import Notebook

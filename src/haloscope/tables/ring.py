@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from haloscope.evidence import Facet, MeasuredCase, facets
 from haloscope.fits import no_ring, ring_model
 from haloscope.quantities import SECONDS, listed
-from haloscope.stats import mean_interval
+from haloscope.stats.estimates import mean_interval
 from haloscope.tables.context import Context
 from haloscope.tables.model import Column, Table, label
 from haloscope.tables.notebook import Notebook

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from haloscope.evidence import MeasuredCase, values
 from haloscope.quantities import count, listed
 from haloscope.scaling import Ladder, Scaling, scalings
-from haloscope.stats import Estimate
+from haloscope.stats.estimates import Estimate
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, lettered, missing
 from haloscope.tables.notebook import Notebook

@@ -14,7 +14,7 @@ from haloscope.models.split_phase import MESSAGES, MOVES, SplitPhase, both
 from haloscope.parts import neighbours_model, split_phase_model
 from haloscope.points import sweep
 from haloscope.quantities import SECONDS, listed, percent, rate, seconds, size
-from haloscope.stats import Estimate
+from haloscope.stats.estimates import Estimate
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.tables.notebook import Notebook

@@ -9,7 +9,7 @@ from itertools import pairwise
 from haloscope.evidence import Facet, MeasuredCase, facets
 from haloscope.host.cpulist import cpu_list
 from haloscope.quantities import SECONDS, number
-from haloscope.stats import mean_interval
+from haloscope.stats.estimates import mean_interval
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, lettered, missing, plain
 from haloscope.tables.notebook import Notebook

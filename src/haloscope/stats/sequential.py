@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from haloscope.stats import FEWEST_FOR_INTERVAL, Estimate, median_interval
+from haloscope.stats.estimates import FEWEST_FOR_INTERVAL, Estimate, median_interval
 
 Array = npt.NDArray[np.float64]
 

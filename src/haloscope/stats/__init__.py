@@ -1,0 +1,1 @@
+"""Pure statistics: estimates with their spread, comparisons, and when to stop measuring."""
