@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from model_data import SIZES, holds, launches, orfeo, orfeo_fits, orfeo_points
 
-from haloscope import papers
 from haloscope.models import hockney
 from haloscope.models.hockney import Ends, Method
 from haloscope.models.intervals import Intervals
 from haloscope.models.sweep import sweep
+from haloscope.papers import tables as papers
 
 NONE = Intervals("none")
 METHODS: tuple[Method, ...] = ("least_squares", "log", "extrapolation", "two_points")

@@ -6,10 +6,10 @@ from math import prod
 
 import pytest
 
-from haloscope import papers
 from haloscope.models import jacobi
 from haloscope.models.jacobi import Detailed, Exchanged, Sweep, Textbook, exchanged
-from haloscope.papers import Scalar
+from haloscope.papers import tables as papers
+from haloscope.papers.tables import Scalar
 
 CUBE = (1200, 1200, 1200)
 ROWS = [

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from model_data import Array, holds, launches
 
-from haloscope import papers
 from haloscope.models import ring
 from haloscope.models.intervals import Intervals
 from haloscope.models.ring import Level
 from haloscope.models.sweep import sweep
+from haloscope.papers import tables as papers
 
 RANKS = np.arange(1.0, 49.0)
 NONE = Intervals("none")

@@ -6,8 +6,8 @@ import argparse
 
 import pytest
 
-from haloscope import papers
 from haloscope.commands import paper as command
+from haloscope.papers import tables as papers
 from haloscope.paths import share
 
 STAMPEDE = "hpcf-2018-10"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from haloscope.errors import UserError
-from haloscope.paperfile import read_paper, read_rows
+from haloscope.papers.file import read_paper, read_rows
 
 PAPER = """
 id = "{id}"

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 
-from haloscope import papers
 from haloscope.errors import UserError
+from haloscope.papers import tables as papers
 
 STAMPEDE = "hpcf-2018-10"
 TARA = "hpcf-2010-6"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from haloscope import papers
+from haloscope.papers import tables as papers
 
 SUMMIT = "anl-petsc-summit-part2"
 ORFEO = "orfeo-mpi-report"

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from haloscope import papers
 from haloscope.errors import Problem, UserError
 from haloscope.evidence import MeasuredCase, Planned, group, settings_of
-from haloscope.papers import Paper
+from haloscope.papers import tables as papers
+from haloscope.papers.tables import Paper
 from haloscope.records import Record, latest, read
 from haloscope.results import ResultFolder
 from haloscope.study import Element

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from haloscope.evidence import MeasuredCase
 
 if TYPE_CHECKING:
-    from haloscope.papers import Paper, PaperTable
+    from haloscope.papers.tables import Paper, PaperTable
 
 _SETTINGS = ("exchange", "threads", "places", "bind")
 """Facts of a published table that a measured case must share; a cluster's name is none of them."""

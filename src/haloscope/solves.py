@@ -15,8 +15,8 @@ from functools import cache
 from math import exp, log
 from typing import Any
 
-from haloscope import papers
 from haloscope.case import Case
+from haloscope.papers import tables as papers
 
 
 @dataclass(frozen=True)

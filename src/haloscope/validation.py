@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
-from haloscope import papers
 from haloscope.case import Case, Job, Layout
 from haloscope.errors import Problem, UserError, nearest
-from haloscope.papers import PaperTable, Scalar
+from haloscope.papers import tables as papers
+from haloscope.papers.tables import PaperTable, Scalar
 from haloscope.places import SIMGRID, Simulated, place
 from haloscope.plan import Program
 from haloscope.progress import RunView, Teller

@@ -7,8 +7,9 @@ from typing import Any
 
 from recorded import MACHINE, Raw, cases, poisson
 
-from haloscope import papers, series, tables
-from haloscope.papers import Paper
+from haloscope import series, tables
+from haloscope.papers import tables as papers
+from haloscope.papers.tables import Paper
 from haloscope.series.model import Figure, Lines
 from haloscope.tables import Context, Options, Table
 

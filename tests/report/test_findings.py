@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from recorded import MACHINE, Raw, bad, cases, pingpong, poisson, quick, stream
 
-from haloscope import papers
 from haloscope.findings import findings
+from haloscope.papers import tables as papers
 from haloscope.tables import Context
 
 

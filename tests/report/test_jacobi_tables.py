@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from recorded import Raw, cases, quick, record
 
-from haloscope import papers, series, tables
+from haloscope import series, tables
 from haloscope.evidence import label_of
+from haloscope.papers import tables as papers
 from haloscope.tables import Context
 
 PAPER = papers.load("orfeo-mpi-report")

@@ -7,8 +7,9 @@ from typing import Any
 from pytest import approx
 from recorded import cases, poisson
 
-from haloscope import papers, series, tables
+from haloscope import series, tables
 from haloscope.findings import findings
+from haloscope.papers import tables as papers
 from haloscope.races import headlines
 from haloscope.series.model import Lines
 from haloscope.tables import Context

@@ -5,7 +5,7 @@ from __future__ import annotations
 from made import build, launches, texts
 from recorded import bad, cases, changed, poisson
 
-from haloscope import papers
+from haloscope.papers import tables as papers
 from haloscope.published import Library
 from haloscope.tables import Cell, Table
 

@@ -9,9 +9,9 @@ from typing import Any
 from made import build, draw
 from recorded import Raw, cases, pingpong, poisson
 
-from haloscope import papers
 from haloscope.findings import findings
 from haloscope.method import machine_facts, method
+from haloscope.papers import tables as papers
 from haloscope.published import Library
 from haloscope.tables.context import Context
 

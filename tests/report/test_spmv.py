@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from recorded import MACHINE, Raw, bad, cases, spmv
 
-from haloscope import papers, series, tables
+from haloscope import series, tables
 from haloscope.findings import findings
+from haloscope.papers import tables as papers
 from haloscope.report.figures import draw
 from haloscope.series.model import Lines
 from haloscope.tables import Context, Table

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 from recorded import MACHINE, Raw, cases, pingpong, star_forest
 
-from haloscope import papers, series, tables
+from haloscope import series, tables
 from haloscope.findings import findings
+from haloscope.papers import tables as papers
 from haloscope.report.figures import draw
 from haloscope.series.model import Gantt, Lines
 from haloscope.tables import Context, Table

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from haloscope import papers, studyfile
+from haloscope import studyfile
 from haloscope.cli import main
 from haloscope.errors import UserError
 from haloscope.evidence import MeasuredCase, settings_of
-from haloscope.papers import PaperTable
+from haloscope.papers import tables as papers
+from haloscope.papers.tables import PaperTable
 from haloscope.places import Simulated, place
 from haloscope.plan import expand
 from haloscope.published import Library

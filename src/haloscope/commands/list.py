@@ -36,7 +36,8 @@ def execute(arguments: argparse.Namespace) -> int:
     from rich.table import Table
     from rich.text import Text
 
-    from haloscope import halobench, papers, session, studyfile, toolchain
+    from haloscope import halobench, session, studyfile, toolchain
+    from haloscope.papers import tables as papers
     from haloscope.progress import Teller
 
     out, tell = Console(highlight=False), Teller(Console(stderr=True))

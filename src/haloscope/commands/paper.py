@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from haloscope.papers import Grid, Paper, PaperTable
+    from haloscope.papers.tables import Grid, Paper, PaperTable
 
 _DESCRIPTION = """\
 Published performance tables, as data. Reports set them beside your own measurements when a study
@@ -58,7 +58,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Run `paper list` or `paper show`. Raises UserError for a paper or table that is not there."""
     from rich.console import Console
 
-    from haloscope.papers import list_papers, load
+    from haloscope.papers.tables import list_papers, load
 
     console = Console(highlight=False)
     if arguments.action == "list":

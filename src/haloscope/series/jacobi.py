@@ -13,7 +13,7 @@ from haloscope.tables.context import Context
 from haloscope.tables.jacobi import published
 
 if TYPE_CHECKING:
-    from haloscope.paperfile import Value
+    from haloscope.papers.file import Value
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:

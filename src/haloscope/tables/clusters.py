@@ -17,8 +17,8 @@ from haloscope.tables.model import Cell, Column, Table, label, missing
 from haloscope.tables.notebook import Notebook
 
 if TYPE_CHECKING:
-    from haloscope.papers import Cell as Printed
-    from haloscope.papers import Paper, PaperTable
+    from haloscope.papers.tables import Cell as Printed
+    from haloscope.papers.tables import Paper, PaperTable
 
 SIZE = 4096
 ROLES = ("serial", "node", "spread", "full")

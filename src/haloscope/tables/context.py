@@ -11,7 +11,7 @@ from haloscope.published import Library
 from haloscope.tables.model import Options
 
 if TYPE_CHECKING:
-    from haloscope.papers import Paper
+    from haloscope.papers.tables import Paper
 
 
 @dataclass(frozen=True)

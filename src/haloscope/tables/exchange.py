@@ -21,8 +21,8 @@ from haloscope.tables.model import Cell, Column, Table, label, missing
 from haloscope.tables.notebook import Notebook
 
 if TYPE_CHECKING:
-    from haloscope.paperfile import Value
-    from haloscope.papers import PaperTable
+    from haloscope.papers.file import Value
+    from haloscope.papers.tables import PaperTable
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from haloscope.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.tables.notebook import Notebook
 
 if TYPE_CHECKING:
-    from haloscope.paperfile import Value
-    from haloscope.papers import PaperTable
+    from haloscope.papers.file import Value
+    from haloscope.papers.tables import PaperTable
 
 _COLUMNS = (
     Column("ranks", "N", align="left"),

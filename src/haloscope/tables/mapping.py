@@ -17,7 +17,7 @@ from haloscope.tables.model import Cell, Column, Table, Value, label, missing, p
 from haloscope.tables.notebook import Notebook
 
 if TYPE_CHECKING:
-    from haloscope.papers import PaperTable
+    from haloscope.papers.tables import PaperTable
 
 _COLUMNS = (
     Column("tasks", "tasks", align="left"),

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from haloscope.errors import Problem, UserError, nearest
-from haloscope.paperfile import Column, Form, Scalar, TableFile, Value, read_paper, read_rows
+from haloscope.papers.file import Column, Form, Scalar, TableFile, Value, read_paper, read_rows
 from haloscope.paths import share
 
 __all__ = ["Cell", "Column", "Form", "Grid", "Paper", "PaperTable", "Scalar", "Value"]
