@@ -37,8 +37,9 @@ def seconds(command: list[str], env: dict[str, str] | None = None) -> float:
 
 def bare(launches: int) -> Callable[[], float]:
     """Competitor: the same launch command, with nothing around it; seconds a launch."""
-    from haloscope.build import build
-    from haloscope.toolchain import Launch, ensure, launch_command
+    from haloscope.toolchains.build import build
+    from haloscope.toolchains.launch import Launch, launch_command
+    from haloscope.toolchains.library import ensure
 
     toolchain = ensure(None)
     program = [str(build(toolchain)), "empty", "repetitions=1", "steps=1"]

@@ -21,10 +21,11 @@ from pathlib import Path
 
 from turns import write_page
 
-from haloscope.build import build
 from haloscope.quantities import size
 from haloscope.stats.estimates import Estimate, typical
-from haloscope.toolchain import Launch, ensure, launch_command
+from haloscope.toolchains.build import build
+from haloscope.toolchains.launch import Launch, launch_command
+from haloscope.toolchains.library import ensure
 
 LOG_SIZES = (3, 22)
 SIZES = [1 << k for k in range(LOG_SIZES[0], LOG_SIZES[1] + 1)]

@@ -22,9 +22,10 @@ from pathlib import Path
 
 from turns import in_turn, write_page
 
-from haloscope.build import build
 from haloscope.stats.estimates import Estimate, typical
-from haloscope.toolchain import Launch, Toolchain, available, find, launch_command
+from haloscope.toolchains.build import build
+from haloscope.toolchains.launch import Launch, launch_command
+from haloscope.toolchains.library import Toolchain, available, find
 
 BYTES = 8
 STEPS = ["repetitions=20", "steps=1000", "warmup=1000"]

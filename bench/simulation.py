@@ -20,16 +20,17 @@ from types import MappingProxyType
 from rich.console import Console
 from turns import kept, taken, write_page
 
-from haloscope import build, platform
+from haloscope import platform
 from haloscope.case import Case, Layout
 from haloscope.cluster import Cluster
 from haloscope.clusterfile import find
 from haloscope.dossier import open_folder
 from haloscope.local_validation import errors as local_errors
 from haloscope.local_validation import validate as validate_local
+from haloscope.paths import cache_path
 from haloscope.places import SIMGRID, smpi
 from haloscope.progress import Teller
-from haloscope.toolchain import cache_path
+from haloscope.toolchains import build
 from haloscope.validation import Cell, Errors, tables_of, validate
 
 MPI_ONLY, HYBRID, OLDER = (0.10, 0.35), (0.15, 0.50), (0.20, 0.60)

@@ -23,8 +23,9 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from haloscope import build, clusterfile, halobench, platform
+from haloscope import clusterfile, halobench, platform
 from haloscope.runners import process
+from haloscope.toolchains import build
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden"

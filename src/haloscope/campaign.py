@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from haloscope import halobench, places, session, studyfile, toolchain
+from haloscope import halobench, places, session, studyfile
 from haloscope import study as studies
 from haloscope.case import Job
 from haloscope.errors import Problem, UserError, dotted, nearest, no_such
@@ -22,6 +22,7 @@ from haloscope.session import Workbench
 from haloscope.stopping import Stopping
 from haloscope.study import Run, Study
 from haloscope.studyfile import Draft
+from haloscope.toolchains import library
 
 
 @dataclass(frozen=True)
@@ -186,7 +187,7 @@ def _as_requested(study: Study, request: Request, *, simulated: bool) -> Study:
     def changed(run: Run) -> Run:
         asked = [request.toolchain] if request.toolchain is not None else run.toolchains
         every = asked is not None and studies.ALL in asked
-        changes: dict[str, Any] = {"toolchains": toolchain.names() if every else asked}
+        changes: dict[str, Any] = {"toolchains": library.names() if every else asked}
         if launches is not None:
             changes["launches"] = launches
         if request.execute:  # of all that this machine has the memory for

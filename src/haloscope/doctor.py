@@ -18,18 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from haloscope import pypi
 from haloscope.host import machine
 from haloscope.host.cpulist import parse_cpu_list
-from haloscope.toolchain import (
-    DEFAULT,
-    Launch,
-    Toolchain,
-    available,
-    cache_path,
-    compiler_family,
-    launch_command,
-)
+from haloscope.paths import cache_path
+from haloscope.toolchains import pypi
+from haloscope.toolchains.launch import Launch, launch_command
+from haloscope.toolchains.library import DEFAULT, Toolchain, available, compiler_family
 
 Level = Literal["ok", "note", "warn", "fail"]
 

@@ -17,8 +17,8 @@ from filelock import FileLock
 from haloscope.case import Value
 from haloscope.errors import Problem, UserError
 from haloscope.host.machine import memory_available_bytes
+from haloscope.paths import cache_path
 from haloscope.quantities import size
-from haloscope.toolchain import cache_path
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,17 +14,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
-from haloscope import __version__, build, cluster, clusterfile, session
+from haloscope import __version__, cluster, clusterfile, session
 from haloscope.case import Case
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.host import machine
+from haloscope.paths import cache_path
 from haloscope.progress import Teller
 from haloscope.runners.base import Runner, Session
 from haloscope.runners.local import Built, LocalRunner
 from haloscope.runners.simgrid import SimgridRunner
 from haloscope.session import Workbench
 from haloscope.site import Site
-from haloscope.toolchain import Toolchain, cache_path
+from haloscope.toolchains import build
+from haloscope.toolchains.library import Toolchain
 
 LOCAL = "local"
 SIMGRID = "simgrid"

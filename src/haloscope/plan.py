@@ -15,7 +15,6 @@ from haloscope.layouts import layouts, placed
 from haloscope.quantities import count, listed
 from haloscope.site import Site
 from haloscope.study import ALL, DEFAULT, Run, Study, stopping_rule
-from haloscope.transport import missing
 
 
 class Forecast(Protocol):
@@ -289,7 +288,7 @@ class _RunExpansion:
             return self.site.missing[toolchain]
         there = self.site.transports.get(toolchain, ())
         if transport is not None and transport not in there:
-            return missing(transport, toolchain, there)
+            return f"{toolchain} has no transport '{transport}' (it has {', '.join(there)})"
         if layout.placement is not None and layout.placement not in self.site.placements:
             if self.site.simulated:
                 what = "distances inside a simulated node make no difference"

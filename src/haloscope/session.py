@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from haloscope import __version__, build, halobench, matrices, toolchain
+from haloscope import __version__, halobench, matrices
 from haloscope.case import Case, Value, text
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.host import machine
@@ -20,8 +20,9 @@ from haloscope.runners import process
 from haloscope.runners.base import Session
 from haloscope.runners.local import Built
 from haloscope.site import Site
-from haloscope.toolchain import Launch, launch_command
-from haloscope.transport import complaint, told
+from haloscope.toolchains import build, launch, library
+from haloscope.toolchains.launch import Launch, launch_command
+from haloscope.toolchains.transport import complaint, told
 
 PROBE_TIMEOUT_S = 30
 
@@ -52,18 +53,18 @@ def workbench(wanted: Mapping[str, Sequence[str] | None], tell: Teller) -> Workb
     installed, and so is the usual one if there is no MPI at all. UserError if there is nothing
     even to plan with.
     """
-    unnamed = [toolchain.ensure(None, say=tell.say)] if None in wanted.values() else []
+    unnamed = [library.ensure(None, say=tell.say)] if None in wanted.values() else []
     found = {one.name: one for one in unnamed}
     problems = unknown_toolchains(wanted)
     missing: dict[str, str] = {}
     for name in (name for names in wanted.values() for name in names or ()):
-        if name in toolchain.names() and name not in found and name not in missing:
+        if name in library.names() and name not in found and name not in missing:
             try:
-                found[name] = toolchain.ensure(name, say=tell.say)
+                found[name] = library.ensure(name, say=tell.say)
             except UserError as error:
                 missing[name] = error.problems[0].what
     if not found:  # any will do to plan with, so that all other problems are found too
-        found = {one.name: one for one in toolchain.available()[:1]}
+        found = {one.name: one for one in library.available()[:1]}
     if not found:
         absent = [Problem(name, why, "add another") for name, why in missing.items()]
         raise UserError([*problems, *absent])
@@ -78,7 +79,7 @@ def workbench(wanted: Mapping[str, Sequence[str] | None], tell: Teller) -> Workb
 
 def unknown_toolchains(wanted: Mapping[str, Sequence[str] | None]) -> list[Problem]:
     """Names among those wanted that no toolchain has, each where it was asked for."""
-    known = toolchain.names()
+    known = library.names()
     asked = ((where, name) for where, names in wanted.items() for name in names or ())
     return [
         Problem(where, f"there is no '{name}'", nearest(name, known))
@@ -89,10 +90,10 @@ def unknown_toolchains(wanted: Mapping[str, Sequence[str] | None]) -> list[Probl
 
 def complete(wanted: Mapping[str, Sequence[str] | None]) -> bool:
     """Is all that is wanted there, so that `workbench` has nothing to install or build?"""
-    there = {one.name: one for one in toolchain.available()}
+    there = {one.name: one for one in library.available()}
     usual = [*there][:1]
     named = {name for names in wanted.values() for name in names or usual}
-    needed = named & {*toolchain.names()} or usual  # one to plan with, if nothing else
+    needed = named & {*library.names()} or usual  # one to plan with, if nothing else
     return bool(there) and all(name in there and build.built(there[name]) for name in needed)
 
 
@@ -109,9 +110,9 @@ class Probe:
 
 def probe(built: Built, transport: str | None) -> Probe:
     """Let two ranks exchange a few messages while the library says what it does."""
-    launch = Launch(ranks=2, oversubscribe=True, transport=transport)
+    two = Launch(ranks=2, oversubscribe=True, transport=transport)
     program = [str(built.program), "ring", "repetitions=1", "steps=1", "warmup=0"]
-    command, environment = launch_command(built.toolchain, launch, program, talkative=True)
+    command, environment = launch_command(built.toolchain, two, program, talkative=True)
     ended = process.run(command, environment, PROBE_TIMEOUT_S, tail=1 << 20)
     if ended.timed_out:
         return Probe(None, f"no message arrived within {PROBE_TIMEOUT_S} s")
@@ -204,7 +205,7 @@ def site(bench: Workbench, *, oversubscribe: bool) -> Site:
         oversubscribe=oversubscribe,
         toolchains=bench.names,
         transports={
-            name: toolchain.transports(built.toolchain) for name, built in bench.built.items()
+            name: launch.transports(built.toolchain) for name, built in bench.built.items()
         },
         missing=bench.missing,
         placements=[name for name, pair in machine.placements().items() if pair],

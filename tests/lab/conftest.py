@@ -12,11 +12,13 @@ from typing import Any
 
 import pytest
 
-from haloscope import build, halobench, places, session, toolchain
+from haloscope import halobench, places, session
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
 from haloscope.runners import local
-from haloscope.toolchain import Launch, Toolchain
+from haloscope.toolchains import build, library
+from haloscope.toolchains.launch import Launch
+from haloscope.toolchains.library import Toolchain
 from lab.fakes import FAKE, FAKE_HALOBENCH, MACHINE, FakeProgram, Laboratory
 
 
@@ -40,11 +42,11 @@ def laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Laboratory:
         return lambda *_, **__: value
 
     monkeypatch.setattr(local, "launch_command", launch_command)
-    monkeypatch.setattr(toolchain, "names", always(["fake", "gone"]))
-    monkeypatch.setattr(toolchain, "ensure", ensure)
-    monkeypatch.setattr(toolchain, "available", always([FAKE]))
+    monkeypatch.setattr(library, "names", always(["fake", "gone"]))
+    monkeypatch.setattr(library, "ensure", ensure)
+    monkeypatch.setattr(library, "available", always([FAKE]))
     monkeypatch.setattr(session, "probe", lab.probe)
-    monkeypatch.setattr("haloscope.libfabric.providers", always(("tcp", "verbs")))
+    monkeypatch.setattr("haloscope.toolchains.libfabric.providers", always(("tcp", "verbs")))
     monkeypatch.setattr(session, "Halobench", lambda binary: FakeProgram())
     monkeypatch.setattr(build, "build", lab.build)
     monkeypatch.setattr(build, "built", lambda *_: FAKE_HALOBENCH if lab.is_built else None)

@@ -13,7 +13,8 @@ from haloscope.plan import Forecast
 from haloscope.runners.base import Session
 from haloscope.runners.local import Built
 from haloscope.session import Probe
-from haloscope.toolchain import Launch, Toolchain
+from haloscope.toolchains.launch import Launch
+from haloscope.toolchains.library import Toolchain
 from lab import fake_halobench
 
 FAKE_HALOBENCH = Path(fake_halobench.__file__)

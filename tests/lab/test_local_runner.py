@@ -8,7 +8,7 @@ from haloscope.records import Record
 from haloscope.runners.local import LocalRunner
 from haloscope.site import Site
 from haloscope.study import Study
-from haloscope.toolchain import Launch
+from haloscope.toolchains.launch import Launch
 from lab.fakes import MACHINE, FakeProgram, Laboratory
 
 

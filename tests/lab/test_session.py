@@ -4,10 +4,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from haloscope import halobench, session, toolchain
+from haloscope import halobench, session
 from haloscope.errors import UserError
 from haloscope.progress import Teller
 from haloscope.session import Halobench
+from haloscope.toolchains import library
 from lab.fakes import FAKE_HALOBENCH, Laboratory
 
 QUIET = Teller(Console(quiet=True))
@@ -33,7 +34,7 @@ def test_a_toolchain_that_is_missing_is_a_problem_beside_others(laboratory: Labo
 def test_without_any_toolchain_nothing_can_be_planned(
     laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(toolchain, "available", list)
+    monkeypatch.setattr(library, "available", list)
     with pytest.raises(UserError, match="'gone' can't be fetched"):
         session.workbench({"one": ["gone"]}, QUIET)
 

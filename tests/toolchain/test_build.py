@@ -11,10 +11,10 @@ from threading import Timer
 import pytest
 from filelock import FileLock
 
-from haloscope import build
 from haloscope.errors import UserError
 from haloscope.host import machine
-from haloscope.toolchain import Toolchain
+from haloscope.toolchains import build
+from haloscope.toolchains.library import Toolchain
 
 CMAKE = """\
 cmake_minimum_required(VERSION 3.22)

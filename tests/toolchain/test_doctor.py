@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 from fake_machine import FakeMachine, two_sockets
 
-from haloscope import doctor, pypi, toolchain
+from haloscope import doctor
 from haloscope.commands import doctor as command
 from haloscope.doctor import Finding, Patient
 from haloscope.host import machine
-from haloscope.toolchain import Toolchain
+from haloscope.toolchains import library, pypi
+from haloscope.toolchains.library import Toolchain
 
 Check = Callable[[Patient], Finding]
 QUOTA = "sys/fs/cgroup/cpu.max"
@@ -203,7 +204,7 @@ def test_the_command(
 ) -> None:
     found = Finding("binding", level, "what [is] found", "do this")
     monkeypatch.setattr(doctor, "CHECKS", (lambda patient: found,))
-    monkeypatch.setattr(toolchain, "available", list)
+    monkeypatch.setattr(library, "available", list)
     assert command.execute(argparse.Namespace(json=False)) == code
     text = capsys.readouterr().out
     assert f"{level}  binding: what [is] found" in text

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from haloscope import toolchain
 from haloscope.errors import UserError
-from haloscope.toolchain import Launch, Toolchain, launch_command
-from haloscope.transport import Family
+from haloscope.toolchains import library
+from haloscope.toolchains.launch import Launch, launch_command
+from haloscope.toolchains.library import Toolchain
+from haloscope.toolchains.transport import Family
 
-BIND = str(Path(toolchain.__file__).with_name("bind_rank.sh"))
+BIND = str(Path(library.__file__).with_name("bind_rank.sh"))
 FOUR = (0, 1, 2, 3)
 CPU = min(os.sched_getaffinity(0))
 
@@ -19,7 +20,7 @@ CPU = min(os.sched_getaffinity(0))
 @pytest.fixture(autouse=True)
 def libfabric(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same providers on every machine."""
-    monkeypatch.setattr("haloscope.libfabric.providers", lambda prefix: ("tcp", "verbs"))
+    monkeypatch.setattr("haloscope.toolchains.libfabric.providers", lambda prefix: ("tcp", "verbs"))
 
 
 def of(family: Family, prefix: Path | None = None) -> Toolchain:

@@ -14,16 +14,17 @@ from typing import Any
 
 import pytest
 
-from haloscope import toolchain
 from haloscope.errors import UserError
 from haloscope.host import machine
-from haloscope.toolchain import Launch, Toolchain, launch_command
+from haloscope.toolchains import launch, library
+from haloscope.toolchains.launch import Launch, launch_command
+from haloscope.toolchains.library import Toolchain
 
 HERE = Path(__file__).parent
 CORES = tuple(machine.physical_cores())
 NAMES = [
     pytest.param(name, marks=[] if name == "system" else [pytest.mark.toolchains])
-    for name in toolchain.names()
+    for name in library.names()
 ]
 two_cores = pytest.mark.skipif(len(CORES) < 2, reason="needs two cores")
 
@@ -36,7 +37,7 @@ def built(
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HALOSCOPE_CACHE", str(HERE.parents[1] / "build" / "test-cache"))
         try:
-            found = toolchain.ensure(request.param)
+            found = library.ensure(request.param)
         except UserError as error:
             if request.param != "system":
                 raise
@@ -102,7 +103,7 @@ def test_a_job_stays_within_the_affinity_mask(built: tuple[Toolchain, str]) -> N
 @two_cores
 def test_every_transport_carries_messages(built: tuple[Toolchain, str]) -> None:
     anywhere = {"shm", "tcp", "ucx"}  # the others need their network
-    for transport in anywhere.intersection(toolchain.transports(built[0])):
+    for transport in anywhere.intersection(launch.transports(built[0])):
         assert len(launched(built, Launch(2, transport=transport))) == 2
 
 
@@ -115,4 +116,4 @@ def test_a_launch_inside_a_launch_is_a_job_of_its_own(
 
 
 def test_wrapper_and_launcher_belong_together(built: tuple[Toolchain, str]) -> None:
-    assert toolchain.compiler_family(built[0]) == built[0].family
+    assert library.compiler_family(built[0]) == built[0].family

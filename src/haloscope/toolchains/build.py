@@ -22,8 +22,8 @@ from filelock import FileLock, Timeout
 
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
-from haloscope.paths import share
-from haloscope.toolchain import Say, Toolchain, cache_path
+from haloscope.paths import cache_path, share
+from haloscope.toolchains.library import Say, Toolchain
 
 Progress = Callable[[int, int], None]
 """Told how many steps of a build are done, and how many there are."""

@@ -119,8 +119,3 @@ def complaint(said: str) -> str:
 
 
 _TELLING = r"error|fail|unable|no .*(available|found)|not (found|available|supported)|cannot|can't"
-
-
-def missing(transport: str, library: str, there: Sequence[str]) -> str:
-    """Why a library can't use a transport it does not have."""
-    return f"{library} has no transport '{transport}' (it has {', '.join(there)})"

@@ -1,0 +1,1 @@
+"""MPI libraries: found, installed, built with, asked for a transport, and launched."""
