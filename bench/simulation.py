@@ -21,7 +21,6 @@ from rich.console import Console
 from turns import kept, taken, write_page
 
 from haloscope import platform
-from haloscope.case import Case, Layout
 from haloscope.cluster import Cluster
 from haloscope.clusterfile import find
 from haloscope.dossier import open_folder
@@ -30,6 +29,7 @@ from haloscope.local_validation import validate as validate_local
 from haloscope.paths import cache_path
 from haloscope.places import SIMGRID, smpi
 from haloscope.progress import Teller
+from haloscope.study.case import Case, Layout
 from haloscope.toolchains import build
 from haloscope.validation import Cell, Errors, tables_of, validate
 

@@ -11,8 +11,8 @@ import pytest
 from scipy.sparse import csr_matrix, diags_array, eye_array, kron
 
 from haloscope import matrices
-from haloscope.case import Value
 from haloscope.errors import UserError
+from haloscope.study.case import Value
 
 BANNER = "%%MatrixMarket matrix"
 SMALL = f"{BANNER} coordinate real general\n% a comment\n3 3 4\n3 1 1.5\n1 1 2\n1 3 -4\n3 1 1\n"

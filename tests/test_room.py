@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from haloscope.room import largest_that_fits
+from haloscope.study.memory import largest_that_fits
 
 
 @dataclass

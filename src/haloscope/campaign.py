@@ -8,20 +8,21 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from haloscope import halobench, places, session, studyfile
-from haloscope import study as studies
-from haloscope.case import Job
+from haloscope import halobench, places, session
 from haloscope.errors import Problem, UserError, dotted, nearest, no_such
 from haloscope.evidence import SETTINGS
 from haloscope.places import LOCAL, Place, Wanted
-from haloscope.plan import Program, expand, nothing_runs
 from haloscope.progress import Teller
 from haloscope.records import append, read
 from haloscope.results import ResultFolder, SavedPlan, changes
 from haloscope.session import Workbench
 from haloscope.stopping import Stopping
-from haloscope.study import Run, Study
-from haloscope.studyfile import Draft
+from haloscope.study import file as study_file
+from haloscope.study import schema
+from haloscope.study.case import Job
+from haloscope.study.file import Draft
+from haloscope.study.plan import Program, expand, nothing_runs
+from haloscope.study.schema import Run, Study
 from haloscope.toolchains import library
 
 
@@ -106,7 +107,7 @@ class Campaign:
 def start(request: Request, tell: Teller) -> Campaign:
     """A new campaign. UserError with all that is wrong, in the study or for it on this machine."""
     _check_launches(request.launches)
-    draft = studyfile.read(request.study)
+    draft = study_file.read(request.study)
     if draft.study is None:
         raise UserError(draft.problems)
     place = places.place(request.on, request.keep)
@@ -141,7 +142,7 @@ def start(request: Request, tell: Teller) -> Campaign:
         machine=place.identity(),
         on=place.name,
         keep=str(request.keep.absolute()) if request.keep else None,
-        rule=None if place.simulated or request.launches else studies.stopping_rule(study),
+        rule=None if place.simulated or request.launches else schema.stopping_rule(study),
     )
     return Campaign(place, folder, saved, bench, draft.source)
 
@@ -186,7 +187,7 @@ def _as_requested(study: Study, request: Request, *, simulated: bool) -> Study:
 
     def changed(run: Run) -> Run:
         asked = [request.toolchain] if request.toolchain is not None else run.toolchains
-        every = asked is not None and studies.ALL in asked
+        every = asked is not None and schema.ALL in asked
         changes: dict[str, Any] = {"toolchains": library.names() if every else asked}
         if launches is not None:
             changes["launches"] = launches
@@ -215,7 +216,7 @@ def resume(directory: Path, study: str | None, launches: int | None, tell: Telle
     differences = []
     if study:
         saved = folder.study.read_text(encoding="utf-8")
-        now = studyfile.read(study).source
+        now = study_file.read(study).source
         differences += [f"the study changed: {change}" for change in changes(saved, now)]
     for name, built in bench.built.items():
         if built.source != plan.sources[name]:

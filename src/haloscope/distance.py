@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from haloscope.case import Layout
 from haloscope.evidence import MeasuredCase
 from haloscope.host.cpulist import parse_cpu_list
 from haloscope.host.machine import GROUPS
+from haloscope.study.case import Layout
 
 OVERSUBSCRIBED = "oversubscribed"
 SAME_NODE, OTHER_SOCKET, OTHER_NODE = "same-node", "other-socket", "other-node"

@@ -14,8 +14,8 @@ from haloscope.papers import tables as papers
 from haloscope.papers.tables import Paper
 from haloscope.records import Record, latest, read
 from haloscope.results import ResultFolder
-from haloscope.study import Element
-from haloscope.studyfile import read as read_study
+from haloscope.study.file import read as read_study
+from haloscope.study.schema import Element
 from haloscope.tables.model import Options, Wish
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from statistics import median
 
 from haloscope.calibration import calibrate
-from haloscope.case import Case
 from haloscope.cluster import Cluster, missing_for_simulation
 from haloscope.dossier import open_folder
 from haloscope.errors import Problem, UserError
@@ -25,7 +24,8 @@ from haloscope.quantities import size
 from haloscope.records import Record
 from haloscope.results import ResultFolder
 from haloscope.stats.estimates import Estimate
-from haloscope.studyfile import load
+from haloscope.study.case import Case
+from haloscope.study.file import load
 from haloscope.validation import simulated
 
 STUDY = "validate-local"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from haloscope.case import PATTERNS
 from haloscope.evidence import SIZES, Facet, MeasuredCase, facets
+from haloscope.study.case import PATTERNS
 
 AXES = ("nodes", "ppn", "pattern", "mapping", "mapping_seed", "n", "L", "size", SIZES)
 """What may differ within one comparison: where the tasks are, and sizes that grow with them."""

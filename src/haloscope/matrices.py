@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
 
-from haloscope.case import Value
 from haloscope.errors import Problem, UserError
 from haloscope.host.machine import memory_available_bytes
 from haloscope.paths import cache_path
 from haloscope.quantities import size
+from haloscope.study.case import Value
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from haloscope import __version__, cluster, clusterfile, session
-from haloscope.case import Case
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.host import machine
 from haloscope.paths import cache_path
@@ -24,7 +23,8 @@ from haloscope.runners.base import Runner, Session
 from haloscope.runners.local import Built, LocalRunner
 from haloscope.runners.simgrid import SimgridRunner
 from haloscope.session import Workbench
-from haloscope.site import Site
+from haloscope.study.capacity import Site
+from haloscope.study.case import Case
 from haloscope.toolchains import build
 from haloscope.toolchains.library import Toolchain
 

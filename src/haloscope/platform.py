@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from haloscope.case import Case
 from haloscope.cluster import (
     Cache,
     Cluster,
@@ -21,6 +20,7 @@ from haloscope.cluster import (
     within_node,
 )
 from haloscope.smpi_collectives import SELECTOR
+from haloscope.study.case import Case
 
 SPEED_FLOPS = 1e9
 """Of a host, nominally: computation is charged in seconds."""

@@ -14,7 +14,7 @@ from typing import Any, Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from haloscope.case import Case, Job
+from haloscope.study.case import Case, Job
 
 ALIKE = 16.0
 """A case that takes more than so many times the memory of another tells nothing from its time."""

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from haloscope.case import PATTERNS
 from haloscope.comparison import Contrast, contrasts, step
 from haloscope.evidence import MeasuredCase
 from haloscope.mappings import named, pattern_of, ranks_of, spreads
 from haloscope.quantities import count, listed, number
+from haloscope.study.case import PATTERNS
 
 
 @dataclass(frozen=True)

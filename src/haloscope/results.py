@@ -13,11 +13,11 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from haloscope.case import Case, Job
 from haloscope.errors import Problem, UserError, dotted
-from haloscope.plan import schedule
 from haloscope.records import latest, read
 from haloscope.stats.sequential import Rule
+from haloscope.study.case import Case, Job
+from haloscope.study.plan import schedule
 
 
 @dataclass(frozen=True)

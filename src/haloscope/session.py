@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from haloscope import __version__, halobench, matrices
-from haloscope.case import Case, Value, text
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.host import machine
 from haloscope.matrices import is_matrix_market
-from haloscope.plan import Forecast
 from haloscope.progress import Teller
 from haloscope.runners import process
 from haloscope.runners.base import Session
 from haloscope.runners.local import Built
-from haloscope.site import Site
+from haloscope.study.capacity import Site
+from haloscope.study.case import Case, Value, text
+from haloscope.study.plan import Forecast
 from haloscope.toolchains import build, launch, library
 from haloscope.toolchains.launch import Launch, launch_command
 from haloscope.toolchains.transport import complaint, told

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from statistics import median
 from typing import Any
 
-from haloscope.case import Job
 from haloscope.stats.sequential import Rule, Why, decide
+from haloscope.study.case import Job
 
 
 class Stopping:

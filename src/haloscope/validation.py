@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
-from haloscope.case import Case, Job, Layout
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable, Scalar
 from haloscope.places import SIMGRID, Simulated, place
-from haloscope.plan import Program
 from haloscope.progress import RunView, Teller
 from haloscope.session import Workbench
+from haloscope.study.case import Case, Job, Layout
+from haloscope.study.plan import Program
 
 SHORTEST_S = 5.0
 """Below, a wall time printed in whole seconds says too little."""

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from haloscope.case import Value, text
 from haloscope.errors import Problem
 from haloscope.halobench import Plan
-from haloscope.plan import Forecast
 from haloscope.runners.base import Session
 from haloscope.runners.local import Built
 from haloscope.session import Probe
+from haloscope.study.case import Value, text
+from haloscope.study.plan import Forecast
 from haloscope.toolchains.launch import Launch
 from haloscope.toolchains.library import Toolchain
 from lab import fake_halobench

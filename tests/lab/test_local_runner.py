@@ -2,12 +2,12 @@ from typing import Any
 
 import pytest
 
-from haloscope.case import Job
-from haloscope.plan import expand
 from haloscope.records import Record
 from haloscope.runners.local import LocalRunner
-from haloscope.site import Site
-from haloscope.study import Study
+from haloscope.study.capacity import Site
+from haloscope.study.case import Job
+from haloscope.study.plan import expand
+from haloscope.study.schema import Study
 from haloscope.toolchains.launch import Launch
 from lab.fakes import MACHINE, FakeProgram, Laboratory
 

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from haloscope.case import Layout
 from haloscope.runners.placement import misplaced
+from haloscope.study.case import Layout
 
 
 def rank(number: int, *threads: list[int], host: str = "a") -> dict[str, Any]:

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from haloscope import halobench
-from haloscope.case import Case, Value
-from haloscope.plan import Forecast, Plan, expand, schedule
-from haloscope.site import Site
-from haloscope.study import Study
+from haloscope.study.capacity import Site
+from haloscope.study.case import Case, Value
+from haloscope.study.plan import Forecast, Plan, expand, schedule
+from haloscope.study.schema import Study
 from lab.fakes import FakeProgram
 
 SITE = Site(nodes=1, cores=4, hardware_threads=8, memory_bytes=2**30, toolchains=("fake",))

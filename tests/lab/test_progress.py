@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from haloscope.case import Job
-from haloscope.plan import expand
 from haloscope.progress import RunView, TimeLeft, duration
-from haloscope.site import Site
-from haloscope.study import Study
+from haloscope.study.capacity import Site
+from haloscope.study.case import Job
+from haloscope.study.plan import expand
+from haloscope.study.schema import Study
 from lab.fakes import FakeProgram
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from haloscope import studyfile
 from haloscope.evidence import MeasuredCase, select, settings_of
 from haloscope.host.machine import PLACEMENTS
-from haloscope.plan import expand
 from haloscope.session import Halobench
-from haloscope.site import Site
-from haloscope.study import FigureElement, TableElement
+from haloscope.study import file as study_file
+from haloscope.study.capacity import Site
+from haloscope.study.plan import expand
+from haloscope.study.schema import FigureElement, TableElement
 
 BINARY = Path(__file__).resolve().parents[2] / "build" / "release" / "halobench"
 LARGE = Site(
@@ -24,7 +24,7 @@ LARGE = Site(
 
 def elements(path: Path) -> list[TableElement | FigureElement]:
     """A study's tables and figures that choose among its cases."""
-    study = studyfile.load(path)
+    study = study_file.load(path)
     return [one for one in (*(study.tables or ()), *(study.figures or ())) if one.where]
 
 
@@ -33,7 +33,7 @@ def planned(path: Path) -> Sequence[MeasuredCase]:
     """A study's cases as a report of it would find them, before any was launched."""
     if not BINARY.exists():
         pytest.skip(f"{BINARY} is not there: ./check builds it")
-    plan = expand(studyfile.load(path), LARGE, Halobench(BINARY))
+    plan = expand(study_file.load(path), LARGE, Halobench(BINARY))
     assert not plan.problems
     return [
         MeasuredCase(case.id, case.kernel, settings_of(case.as_dict()), (), ())
@@ -42,7 +42,7 @@ def planned(path: Path) -> Sequence[MeasuredCase]:
 
 
 @pytest.mark.parametrize(
-    "path", [path for path in studyfile.ready() if elements(path)], ids=lambda path: path.stem
+    "path", [path for path in study_file.ready() if elements(path)], ids=lambda path: path.stem
 )
 def test_tables_and_figures_choose_cases_that_there_are(path: Path) -> None:
     cases = planned(path)
@@ -50,7 +50,7 @@ def test_tables_and_figures_choose_cases_that_there_are(path: Path) -> None:
 
 
 def test_the_roofline_of_jacobi_has_each_variant_on_one_core_and_on_two() -> None:
-    (path,) = (path for path in studyfile.ready() if path.stem == "jacobi")
+    (path,) = (path for path in study_file.ready() if path.stem == "jacobi")
     (figure,) = (one for one in elements(path) if one.kind == "roofline")
     found = [
         (case.settings["variant"], case.settings["L"], case.cores)

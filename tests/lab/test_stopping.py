@@ -13,8 +13,8 @@ from haloscope.errors import UserError
 from haloscope.records import read
 from haloscope.stats.sequential import Rule
 from haloscope.stopping import Stopping
-from haloscope.study import Study, stopping_rule
-from haloscope.studyfile import load
+from haloscope.study.file import load
+from haloscope.study.schema import Study, stopping_rule
 from lab.fakes import Laboratory
 from lab.test_commands import STUDY
 

@@ -3,18 +3,20 @@ from pathlib import Path
 
 import pytest
 
-from haloscope import series, study, studyfile, tables
+from haloscope import series, tables
 from haloscope.errors import UserError
+from haloscope.study import file as study_file
+from haloscope.study import schema
 
 Write = Callable[[str], Path]
 
 
 def shown(path: Path) -> list[str]:
-    return [str(problem).removeprefix(f"{path}: ") for problem in studyfile.read(path).problems]
+    return [str(problem).removeprefix(f"{path}: ") for problem in study_file.read(path).problems]
 
 
 def test_a_good_study_is_read_with_its_defaults(study_file: Write) -> None:
-    read = studyfile.load(
+    read = study_file.load(
         study_file(
             """
             title = "ours"
@@ -83,7 +85,7 @@ def test_every_problem_is_found_at_once(study_file: Write) -> None:
 
 
 def test_what_is_right_beside_problems_is_left_to_be_checked(study_file: Write) -> None:
-    draft = studyfile.read(
+    draft = study_file.read(
         study_file(
             """
             launches = 0
@@ -124,7 +126,7 @@ def test_a_problem_says_where_what_and_how_to_mend_it(
 
 def test_a_study_without_runs_is_refused(study_file: Write) -> None:
     with pytest.raises(UserError, match="runs: 'runs' is missing"):
-        studyfile.load(study_file('title = "x"'))
+        study_file.load(study_file('title = "x"'))
 
 
 def test_a_kind_of_table_is_named_nearest(study_file: Write) -> None:
@@ -137,18 +139,18 @@ def test_a_kind_of_table_is_named_nearest(study_file: Write) -> None:
 
 def test_broken_toml_names_the_line(study_file: Write) -> None:
     with pytest.raises(UserError, match=r"mine.toml: not TOML: .*line 2"):
-        studyfile.read(study_file('title = "x"\nlaunches = = 3\n'))
+        study_file.read(study_file('title = "x"\nlaunches = = 3\n'))
 
 
 def test_a_study_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="did you mean 'quick'"):
-        studyfile.read("quik")
+        study_file.read("quik")
     with pytest.raises(UserError, match="no such file"):
-        studyfile.read(tmp_path / "none.toml")
+        study_file.read(tmp_path / "none.toml")
 
 
 def test_every_ready_study_is_valid() -> None:
-    assert [path.stem for path in studyfile.ready()] == [
+    assert [path.stem for path in study_file.ready()] == [
         "calibrate",
         "cg-variants",
         "collectives",
@@ -171,19 +173,19 @@ def test_every_ready_study_is_valid() -> None:
         "task-mapping",
         "validate-local",
     ]
-    for path in studyfile.ready():
-        studyfile.load(path)
+    for path in study_file.ready():
+        study_file.load(path)
 
 
 def test_the_kinds_of_tables_and_figures_are_those_that_there_are() -> None:
-    assert set(study.TABLE_KINDS) == set(tables.KINDS)
-    assert set(study.FIGURE_KINDS) == set(series.KINDS)
+    assert set(schema.TABLE_KINDS) == set(tables.KINDS)
+    assert set(schema.FIGURE_KINDS) == set(series.KINDS)
 
 
 def test_every_table_and_figure_of_a_ready_study_chooses_settings_that_it_measures() -> None:
-    layout = {"kernel", *study.LayoutAxes.model_fields}
-    for path in studyfile.ready():
-        read = studyfile.load(path)
+    layout = {"kernel", *schema.LayoutAxes.model_fields}
+    for path in study_file.ready():
+        read = study_file.load(path)
         measured = layout.union(*(run.params for run in read.runs))
         for element in [*read.tables, *read.figures]:
             assert set(element.where) <= measured, f"{path.name}: {element.where}"
@@ -193,4 +195,4 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "study.toml"
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(UserError, match="not UTF-8"):
-        studyfile.load(path)
+        study_file.load(path)

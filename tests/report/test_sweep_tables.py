@@ -199,7 +199,7 @@ def test_summary_has_every_case_also_those_without_a_good_launch() -> None:
 
 def test_every_kind_of_a_study_has_a_builder() -> None:
     from haloscope.series import KINDS as FIGURES
-    from haloscope.study import FIGURE_KINDS, TABLE_KINDS
+    from haloscope.study.schema import FIGURE_KINDS, TABLE_KINDS
 
     assert sorted(tables.KINDS) == sorted(TABLE_KINDS)
     assert sorted(FIGURES) == sorted(FIGURE_KINDS)

@@ -12,13 +12,13 @@ from rich.console import Console
 sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
 from recorded import cases, pingpong, poisson
 
-from haloscope.case import Case, Layout
 from haloscope.errors import UserError
 from haloscope.local_validation import PREDICTED, STUDY, errors, predictions, validate
 from haloscope.progress import Teller
 from haloscope.records import append
 from haloscope.results import ResultFolder, SavedPlan
-from haloscope.studyfile import load
+from haloscope.study.case import Case, Layout
+from haloscope.study.file import load
 
 SIMULATED: dict[str, Any] = {"clock": "simulated", "runner": "simgrid"}
 

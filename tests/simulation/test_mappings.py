@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from haloscope.case import Case, Layout
-from haloscope.layouts import mappings, pattern_of, shared_tasks
-from haloscope.study import LayoutAxes
+from haloscope.study.case import Case, Layout
+from haloscope.study.layouts import mappings, pattern_of, shared_tasks
+from haloscope.study.schema import LayoutAxes
 
 
 @pytest.mark.parametrize(

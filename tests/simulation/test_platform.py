@@ -11,12 +11,12 @@ from xml.etree import ElementTree
 import pytest
 
 from haloscope import cluster, clusterfile, platform
-from haloscope.case import Case, Layout
 from haloscope.cli import main
 from haloscope.cluster import Cluster, KernelRate, Level, Quantity
 from haloscope.drawing import drawing
 from haloscope.errors import UserError
 from haloscope.places import Simulated, place, smpi
+from haloscope.study.case import Case, Layout
 
 
 def quantity(value: float) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from test_platform import described
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from test_simulated import BINARY, smpi  # noqa: F401 - a fixture
 
-from haloscope.case import Case, Job, Layout
 from haloscope.cluster import Algorithm
 from haloscope.clusterfile import find
 from haloscope.places import smpi as found_smpi
@@ -24,6 +23,7 @@ from haloscope.runners.base import Session
 from haloscope.runners.local import Built
 from haloscope.runners.simgrid import SimgridRunner
 from haloscope.smpi_collectives import ALGORITHMS, SELECTOR
+from haloscope.study.case import Case, Job, Layout
 
 SESSION = Session("a study", 1, {"host": "tiny", "cores": 4}, "0", None)
 PARAMS: dict[str, Any] = {"iterations": 0, "tolerance": 1e-6, "rhs": "paper", "repetitions": 1}

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from haloscope.case import Case, Layout
-from haloscope.solves import executes, known_solve, why_executed
+from haloscope.study.case import Case, Layout
+from haloscope.study.known_iterations import executes, known_solve, why_executed
 
 PARAMS = {"tolerance": 1e-6, "rhs": "paper"}
 

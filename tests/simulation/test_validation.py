@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from haloscope import studyfile
 from haloscope.cli import main
 from haloscope.errors import UserError
 from haloscope.evidence import MeasuredCase, settings_of
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable
 from haloscope.places import Simulated, place
-from haloscope.plan import expand
 from haloscope.published import Library
 from haloscope.session import Halobench, Workbench
+from haloscope.study import file as study_file
+from haloscope.study.plan import expand
 from haloscope.validation import Cell, Errors, _Todo, _todo, tables_of
 
 BINARY = Path(__file__).resolve().parents[2] / "build" / "release" / "halobench"
@@ -110,12 +110,12 @@ def test_the_ready_study_stands_beside_the_cells_that_validate_predicts() -> Non
     """Table 4.1, cell by cell: the same cases, by their settings, in run --on and in validate."""
     if not BINARY.exists():
         pytest.skip(f"{BINARY} is not there: ./check builds it")
-    (path,) = (path for path in studyfile.ready() if path.stem == "poisson-scaling")
+    (path,) = (path for path in study_file.ready() if path.stem == "poisson-scaling")
     there = place("stampede2")
     assert isinstance(there, Simulated)
     site = there.site(Workbench({}, (), ()), oversubscribe=False)
     program = Halobench(BINARY)
-    plan = expand(studyfile.load(path), site, program)
+    plan = expand(study_file.load(path), site, program)
     cells = {one.case(program).id: one.cell for one in todo(tables_of("hpcf-2018-10", ["4.1"])[0])}
     library = Library([papers.load("hpcf-2018-10")], only="4.1")
     beside = {}

@@ -36,9 +36,10 @@ def execute(arguments: argparse.Namespace) -> int:
     from rich.table import Table
     from rich.text import Text
 
-    from haloscope import halobench, session, studyfile
+    from haloscope import halobench, session
     from haloscope.papers import tables as papers
     from haloscope.progress import Teller
+    from haloscope.study import file as study_file
     from haloscope.toolchains import library
 
     out, tell = Console(highlight=False), Teller(Console(stderr=True))
@@ -51,7 +52,7 @@ def execute(arguments: argparse.Namespace) -> int:
             table.add_row(*map(Text, row))  # what is in brackets is no markup
         out.print(table, "")
 
-    show("studies", (_study(path, bench) for path in studyfile.ready()))
+    show("studies", (_study(path, bench) for path in study_file.ready()))
     kernels = halobench.kernels(bench.program.binary)
     show("kernels", ((kernel.name, kernel.summary) for kernel in kernels))
     show("papers", ((paper.id, paper.title) for paper in papers.list_papers()))
@@ -77,8 +78,8 @@ def _clusters() -> list[tuple[str, str]]:
 
 def _study(path: Path, bench: Workbench) -> tuple[str, str, str]:
     from haloscope import session
-    from haloscope.plan import expand
-    from haloscope.studyfile import load
+    from haloscope.study.file import load
+    from haloscope.study.plan import expand
 
     study = load(path)
     plan = expand(study, session.site(bench, oversubscribe=False), bench.program)

@@ -10,11 +10,11 @@ from haloscope import placeoptions
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from haloscope.case import Case
     from haloscope.errors import Problem
     from haloscope.places import Place
     from haloscope.session import Workbench
-    from haloscope.study import LayoutAxes
+    from haloscope.study.case import Case
+    from haloscope.study.schema import LayoutAxes
 
 _DESCRIPTION = """\
 Run one case right now, here or on a simulated cluster, and show its record: result, times, phases,
@@ -89,11 +89,11 @@ def execute(arguments: argparse.Namespace) -> int:
     from rich.console import Console
 
     from haloscope import places, session
-    from haloscope.case import Job
     from haloscope.errors import UserError
     from haloscope.progress import Teller
     from haloscope.records import Record
     from haloscope.recordview import record_view
+    from haloscope.study.case import Job
 
     if problems := [*placeoptions.misplaced(arguments), *_unusable(arguments)]:
         raise UserError(problems)
@@ -116,7 +116,7 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     from haloscope import halobench
     from haloscope.errors import Problem, nearest, no_such
     from haloscope.host import machine
-    from haloscope.study import ALL
+    from haloscope.study.schema import ALL
 
     if arguments.kernel not in (known := halobench.names()):
         yield no_such("once", "kernel", arguments.kernel, known)
@@ -157,8 +157,8 @@ _OPTIONS = {
 def _case(arguments: argparse.Namespace, place: Place, bench: Workbench) -> Case:
     """The case that was asked for. UserError with all that is wrong with it."""
     from haloscope.errors import UserError
-    from haloscope.plan import expand, nothing_runs
-    from haloscope.study import DEFAULT, Run, Study
+    from haloscope.study.plan import expand, nothing_runs
+    from haloscope.study.schema import DEFAULT, Run, Study
 
     pairs = [argument.partition("=") for argument in arguments.params]
     run = Run(
@@ -179,7 +179,7 @@ def _case(arguments: argparse.Namespace, place: Place, bench: Workbench) -> Case
 
 
 def _layout(arguments: argparse.Namespace) -> LayoutAxes:
-    from haloscope.study import LayoutAxes
+    from haloscope.study.schema import LayoutAxes
 
     if arguments.placement:
         return LayoutAxes(placement=[arguments.placement])

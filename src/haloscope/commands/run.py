@@ -174,7 +174,7 @@ def _show(campaign: Campaign, out: Console) -> None:
 
     from haloscope.progress import TimeLeft, duration
     from haloscope.quantities import count, size
-    from haloscope.solves import executes
+    from haloscope.study.known_iterations import executes
 
     table = Table("case", "setting", "launches", "memory", title=campaign.plan.study)
     for case in campaign.plan.cases:

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from haloscope.case import Case, Job
 from haloscope.records import SCHEMA
 from haloscope.runners.base import Session
+from haloscope.study.case import Case, Job
 
 
 def asked(session: Session, runner: str, job: Job, clock: str = "wall") -> dict[str, Any]:

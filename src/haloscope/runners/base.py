@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from haloscope.case import Job
+from haloscope.study.case import Job
 
 
 class Runner(Protocol):

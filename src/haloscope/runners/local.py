@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from haloscope.case import Case, Job
 from haloscope.cluster import Cluster
 from haloscope.platform import machine_file
 from haloscope.runners import answer, process
 from haloscope.runners.base import Session
 from haloscope.runners.placement import misplaced
+from haloscope.study.case import Case, Job
 from haloscope.toolchains.launch import Launch, launch_command
 from haloscope.toolchains.library import Toolchain
 

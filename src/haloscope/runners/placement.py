@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from haloscope.case import Layout
 from haloscope.host.cpulist import cpu_list
+from haloscope.study.case import Layout
 
 
 def misplaced(

@@ -26,13 +26,13 @@ from pathlib import Path
 from typing import Any
 
 from haloscope import platform
-from haloscope.case import Case, Job, text
 from haloscope.cluster import Cluster
 from haloscope.quantities import count, size
 from haloscope.runners import answer, process
 from haloscope.runners.base import Session
 from haloscope.runners.local import Built
-from haloscope.solves import Solve, executes, solve_of
+from haloscope.study.case import Case, Job, text
+from haloscope.study.known_iterations import Solve, executes, solve_of
 
 
 @dataclass(frozen=True)

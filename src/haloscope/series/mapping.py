@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from haloscope.case import PATTERNS
 from haloscope.evidence import Facet, MeasuredCase
 from haloscope.mappings import Spread, named, spreads
 from haloscope.quantities import number
 from haloscope.series.model import Axis, Curve, Figure, Lines, Mark, counts, powers_of_two
+from haloscope.study.case import PATTERNS
 from haloscope.tables.context import Context
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from haloscope.case import PATTERNS
 from haloscope.evidence import Facet, MeasuredCase
 from haloscope.mappings import Spread, named, spreads
 from haloscope.published import source
 from haloscope.quantities import count, number
+from haloscope.study.case import PATTERNS
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, Value, label, missing, plain
 from haloscope.tables.notebook import Notebook

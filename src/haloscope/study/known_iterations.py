@@ -15,8 +15,8 @@ from functools import cache
 from math import exp, log
 from typing import Any
 
-from haloscope.case import Case
 from haloscope.papers import tables as papers
+from haloscope.study.case import Case
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from haloscope.case import Case
 from haloscope.quantities import size
+from haloscope.study.case import Case
 
 Fits = Callable[[Mapping[str, Any]], bool]
 

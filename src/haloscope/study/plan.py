@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, Protocol
 
-from haloscope.case import Case, Job, Layout, Value
 from haloscope.errors import Problem, UserError, dotted, nearest, no_such
 from haloscope.host.machine import PLACEMENTS
-from haloscope.layouts import layouts, placed
 from haloscope.quantities import count, listed
-from haloscope.site import Site
-from haloscope.study import ALL, DEFAULT, Run, Study, stopping_rule
+from haloscope.study.capacity import Site
+from haloscope.study.case import Case, Job, Layout, Value
+from haloscope.study.layouts import layouts, placed
+from haloscope.study.schema import ALL, DEFAULT, Run, Study, stopping_rule
 
 
 class Forecast(Protocol):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
-from haloscope.case import PATTERNS, Layout
 from haloscope.quantities import count
-from haloscope.study import LayoutAxes
+from haloscope.study.case import PATTERNS, Layout
+from haloscope.study.schema import LayoutAxes
 
 
 def layouts(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> list[Layout]:

@@ -14,12 +14,12 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from haloscope.case import Value
 from haloscope.errors import nearest
 from haloscope.host.machine import PLACEMENTS
 from haloscope.paths import share
 from haloscope.stats.estimates import FEWEST_FOR_INTERVAL
 from haloscope.stats.sequential import Rule
+from haloscope.study.case import Value
 
 TABLE_KINDS = (
     "bandwidth",

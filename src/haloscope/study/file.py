@@ -18,7 +18,7 @@ from pydantic_core import ErrorDetails
 
 from haloscope.errors import Problem, UserError, dotted, nearest
 from haloscope.paths import share
-from haloscope.study import FigureElement, LayoutAxes, Run, Study, TableElement
+from haloscope.study.schema import FigureElement, LayoutAxes, Run, Study, TableElement
 
 
 @dataclass(frozen=True)

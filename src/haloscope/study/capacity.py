@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from haloscope.case import Case, Layout
 from haloscope.quantities import count
-from haloscope.room import Room
-from haloscope.solves import executes, why_executed
+from haloscope.study.case import Case, Layout
+from haloscope.study.known_iterations import executes, why_executed
+from haloscope.study.memory import Room
 
 
 @dataclass(frozen=True)
