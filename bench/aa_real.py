@@ -92,7 +92,7 @@ def measure(folder: Path, launches: int) -> None:
 
 def read(folder: Path) -> tuple[list[Launch], int]:
     """The good launches in the order in which they ran; how many were not good."""
-    from haloscope.dossier import open_folder
+    from haloscope.analysis.dossier import open_folder
 
     records = sorted(open_folder(folder).records, key=lambda record: record.started or "")
     good = [record for record in records if record.outcome == "ok"]

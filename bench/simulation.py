@@ -21,9 +21,9 @@ from rich.console import Console
 from turns import kept, taken, write_page
 
 from haloscope import platform
+from haloscope.analysis.dossier import open_folder
 from haloscope.cluster import Cluster
 from haloscope.clusterfile import find
-from haloscope.dossier import open_folder
 from haloscope.local_validation import errors as local_errors
 from haloscope.local_validation import validate as validate_local
 from haloscope.paths import cache_path

@@ -6,6 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.fits import exchanges, message_models
+from haloscope.analysis.rendezvous import rendezvous_bytes
+from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.cluster import (
     SAME_NODE,
     Algorithm,
@@ -17,16 +21,12 @@ from haloscope.cluster import (
     Quantity,
     within_node,
 )
-from haloscope.evidence import MeasuredCase
-from haloscope.fits import exchanges, message_models
 from haloscope.models import loggp
 from haloscope.models.loggp import LogGP
 from haloscope.models.piecewise_hockney import Piece, PiecewiseHockney
 from haloscope.node_calibration import node, quantity
-from haloscope.points import Swept, sweep
 from haloscope.quantities import PARAMETERS, PER_BYTE, SECONDS, count, listed, rate, seconds, size
 from haloscope.quantities import quantity as quantity_of
-from haloscope.rendezvous import rendezvous_bytes
 from haloscope.smpi_collectives import SELECTOR
 from haloscope.stats.estimates import Estimate
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from haloscope import halobench, places, session
 from haloscope.errors import Problem, UserError, dotted, nearest, no_such
-from haloscope.evidence import SETTINGS
 from haloscope.places import LOCAL, Place, Wanted
 from haloscope.progress import Teller
 from haloscope.records import append, read
@@ -23,6 +22,7 @@ from haloscope.study.case import Job
 from haloscope.study.file import Draft
 from haloscope.study.plan import Program, expand, nothing_runs
 from haloscope.study.schema import Run, Study
+from haloscope.study.settings import SETTINGS
 from haloscope.toolchains import library
 
 

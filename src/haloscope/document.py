@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from haloscope import series, tables
+from haloscope.analysis.cases import MeasuredCase
 from haloscope.errors import nearest
-from haloscope.evidence import MeasuredCase
 from haloscope.findings import Finding, findings
 from haloscope.method import Facts, machine_facts, method, provenance, toolchain_facts
 from haloscope.quantities import count
 from haloscope.series import Figure
+from haloscope.study.wishes import Wish
 from haloscope.tables import Context, Table
-from haloscope.tables.model import Wish
 from haloscope.tables.notebook import left_out
 
 if TYPE_CHECKING:
-    from haloscope.dossier import Dossier
+    from haloscope.analysis.dossier import Dossier
 
 TOPICS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "memory": ("Memory bandwidth", ("stream", "bandwidth")),

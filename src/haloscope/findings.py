@@ -7,18 +7,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import log
 
-from haloscope.bandwidth import uses
-from haloscope.comparison import Contrast, Measure, contrasts
-from haloscope.evidence import LAYOUT, MeasuredCase, describe, facets, name_of, varying
-from haloscope.fits import exchanges
-from haloscope.parts import split_phase_model
+from haloscope.analysis.cases import MeasuredCase, facets, name_of
+from haloscope.analysis.comparison import Contrast, Measure, contrasts
+from haloscope.analysis.fits import exchanges
+from haloscope.analysis.memory_use import uses
+from haloscope.analysis.published import Library
+from haloscope.analysis.scaling import scalings, times_as_fast
+from haloscope.analysis.split_phase import split_phase_model
+from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.plausible import implausible
-from haloscope.points import Swept, sweep
-from haloscope.published import Library
 from haloscope.quantities import count, listed, number, percent, rate, seconds, size
 from haloscope.races import headlines
-from haloscope.scaling import scalings, times_as_fast
 from haloscope.stats.estimates import Estimate
+from haloscope.study.settings import LAYOUT, describe, varying
 from haloscope.tables.context import Context
 from haloscope.tables.exchange import EXCHANGES, OVERLAPS, Ways, groups
 from haloscope.tables.model import Tone

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
+from haloscope.analysis.cases import MeasuredCase, group, label_of
+from haloscope.analysis.dossier import open_folder
+from haloscope.analysis.sweeps import sweep
 from haloscope.calibration import calibrate
 from haloscope.cluster import Cluster, missing_for_simulation
-from haloscope.dossier import open_folder
 from haloscope.errors import Problem, UserError
-from haloscope.evidence import MeasuredCase, group, label_of
 from haloscope.places import SIMGRID, Simulated
-from haloscope.points import sweep
 from haloscope.progress import Teller
 from haloscope.quantities import size
 from haloscope.records import Record

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from haloscope.evidence import MeasuredCase
-from haloscope.points import sweep
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.sweeps import sweep
 from haloscope.quantities import count, listed, number, percent, seconds, size
 from haloscope.stats.sequential import Warmup, warmup_if_any
 
 if TYPE_CHECKING:
-    from haloscope.dossier import Dossier
+    from haloscope.analysis.dossier import Dossier
     from haloscope.records import Record
 
 Facts = tuple[tuple[str, str], ...]

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from scipy.optimize import least_squares
 
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.sweeps import level_of, sweep
 from haloscope.cluster import Cache, Memory, Node, Quantity
 from haloscope.errors import Problem, UserError
-from haloscope.evidence import MeasuredCase
 from haloscope.models.intervals import bootstrapped
 from haloscope.models.sweep import Array
-from haloscope.points import level_of, sweep
 from haloscope.stats.estimates import Estimate
 
 ARITHMETIC = ("poisson_cg", "fused", "sweep")

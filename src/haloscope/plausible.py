@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from haloscope.evidence import MeasuredCase, name_of
-from haloscope.fits import exchanges
-from haloscope.points import Swept, capacities, sweep
+from haloscope.analysis.cases import MeasuredCase, name_of
+from haloscope.analysis.fits import exchanges
+from haloscope.analysis.sweeps import Swept, capacities, sweep
 from haloscope.quantities import listed, rate, seconds, size
 
 SMALL_BYTES = 8

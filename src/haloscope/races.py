@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from haloscope.comparison import Contrast, contrasts, step
-from haloscope.evidence import MeasuredCase
-from haloscope.mappings import named, pattern_of, ranks_of, spreads
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.comparison import Contrast, contrasts, step
+from haloscope.analysis.mappings import named, pattern_of, ranks_of, spreads
 from haloscope.quantities import count, listed, number
 from haloscope.study.case import PATTERNS
 

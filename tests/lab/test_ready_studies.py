@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from haloscope.evidence import MeasuredCase, select, settings_of
+from haloscope.analysis.cases import MeasuredCase, select
 from haloscope.host.machine import PLACEMENTS
 from haloscope.session import Halobench
 from haloscope.study import file as study_file
 from haloscope.study.capacity import Site
 from haloscope.study.plan import expand
 from haloscope.study.schema import FigureElement, TableElement
+from haloscope.study.settings import settings_of
 
 BINARY = Path(__file__).resolve().parents[2] / "build" / "release" / "halobench"
 LARGE = Site(

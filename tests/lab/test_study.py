@@ -5,18 +5,18 @@ import pytest
 
 from haloscope import series, tables
 from haloscope.errors import UserError
-from haloscope.study import file as study_file
 from haloscope.study import schema
+from haloscope.study.file import load, read, ready
 
 Write = Callable[[str], Path]
 
 
 def shown(path: Path) -> list[str]:
-    return [str(problem).removeprefix(f"{path}: ") for problem in study_file.read(path).problems]
+    return [str(problem).removeprefix(f"{path}: ") for problem in read(path).problems]
 
 
 def test_a_good_study_is_read_with_its_defaults(study_file: Write) -> None:
-    read = study_file.load(
+    read = load(
         study_file(
             """
             title = "ours"
@@ -85,7 +85,7 @@ def test_every_problem_is_found_at_once(study_file: Write) -> None:
 
 
 def test_what_is_right_beside_problems_is_left_to_be_checked(study_file: Write) -> None:
-    draft = study_file.read(
+    draft = read(
         study_file(
             """
             launches = 0
@@ -126,7 +126,7 @@ def test_a_problem_says_where_what_and_how_to_mend_it(
 
 def test_a_study_without_runs_is_refused(study_file: Write) -> None:
     with pytest.raises(UserError, match="runs: 'runs' is missing"):
-        study_file.load(study_file('title = "x"'))
+        load(study_file('title = "x"'))
 
 
 def test_a_kind_of_table_is_named_nearest(study_file: Write) -> None:
@@ -139,18 +139,18 @@ def test_a_kind_of_table_is_named_nearest(study_file: Write) -> None:
 
 def test_broken_toml_names_the_line(study_file: Write) -> None:
     with pytest.raises(UserError, match=r"mine.toml: not TOML: .*line 2"):
-        study_file.read(study_file('title = "x"\nlaunches = = 3\n'))
+        read(study_file('title = "x"\nlaunches = = 3\n'))
 
 
 def test_a_study_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="did you mean 'quick'"):
-        study_file.read("quik")
+        read("quik")
     with pytest.raises(UserError, match="no such file"):
-        study_file.read(tmp_path / "none.toml")
+        read(tmp_path / "none.toml")
 
 
 def test_every_ready_study_is_valid() -> None:
-    assert [path.stem for path in study_file.ready()] == [
+    assert [path.stem for path in ready()] == [
         "calibrate",
         "cg-variants",
         "collectives",
@@ -173,8 +173,8 @@ def test_every_ready_study_is_valid() -> None:
         "task-mapping",
         "validate-local",
     ]
-    for path in study_file.ready():
-        study_file.load(path)
+    for path in ready():
+        load(path)
 
 
 def test_the_kinds_of_tables_and_figures_are_those_that_there_are() -> None:
@@ -184,8 +184,8 @@ def test_the_kinds_of_tables_and_figures_are_those_that_there_are() -> None:
 
 def test_every_table_and_figure_of_a_ready_study_chooses_settings_that_it_measures() -> None:
     layout = {"kernel", *schema.LayoutAxes.model_fields}
-    for path in study_file.ready():
-        read = study_file.load(path)
+    for path in ready():
+        read = load(path)
         measured = layout.union(*(run.params for run in read.runs))
         for element in [*read.tables, *read.figures]:
             assert set(element.where) <= measured, f"{path.name}: {element.where}"
@@ -195,4 +195,4 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "study.toml"
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(UserError, match="not UTF-8"):
-        study_file.load(path)
+        load(path)

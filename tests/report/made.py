@@ -11,7 +11,8 @@ from haloscope import series, tables
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import Paper
 from haloscope.series.model import Figure, Lines
-from haloscope.tables import Context, Options, Table
+from haloscope.study.wishes import Options
+from haloscope.tables import Context, Table
 
 
 def build(

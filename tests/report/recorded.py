@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from haloscope.evidence import MeasuredCase, group
+from haloscope.analysis.cases import MeasuredCase, group
 from haloscope.records import Record
 
 Raw = dict[str, Any]

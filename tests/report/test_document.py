@@ -8,8 +8,8 @@ import pytest
 from recorded import MACHINE, bad, changed, poisson, quick, write_folder
 
 from haloscope import series, tables
+from haloscope.analysis.dossier import open_folder
 from haloscope.document import LONG, TOPICS, Document, compose
-from haloscope.dossier import open_folder
 from haloscope.errors import UserError
 
 STUDY = """

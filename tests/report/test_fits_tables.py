@@ -6,8 +6,8 @@ import pytest
 from made import build, column, draw, panels
 from recorded import Raw, cases, changed, pingpong, record
 
-from haloscope.fits import loggp_by_launch
-from haloscope.rendezvous import rendezvous_bytes
+from haloscope.analysis.fits import loggp_by_launch
+from haloscope.analysis.rendezvous import rendezvous_bytes
 from haloscope.report.csv_files import lines
 
 

@@ -8,7 +8,7 @@ import pytest
 from recorded import Raw, cases, quick, record
 
 from haloscope import series, tables
-from haloscope.evidence import label_of
+from haloscope.analysis.cases import label_of
 from haloscope.papers import tables as papers
 from haloscope.tables import Context
 

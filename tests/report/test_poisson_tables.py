@@ -5,8 +5,8 @@ from __future__ import annotations
 from made import build, launches, texts
 from recorded import bad, cases, changed, poisson
 
+from haloscope.analysis.published import Library
 from haloscope.papers import tables as papers
-from haloscope.published import Library
 from haloscope.tables import Cell, Table
 
 STAMPEDE, TARA = "hpcf-2018-10", "hpcf-2010-6"

@@ -8,9 +8,9 @@ import pytest
 from made import build, column, draw, panels
 from recorded import MACHINE, Raw, cases, changed, record
 
-from haloscope.distance import widest
-from haloscope.evidence import MeasuredCase
-from haloscope.fits import ring_levels
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.distance import widest
+from haloscope.analysis.fits import ring_levels
 
 REPORT = "orfeo-mpi-report"
 

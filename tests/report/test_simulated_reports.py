@@ -9,10 +9,10 @@ from typing import Any
 from made import build, draw
 from recorded import Raw, cases, pingpong, poisson
 
+from haloscope.analysis.published import Library
 from haloscope.findings import findings
 from haloscope.method import machine_facts, method
 from haloscope.papers import tables as papers
-from haloscope.published import Library
 from haloscope.tables.context import Context
 
 

@@ -10,7 +10,7 @@ from made import build
 from recorded import MACHINE, Raw, bad, cases, pingpong, poisson, quick, stream
 
 from haloscope import tables
-from haloscope.points import at_size, capacities, level_of, sweep
+from haloscope.analysis.sweeps import at_size, capacities, level_of, sweep
 
 
 def point(size: int, times: list[float], bytes_: float, operation: str | None = None) -> Raw:

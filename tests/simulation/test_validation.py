@@ -8,16 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.published import Library
 from haloscope.cli import main
 from haloscope.errors import UserError
-from haloscope.evidence import MeasuredCase, settings_of
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable
 from haloscope.places import Simulated, place
-from haloscope.published import Library
 from haloscope.session import Halobench, Workbench
 from haloscope.study import file as study_file
 from haloscope.study.plan import expand
+from haloscope.study.settings import settings_of
 from haloscope.validation import Cell, Errors, _Todo, _todo, tables_of
 
 BINARY = Path(__file__).resolve().parents[2] / "build" / "release" / "halobench"

@@ -49,8 +49,8 @@ def execute(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
     from haloscope import clusterfile
+    from haloscope.analysis.dossier import open_folder
     from haloscope.calibration import calibrate, summary
-    from haloscope.dossier import open_folder
     from haloscope.errors import UserError
 
     name = arguments.name or platform.node() or "machine"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from haloscope.comparison import Contrast
-    from haloscope.dossier import Dossier
+    from haloscope.analysis.comparison import Contrast
+    from haloscope.analysis.dossier import Dossier
 
 _DESCRIPTION = """\
 Compare two result folders case by case: before and after a change, one MPI library and another.
@@ -58,7 +58,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
     from rich.console import Console
 
-    from haloscope.dossier import open_folder
+    from haloscope.analysis.dossier import open_folder
     from haloscope.errors import Problem, UserError
     from haloscope.report import csv_files, terminal
     from haloscope.tables.compared import compare_cases

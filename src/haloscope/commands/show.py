@@ -47,8 +47,8 @@ def execute(arguments: argparse.Namespace) -> int:
 
     from rich.console import Console
 
+    from haloscope.analysis.dossier import open_folder
     from haloscope.document import compose
-    from haloscope.dossier import open_folder
     from haloscope.report import terminal
 
     document = compose(open_folder(Path(arguments.directory)))

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from rich.console import RenderableType
 
+from haloscope.analysis.dossier import open_folder
 from haloscope.document import Document, compose
-from haloscope.dossier import open_folder
 from haloscope.report import csv_files, html, latex, markdown, terminal
 from haloscope.report.figures import Drawing, draw
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from haloscope.evidence import MeasuredCase, select
+from haloscope.analysis.cases import MeasuredCase, select
 from haloscope.series import (
     collectives,
     fits,

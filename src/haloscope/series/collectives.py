@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from haloscope.evidence import MeasuredCase, facets
-from haloscope.points import sweep
+from haloscope.analysis.cases import MeasuredCase, facets
+from haloscope.analysis.sweeps import sweep
 from haloscope.series.model import Axis, Curve, Figure, Lines, mark, of_launches, size_ticks
 from haloscope.series.pingpong import BARS
 from haloscope.tables.context import Context

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from haloscope.evidence import Facet, MeasuredCase, facets
-from haloscope.fits import HOCKNEY, exchanges, message_models, unfitted
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.fits import HOCKNEY, exchanges, message_models, unfitted
 from haloscope.models.hockney import Ends, Hockney
 from haloscope.models.model import Model
 from haloscope.quantities import size

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from haloscope.evidence import MeasuredCase
-from haloscope.iterations import Paces, paces
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.iteration_rates import Paces, paces
 from haloscope.quantities import number
 from haloscope.series.model import Axis, Curve, Figure, Lines, counts, mark
 from haloscope.tables.context import Context

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from haloscope.evidence import MeasuredCase
-from haloscope.jacobi_cases import Scaling, Swept, scalings
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.jacobi import Scaling, Swept, scalings
 from haloscope.quantities import count, number
 from haloscope.series.model import Axis, Curve, Figure, Lines, Mark, counts, mark, powers_of_two
 from haloscope.tables.context import Context

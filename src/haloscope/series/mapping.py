@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from haloscope.evidence import Facet, MeasuredCase
-from haloscope.mappings import Spread, named, spreads
+from haloscope.analysis.cases import Facet, MeasuredCase
+from haloscope.analysis.mappings import Spread, named, spreads
 from haloscope.quantities import number
 from haloscope.series.model import Axis, Curve, Figure, Lines, Mark, counts, powers_of_two
 from haloscope.study.case import PATTERNS

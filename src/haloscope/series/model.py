@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from haloscope.evidence import MeasuredCase
+from haloscope.analysis.cases import MeasuredCase
 from haloscope.quantities import size
 from haloscope.stats.estimates import Estimate
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from haloscope.evidence import MeasuredCase, facets, label_of
+from haloscope.analysis.cases import MeasuredCase, facets, label_of
 from haloscope.quantities import count, percent, seconds
 from haloscope.series.model import Bars, Figure
 from haloscope.tables.context import Context

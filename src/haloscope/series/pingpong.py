@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from haloscope.evidence import Facet, MeasuredCase, facets
-from haloscope.fits import exchanges
-from haloscope.points import Swept, sweep
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.fits import exchanges
+from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.quantities import rate, seconds, size
 from haloscope.series.model import Axis, Curve, Figure, Lines, mark, of_launches, size_ticks
 from haloscope.stats.estimates import Estimate

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from haloscope.evidence import Facet, MeasuredCase, facets
-from haloscope.fits import ring_model
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.fits import ring_model
 from haloscope.quantities import seconds
 from haloscope.series.model import Axis, Curve, Figure, Lines, Mark, counts, mark
 from haloscope.series.pingpong import BARS

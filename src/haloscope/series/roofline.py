@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from haloscope.evidence import MeasuredCase
-from haloscope.jacobi_cases import triads
-from haloscope.points import capacities
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.jacobi import triads
+from haloscope.analysis.sweeps import capacities
 from haloscope.quantities import count, number
 from haloscope.series.model import Axis, Curve, Figure, Lines, Mark, mark, powers_of_two
 from haloscope.stats.estimates import Estimate

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from haloscope.evidence import MeasuredCase
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.scaling import Ladder, Scaling, scalings
 from haloscope.quantities import count, number
-from haloscope.scaling import Ladder, Scaling, scalings
 from haloscope.series.model import (
     Axis,
     Curve,

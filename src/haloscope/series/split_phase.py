@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from haloscope.evidence import Facet, MeasuredCase, facets_by_kernel
+from haloscope.analysis.cases import Facet, MeasuredCase, facets_by_kernel
+from haloscope.analysis.split_phase import split_phase_model
+from haloscope.analysis.sweeps import sweep
 from haloscope.models.split_phase import MESSAGES, MOVES, SplitPhase, both
 from haloscope.models.sweep import Array
-from haloscope.parts import split_phase_model
-from haloscope.points import sweep
 from haloscope.quantities import size
 from haloscope.series.model import Axis, Curve, Figure, Lines, Mark, mark, size_ticks
 from haloscope.tables.context import Context

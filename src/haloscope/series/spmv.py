@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from haloscope.evidence import Facet, MeasuredCase, describe, facets, varying
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.quantities import flops
 from haloscope.series.model import Axis, Curve, Figure, Lines, Mark, counts, mark, of_launches
+from haloscope.study.settings import describe, varying
 from haloscope.tables.context import Context
 
 _CORES = ("nodes", "ppn", "threads")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from haloscope.evidence import MeasuredCase, facets
-from haloscope.points import Swept, capacities, sweep
+from haloscope.analysis.cases import MeasuredCase, facets
+from haloscope.analysis.sweeps import Swept, capacities, sweep
 from haloscope.quantities import count, rate, size
 from haloscope.series.model import Axis, Curve, Figure, Lines, mark, of_launches, size_ticks
 from haloscope.tables.context import Context

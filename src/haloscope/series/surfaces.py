@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import floor, log10
 from typing import Any
 
-from haloscope.evidence import MeasuredCase
+from haloscope.analysis.cases import MeasuredCase
 from haloscope.quantities import number
 from haloscope.series.model import Figure, Surface
 from haloscope.tables.context import Context

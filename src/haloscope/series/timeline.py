@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from haloscope.evidence import Facet, MeasuredCase, facets_by_kernel
+from haloscope.analysis.cases import Facet, MeasuredCase, facets_by_kernel
 from haloscope.quantities import SECONDS, count, seconds, size, unit_of
 from haloscope.series.model import Bar, Figure, Gantt
 from haloscope.tables.context import Context

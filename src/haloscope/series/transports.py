@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from haloscope.evidence import Facet, MeasuredCase, facets
-from haloscope.fits import exchanges
-from haloscope.points import sweep
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.fits import exchanges
+from haloscope.analysis.sweeps import sweep
 from haloscope.series.model import Figure
 from haloscope.series.pingpong import BARS, bandwidth_panel
 from haloscope.tables.context import Context

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from haloscope.evidence import MeasuredCase, select
+from haloscope.analysis.cases import MeasuredCase, select
 from haloscope.tables import (
     bandwidth,
     clusters,
@@ -34,9 +34,9 @@ from haloscope.tables import (
     walltime_grid,
 )
 from haloscope.tables.context import Context
-from haloscope.tables.model import Cell, Column, Options, Table
+from haloscope.tables.model import Cell, Column, Table
 
-__all__ = ["KINDS", "Cell", "Column", "Context", "Options", "Table", "build"]
+__all__ = ["KINDS", "Cell", "Column", "Context", "Table", "build"]
 
 Builder = Callable[[Sequence[MeasuredCase], Context], list[Table]]
 

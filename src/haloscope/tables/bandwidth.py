@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from haloscope.bandwidth import Use, uses
-from haloscope.evidence import MeasuredCase, label_of
-from haloscope.points import level_of
+from haloscope.analysis.cases import MeasuredCase, label_of
+from haloscope.analysis.memory_use import Use, uses
+from haloscope.analysis.sweeps import level_of
 from haloscope.quantities import BYTES_PER_SECOND, SECONDS, count, number, percent, size
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, missing, plain

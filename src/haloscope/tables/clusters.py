@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from haloscope.evidence import Facet, MeasuredCase, facets, values
-from haloscope.published import comparable
+from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
+from haloscope.analysis.published import comparable
 from haloscope.quantities import number, seconds
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, missing

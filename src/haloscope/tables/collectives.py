@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from haloscope.evidence import Facet, MeasuredCase, facets
-from haloscope.points import sweep
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.sweeps import sweep
 from haloscope.quantities import SECONDS, size
 from haloscope.tables.context import Context
 from haloscope.tables.model import Column, Table, label, missing

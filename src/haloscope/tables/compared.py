@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from haloscope.comparison import Contrast, Measure, contrasts, measures, step
-from haloscope.evidence import MeasuredCase, Setting, name_of
+from haloscope.analysis.cases import MeasuredCase, name_of
+from haloscope.analysis.comparison import Contrast, Measure, contrasts, measures, step
 from haloscope.quantities import count
+from haloscope.study.settings import Setting
 from haloscope.tables.contrast import COLUMNS, cells, explain
 from haloscope.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.tables.notebook import Notebook, left_out

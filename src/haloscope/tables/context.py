@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from haloscope.evidence import MeasuredCase, describe, varying
-from haloscope.published import Library
-from haloscope.tables.model import Options
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.published import Library
+from haloscope.study.settings import describe, varying
+from haloscope.study.wishes import Options
 
 if TYPE_CHECKING:
     from haloscope.papers.tables import Paper

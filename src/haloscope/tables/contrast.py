@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from haloscope.comparison import ALPHA, Contrast, launches_needed
+from haloscope.analysis.comparison import ALPHA, Contrast, launches_needed
 from haloscope.quantities import count, probability
 from haloscope.tables.model import Cell, Column, Tone, missing, plain
 from haloscope.tables.notebook import Notebook

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from haloscope.evidence import Facet, MeasuredCase, facets, values
+from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
 from haloscope.quantities import MISSING, number, scientific, size
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, missing, plain

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from haloscope.comparison import Contrast, Measure, contrasts
-from haloscope.evidence import MeasuredCase, facets
-from haloscope.published import source
+from haloscope.analysis.cases import MeasuredCase, facets
+from haloscope.analysis.comparison import Contrast, Measure, contrasts
+from haloscope.analysis.published import source
 from haloscope.quantities import number, seconds
 from haloscope.tables.context import Context
 from haloscope.tables.contrast import COLUMNS, cells, explain

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import isfinite
 
-from haloscope.evidence import Facet, MeasuredCase, facets
-from haloscope.fits import bandwidth_curve, message_models, unfitted
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.fits import bandwidth_curve, message_models, unfitted
 from haloscope.models.curve import Curve
 from haloscope.models.model import Model, Parameter
 from haloscope.quantities import (

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from haloscope.evidence import MeasuredCase
-from haloscope.jacobi_cases import Scaling, Swept, scalings
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.jacobi import Scaling, Swept, scalings
 from haloscope.models.jacobi import exchanged
 from haloscope.quantities import number, percent
 from haloscope.tables.context import Context

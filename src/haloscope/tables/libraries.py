@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from haloscope.comparison import Contrast, Measure, contrasts
-from haloscope.evidence import MeasuredCase, describe, facets, varying
-from haloscope.fits import exchanges
-from haloscope.points import Swept, sweep
+from haloscope.analysis.cases import MeasuredCase, facets
+from haloscope.analysis.comparison import Contrast, Measure, contrasts
+from haloscope.analysis.fits import exchanges
+from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.quantities import SECONDS, size
+from haloscope.study.settings import describe, varying
 from haloscope.tables.context import Context
 from haloscope.tables.contrast import COLUMNS, cells, explain
 from haloscope.tables.model import Cell, Column, Table, label, missing

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from haloscope.evidence import Facet, MeasuredCase
-from haloscope.mappings import Spread, named, spreads
-from haloscope.published import source
+from haloscope.analysis.cases import Facet, MeasuredCase
+from haloscope.analysis.mappings import Spread, named, spreads
+from haloscope.analysis.published import source
 from haloscope.quantities import count, number
 from haloscope.study.case import PATTERNS
 from haloscope.tables.context import Context

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Value = str | int | float | None
@@ -80,28 +80,6 @@ class Table:
                 raise ValueError(
                     f"table {self.id}: {len(row)} cells for {len(self.columns)} columns"
                 )
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a study's [[tables]] or [[figures]] table asks for besides the kind.
-
-    where:     settings to keep, each a value or a list of values: { n = [1024] }.
-    title:     in place of the title that the kind gives.
-    published: the id of the published table to set beside ours, where several would do.
-    """
-
-    where: Mapping[str, object] = field(default_factory=dict)
-    title: str | None = None
-    published: str | None = None
-
-
-@dataclass(frozen=True)
-class Wish:
-    """One [[tables]] or [[figures]] table of a study: a kind and its options."""
-
-    kind: str
-    options: Options = field(default_factory=Options)
 
 
 def label(text: str, value: Value = None) -> Cell:

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from haloscope.evidence import MeasuredCase, name_of
-from haloscope.published import Reference
+from haloscope.analysis.cases import MeasuredCase, name_of
+from haloscope.analysis.published import Reference
 from haloscope.quantities import PLAIN, SECONDS, Scale, clock, count, ends, listed, number, quantity
 from haloscope.stats.estimates import Estimate
 from haloscope.tables.model import Cell, missing

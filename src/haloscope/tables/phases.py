@@ -8,7 +8,7 @@ from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from haloscope.evidence import MeasuredCase, label_of
+from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.quantities import PERCENT, SECONDS, number, seconds
 from haloscope.stats.estimates import Estimate
 from haloscope.tables.context import Context

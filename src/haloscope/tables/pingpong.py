@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from haloscope.evidence import Facet, MeasuredCase, facets
-from haloscope.fits import exchanges
-from haloscope.points import Swept, sweep
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.fits import exchanges
+from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.quantities import BYTES_PER_SECOND, PER_SECOND, SECONDS, size
 from haloscope.stats.estimates import Estimate
 from haloscope.tables.context import Context

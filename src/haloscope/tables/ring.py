@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from haloscope.evidence import Facet, MeasuredCase, facets
-from haloscope.fits import no_ring, ring_model
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.fits import no_ring, ring_model
 from haloscope.quantities import SECONDS, listed
 from haloscope.stats.estimates import mean_interval
 from haloscope.tables.context import Context

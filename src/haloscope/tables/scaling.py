@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from haloscope.evidence import MeasuredCase, values
+from haloscope.analysis.cases import MeasuredCase, values
+from haloscope.analysis.scaling import Ladder, Scaling, scalings
 from haloscope.quantities import count, listed
-from haloscope.scaling import Ladder, Scaling, scalings
 from haloscope.stats.estimates import Estimate
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, lettered, missing

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import isinf
 
-from haloscope.evidence import Facet, MeasuredCase, facets_by_kernel
+from haloscope.analysis.cases import Facet, MeasuredCase, facets_by_kernel
+from haloscope.analysis.split_phase import neighbours_model, split_phase_model
+from haloscope.analysis.sweeps import sweep
 from haloscope.models.split_phase import MESSAGES, MOVES, SplitPhase, both
-from haloscope.parts import neighbours_model, split_phase_model
-from haloscope.points import sweep
 from haloscope.quantities import SECONDS, listed, percent, rate, seconds, size
 from haloscope.stats.estimates import Estimate
 from haloscope.tables.context import Context

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from haloscope.evidence import MeasuredCase, label_of
+from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.quantities import BYTES_PER_SECOND, FLOPS, percent
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, missing, plain

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from haloscope.evidence import Facet, MeasuredCase, facets
-from haloscope.points import Swept, sweep
-from haloscope.published import Reference, source
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.published import Reference, source
+from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.quantities import SECONDS, seconds, size
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, missing, plain

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from haloscope.evidence import Facet, MeasuredCase, facets
-from haloscope.points import Swept, level_of, sweep
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.sweeps import Swept, level_of, sweep
 from haloscope.quantities import BYTES_PER_SECOND, size
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, missing

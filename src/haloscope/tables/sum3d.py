@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from haloscope.evidence import Facet, MeasuredCase, facets
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.host.cpulist import cpu_list
 from haloscope.quantities import SECONDS, number
 from haloscope.stats.estimates import mean_interval

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from haloscope.evidence import MeasuredCase, name_of
+from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.quantities import flops, rate, scientific, seconds
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, plain

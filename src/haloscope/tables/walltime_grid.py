@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from haloscope.evidence import Facet, MeasuredCase, facets, values
+from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
 from haloscope.quantities import count
 from haloscope.tables.context import Context
 from haloscope.tables.model import Cell, Column, Table, label, lettered

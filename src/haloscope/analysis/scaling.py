@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from haloscope.evidence import Facet, MeasuredCase, facets, values
+from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
 from haloscope.quantities import count, seconds
 from haloscope.stats.estimates import Estimate, ratio_of_medians
 

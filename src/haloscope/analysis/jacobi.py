@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from haloscope.evidence import Facet, MeasuredCase, facets
-from haloscope.fits import exchanges, message_models
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.fits import exchanges, message_models
+from haloscope.analysis.sweeps import sweep as points_of
 from haloscope.models import jacobi
 from haloscope.models.jacobi import Checked, Detailed, Extents, Sweep, Textbook
 from haloscope.models.model import Model
-from haloscope.points import sweep as points_of
 from haloscope.stats.estimates import Estimate
 
 AXES = ("nodes", "ppn", "topology")

@@ -11,16 +11,16 @@ from operator import itemgetter
 
 import numpy as np
 
-from haloscope import distance
-from haloscope.evidence import MeasuredCase
+from haloscope.analysis import distance
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.rendezvous import rendezvous_bytes
+from haloscope.analysis.sweeps import sweep
 from haloscope.models import curve, hockney, loggp, piecewise_hockney, ring
 from haloscope.models.hockney import Ends
 from haloscope.models.intervals import Intervals
 from haloscope.models.model import Model
 from haloscope.models.sweep import Sweep
 from haloscope.models.sweep import sweep as sweep_of
-from haloscope.points import sweep
-from haloscope.rendezvous import rendezvous_bytes
 
 ROUND_TRIPS = ("imb", "osu")
 """Modes of pingpong whose step is a message there and one back."""

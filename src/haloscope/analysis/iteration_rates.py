@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from haloscope.evidence import Facet, MeasuredCase, facets
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.stats.estimates import Estimate
 
 AXES = ("nodes", "ppn", "variant", "s", "reorthogonalise", "iterations")

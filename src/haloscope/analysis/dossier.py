@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from haloscope.analysis.cases import MeasuredCase, Planned, group
 from haloscope.errors import Problem, UserError
-from haloscope.evidence import MeasuredCase, Planned, group, settings_of
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import Paper
 from haloscope.records import Record, latest, read
 from haloscope.results import ResultFolder
 from haloscope.study.file import read as read_study
 from haloscope.study.schema import Element
-from haloscope.tables.model import Options, Wish
+from haloscope.study.settings import settings_of
+from haloscope.study.wishes import Options, Wish
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from haloscope.evidence import MeasuredCase
-from haloscope.points import Swept, at_size, sweep
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.sweeps import Swept, at_size, sweep
 from haloscope.stats.estimates import Estimate
 
 

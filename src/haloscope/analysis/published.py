@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from haloscope.evidence import MeasuredCase
+from haloscope.analysis.cases import MeasuredCase
 
 if TYPE_CHECKING:
     from haloscope.papers.tables import Paper, PaperTable

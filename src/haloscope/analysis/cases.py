@@ -5,57 +5,27 @@ Only launches whose outcome is "ok" enter a sample. Everything else stays beside
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from haloscope.quantities import count
 from haloscope.stats.estimates import Estimate, median_range, typical
 from haloscope.stats.sequential import steady_medians
+from haloscope.study.settings import (
+    OUTPUT,
+    PROTOCOL,
+    Setting,
+    Settings,
+    apart,
+    describe,
+    order,
+    settings_of,
+)
 
 if TYPE_CHECKING:
     from haloscope.records import Record
-
-Setting = str | int | float | bool | None
-Settings = Mapping[str, Setting]
-
-LAYOUT = (
-    *("nodes", "ppn", "threads", "places", "bind", "placement"),
-    *("pattern", "mapping", "mapping_seed"),
-)
-SETTINGS = ("kernel", *LAYOUT, "toolchain", "transport", "runner", "clock")
-"""What every case has, besides the parameters of its kernel."""
-PROTOCOL = ("repetitions", "warmup", "steps")
-OUTPUT = ("surface", "timeline", "parts")
-"""Parameters that ask for more output, outside the timed part: no reason to tell cases apart."""
-SIZES = "sizes"
-"""The points of a kernel that sweeps them inside one launch."""
-MODE = "mode"
-"""What a kernel does: decides which other settings it has a choice of."""
-_LIST = re.compile(r"[^,]*,|\d+[KMG]?:\d")
-"""Several sizes: 8,64 or 8:4M."""
-_ONLY_WITH = {
-    ("jacobi3d", "L"): ("size", "cubes"),
-    ("poisson_cg", "s"): ("variant", "sstep"),
-    ("poisson_cg", "reorthogonalise"): ("variant", "sstep"),
-}
-"""Parameters of a kernel that have a meaning with one value of another one alone."""
-UNSAID = ("placement", "pattern", "mapping_seed", *(name for _, name in _ONLY_WITH))
-"""Settings that not every case has: without them, nothing is said."""
-OF_A_MATRIX = ("bandwidth", "row_length")
-"""What belongs to some generated matrices alone, which are known by their names."""
-BY_VALUE = (
-    *("variant", "exchange", "clock", "placement", "pattern", "mapping"),
-    *("toolchain", "transport", "mode", "matrix"),
-)
-"""Settings whose values say what they are."""
-_FIRST = (
-    *("kernel", "matrix", "n", "variant", "exchange", "decomposition"),
-    *("toolchain", "transport", *LAYOUT),
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,11 +131,6 @@ class Facet:
     cases: tuple[MeasuredCase, ...]
 
 
-def _scalar(value: Any) -> Setting:
-    """A parameter's value; a list of sizes as one text."""
-    return ",".join(str(item) for item in value) if isinstance(value, list) else value
-
-
 @dataclass(frozen=True)
 class Planned:
     """A case that was to be measured: its id, settings and number of launches."""
@@ -174,32 +139,6 @@ class Planned:
     kernel: str
     settings: Settings
     launches: int
-
-
-def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
-    """Everything that makes a case what it is, flat: parameters, layout, toolchain, clock."""
-    toolchain = raw.get("toolchain") or {}
-    layout = raw.get("layout") or {}
-    return {
-        "kernel": raw["kernel"],
-        **{
-            key: _scalar(value)
-            for key, value in raw["params"].items()
-            if not _plays_no_part(key, raw["kernel"], raw["params"])
-        },
-        **{key: layout.get(key) for key in LAYOUT},
-        "mapping": layout.get("mapping", "block"),
-        "toolchain": toolchain.get("name") if isinstance(toolchain, Mapping) else toolchain,
-        "transport": raw.get("transport"),
-        "runner": raw.get("runner"),
-        "clock": raw.get("clock", "wall"),
-    }
-
-
-def _plays_no_part(name: str, kernel: str, params: Mapping[str, Any]) -> bool:
-    """Is it a parameter that another one leaves without a meaning?"""
-    other, value = _ONLY_WITH.get((kernel, name), ("", None))
-    return other in params and params[other] != value
 
 
 def group(records: Iterable[Record], planned: Iterable[Planned] = ()) -> list[MeasuredCase]:
@@ -218,7 +157,7 @@ def group(records: Iterable[Record], planned: Iterable[Planned] = ()) -> list[Me
         for one in asked.values()
         if one.id not in by_case
     ]
-    return sorted([*measured, *missing], key=lambda case: _order(case.settings))
+    return sorted([*measured, *missing], key=lambda case: order(case.settings))
 
 
 def _measured(records: list[Record], planned: Planned | None) -> MeasuredCase:
@@ -259,15 +198,9 @@ def facets(cases: Sequence[MeasuredCase], axes: Iterable[str]) -> list[Facet]:
         parts.setdefault(outside, []).append(case)
     every = [dict(key) for key in parts]
     return [
-        Facet(describe(one, _apart(one, every)), one, tuple(own))
+        Facet(describe(one, apart(one, every)), one, tuple(own))
         for one, own in zip(every, parts.values(), strict=True)
     ]
-
-
-def _apart(one: Settings, among: Sequence[Settings]) -> list[str]:
-    """What sets one part apart: its mode, and what varies among those of its mode."""
-    alike = [other for other in among if other.get(MODE) == one.get(MODE)]
-    return [MODE] * (len(alike) < len(among)) + varying(alike)
 
 
 def facets_by_kernel(cases: Sequence[MeasuredCase]) -> list[Facet]:
@@ -280,90 +213,18 @@ def facets_by_kernel(cases: Sequence[MeasuredCase]) -> list[Facet]:
     ]
 
 
-def varying(settings: Sequence[Settings]) -> list[str]:
-    """The names of settings that do not have one and the same value everywhere.
-
-    Lists of sizes (every point of a sweep names its size), the numbers of repetitions and what
-    belongs to some matrices alone are among them only where nothing else tells settings apart.
-    """
-    names = {name for one in settings for name in one if name not in OUTPUT}
-    differ = {name for name in names if len({one.get(name) for one in settings}) > 1}
-    lists = {
-        SIZES,
-        *PROTOCOL,
-        *OF_A_MATRIX,
-        *(n for n in differ if any(_LIST.match(str(one.get(n))) for one in settings)),
-    }
-    if len(_distinct(settings, differ)) == len(_distinct(settings, differ - lists)):
-        differ -= lists
-    return sorted(differ, key=_rank)
-
-
-def _distinct(settings: Sequence[Settings], names: Iterable[str]) -> set[tuple[Setting, ...]]:
-    order = sorted(names)
-    return {tuple(one.get(name) for name in order) for one in settings}
-
-
 def values(cases: Iterable[MeasuredCase], name: str) -> list[int]:
     """The values of a whole-number setting, ascending."""
     return sorted({case.number(name) for case in cases})
 
 
-def describe(settings: Settings, names: Sequence[str]) -> str:
-    """Some settings in words: "n = 1024, nonblocking, 2 processes".
-
-    Processes are those of all nodes where the number of nodes is not named; one thread each goes
-    without saying where processes are named.
-    """
-    nodes, ppn = settings.get("nodes"), settings.get("ppn")
-    if "placement" in names:  # it says where both ranks are; without one, two ranks are meant
-        names = [name for name in names if name not in ("nodes", "ppn", "places")]
-    words = []
-    for name in names:
-        if name == "ppn" and "nodes" not in names and isinstance(nodes, int):
-            words.append(count(nodes * ppn, "process", "processes") if isinstance(ppn, int) else "")
-        elif name == "threads" and "ppn" in names and settings.get(name) == 1:
-            continue
-        else:
-            words.append(_in_words(name, settings.get(name)))
-    return ", ".join(word for word in words if word)
-
-
 def label_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
     """A case's name beside others of its kernel: the settings that vary among them."""
     own = [other.settings for other in among if other.kernel == case.kernel]
-    return describe(case.settings, _apart(case.settings, own)) or case.kernel
+    return describe(case.settings, apart(case.settings, own)) or case.kernel
 
 
 def name_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
     """A case's name beside others of any kernel: its kernel, and the settings that vary."""
     label = label_of(case, among)
     return case.kernel if label == case.kernel else f"{case.kernel}: {label}"
-
-
-def _in_words(name: str, value: Setting) -> str:
-    if value is None:
-        return "" if name in UNSAID else f"default {name}"
-    if name == "ppn" and isinstance(value, int):
-        return f"{count(value, 'process', 'processes')} per node"
-    if name == "nodes" and isinstance(value, int):
-        return count(value, "node")
-    if name == "threads" and isinstance(value, int):
-        return count(value, "thread")
-    if name in BY_VALUE:
-        return str(value)
-    return f"{name} = {str(value).lower() if isinstance(value, bool) else value}"
-
-
-def _rank(name: str) -> tuple[int, str]:
-    return (_FIRST.index(name) if name in _FIRST else len(_FIRST), name)
-
-
-def _order(settings: Settings) -> list[tuple[str, float, str]]:
-    """A sort key over settings: numbers by value, texts by alphabet."""
-    key = []
-    for name in sorted(settings, key=_rank):
-        value = settings[name]
-        numeric = isinstance(value, int | float)
-        key.append((name, float(value) if numeric else 0.0, "" if numeric else str(value)))  # type: ignore[arg-type]
-    return key

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from haloscope.evidence import SIZES, Facet, MeasuredCase, facets
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.study.case import PATTERNS
+from haloscope.study.settings import SIZES
 
 AXES = ("nodes", "ppn", "pattern", "mapping", "mapping_seed", "n", "L", "size", SIZES)
 """What may differ within one comparison: where the tasks are, and sizes that grow with them."""

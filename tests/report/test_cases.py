@@ -1,18 +1,9 @@
 import recorded
 from recorded import bad, cases, changed, poisson, records, stream
 
-from haloscope.evidence import (
-    Planned,
-    facets,
-    group,
-    label_of,
-    name_of,
-    select,
-    settings_of,
-    values,
-    varying,
-)
+from haloscope.analysis.cases import Planned, facets, group, label_of, name_of, select, values
 from haloscope.stats.estimates import Estimate
+from haloscope.study.settings import settings_of, varying
 
 
 def test_only_good_launches_enter_a_sample() -> None:

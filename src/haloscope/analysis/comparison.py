@@ -9,10 +9,10 @@ from math import comb
 from statistics import mean, median
 from typing import Literal
 
-from haloscope.evidence import MeasuredCase
-from haloscope.fits import exchanges, loggp_by_launch
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.fits import exchanges, loggp_by_launch
+from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.models import loggp
-from haloscope.points import Swept, sweep
 from haloscope.quantities import PARAMETERS, PER_BYTE, SECONDS, Scale, size
 from haloscope.stats.estimates import Comparison, Estimate, compare, holm
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from statistics import median
 
-from haloscope.evidence import MeasuredCase
-from haloscope.points import Swept, sweep
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.sweeps import Swept, sweep
 
 
 def rendezvous_bytes(case: MeasuredCase) -> int | None:

@@ -1,0 +1,1 @@
+"""What recorded cases say: samples, sweeps, fits, comparisons; data for whoever reports them."""
