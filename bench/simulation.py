@@ -20,10 +20,10 @@ from types import MappingProxyType
 from rich.console import Console
 from turns import kept, taken, write_page
 
-from haloscope import platform
 from haloscope.analysis.dossier import open_folder
-from haloscope.cluster import Cluster
-from haloscope.clusterfile import find
+from haloscope.clusters import simgrid_files
+from haloscope.clusters.file import find
+from haloscope.clusters.schema import Cluster
 from haloscope.local_validation import errors as local_errors
 from haloscope.local_validation import validate as validate_local
 from haloscope.paths import cache_path
@@ -135,12 +135,12 @@ def cost(cluster: Cluster, ranks: int, program: Path) -> str:
     case = Case("poisson_cg", given, {}, layout, SIMGRID, 0, 1, 600.0, 0)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "p.xml").write_text(platform.platform(cluster))
-        (folder / "hosts").write_text(platform.host_file(layout.nodes_of_ranks))
-        (folder / "machine").write_text(platform.machine_file(cluster, case))
+        (folder / "p.xml").write_text(simgrid_files.platform(cluster))
+        (folder / "hosts").write_text(simgrid_files.host_file(layout.nodes_of_ranks))
+        (folder / "machine").write_text(simgrid_files.machine_file(cluster, case))
         command = [
             *("smpirun", "-np", str(ranks), "-platform", str(folder / "p.xml")),
-            *("-hostfile", str(folder / "hosts"), *platform.settings(cluster), str(program)),
+            *("-hostfile", str(folder / "hosts"), *simgrid_files.settings(cluster), str(program)),
             *("--out", str(folder / "r.json"), "--machine", str(folder / "machine")),
             *("--execute", "no", "poisson_cg", *(f"{key}={value}" for key, value in given.items())),
         ]

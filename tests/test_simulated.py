@@ -23,7 +23,9 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from haloscope import clusterfile, halobench, platform
+from haloscope import halobench
+from haloscope.clusters import file as cluster_file
+from haloscope.clusters import simgrid_files
 from haloscope.runners import process
 from haloscope.toolchains import build
 
@@ -139,7 +141,9 @@ def test_one_step_of_many_ranks_takes_what_each_of_many_does(smpi: None, command
 
 def test_rendezvous_begins_at_its_first_byte(smpi: None) -> None:
     """With three latencies in place of one, as a cluster file without protocols has it."""
-    settings = platform.settings(clusterfile.load(ROOT / "clusters" / "tara.toml"))  # from 12 KiB
+    settings = simgrid_files.settings(
+        cluster_file.load(ROOT / "clusters" / "tara.toml")
+    )  # from 12 KiB
     record = simulate("pingpong sizes=12264,12287,12288 repetitions=1", "yes", settings)
     least, less, first = (point["times_s"][0] for point in record["points"])
     assert less - least < 1e-7  # 23 bytes more

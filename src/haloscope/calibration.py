@@ -10,7 +10,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.fits import exchanges, message_models
 from haloscope.analysis.rendezvous import rendezvous_bytes
 from haloscope.analysis.sweeps import Swept, sweep
-from haloscope.cluster import (
+from haloscope.clusters.schema import (
     SAME_NODE,
     Algorithm,
     Cluster,
@@ -21,13 +21,13 @@ from haloscope.cluster import (
     Quantity,
     within_node,
 )
+from haloscope.clusters.smpi_collectives import SELECTOR
 from haloscope.models import loggp
 from haloscope.models.loggp import LogGP
 from haloscope.models.piecewise_hockney import Piece, PiecewiseHockney
 from haloscope.node_calibration import node, quantity
 from haloscope.quantities import PARAMETERS, PER_BYTE, SECONDS, count, listed, rate, seconds, size
 from haloscope.quantities import quantity as quantity_of
-from haloscope.smpi_collectives import SELECTOR
 from haloscope.stats.estimates import Estimate
 
 SOURCE = "haloscope calibrate"

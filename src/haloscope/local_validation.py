@@ -16,7 +16,7 @@ from haloscope.analysis.cases import MeasuredCase, group, label_of
 from haloscope.analysis.dossier import open_folder
 from haloscope.analysis.sweeps import sweep
 from haloscope.calibration import calibrate
-from haloscope.cluster import Cluster, missing_for_simulation
+from haloscope.clusters.schema import Cluster, missing_for_simulation
 from haloscope.errors import Problem, UserError
 from haloscope.places import SIMGRID, Simulated
 from haloscope.progress import Teller

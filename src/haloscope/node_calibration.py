@@ -17,7 +17,7 @@ from scipy.optimize import least_squares
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.sweeps import level_of, sweep
-from haloscope.cluster import Cache, Memory, Node, Quantity
+from haloscope.clusters.schema import Cache, Memory, Node, Quantity
 from haloscope.errors import Problem, UserError
 from haloscope.models.intervals import bootstrapped
 from haloscope.models.sweep import Array

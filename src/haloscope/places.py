@@ -14,7 +14,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
-from haloscope import __version__, cluster, clusterfile, session
+from haloscope import __version__, session
+from haloscope.clusters import file as cluster_file
+from haloscope.clusters import schema
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.host import machine
 from haloscope.paths import cache_path
@@ -66,13 +68,13 @@ def place(name: str, keep: Path | None = None) -> Place:
     """The place that --on names: local, or a cluster file's name or path. UserError else."""
     if name == LOCAL:
         return Here()
-    known = clusterfile.ready()
+    known = cluster_file.ready()
     path = Path(name) if name.endswith(".toml") else known.get(name)
     if path is None:
         what = "there is no such place"
         raise UserError(Problem(f"--on {name}", what, nearest(name, [LOCAL, *known])))
-    described = clusterfile.load(path)
-    problems = cluster.missing_for_simulation(described)
+    described = cluster_file.load(path)
+    problems = schema.missing_for_simulation(described)
     if problems:
         raise UserError(problems)
     return Simulated(name, described, keep)
@@ -110,13 +112,13 @@ class Here:
         return LocalRunner(session.session(study, seed), bench.built, seen, calibrated())
 
 
-def calibrated() -> cluster.Cluster | None:
+def calibrated() -> schema.Cluster | None:
     """This machine's own cluster file: of its host's name, with its processor and cores."""
     here = session.identity()
-    path = clusterfile.ready().get(here["host"])
+    path = cluster_file.ready().get(here["host"])
     if path is None:
         return None
-    found = clusterfile.load(path)
+    found = cluster_file.load(path)
     same = (found.node.cpu, found.node.cores) == (here["cpu"], here["cores"])
     return found if same and found.node.core_flops_per_s else None
 
@@ -126,7 +128,7 @@ class Simulated:
     """A cluster file, under SimGrid."""
 
     name: str
-    cluster: cluster.Cluster
+    cluster: schema.Cluster
     keep: Path | None = None
     simulated = True
 
@@ -157,7 +159,7 @@ class Simulated:
             toolchains=(SIMGRID,),
             transports={},
             missing={},
-            placements=[cluster.OTHER_NODE] if self.cluster.nodes > 1 else [],
+            placements=[schema.OTHER_NODE] if self.cluster.nodes > 1 else [],
             cluster=self.cluster.name,
             arithmetic_bytes=machine.memory_available_bytes(),
             variants=node.variants,

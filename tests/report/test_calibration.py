@@ -9,9 +9,10 @@ import pytest
 from recorded import MACHINE, Raw, cases, pingpong, poisson, stream, write_folder
 from test_fits_tables import overheads
 
-from haloscope import cluster, clusterfile
 from haloscope.calibration import calibrate, summary
-from haloscope.cluster import Cluster
+from haloscope.clusters import file as cluster_file
+from haloscope.clusters import schema
+from haloscope.clusters.schema import Cluster
 from haloscope.commands.calibrate import execute
 from haloscope.errors import UserError
 from haloscope.node_calibration import quantity
@@ -95,7 +96,7 @@ def test_it_says_all_that_a_simulation_needs() -> None:
     raws = [poisson(512, launch=k, phases=[SWEEP]) for k in range(6)]
     found = calibrated(measured() + raws)
 
-    assert cluster.missing_for_simulation(found) == []
+    assert schema.missing_for_simulation(found) == []
     assert found.node.core_flops_per_s is not None
     assert found.node.core_flops_per_s.value == pytest.approx(20e9)
     assert found.mpi is not None
@@ -149,8 +150,8 @@ def test_what_does_not_wait_has_no_rendezvous_so_far() -> None:
 def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     found = calibrated(measured())
     path = tmp_path / "clusters" / "mine.toml"
-    clusterfile.write(found, path)
-    assert clusterfile.load(path) == found
+    cluster_file.write(found, path)
+    assert cluster_file.load(path) == found
 
 
 @pytest.mark.parametrize(
@@ -171,7 +172,7 @@ def test_what_a_virtual_machine_says_of_itself_becomes_one_that_can_be(
     found = calibrate("mine", cases(measured()), machine, "2026-11-21")
     assert found.node.sockets == sockets
     assert [cache.shared_by for cache in found.node.caches] == shared
-    clusterfile.write(found, tmp_path / "mine.toml")
+    cluster_file.write(found, tmp_path / "mine.toml")
 
 
 def test_what_noise_made_impossible_is_not_written(
@@ -211,6 +212,6 @@ def test_a_described_machine_is_not_written_over(
     with pytest.raises(UserError, match="is described there, not calibrated"):
         execute(Namespace(name="stampede2", folder="nowhere", launches=None))
     Path("clusters").mkdir()
-    clusterfile.write(calibrated(measured()), Path("clusters", "vm.toml"))
+    cluster_file.write(calibrated(measured()), Path("clusters", "vm.toml"))
     with pytest.raises(UserError, match="nowhere"):
         execute(Namespace(name="vm", folder="nowhere", launches=None))

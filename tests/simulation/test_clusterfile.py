@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from haloscope import clusterfile
+from haloscope.clusters import file as cluster_file
 from haloscope.errors import UserError
 
 
 def changed(tmp_path: Path, *changes: tuple[str, str]) -> Path:
     """A ready cluster file with changes."""
     path = tmp_path / "odd.toml"
-    text = clusterfile.ready()["stampede2"].read_text(encoding="utf-8")
+    text = cluster_file.ready()["stampede2"].read_text(encoding="utf-8")
     for old, new in changes:
         assert old in text
         text = text.replace(old, new)
@@ -28,7 +28,7 @@ def refused(tmp_path: Path, *changes: tuple[str, str]) -> tuple[Path, UserError]
     """What a ready cluster file with changes is refused for."""
     path = changed(tmp_path, *changes)
     with pytest.raises(UserError) as raised:
-        clusterfile.load(path)
+        cluster_file.load(path)
     return path, raised.value
 
 
@@ -56,17 +56,17 @@ def test_numbers_are_numbers(tmp_path: Path, said: str, key: str) -> None:
 
 
 def test_a_whole_number_is_a_number(tmp_path: Path) -> None:
-    clock = clusterfile.load(changed(tmp_path, ("value = 2.1,", "value = 2,"))).node.clock_ghz
+    clock = cluster_file.load(changed(tmp_path, ("value = 2.1,", "value = 2,"))).node.clock_ghz
     assert clock is not None
     assert clock.value == 2
 
 
 def test_a_file_that_is_not_there_or_no_toml_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="No such file"):
-        clusterfile.load(tmp_path / "none.toml")
+        cluster_file.load(tmp_path / "none.toml")
     (tmp_path / "bad.toml").write_text("= 3")
     with pytest.raises(UserError, match="not TOML"):
-        clusterfile.load(tmp_path / "bad.toml")
+        cluster_file.load(tmp_path / "bad.toml")
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_numbers_that_no_machine_has_are_named_with_their_unit(tmp_path: Path) -
 def test_a_value_lies_within_its_interval(tmp_path: Path, ends: str, what: str | None) -> None:
     change = ("value = 16.25e9", f"value = 16.25e9, {ends}")
     if what is None:
-        clusterfile.load(changed(tmp_path, change))
+        cluster_file.load(changed(tmp_path, change))
         return
     path, error = refused(tmp_path, change)
     (problem,) = error.problems
@@ -219,7 +219,7 @@ def test_a_value_lies_within_its_interval(tmp_path: Path, ends: str, what: str |
 
 def test_every_shipped_number_has_a_source_beside_it() -> None:
     """A table with a number has a source of its own, or is one of points of what has one."""
-    for path in clusterfile.ready().values():
+    for path in cluster_file.ready().values():
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         assert "clock_ghz" in data["node"], path
         assert [*without_source(data)] == [], path

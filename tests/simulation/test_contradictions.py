@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from test_clusterfile import changed, refused
 
-from haloscope import clusterfile
+from haloscope.clusters import file as cluster_file
 from haloscope.errors import UserError
 
 
@@ -189,7 +189,7 @@ def test_numbers_that_contradict_each_other_are_named(tmp_path: Path) -> None:
 def test_what_a_measurement_can_miss_is_no_contradiction(
     tmp_path: Path, change: tuple[str, str]
 ) -> None:
-    clusterfile.load(changed(tmp_path, change))
+    cluster_file.load(changed(tmp_path, change))
 
 
 def pieces(tmp_path: Path, *ends: tuple[int, int]) -> Path:
@@ -222,14 +222,14 @@ def test_pieces_go_from_small_to_large(
 ) -> None:
     path = pieces(tmp_path, *ends)
     with pytest.raises(UserError) as raised:
-        clusterfile.load(path)
+        cluster_file.load(path)
     (problem,) = raised.value.problems
     assert problem.where == f"{path}: messages#1.{key}"
     assert problem.what == what
 
 
 def test_pieces_may_be_of_one_size_and_have_gaps_between_them(tmp_path: Path) -> None:
-    (found,) = clusterfile.load(pieces(tmp_path, (0, 0), (1, 64), (128, 256))).messages
+    (found,) = cluster_file.load(pieces(tmp_path, (0, 0), (1, 64), (128, 256))).messages
     assert [piece.last_bytes for piece in found.protocols] == [0, 64, 256]
 
 
@@ -238,10 +238,10 @@ def test_messages_of_a_placement_are_there_once_for_a_library(tmp_path: Path) ->
     head, messages = path.read_text(encoding="utf-8").split("[[messages]]")
     other = messages.replace("Intel MPI 18.0.0", "Intel MPI 19")
     path.write_text("[[messages]]".join([head, messages, other]), encoding="utf-8")
-    assert len(clusterfile.load(path).messages) == 2
+    assert len(cluster_file.load(path).messages) == 2
     path.write_text("[[messages]]".join([head, messages, other, messages]), encoding="utf-8")
     with pytest.raises(UserError) as raised:
-        clusterfile.load(path)
+        cluster_file.load(path)
     (problem,) = raised.value.problems
     assert problem.where == f"{path}: messages#3.placement"
     assert problem.what == "'same-node' by Intel MPI 18.0.0 is there already"

@@ -10,10 +10,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from haloscope import cluster, clusterfile, platform
 from haloscope.cli import main
-from haloscope.cluster import Cluster, KernelRate, Level, Quantity
-from haloscope.drawing import drawing
+from haloscope.clusters import file as cluster_file
+from haloscope.clusters import schema, simgrid_files
+from haloscope.clusters.schema import Cluster, KernelRate, Level, Quantity
+from haloscope.clusters.sketch import drawing
 from haloscope.errors import UserError
 from haloscope.places import Simulated, place, smpi
 from haloscope.study.case import Case, Layout
@@ -86,7 +87,7 @@ def described(**changes: Any) -> Cluster:
 
 
 def zone(one: Cluster) -> dict[str, str]:
-    found = ElementTree.fromstring(platform.platform(one)).find("zone/cluster")
+    found = ElementTree.fromstring(simgrid_files.platform(one)).find("zone/cluster")
     assert found is not None
     return found.attrib
 
@@ -116,7 +117,7 @@ def test_other_networks() -> None:
 
 
 def test_the_node_is_a_file_that_halobench_reads() -> None:
-    assert platform.machine_file(described(), case("stream", bind="spread")).splitlines() == [
+    assert simgrid_files.machine_file(described(), case("stream", bind="spread")).splitlines() == [
         "core_flops_per_s 4000000000.0 4000000000.0",
         "cores 4 2",
         "memory 1 10000000000.0",
@@ -138,27 +139,27 @@ def test_a_kernel_may_have_a_rate_of_its_own_and_threads_a_gain() -> None:
     gain = Quantity(value=1.25, source="a test")
     node = whole.node.model_copy(update={"kernels": (rate,), "smt_gain": gain})
     one = whole.model_copy(update={"node": node})
-    lines = platform.machine_file(one, case("stream")).splitlines()
+    lines = simgrid_files.machine_file(one, case("stream")).splitlines()
     assert lines[0] == "core_flops_per_s 3000000000.0 2000000000.0"
     assert lines[-2:] == ["smt_gain 1.25", "packed"]
-    others = platform.machine_file(one, case("ring")).splitlines()
+    others = simgrid_files.machine_file(one, case("ring")).splitlines()
     assert others[0] == "core_flops_per_s 4000000000.0 4000000000.0"
 
 
 def test_a_rate_of_one_variant_is_no_other_variant_s() -> None:
-    thin = clusterfile.find("orfeo-thin")
+    thin = cluster_file.find("orfeo-thin")
     assert thin.node.variants == {"jacobi3d": ["plain"]}
     plain, temporal = (
         replace(case("jacobi3d"), params={"variant": name}) for name in ("plain", "temporal")
     )
-    first = platform.machine_file(thin, plain).splitlines()[0]
+    first = simgrid_files.machine_file(thin, plain).splitlines()[0]
     assert first == "core_flops_per_s 676400000.0 655400000.0"
     with pytest.raises(ValueError, match="no rate of jacobi3d temporal"):
-        platform.machine_file(thin, temporal)
+        simgrid_files.machine_file(thin, temporal)
 
 
 def test_options_name_the_switch_of_protocols_and_the_algorithms() -> None:
-    options = platform.settings(described())
+    options = simgrid_files.settings(described())
     assert "--cfg=smpi/send-is-detached-thresh:12288" in options
     assert "--cfg=smpi/async-small-thresh:12288" in options
     assert "--cfg=smpi/allreduce:rdb" in options
@@ -174,8 +175,8 @@ def test_options_name_the_switch_of_protocols_and_the_algorithms() -> None:
             "collectives": {"selector": {"algorithm": "mpich", "source": "a test"}},
         }
     )
-    assert "--cfg=smpi/coll-selector:mpich" in platform.settings(selected)
-    assert "--cfg=smpi/os:0:1e-07:0" in platform.settings(selected)
+    assert "--cfg=smpi/coll-selector:mpich" in simgrid_files.settings(selected)
+    assert "--cfg=smpi/os:0:1e-07:0" in simgrid_files.settings(selected)
 
 
 def test_protocols_become_factors_on_latency_and_bandwidth() -> None:
@@ -198,7 +199,7 @@ def test_protocols_become_factors_on_latency_and_bandwidth() -> None:
         }
     ]
     alone = described(nodes=1, messages=within).model_copy(update={"network": None})
-    options = platform.settings(alone)
+    options = simgrid_files.settings(alone)
     assert "--cfg=smpi/bw-factor:0:1000.0;1040:0.5;12303:0.5" in options
     assert "--cfg=smpi/lat-factor:0:1.0;1040:2.0;12303:2.0" in options
 
@@ -214,7 +215,7 @@ def test_protocols_between_nodes_are_what_two_nodes_of_a_switch_take() -> None:
     large = {"first_bytes": 1025, "last_bytes": 2**20, "bandwidth_bytes_per_s": quantity(5e9)}
     pieces = [{**small, "bandwidth_bytes_per_s": quantity(2e9)}, {**large, **small, **large}]
     one = described(messages=[messages("same-node"), messages("other-node", *pieces)])
-    options = platform.settings(one)
+    options = simgrid_files.settings(one)
     assert "--cfg=smpi/bw-factor:0:0.2;1040:0.5;12303:0.5" in options
     assert "--cfg=smpi/lat-factor:0:2.0;1040:2.0;12303:2.0" in options
     assert (zone(one)["loopback_bw"], zone(one)["loopback_lat"]) == ("16000000000.0Bps", "2e-07s")
@@ -222,33 +223,33 @@ def test_protocols_between_nodes_are_what_two_nodes_of_a_switch_take() -> None:
 
 def test_an_entry_between_nodes_without_protocols_leaves_the_links_as_they_are() -> None:
     both = described(messages=[messages("same-node"), messages("other-node")])
-    assert platform.settings(both) == platform.settings(described())
-    assert platform.platform(both) == platform.platform(described())
+    assert simgrid_files.settings(both) == simgrid_files.settings(described())
+    assert simgrid_files.platform(both) == simgrid_files.platform(described())
 
 
 def test_protocols_within_a_node_are_not_simulated_beside_a_network() -> None:
     piece = {"first_bytes": 0, "last_bytes": 1024, "latency_s": quantity(2e-6)}
-    (problem,) = cluster.missing_for_simulation(described(messages=[messages("same-node", piece)]))
+    (problem,) = schema.missing_for_simulation(described(messages=[messages("same-node", piece)]))
     assert "one table of sizes" in problem.what
     assert "other-node" in problem.mend
 
 
 def test_what_a_simulation_lacks_is_named() -> None:
     whole = described()
-    assert cluster.missing_for_simulation(whole) == []
+    assert schema.missing_for_simulation(whole) == []
     node = whole.node.model_copy(update={"core_flops_per_s": None})
     bare = whole.model_copy(update={"node": node, "network": None, "mpi": None, "messages": ()})
-    missing = [problem.where.split(": ")[1] for problem in cluster.missing_for_simulation(bare)]
+    missing = [problem.where.split(": ")[1] for problem in schema.missing_for_simulation(bare)]
     assert missing == ["node.core_flops_per_s", "mpi", "messages", "network"]
 
 
 def test_memory_of_one_core_says_nothing_of_several() -> None:
     whole = described()
     node = whole.node.model_copy(update={"memory": whole.node.memory[:1]})
-    (problem,) = cluster.missing_for_simulation(whole.model_copy(update={"node": node}))
+    (problem,) = schema.missing_for_simulation(whole.model_copy(update={"node": node}))
     assert problem.where == "cluster tiny: node.memory"
     single = node.model_copy(update={"cores": 1, "sockets": 1})
-    assert cluster.missing_for_simulation(whole.model_copy(update={"node": single})) == []
+    assert schema.missing_for_simulation(whole.model_copy(update={"node": single})) == []
 
 
 def test_a_network_too_large_to_simulate_is_named() -> None:
@@ -257,14 +258,14 @@ def test_a_network_too_large_to_simulate_is_named() -> None:
     few = described()
     assert few.network is not None
     network = few.network.model_copy(update={"levels": levels})
-    (problem,) = cluster.missing_for_simulation(few.model_copy(update={"network": network}))
+    (problem,) = schema.missing_for_simulation(few.model_copy(update={"network": network}))
     assert problem.where == "cluster tiny: network"
     assert problem.what.startswith("201,000 places for nodes")
 
 
 def test_a_fat_tree_is_drawn_with_how_much_it_blocks() -> None:
     """Eagle's, as task-mapping-drop, section 3.3 has it: 4:1 in a group, 24:1 between groups."""
-    network = clusterfile.find("eagle").network
+    network = cluster_file.find("eagle").network
     assert network is not None
     assert list(drawing(network, 1008)) == [
         ("▢   ▢   ▢  …  ▢", "7 switches, 6 links down"),
@@ -280,7 +281,7 @@ def test_a_fat_tree_is_drawn_with_how_much_it_blocks() -> None:
 @pytest.mark.parametrize("name", ["cab", "helios", "summit-cpu"])
 def test_what_is_said_not_to_block_does_not(name: str) -> None:
     """Nor has it more links up than down, which would be "blocking 0.889:1"."""
-    found = clusterfile.find(name)
+    found = cluster_file.find(name)
     assert found.network is not None
     assert re.search("non-blocking|blocking 1:1", found.network.source)
     told = {words for _, words in drawing(found.network, found.nodes) if "blocking" in words}
@@ -288,7 +289,7 @@ def test_what_is_said_not_to_block_does_not(name: str) -> None:
 
 
 def test_a_flat_network_is_one_switch_and_a_torus_is_a_ring_along_each_dimension() -> None:
-    flat = clusterfile.find("tara").network
+    flat = cluster_file.find("tara").network
     assert flat is not None
     assert [words for _, words in drawing(flat, 42)] == [
         "1 switch, 42 links down",
@@ -310,7 +311,7 @@ def test_a_cluster_is_shown_with_its_sources(capsys: pytest.CaptureFixture[str])
 
 def test_a_file_is_shown_as_it_is_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "mine.toml"
-    clusterfile.write(described(), path)
+    cluster_file.write(described(), path)
     assert main(["cluster", "show", str(path)]) == 0
     out = capsys.readouterr().out
     assert out.startswith(f"mine from a test\n{path}\n")
@@ -321,16 +322,16 @@ def test_a_file_of_one_s_own_is_said_to_hide_haloscope_s(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    clusterfile.write(described(), Path("clusters", "tara.toml"))
+    cluster_file.write(described(), Path("clusters", "tara.toml"))
     assert main(["cluster", "show", "tara"]) == 0
     hiding = f"\n{tmp_path / 'clusters' / 'tara.toml'}, in place of haloscope's own\n"
     assert hiding in capsys.readouterr().out
-    assert clusterfile.of_the_user("stampede2") == ""
+    assert cluster_file.of_the_user("stampede2") == ""
 
 
 def test_every_cluster_file_can_be_simulated() -> None:
-    assert {"stampede2", "tara"} <= set(clusterfile.ready())
-    for name in clusterfile.ready():
+    assert {"stampede2", "tara"} <= set(cluster_file.ready())
+    for name in cluster_file.ready():
         one = place(name)
         assert isinstance(one, Simulated)
         assert one.cluster.name == name
@@ -363,10 +364,10 @@ def test_a_file_of_ones_own_is_found_by_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    clusterfile.write(described(mpi=None), tmp_path / "clusters" / "tiny.toml")
+    cluster_file.write(described(mpi=None), tmp_path / "clusters" / "tiny.toml")
     with pytest.raises(UserError, match="cluster tiny: mpi: is missing"):
         place("tiny")
-    clusterfile.write(described(), tmp_path / "clusters" / "tiny.toml")
+    cluster_file.write(described(), tmp_path / "clusters" / "tiny.toml")
     assert place("tiny").identity() == {
         **{"host": "tiny", "cpu": "Example CPU, 2.5 GHz", "cores": 4},
     }

@@ -16,13 +16,13 @@ from test_platform import described
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from test_simulated import BINARY, smpi  # noqa: F401 - a fixture
 
-from haloscope.cluster import Algorithm
-from haloscope.clusterfile import find
+from haloscope.clusters.file import find
+from haloscope.clusters.schema import Algorithm
+from haloscope.clusters.smpi_collectives import ALGORITHMS, SELECTOR
 from haloscope.places import smpi as found_smpi
 from haloscope.runners.base import Session
 from haloscope.runners.local import Built
 from haloscope.runners.simgrid import SimgridRunner
-from haloscope.smpi_collectives import ALGORITHMS, SELECTOR
 from haloscope.study.case import Case, Job, Layout
 
 SESSION = Session("a study", 1, {"host": "tiny", "cores": 4}, "0", None)

@@ -44,13 +44,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Measure unless records are given, fit, write; the exit code."""
-    import platform
     from dataclasses import replace
     from pathlib import Path
 
-    from haloscope import clusterfile
     from haloscope.analysis.dossier import open_folder
     from haloscope.calibration import calibrate, summary
+    from haloscope.clusters import file as cluster_file
     from haloscope.errors import UserError
 
     name = arguments.name or platform.node() or "machine"
@@ -62,7 +61,7 @@ def execute(arguments: argparse.Namespace) -> int:
     when = max(record.ended or "" for record in dossier.records)[:10]
     found = calibrate(name, dossier.cases, dossier.machine or {}, when)
     try:
-        clusterfile.write(found, path)
+        cluster_file.write(found, path)
     except UserError as error:  # noise has made of it what no machine is
         mend = f"so it was in {folder}: measure again, with nobody else on the machine"
         raise UserError([replace(problem, mend=mend) for problem in error.problems]) from error
@@ -77,15 +76,15 @@ def _file_to_write(name: str) -> Path:
     import re
     from pathlib import Path
 
-    from haloscope import clusterfile
     from haloscope.calibration import SOURCE
+    from haloscope.clusters import file as cluster_file
     from haloscope.errors import Problem, UserError
 
     if not re.fullmatch(r"\w[\w.-]*", name):
         mend = "letters, digits, dots, dashes, underscores"
         raise UserError(Problem(f"--name {name}", "is no name of a cluster file", mend))
-    known = clusterfile.ready().get(name)
-    if known and not clusterfile.load(known).source.startswith(SOURCE):
+    known = cluster_file.ready().get(name)
+    if known and not cluster_file.load(known).source.startswith(SOURCE):
         what = f"the machine of {known} is described there, not calibrated"
         raise UserError(Problem(f"--name {name}", what, "give another name"))
     return Path("clusters") / f"{name}.toml"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from haloscope.cluster import Cluster, Node, Quantity
+    from haloscope.clusters.schema import Cluster, Node, Quantity
 
 _DESCRIPTION = """\
 What a cluster file says: the node, its caches and memory, the network level by level, the MPI
@@ -39,14 +39,14 @@ def execute(arguments: argparse.Namespace) -> int:
     from rich.table import Table
     from rich.text import Text
 
-    from haloscope import clusterfile
-    from haloscope.cluster import missing_for_simulation
+    from haloscope.clusters import file as cluster_file
+    from haloscope.clusters.schema import missing_for_simulation
 
-    found = clusterfile.find(arguments.name)
+    found = cluster_file.find(arguments.name)
     out = Console(highlight=False)
     out.print(Text(found.name, style="bold"), Text(f"from {found.source}"))
-    path = clusterfile.ready().get(arguments.name, arguments.name)
-    out.print(Text(clusterfile.of_the_user(arguments.name) or str(path)), soft_wrap=True)
+    path = cluster_file.ready().get(arguments.name, arguments.name)
+    out.print(Text(cluster_file.of_the_user(arguments.name) or str(path)), soft_wrap=True)
     table = Table.grid(padding=(0, 2), pad_edge=True)
     for name, value, source in _lines(found):
         table.add_row(name, Text.assemble(value, (source and f"\n{source}", "dim")))
@@ -60,8 +60,8 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _lines(found: Cluster) -> Iterator[tuple[str, str, str]]:
     """What there is to say: name, value, source."""
-    from haloscope.cluster import OTHER_NODE
-    from haloscope.drawing import drawing
+    from haloscope.clusters.schema import OTHER_NODE
+    from haloscope.clusters.sketch import drawing
     from haloscope.quantities import count, listed, rate, seconds, size
 
     yield from _node(found)

@@ -63,17 +63,17 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _clusters() -> list[tuple[str, str]]:
     """The cluster files here, by name, with where their numbers are from."""
-    from haloscope import clusterfile
+    from haloscope.clusters import file as cluster_file
     from haloscope.errors import UserError
 
     def told(name: str, path: Path) -> str:
         try:
-            source = clusterfile.load(path).source
+            source = cluster_file.load(path).source
         except UserError:
             source = f"can't be read: haloscope cluster show {name} says why"
-        return "\n".join(filter(None, (source, clusterfile.of_the_user(name))))
+        return "\n".join(filter(None, (source, cluster_file.of_the_user(name))))
 
-    return [(name, told(name, path)) for name, path in clusterfile.ready().items()]
+    return [(name, told(name, path)) for name, path in cluster_file.ready().items()]
 
 
 def _study(path: Path, bench: Workbench) -> tuple[str, str, str]:

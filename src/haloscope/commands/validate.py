@@ -122,7 +122,7 @@ def _local(arguments: argparse.Namespace) -> int:
 
     from rich.console import Console
 
-    from haloscope.clusterfile import write
+    from haloscope.clusters.file import write
     from haloscope.local_validation import validate
     from haloscope.progress import Teller
 

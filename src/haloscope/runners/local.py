@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from haloscope.cluster import Cluster
-from haloscope.platform import machine_file
+from haloscope.clusters.schema import Cluster
+from haloscope.clusters.simgrid_files import machine_file
 from haloscope.runners import answer, process
 from haloscope.runners.base import Session
 from haloscope.runners.placement import misplaced

@@ -25,8 +25,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from haloscope import platform
-from haloscope.cluster import Cluster
+from haloscope.clusters import simgrid_files
+from haloscope.clusters.schema import Cluster
 from haloscope.quantities import count, size
 from haloscope.runners import answer, process
 from haloscope.runners.base import Session
@@ -98,9 +98,9 @@ class _Simulation:
         """What smpirun and halobench read. ValueError where the cluster file can't say it."""
         cluster = self.runner.cluster
         return {
-            "platform.xml": platform.platform(cluster),
-            "hosts": platform.host_file(self.case.layout.nodes_of_ranks),
-            "machine": platform.machine_file(cluster, self.case),
+            "platform.xml": simgrid_files.platform(cluster),
+            "hosts": simgrid_files.host_file(self.case.layout.nodes_of_ranks),
+            "machine": simgrid_files.machine_file(cluster, self.case),
         }
 
     @property
@@ -108,7 +108,7 @@ class _Simulation:
         """Where the result is kept: by all that it depends on."""
         built = self.runner.built
         parts = [built.source, built.toolchain.version, *self.files.values()]
-        parts += [*platform.settings(self.runner.cluster), str(self.case.layout.threads)]
+        parts += [*simgrid_files.settings(self.runner.cluster), str(self.case.layout.threads)]
         parts += [str(self.executes), self.case.kernel, *self.arguments]
         key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
         return self.runner.cache / f"{key}.json"
@@ -145,7 +145,7 @@ class _Simulation:
         return [
             *(str(built.toolchain.mpirun), "-np", str(self.case.layout.ranks)),
             *("-platform", str(folder / "platform.xml"), "-hostfile", str(folder / "hosts")),
-            *platform.settings(self.runner.cluster),
+            *simgrid_files.settings(self.runner.cluster),
             *(str(built.program), "--out", str(folder / "record.json")),
             *("--machine", str(folder / "machine"), "--threads", str(self.case.layout.threads)),
             *("--execute", "yes" if self.executes else "no", *self.case.options),

@@ -11,8 +11,8 @@ import tomli_w
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from haloscope.cluster import Cluster, Quantity
-from haloscope.contradictions import contradictions
+from haloscope.clusters.contradictions import contradictions
+from haloscope.clusters.schema import Cluster, Quantity
 from haloscope.errors import Problem, UserError, dotted, nearest
 from haloscope.paths import share
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from haloscope.cluster import (
+from haloscope.clusters.schema import (
     Cache,
     Cluster,
     Messages,
@@ -19,7 +19,7 @@ from haloscope.cluster import (
     between_nodes,
     within_node,
 )
-from haloscope.smpi_collectives import SELECTOR
+from haloscope.clusters.smpi_collectives import SELECTOR
 from haloscope.study.case import Case
 
 SPEED_FLOPS = 1e9

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from haloscope.cluster import Level, Network
+from haloscope.clusters.schema import Level, Network
 from haloscope.quantities import count
 
 _SWITCHES = ("▢", "▢   ▢", "▢   ▢   ▢", "▢   ▢   ▢   ▢", "▢   ▢   ▢  …  ▢")

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from haloscope.cluster import SAME_NODE, Cluster, Messages, Mpi, Network, Node
+from haloscope.clusters.schema import SAME_NODE, Cluster, Messages, Mpi, Network, Node
+from haloscope.clusters.smpi_collectives import ALGORITHMS
 from haloscope.errors import Problem, dotted, nearest
 from haloscope.host.machine import PLACEMENTS
 from haloscope.quantities import count, listed, rate, seconds, size
-from haloscope.smpi_collectives import ALGORITHMS
 
 FALL = 0.5
 """Of what fewer cores get of a memory, or one of the next cache: no less than this share."""
