@@ -12,8 +12,8 @@ from haloscope import halobench, places, session
 from haloscope.errors import Problem, UserError, dotted, nearest, no_such
 from haloscope.places import LOCAL, Place, Wanted
 from haloscope.progress import Teller
-from haloscope.records import append, read
-from haloscope.results import ResultFolder, SavedPlan, changes
+from haloscope.records.folder import ResultFolder, SavedPlan, changes
+from haloscope.records.record import append, read
 from haloscope.session import Workbench
 from haloscope.stopping import Stopping
 from haloscope.study import file as study_file

@@ -21,8 +21,8 @@ from haloscope.errors import Problem, UserError
 from haloscope.places import SIMGRID, Simulated
 from haloscope.progress import Teller
 from haloscope.quantities import size
-from haloscope.records import Record
-from haloscope.results import ResultFolder
+from haloscope.records.folder import ResultFolder
+from haloscope.records.record import Record
 from haloscope.stats.estimates import Estimate
 from haloscope.study.case import Case
 from haloscope.study.file import load

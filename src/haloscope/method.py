@@ -13,7 +13,7 @@ from haloscope.stats.sequential import Warmup, warmup_if_any
 
 if TYPE_CHECKING:
     from haloscope.analysis.dossier import Dossier
-    from haloscope.records import Record
+    from haloscope.records.record import Record
 
 Facts = tuple[tuple[str, str], ...]
 """Pairs of a name and a text."""

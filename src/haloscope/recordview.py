@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from haloscope.quantities import MISSING, PER_SECOND, count, flops, quantity, rate, seconds, size
-from haloscope.records import Record
+from haloscope.records.record import Record
 
 _UNITS: Mapping[str, Callable[[float], str]] = {
     "_flops_per_s": flops,

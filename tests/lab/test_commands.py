@@ -13,7 +13,7 @@ import pytest
 
 from haloscope import cli
 from haloscope.host import machine
-from haloscope.records import append, latest, read
+from haloscope.records.record import append, latest, read
 from lab.fakes import MACHINE, Laboratory
 
 Write = Callable[[str], Path]

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from haloscope.records import Record
+from haloscope.records.record import Record
 from haloscope.runners.local import LocalRunner
 from haloscope.study.capacity import Site
 from haloscope.study.case import Job

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from haloscope.records import Record, append, latest, read
+from haloscope.records.record import Record, append, latest, read
 
 
 def record(case: str = "c0ffee", launch: int = 0, **more: Any) -> dict[str, Any]:

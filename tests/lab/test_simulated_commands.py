@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from haloscope.errors import UserError
-from haloscope.records import read
-from haloscope.results import ResultFolder
+from haloscope.records.folder import ResultFolder
+from haloscope.records.record import read
 
 Run = Callable[..., int]
 Write = Callable[[str], Path]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from haloscope.errors import UserError
-from haloscope.records import read
+from haloscope.records.record import read
 from haloscope.stats.sequential import Rule
 from haloscope.stopping import Stopping
 from haloscope.study.file import load

@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase, group
-from haloscope.records import Record
+from haloscope.records.record import Record
 
 Raw = dict[str, Any]
 

@@ -25,7 +25,7 @@ from haloscope.study.settings import (
 )
 
 if TYPE_CHECKING:
-    from haloscope.records import Record
+    from haloscope.records.record import Record
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,8 @@ from haloscope.analysis.cases import MeasuredCase, Planned, group
 from haloscope.errors import Problem, UserError
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import Paper
-from haloscope.records import Record, latest, read
-from haloscope.results import ResultFolder
+from haloscope.records.folder import ResultFolder
+from haloscope.records.record import Record, latest, read
 from haloscope.study.file import read as read_study
 from haloscope.study.schema import Element
 from haloscope.study.settings import settings_of

@@ -14,7 +14,7 @@ from haloscope.models import split_phase
 from haloscope.models.intervals import Intervals
 
 if TYPE_CHECKING:
-    from haloscope.records import Record
+    from haloscope.records.record import Record
 
 
 @lru_cache(maxsize=256)

@@ -91,7 +91,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from haloscope import places, session
     from haloscope.errors import UserError
     from haloscope.progress import Teller
-    from haloscope.records import Record
+    from haloscope.records.record import Record
     from haloscope.recordview import record_view
     from haloscope.study.case import Job
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from haloscope.records import SCHEMA
+from haloscope.records.record import SCHEMA
 from haloscope.runners.base import Session
 from haloscope.study.case import Case, Job
 

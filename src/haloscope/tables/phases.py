@@ -16,7 +16,7 @@ from haloscope.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.tables.notebook import Notebook
 
 if TYPE_CHECKING:
-    from haloscope.records import Record
+    from haloscope.records.record import Record
 
 REST = "outside phases"
 

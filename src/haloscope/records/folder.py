@@ -14,7 +14,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from haloscope.errors import Problem, UserError, dotted
-from haloscope.records import latest, read
+from haloscope.records.record import latest, read
 from haloscope.stats.sequential import Rule
 from haloscope.study.case import Case, Job
 from haloscope.study.plan import schedule

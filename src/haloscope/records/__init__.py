@@ -1,0 +1,1 @@
+"""What lies on disk between running and reporting: records, and the folder that they stand in."""
