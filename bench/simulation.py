@@ -27,8 +27,8 @@ from haloscope.clusters.schema import Cluster
 from haloscope.local_validation import errors as local_errors
 from haloscope.local_validation import validate as validate_local
 from haloscope.paths import cache_path
-from haloscope.places import SIMGRID, smpi
-from haloscope.progress import Teller
+from haloscope.run.places import SIMGRID, smpi
+from haloscope.run.progress import Teller
 from haloscope.study.case import Case, Layout
 from haloscope.toolchains import build
 from haloscope.validation import Cell, Errors, tables_of, validate

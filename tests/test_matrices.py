@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, diags_array, eye_array, kron
 
-from haloscope import matrices
 from haloscope.errors import UserError
+from haloscope.run import matrices
 from haloscope.study.case import Value
 
 BANNER = "%%MatrixMarket matrix"

@@ -23,10 +23,10 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from haloscope import halobench
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import simgrid_files
-from haloscope.runners import process
+from haloscope.run import halobench
+from haloscope.run.runners import process
 from haloscope.toolchains import build
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -18,11 +18,11 @@ from haloscope.analysis.sweeps import sweep
 from haloscope.calibration import calibrate
 from haloscope.clusters.schema import Cluster, missing_for_simulation
 from haloscope.errors import Problem, UserError
-from haloscope.places import SIMGRID, Simulated
-from haloscope.progress import Teller
 from haloscope.quantities import size
 from haloscope.records.folder import ResultFolder
 from haloscope.records.record import Record
+from haloscope.run.places import SIMGRID, Simulated
+from haloscope.run.progress import Teller
 from haloscope.stats.estimates import Estimate
 from haloscope.study.case import Case
 from haloscope.study.file import load

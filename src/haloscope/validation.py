@@ -15,9 +15,9 @@ from typing import Any
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable, Scalar
-from haloscope.places import SIMGRID, Simulated, place
-from haloscope.progress import RunView, Teller
-from haloscope.session import Workbench
+from haloscope.run.places import SIMGRID, Simulated, place
+from haloscope.run.progress import RunView, Teller
+from haloscope.run.workbench import Workbench
 from haloscope.study.case import Case, Job, Layout
 from haloscope.study.plan import Program
 

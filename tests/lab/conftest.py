@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from haloscope import halobench, places, session
+from haloscope import report
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
-from haloscope.runners import local
+from haloscope.run import halobench, places, workbench
+from haloscope.run.runners import local
 from haloscope.toolchains import build, library
 from haloscope.toolchains.launch import Launch
 from haloscope.toolchains.library import Toolchain
@@ -45,9 +44,9 @@ def laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Laboratory:
     monkeypatch.setattr(library, "names", always(["fake", "gone"]))
     monkeypatch.setattr(library, "ensure", ensure)
     monkeypatch.setattr(library, "available", always([FAKE]))
-    monkeypatch.setattr(session, "probe", lab.probe)
+    monkeypatch.setattr(workbench, "probe", lab.probe)
     monkeypatch.setattr("haloscope.toolchains.libfabric.providers", always(("tcp", "verbs")))
-    monkeypatch.setattr(session, "Halobench", lambda binary: FakeProgram())
+    monkeypatch.setattr(workbench, "Halobench", lambda binary: FakeProgram())
     monkeypatch.setattr(build, "build", lab.build)
     monkeypatch.setattr(build, "built", lambda *_: FAKE_HALOBENCH if lab.is_built else None)
     monkeypatch.setattr(halobench, "names", always(["fake"]))
@@ -65,11 +64,9 @@ def laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Laboratory:
 @pytest.fixture
 def haloscope(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
     """The commands of the command line, without a process of their own."""
-    report = SimpleNamespace(
-        terminal_summary=lambda folder: f"summary of {folder.name}",
-        write_report=lambda folder: folder / "report.html",
-    )
-    monkeypatch.setitem(sys.modules, "haloscope.report", report)
+    monkeypatch.setattr(report, "composed", laboratory.composed)
+    monkeypatch.setattr(report, "summary", lambda folder: f"summary of {folder.name}")
+    monkeypatch.setattr(report, "write", lambda _, folder: folder / "report.html")
 
     def run(*arguments: object) -> int:
         import argparse

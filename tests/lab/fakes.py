@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from haloscope.errors import Problem
-from haloscope.halobench import Plan
-from haloscope.runners.base import Session
-from haloscope.runners.local import Built
-from haloscope.session import Probe
+from haloscope.run.halobench import Plan
+from haloscope.run.runners.base import Session
+from haloscope.run.runners.local import Built
+from haloscope.run.workbench import Probe
 from haloscope.study.case import Value, text
 from haloscope.study.plan import Forecast
 from haloscope.toolchains.launch import Launch
@@ -57,6 +57,12 @@ class Laboratory:
     source: str = "5eed"
     probes: list[str | None] = field(default_factory=list)
     is_built: bool = True
+    reports: list[Path] = field(default_factory=list)
+
+    def composed(self, folder: Path) -> Path:
+        """A report as data: the folder that it is of."""
+        self.reports.append(folder)
+        return folder
 
     def build(self, *_: object, **__: object) -> Path:
         """The fake halobench, which is there from now on."""

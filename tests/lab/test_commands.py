@@ -62,6 +62,14 @@ def test_a_run_leaves_a_folder_with_everything(
     assert "[8/8]" in captured.err
 
 
+def test_the_report_of_a_run_is_composed_once(
+    haloscope: Run, laboratory: Laboratory, study_file: Write, tmp_path: Path
+) -> None:
+    assert haloscope("run", study_file(STUDY), "--out", tmp_path / "out") == 0
+
+    assert laboratory.reports == [tmp_path / "out"]
+
+
 def test_results_go_where_they_are_found_by_name_and_time(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:
@@ -348,7 +356,7 @@ def test_an_interrupt_keeps_what_is_done_and_says_how_to_go_on(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from haloscope.runners import process
+    from haloscope.run.runners import process
 
     folder, run, count = tmp_path / "out", process.run, iter(range(9))
 

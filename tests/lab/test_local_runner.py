@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from haloscope.records.record import Record
-from haloscope.runners.local import LocalRunner
+from haloscope.run.runners.local import LocalRunner
 from haloscope.study.capacity import Site
 from haloscope.study.case import Job
 from haloscope.study.plan import expand

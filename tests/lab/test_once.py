@@ -111,7 +111,7 @@ def test_describe_shows_every_parameter(haloscope: Run, capsys: pytest.CaptureFi
 )
 def test_what_a_parameter_may_be(parameter: dict[str, Any], words: str) -> None:
     from haloscope.commands.describe import allowed
-    from haloscope.halobench import Parameter
+    from haloscope.run.halobench import Parameter
 
     none: dict[str, Any] = {"minimum": None, "maximum": None, "choices": (), "unit": None}
     given = {"name": "x", "default": "1", "help": "a help", **none, **parameter}
@@ -120,7 +120,7 @@ def test_what_a_parameter_may_be(parameter: dict[str, Any], words: str) -> None:
 
 def test_every_type_of_a_parameter_has_words() -> None:
     from haloscope.commands.describe import allowed
-    from haloscope.halobench import Parameter
+    from haloscope.run.halobench import Parameter
 
     header = (Path(__file__).parents[2] / "halobench" / "params.hpp").read_text()
     (listed,) = re.findall(r"enum class Type \{ (.*?) \};", header)

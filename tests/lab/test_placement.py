@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from haloscope.runners.placement import misplaced
+from haloscope.run.runners.placement import misplaced
 from haloscope.study.case import Layout
 
 

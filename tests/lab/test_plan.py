@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from haloscope import halobench
+from haloscope.run import halobench
 from haloscope.study.capacity import Site
 from haloscope.study.case import Case, Value
 from haloscope.study.plan import Forecast, Plan, expand, schedule

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from haloscope.progress import RunView, TimeLeft, duration
+from haloscope.run.progress import RunView, TimeLeft, duration
 from haloscope.study.capacity import Site
 from haloscope.study.case import Job
 from haloscope.study.plan import expand

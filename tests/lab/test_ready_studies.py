@@ -10,7 +10,7 @@ import pytest
 
 from haloscope.analysis.cases import MeasuredCase, select
 from haloscope.host.machine import PLACEMENTS
-from haloscope.session import Halobench
+from haloscope.run.workbench import Halobench
 from haloscope.study import file as study_file
 from haloscope.study.capacity import Site
 from haloscope.study.plan import expand

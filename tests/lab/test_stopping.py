@@ -11,8 +11,8 @@ import pytest
 
 from haloscope.errors import UserError
 from haloscope.records.record import read
+from haloscope.run.stopping import Stopping
 from haloscope.stats.sequential import Rule
-from haloscope.stopping import Stopping
 from haloscope.study.file import load
 from haloscope.study.schema import Study, stopping_rule
 from lab.fakes import Laboratory

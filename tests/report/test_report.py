@@ -15,7 +15,7 @@ import pytest
 from recorded import bad, changed, poisson, quick, write_folder
 from rich.console import Console
 
-from haloscope.report import terminal_summary, write_report
+from haloscope.report import composed, summary, write_report
 from haloscope.report.latex import escape
 from haloscope.report.palette import INK, SERIES, dark_style
 
@@ -222,7 +222,7 @@ def test_latex_has_a_spelling_for_every_sign() -> None:
 
 def test_the_terminal_summary_says_what_was_found(folder: Path) -> None:
     out = StringIO()
-    Console(width=100, file=out).print(terminal_summary(folder))
+    Console(width=100, file=out).print(summary(composed(folder)))
     text = out.getvalue()
 
     assert text.startswith("A & B <script>")

@@ -14,9 +14,9 @@ from recorded import cases, pingpong, poisson
 
 from haloscope.errors import UserError
 from haloscope.local_validation import PREDICTED, STUDY, errors, predictions, validate
-from haloscope.progress import Teller
 from haloscope.records.folder import ResultFolder, SavedPlan
 from haloscope.records.record import append
+from haloscope.run.progress import Teller
 from haloscope.study.case import Case, Layout
 from haloscope.study.file import load
 

@@ -16,7 +16,7 @@ from haloscope.clusters import schema, simgrid_files
 from haloscope.clusters.schema import Cluster, KernelRate, Level, Quantity
 from haloscope.clusters.sketch import drawing
 from haloscope.errors import UserError
-from haloscope.places import Simulated, place, smpi
+from haloscope.run.places import Simulated, place, smpi
 from haloscope.study.case import Case, Layout
 
 

@@ -19,10 +19,10 @@ from test_simulated import BINARY, smpi  # noqa: F401 - a fixture
 from haloscope.clusters.file import find
 from haloscope.clusters.schema import Algorithm
 from haloscope.clusters.smpi_collectives import ALGORITHMS, SELECTOR
-from haloscope.places import smpi as found_smpi
-from haloscope.runners.base import Session
-from haloscope.runners.local import Built
-from haloscope.runners.simgrid import SimgridRunner
+from haloscope.run.places import smpi as found_smpi
+from haloscope.run.runners.base import Session
+from haloscope.run.runners.local import Built
+from haloscope.run.runners.simgrid import SimgridRunner
 from haloscope.study.case import Case, Job, Layout
 
 SESSION = Session("a study", 1, {"host": "tiny", "cores": 4}, "0", None)

@@ -14,8 +14,8 @@ from haloscope.cli import main
 from haloscope.errors import UserError
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable
-from haloscope.places import Simulated, place
-from haloscope.session import Halobench, Workbench
+from haloscope.run.places import Simulated, place
+from haloscope.run.workbench import Halobench, Workbench
 from haloscope.study import file as study_file
 from haloscope.study.plan import expand
 from haloscope.study.settings import settings_of

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from haloscope import halobench
 from haloscope.errors import UserError
+from haloscope.run import halobench
 
 ANSWERS: dict[str, dict[str, Any]] = {
     "--list": {"kernels": [{"name": "ring", "summary": "round it goes"}]},

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from fake_machine import FakeMachine, two_sockets
 
-from haloscope import doctor
 from haloscope.commands import doctor as command
-from haloscope.doctor import Finding, Patient
 from haloscope.host import machine
+from haloscope.run import doctor
+from haloscope.run.doctor import Finding, Patient
 from haloscope.toolchains import library, pypi
 from haloscope.toolchains.library import Toolchain
 

@@ -1,5 +1,5 @@
 // A square sparse matrix in a binary file, made from a Matrix Market file before the launch
-// (src/haloscope/matrices.py writes it). Every rank reads its own rows.
+// (src/haloscope/run/matrices.py writes it). Every rank reads its own rows.
 #pragma once
 
 #include <optional>

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import platform
     from pathlib import Path
 
 _DESCRIPTION = """\
@@ -93,12 +94,12 @@ def _file_to_write(name: str) -> Path:
 def _measure(launches: int | None) -> tuple[Path, int]:
     from rich.console import Console
 
-    from haloscope import campaign
-    from haloscope.commands import run
-    from haloscope.progress import Teller
+    from haloscope.commands.conclusion import conclude
+    from haloscope.run import campaign
+    from haloscope.run.progress import Teller
 
     tell = Teller(Console(stderr=True))
     started = campaign.start(campaign.Request("calibrate", launches=launches), tell).probed()
-    run.measure(started, tell)
-    code = run.conclude(started, Console(highlight=False), report=True)
+    campaign.measure(started, tell)
+    code = conclude(started, Console(highlight=False), write=True)
     return started.folder.path, code

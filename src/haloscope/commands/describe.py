@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from haloscope.halobench import Kernel, Parameter
+    from haloscope.run.halobench import Kernel, Parameter
 
 _DESCRIPTION = """\
 What a kernel does, and its parameters: the default, what is allowed, the unit, the meaning.
@@ -37,11 +37,11 @@ def execute(arguments: argparse.Namespace) -> int:
 
     from rich.console import Console
 
-    from haloscope import halobench, session
-    from haloscope.progress import Teller
+    from haloscope.run import halobench, workbench
+    from haloscope.run.progress import Teller
 
     halobench.require(f"describe {arguments.kernel}", arguments.kernel)
-    bench = session.usual(Teller(Console(stderr=True)))
+    bench = workbench.usual(Teller(Console(stderr=True)))
     kernel = halobench.describe(bench.program.binary, arguments.kernel)
     if arguments.json:
         print(json.dumps(asdict(kernel), indent=1))

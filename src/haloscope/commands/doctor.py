@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from haloscope.doctor import Finding
+    from haloscope.run.doctor import Finding
 
 _DESCRIPTION = """\
 Examine this machine: cores, binding, frequency governor, load, memory, compilers, MPI, limits.
@@ -40,7 +40,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print the findings as they are made; 1 where one failed, else 0."""
-    from haloscope import doctor
+    from haloscope.run import doctor
 
     if arguments.json:
         return _print_json()
@@ -74,8 +74,8 @@ def _print_json() -> int:
     import json
     from dataclasses import asdict
 
-    from haloscope import doctor
     from haloscope.host import machine
+    from haloscope.run import doctor
 
     findings = list(doctor.examine())
     answer = {"machine": machine.describe(), "findings": [asdict(finding) for finding in findings]}

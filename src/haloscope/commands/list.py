@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from haloscope.session import Workbench
+    from haloscope.run.workbench import Workbench
 
 _DESCRIPTION = """\
 List what there is: ready studies, with the cases they have on this machine (haloscope run STUDY);
@@ -36,14 +36,14 @@ def execute(arguments: argparse.Namespace) -> int:
     from rich.table import Table
     from rich.text import Text
 
-    from haloscope import halobench, session
     from haloscope.papers import tables as papers
-    from haloscope.progress import Teller
+    from haloscope.run import halobench, workbench
+    from haloscope.run.progress import Teller
     from haloscope.study import file as study_file
     from haloscope.toolchains import library
 
     out, tell = Console(highlight=False), Teller(Console(stderr=True))
-    bench = session.usual(tell)
+    bench = workbench.usual(tell)
 
     def show(title: str, rows: Iterable[tuple[str, ...]]) -> None:
         table = Table(title=title, title_justify="left", show_header=False, box=None)
@@ -77,10 +77,10 @@ def _clusters() -> list[tuple[str, str]]:
 
 
 def _study(path: Path, bench: Workbench) -> tuple[str, str, str]:
-    from haloscope import session
+    from haloscope.run import workbench
     from haloscope.study.file import load
     from haloscope.study.plan import expand
 
     study = load(path)
-    plan = expand(study, session.site(bench, oversubscribe=False), bench.program)
+    plan = expand(study, workbench.site(bench, oversubscribe=False), bench.program)
     return path.stem, study.title, f"{len(plan.cases)} cases"

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from haloscope.errors import Problem
-    from haloscope.places import Place
-    from haloscope.session import Workbench
+    from haloscope.run.places import Place
+    from haloscope.run.workbench import Workbench
     from haloscope.study.case import Case
     from haloscope.study.schema import LayoutAxes
 
@@ -88,11 +88,11 @@ def execute(arguments: argparse.Namespace) -> int:
 
     from rich.console import Console
 
-    from haloscope import places, session
     from haloscope.errors import UserError
-    from haloscope.progress import Teller
     from haloscope.records.record import Record
     from haloscope.recordview import record_view
+    from haloscope.run import places, workbench
+    from haloscope.run.progress import Teller
     from haloscope.study.case import Job
 
     if problems := [*placeoptions.misplaced(arguments), *_unusable(arguments)]:
@@ -102,7 +102,7 @@ def execute(arguments: argparse.Namespace) -> int:
     named = [arguments.toolchain] if arguments.toolchain else None
     bench = place.workbench({f"--toolchain {arguments.toolchain}": named}, tell)
     (case,), seen = place.probed([_case(arguments, place, bench)], bench)
-    runner = place.runner("once", session.new_seed(), bench, seen)
+    runner = place.runner("once", workbench.new_seed(), bench, seen)
     (record,) = runner.run([Job(case, 0)])
     if arguments.json:
         print(json.dumps(record))
@@ -113,9 +113,9 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     """What is wrong with the arguments, whatever the place is and halobench says of them."""
-    from haloscope import halobench
     from haloscope.errors import Problem, nearest, no_such
     from haloscope.host import machine
+    from haloscope.run import halobench
     from haloscope.study.schema import ALL
 
     if arguments.kernel not in (known := halobench.names()):

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from haloscope.campaign import Campaign
     from haloscope.errors import Problem
-    from haloscope.progress import Teller
+    from haloscope.run.campaign import Campaign
+    from haloscope.run.progress import Teller
 
 _DESCRIPTION = """\
 Measure every case of a study, launch by launch in random order, and write a report.
@@ -71,7 +71,9 @@ def execute(arguments: argparse.Namespace) -> int:
     """Plan, measure, summarise; the exit code."""
     from rich.console import Console
 
-    from haloscope.progress import Teller
+    from haloscope.commands.conclusion import conclude
+    from haloscope.run.campaign import measure
+    from haloscope.run.progress import Teller
 
     tell = Teller(Console(stderr=True))
     campaign = _campaign(arguments, tell)
@@ -84,14 +86,14 @@ def execute(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         tell.say(f"\nTo go on: haloscope run --resume {campaign.folder.path}")
         raise
-    return conclude(campaign, Console(highlight=False), report=not arguments.no_report)
+    return conclude(campaign, Console(highlight=False), write=not arguments.no_report)
 
 
 def _campaign(arguments: argparse.Namespace, tell: Teller) -> Campaign:
     from pathlib import Path
 
-    from haloscope import campaign
     from haloscope.errors import UserError
+    from haloscope.run import campaign
 
     problems = list(_unusable(arguments))
     if problems:
@@ -130,50 +132,12 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
             yield Problem(f"--{option}", what, "leave it out, or start a new folder")
 
 
-def measure(campaign: Campaign, tell: Teller) -> None:
-    """Run what is left of a campaign, saying what happens."""
-    from haloscope.progress import RunView
-
-    rule = campaign.plan.rule
-    with campaign.folder.alone():
-        jobs, again = campaign.jobs_left()
-        _announce(campaign, len(jobs), again, tell)
-        walls = campaign.earlier_walls()
-        with RunView(tell.console, jobs, walls, rule.most_s if rule else None) as view:
-            for job, record in campaign.run(jobs, view.watch):
-                view.ended(job, record)
-
-
-def _announce(campaign: Campaign, left: int, again: int, tell: Teller) -> None:
-    from haloscope.doctor import Patient, check_load
-    from haloscope.quantities import count
-
-    plan = campaign.plan
-    done = len(plan.jobs()) - left
-    lines = [
-        f"{plan.study}",
-        f"{count(len(plan.cases), 'case')}, {count(left, 'launch', 'launches')} in random order"
-        f" (seed {plan.seed})"
-        f" -> {campaign.folder.path}",
-        *plan.notes,
-    ]
-    if done:
-        lines.append(f"there already and skipped: {count(done, 'launch', 'launches')}")
-    if again:
-        lines.append(f"did not end well before, tried again: {count(again, 'launch', 'launches')}")
-    load = None if campaign.place.simulated else check_load(Patient())
-    if load is not None and load.level == "warn":
-        lines.append(f"times will suffer: {load.what}; {load.mend}")
-    for line in lines:
-        tell.say(line)
-
-
 def _show(campaign: Campaign, out: Console) -> None:
     """The plan as a table: what --dry-run prints."""
     from rich.table import Table
 
-    from haloscope.progress import TimeLeft, duration
     from haloscope.quantities import count, size
+    from haloscope.run.progress import TimeLeft, duration
     from haloscope.study.known_iterations import executes
 
     table = Table("case", "setting", "launches", "memory", title=campaign.plan.study)
@@ -196,20 +160,3 @@ def _show(campaign: Campaign, out: Console) -> None:
         *campaign.plan.notes,
     ):
         out.print(line, markup=False, soft_wrap=True)
-
-
-def conclude(campaign: Campaign, out: Console, *, report: bool) -> int:
-    """Show the summary, write the report; the exit code."""
-    from haloscope.quantities import count
-    from haloscope.report import terminal_summary, write_report
-
-    folder = campaign.folder
-    out.print(terminal_summary(folder.path))
-    if report:
-        out.print(f"report: {write_report(folder.path)}", markup=False, soft_wrap=True)
-    bad, _ = campaign.jobs_left()
-    if bad:
-        what = count(len(bad), "launch", "launches")
-        line = f"{what} did not end well; to try again: run --resume {folder.path}"
-        out.print(line, markup=False, soft_wrap=True)
-    return 1 if bad else 0

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from haloscope.errors import Problem
     from haloscope.local_validation import Prediction
-    from haloscope.progress import Teller
+    from haloscope.run.progress import Teller
     from haloscope.validation import Cell
 
 _DESCRIPTION = """\
@@ -75,7 +75,7 @@ def execute(arguments: argparse.Namespace) -> int:
         raise UserError(problems)
     if arguments.paper == "local":
         return _local(arguments)
-    from haloscope.progress import Teller
+    from haloscope.run.progress import Teller
     from haloscope.validation import tables_of, validate
 
     tell, out = Teller(Console(stderr=True)), Console(highlight=False)
@@ -124,7 +124,7 @@ def _local(arguments: argparse.Namespace) -> int:
 
     from haloscope.clusters.file import write
     from haloscope.local_validation import validate
-    from haloscope.progress import Teller
+    from haloscope.run.progress import Teller
 
     tell, out = Teller(Console(stderr=True)), Console(highlight=False)
     folder, code = (Path(arguments.folder), 0) if arguments.folder else _measure_local(tell)
@@ -141,14 +141,13 @@ def _local(arguments: argparse.Namespace) -> int:
 
 def _measure_local(tell: Teller) -> tuple[Path, int]:
     """A new folder of the study, and 1 if some launch of it did not end well."""
-    from haloscope import campaign
-    from haloscope.commands import run
     from haloscope.local_validation import STUDY
+    from haloscope.run import campaign
 
     real = campaign.start(campaign.Request(STUDY), tell).probed()
     path = real.folder.path
     try:
-        run.measure(real, tell)
+        campaign.measure(real, tell)
     except KeyboardInterrupt:
         tell.say(
             f"\nTo go on: haloscope run --resume {path}; haloscope validate local --from {path}"

@@ -1,7 +1,8 @@
 """Reports: draws what `document` put together, and computes nothing itself.
 
-write_report(directory)        every format there is; the path of report.html
-terminal_summary(directory)    what was found, for rich to print
+composed(directory)          a result folder's report as data
+write(document, directory)   every format there is; the path of report.html
+summary(document)            what was found, for rich to print
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from haloscope.document import Document, compose
 from haloscope.report import csv_files, html, latex, markdown, terminal
 from haloscope.report.figures import Drawing, draw
 
-__all__ = ["FORMATS", "terminal_summary", "write_report"]
+__all__ = ["FORMATS", "composed", "summary", "write", "write_report"]
 
 Drawings = Mapping[str, Sequence[Drawing]]
 Writer = Callable[[Document, Drawings, Path], Path]
@@ -29,22 +30,30 @@ FORMATS: Mapping[str, Writer] = {
 }
 
 
-def write_report(directory: Path, formats: Sequence[str] = tuple(FORMATS)) -> Path:
-    """Write the report of a result folder into it; the path of the first format's file.
+def composed(directory: Path) -> Document:
+    """The report of a result folder as data. UserError if it is none, or holds no record."""
+    return compose(open_folder(directory))
 
-    Figures are written to figures/ as SVG and PDF whatever the formats. UserError if the folder is
-    none, or holds no record.
+
+def write(document: Document, directory: Path, formats: Sequence[str] = tuple(FORMATS)) -> Path:
+    """Write a report into the result folder it is of; the path of the first format's file.
+
+    Figures are written to figures/ as SVG and PDF whatever the formats.
     """
-    document = compose(open_folder(directory))
     drawings = {figure.id: draw(figure) for figure in document.figures}
     _write_figures(drawings, directory / "figures")
     first, *_ = [FORMATS[name](document, drawings, directory) for name in formats]
     return first
 
 
-def terminal_summary(directory: Path) -> RenderableType:
-    """The findings of a result folder, and what was left out of them."""
-    return terminal.summary(compose(open_folder(directory)))
+def write_report(directory: Path, formats: Sequence[str] = tuple(FORMATS)) -> Path:
+    """Compose the report of a result folder and write it there; the first format's path."""
+    return write(composed(directory), directory, formats)
+
+
+def summary(document: Document) -> RenderableType:
+    """What was found, and what was left out of it, for rich to print."""
+    return terminal.summary(document)
 
 
 def _write_figures(drawings: Drawings, folder: Path) -> None:

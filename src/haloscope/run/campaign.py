@@ -8,14 +8,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from haloscope import halobench, places, session
 from haloscope.errors import Problem, UserError, dotted, nearest, no_such
-from haloscope.places import LOCAL, Place, Wanted
-from haloscope.progress import Teller
+from haloscope.quantities import count
 from haloscope.records.folder import ResultFolder, SavedPlan, changes
 from haloscope.records.record import append, read
-from haloscope.session import Workbench
-from haloscope.stopping import Stopping
+from haloscope.run import halobench, places, workbench
+from haloscope.run.doctor import Patient, check_load
+from haloscope.run.places import LOCAL, Place, Wanted
+from haloscope.run.progress import RunView, Teller
+from haloscope.run.stopping import Stopping
+from haloscope.run.workbench import Workbench
 from haloscope.study import file as study_file
 from haloscope.study import schema
 from haloscope.study.case import Job
@@ -135,7 +137,7 @@ def start(request: Request, tell: Teller) -> Campaign:
     saved = SavedPlan(
         name=draft.name,
         study=study.title,
-        seed=session.new_seed() if request.seed is None else request.seed,
+        seed=workbench.new_seed() if request.seed is None else request.seed,
         cases=plan.cases,
         notes=plan.notes,
         sources={name: built.source for name, built in bench.built.items()},
@@ -153,7 +155,7 @@ def _unknown(study: Study, draft: Draft, wanted: Wanted) -> Iterator[Problem]:
     for index, run in enumerate(study.runs):
         if run.kernel not in kernels:
             yield no_such(draft.where(index, "kernel"), "kernel", run.kernel, kernels)
-    yield from session.unknown_toolchains(wanted)
+    yield from workbench.unknown_toolchains(wanted)
 
 
 def _unknown_settings(study: Study, program: Program) -> list[Problem]:
@@ -231,3 +233,36 @@ def resume(directory: Path, study: str | None, launches: int | None, tell: Telle
     if problems or bench.problems:
         raise UserError([*problems, *bench.problems])
     return Campaign(place, folder, plan.with_launches(launches), bench, None)
+
+
+def measure(campaign: Campaign, tell: Teller) -> None:
+    """Run what is left of a campaign, saying what happens."""
+    rule = campaign.plan.rule
+    with campaign.folder.alone():
+        jobs, again = campaign.jobs_left()
+        _announce(campaign, len(jobs), again, tell)
+        walls = campaign.earlier_walls()
+        with RunView(tell.console, jobs, walls, rule.most_s if rule else None) as view:
+            for job, record in campaign.run(jobs, view.watch):
+                view.ended(job, record)
+
+
+def _announce(campaign: Campaign, left: int, again: int, tell: Teller) -> None:
+    plan = campaign.plan
+    done = len(plan.jobs()) - left
+    lines = [
+        f"{plan.study}",
+        f"{count(len(plan.cases), 'case')}, {count(left, 'launch', 'launches')} in random order"
+        f" (seed {plan.seed})"
+        f" -> {campaign.folder.path}",
+        *plan.notes,
+    ]
+    if done:
+        lines.append(f"there already and skipped: {count(done, 'launch', 'launches')}")
+    if again:
+        lines.append(f"did not end well before, tried again: {count(again, 'launch', 'launches')}")
+    load = None if campaign.place.simulated else check_load(Patient())
+    if load is not None and load.level == "warn":
+        lines.append(f"times will suffer: {load.what}; {load.mend}")
+    for line in lines:
+        tell.say(line)

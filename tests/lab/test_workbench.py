@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from haloscope import halobench, session
 from haloscope.errors import UserError
-from haloscope.progress import Teller
-from haloscope.session import Halobench
+from haloscope.run import halobench, workbench
+from haloscope.run.progress import Teller
+from haloscope.run.workbench import Halobench
 from haloscope.toolchains import library
 from lab.fakes import FAKE_HALOBENCH, Laboratory
 
@@ -25,7 +25,7 @@ def test_halobench_is_asked_without_a_launch() -> None:
 
 
 def test_a_toolchain_that_is_missing_is_a_problem_beside_others(laboratory: Laboratory) -> None:
-    bench = session.workbench({"one": None, "other": ["fake", "gone", "fak"]}, QUIET)
+    bench = workbench.workbench({"one": None, "other": ["fake", "gone", "fak"]}, QUIET)
     assert (list(bench.built), bench.names) == (["fake"], ("fake",))
     assert [(one.where, one.what) for one in bench.problems] == [("other", "there is no 'fak'")]
     assert bench.missing == {"gone": "'gone' can't be fetched"}
@@ -36,11 +36,11 @@ def test_without_any_toolchain_nothing_can_be_planned(
 ) -> None:
     monkeypatch.setattr(library, "available", list)
     with pytest.raises(UserError, match="'gone' can't be fetched"):
-        session.workbench({"one": ["gone"]}, QUIET)
+        workbench.workbench({"one": ["gone"]}, QUIET)
 
 
 def test_a_checkout_tells_its_commit_and_whether_it_changed(tmp_path: Path) -> None:
-    assert session.checkout(tmp_path) is None
+    assert workbench.checkout(tmp_path) is None
 
     def git(*arguments: str) -> str:
         command = [
@@ -56,14 +56,14 @@ def test_a_checkout_tells_its_commit_and_whether_it_changed(tmp_path: Path) -> N
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
     git("init")
-    assert session.checkout(tmp_path) is None
+    assert workbench.checkout(tmp_path) is None
     (tmp_path / "file").write_text("one")
     git("add", "file")
     git("commit", "-m", "one")
     commit = git("rev-parse", "HEAD")
-    assert session.checkout(tmp_path) == {"commit": commit, "dirty": False}
+    assert workbench.checkout(tmp_path) == {"commit": commit, "dirty": False}
     (tmp_path / "file").write_text("two")
-    assert session.checkout(tmp_path) == {"commit": commit, "dirty": True}
+    assert workbench.checkout(tmp_path) == {"commit": commit, "dirty": True}
 
 
 def test_the_same_question_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,17 +14,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
-from haloscope import __version__, session
+from haloscope import __version__
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import schema
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.host import machine
 from haloscope.paths import cache_path
-from haloscope.progress import Teller
-from haloscope.runners.base import Runner, Session
-from haloscope.runners.local import Built, LocalRunner
-from haloscope.runners.simgrid import SimgridRunner
-from haloscope.session import Workbench
+from haloscope.run import workbench
+from haloscope.run.progress import Teller
+from haloscope.run.runners.base import Runner, Session
+from haloscope.run.runners.local import Built, LocalRunner
+from haloscope.run.runners.simgrid import SimgridRunner
+from haloscope.run.workbench import Workbench
 from haloscope.study.capacity import Site
 from haloscope.study.case import Case
 from haloscope.toolchains import build
@@ -89,32 +90,32 @@ class Here:
 
     def complete(self, wanted: Wanted) -> bool:
         """Every toolchain, and halobench built with each."""
-        return session.complete(wanted)
+        return workbench.complete(wanted)
 
     def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
         """halobench built with every toolchain that is wanted."""
-        return session.workbench(wanted, tell)
+        return workbench.workbench(wanted, tell)
 
     def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:
         """This machine's processors and memory."""
-        return session.site(bench, oversubscribe=oversubscribe)
+        return workbench.site(bench, oversubscribe=oversubscribe)
 
     def identity(self) -> Mapping[str, Any]:
         """Host, processor and cores."""
-        return session.identity()
+        return workbench.identity()
 
     def probed(self, cases: Sequence[Case], bench: Workbench) -> tuple[tuple[Case, ...], Seen]:
         """One launch of each; cases whose transport does not work become absent."""
-        return session.probed(cases, bench.built)
+        return workbench.probed(cases, bench.built)
 
     def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
         """Launches, one after the other."""
-        return LocalRunner(session.session(study, seed), bench.built, seen, calibrated())
+        return LocalRunner(workbench.session(study, seed), bench.built, seen, calibrated())
 
 
 def calibrated() -> schema.Cluster | None:
     """This machine's own cluster file: of its host's name, with its processor and cores."""
-    here = session.identity()
+    here = workbench.identity()
     path = cluster_file.ready().get(here["host"])
     if path is None:
         return None
@@ -189,7 +190,7 @@ class Simulated:
             "os": None,
             "busy_processors": None,
         }
-        checkout = session.checkout(Path(__file__).parents[2])
+        checkout = workbench.checkout(Path(__file__).parents[3])
         return SimgridRunner(
             Session(study, seed, described, __version__, checkout),
             bench.built[SIMGRID],

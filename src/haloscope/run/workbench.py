@@ -9,14 +9,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from haloscope import __version__, halobench, matrices
+from haloscope import __version__
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.host import machine
-from haloscope.matrices import is_matrix_market
-from haloscope.progress import Teller
-from haloscope.runners import process
-from haloscope.runners.base import Session
-from haloscope.runners.local import Built
+from haloscope.run import halobench, matrices
+from haloscope.run.matrices import is_matrix_market
+from haloscope.run.progress import Teller
+from haloscope.run.runners import process
+from haloscope.run.runners.base import Session
+from haloscope.run.runners.local import Built
 from haloscope.study.capacity import Site
 from haloscope.study.case import Case, Value, text
 from haloscope.study.plan import Forecast
@@ -215,7 +216,7 @@ def site(bench: Workbench, *, oversubscribe: bool) -> Site:
 def session(study: str, seed: int) -> Session:
     """What the records of one invocation have in common."""
     described = {**machine.describe(), "busy_processors": machine.busy_processors()}
-    return Session(study, seed, described, __version__, checkout(Path(__file__).parents[2]))
+    return Session(study, seed, described, __version__, checkout(Path(__file__).parents[3]))
 
 
 def identity() -> dict[str, Any]:

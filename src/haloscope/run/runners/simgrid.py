@@ -28,9 +28,9 @@ from typing import Any
 from haloscope.clusters import simgrid_files
 from haloscope.clusters.schema import Cluster
 from haloscope.quantities import count, size
-from haloscope.runners import answer, process
-from haloscope.runners.base import Session
-from haloscope.runners.local import Built
+from haloscope.run.runners import answer, process
+from haloscope.run.runners.base import Session
+from haloscope.run.runners.local import Built
 from haloscope.study.case import Case, Job, text
 from haloscope.study.known_iterations import Solve, executes, solve_of
 

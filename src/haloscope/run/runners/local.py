@@ -10,9 +10,9 @@ from typing import Any
 
 from haloscope.clusters.schema import Cluster
 from haloscope.clusters.simgrid_files import machine_file
-from haloscope.runners import answer, process
-from haloscope.runners.base import Session
-from haloscope.runners.placement import misplaced
+from haloscope.run.runners import answer, process
+from haloscope.run.runners.base import Session
+from haloscope.run.runners.placement import misplaced
 from haloscope.study.case import Case, Job
 from haloscope.toolchains.launch import Launch, launch_command
 from haloscope.toolchains.library import Toolchain

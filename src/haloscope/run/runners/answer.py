@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from haloscope.records.record import SCHEMA
-from haloscope.runners.base import Session
+from haloscope.run.runners.base import Session
 from haloscope.study.case import Case, Job
 
 

@@ -1,0 +1,25 @@
+"""How a campaign ends for whoever started it: its summary, its report, its exit code."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from haloscope import report
+from haloscope.quantities import count
+from haloscope.run.campaign import Campaign
+
+
+def conclude(campaign: Campaign, out: Console, *, write: bool) -> int:
+    """Show the summary, write the report where that is wanted; the exit code."""
+    path = campaign.folder.path
+    document = report.composed(path)
+    out.print(report.summary(document))
+    if write:
+        written = report.write(document, path)
+        out.print(f"report: {written}", markup=False, soft_wrap=True)
+    bad, _ = campaign.jobs_left()
+    if bad:
+        what = count(len(bad), "launch", "launches")
+        line = f"{what} did not end well; to try again: run --resume {path}"
+        out.print(line, markup=False, soft_wrap=True)
+    return 1 if bad else 0

@@ -1,0 +1,1 @@
+"""Measuring: a campaign of launches in one place, and what these need."""
