@@ -7,12 +7,12 @@ from typing import Any
 
 from recorded import MACHINE, Raw, cases, poisson
 
-from haloscope import series, tables
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import Paper
-from haloscope.series.model import Figure, Lines
+from haloscope.report import figures, tables
+from haloscope.report.figures.model import Figure, Lines
+from haloscope.report.tables import Context, Table
 from haloscope.study.wishes import Options
-from haloscope.tables import Context, Table
 
 
 def build(
@@ -38,7 +38,7 @@ def build(
 
 def draw(kind: str, raws: list[Raw]) -> list[Figure]:
     """Figures of these records, before anything is drawn."""
-    return series.build(kind, cases(raws), Context(machine=MACHINE))
+    return figures.build(kind, cases(raws), Context(machine=MACHINE))
 
 
 def column(table: Table, key: str) -> list[Any]:

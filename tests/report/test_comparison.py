@@ -4,7 +4,7 @@ import pytest
 from recorded import Raw, bad, cases, pingpong, poisson, record
 from test_fits_tables import overheads
 
-from haloscope.tables.compared import Compared, compare_cases
+from haloscope.report.tables.compared import Compared, compare_cases
 
 
 def launches(times: list[float], n: int = 64, **settings: object) -> list[Raw]:

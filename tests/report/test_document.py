@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from recorded import MACHINE, bad, changed, poisson, quick, write_folder
 
-from haloscope import series, tables
 from haloscope.analysis.dossier import open_folder
-from haloscope.document import LONG, TOPICS, Document, compose
 from haloscope.errors import UserError
+from haloscope.report import figures, tables
+from haloscope.report.document import LONG, TOPICS, Document, compose
 
 STUDY = """
 title = "Two exchanges"
@@ -65,7 +65,7 @@ def test_a_table_of_many_rows_is_folded(tmp_path: Path) -> None:
 def test_every_kind_of_table_and_figure_has_its_topic() -> None:
     told = [kind for _, kinds in TOPICS.values() for kind in kinds]
 
-    assert sorted(told) == sorted({*tables.KINDS, *series.KINDS})
+    assert sorted(told) == sorted({*tables.KINDS, *figures.KINDS})
 
 
 def test_the_study_chooses_tables_their_order_and_their_cases(tmp_path: Path) -> None:

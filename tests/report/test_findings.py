@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from recorded import MACHINE, Raw, bad, cases, pingpong, poisson, quick, stream
 
-from haloscope.findings import findings
 from haloscope.papers import tables as papers
-from haloscope.tables import Context
+from haloscope.report.findings.topics import findings
+from haloscope.report.tables import Context
 
 
 def texts(raws: list[Raw]) -> list[str]:

@@ -8,7 +8,7 @@ from recorded import Raw, cases, changed, pingpong, record
 
 from haloscope.analysis.fits import loggp_by_launch
 from haloscope.analysis.rendezvous import rendezvous_bytes
-from haloscope.report.csv_files import lines
+from haloscope.report.draw.csv_files import lines
 
 
 def test_every_parameter_of_every_model_is_there_with_interval_and_source() -> None:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from recorded import Raw, cases, quick, record
 
-from haloscope import series, tables
 from haloscope.analysis.cases import label_of
 from haloscope.papers import tables as papers
-from haloscope.tables import Context
+from haloscope.report import figures, tables
+from haloscope.report.tables import Context
 
 PAPER = papers.load("orfeo-mpi-report")
 BYTES_PER_UPDATE = 24.0
@@ -82,17 +82,17 @@ def test_what_a_model_lacks_is_said() -> None:
     raws = [sweeps((1, 1, 1), 540.0), sweeps((2, 1, 1), 1000.0)]
     (table,) = tables.build("jacobi", cases(raws), context(raws))
     assert any("messages between two ranks were not measured" in note for note in table.notes)
-    (figure,) = series.build("jacobi", cases(raws), context(raws))
+    (figure,) = figures.build("jacobi", cases(raws), context(raws))
     assert any("messages between two ranks" in note for note in figure.notes)
     raws = [sweeps((2, 1, 1), 1000.0), sweeps((1, 2, 1), 900.0)]
     (table,) = tables.build("jacobi", cases(raws), context(raws))
     assert any("one rank alone was not measured" in note for note in table.notes)
 
 
-def panels(raws: list[Raw], kind: str = "jacobi") -> list[dict[str, series.model.Curve]]:
+def panels(raws: list[Raw], kind: str = "jacobi") -> list[dict[str, figures.model.Curve]]:
     """The curves of each panel of the only figure, by their labels."""
-    (figure,) = series.build(kind, cases(raws), context(raws))
-    lines = [panel for panel in figure.panels if isinstance(panel, series.model.Lines)]
+    (figure,) = figures.build(kind, cases(raws), context(raws))
+    lines = [panel for panel in figure.panels if isinstance(panel, figures.model.Lines)]
     assert all(len({c.label for c in one.curves}) == len(one.curves) for one in lines)
     return [{curve.label: curve for curve in panel.curves} for panel in lines]
 
@@ -117,7 +117,7 @@ def test_ratios_are_of_one_dimension_against_more_on_an_axis_that_fits_them() ->
     assert [mark.y for mark in rates["measured"].marks] == pytest.approx([0.54, 1, 1.9])  # the best
     assert [*ratios] == ["1-D", "1-D, model", "2/3-D", "2/3-D, model"]
     assert [mark.y for mark in ratios["2/3-D"].marks] == pytest.approx([1.0, 4 * 540 / 1900])
-    (figure,) = series.build("jacobi", cases(raws), context(raws))
+    (figure,) = figures.build("jacobi", cases(raws), context(raws))
     assert [panel.y.from_zero for panel in figure.panels] == [True, False]  # type: ignore[union-attr]
     assert figure.alt.startswith("Updates a second of 1 to 4 processes; most: 1,900 MLUP/s on 4")
 
@@ -139,7 +139,7 @@ def test_published_points_stand_beside_the_same_problem_on_the_same_machine_alon
 def test_what_plays_no_part_is_in_no_title() -> None:
     strong = [sweeps(grid, 540.0, size="400x400x400", L=100) for grid in ((1, 1, 1), (2, 1, 1))]
     raws = [*strong, *study()]
-    titles = [figure.title for figure in series.build("jacobi", cases(raws), context(raws))]
+    titles = [figure.title for figure in figures.build("jacobi", cases(raws), context(raws))]
     assert sorted(titles) == [
         "Jacobi: updates a second by processes, L = 400, size = cubes",
         "Jacobi: updates a second by processes, size = 400x400x400",
@@ -151,9 +151,9 @@ def test_the_roofline_has_memory_cache_and_variants() -> None:
     temporal["phases"][0]["bytes"] /= 12
     slower = sweeps((1, 1, 1), 500.0, exchange="blocking")
     raws = [*study(), slower, temporal, sweeps((1, 1, 1), 2000.0, L=60)]
-    (figure,) = series.build("roofline", cases(raws), context(raws))
+    (figure,) = figures.build("roofline", cases(raws), context(raws))
     (panel,) = figure.panels
-    assert isinstance(panel, series.model.Lines)
+    assert isinstance(panel, figures.model.Lines)
     assert panel.guides == ((0.25, "plain"), (3.0, "temporal"))
     assert figure.alt == (
         "plain, 1 core: 540 MLUP/s. plain, 2 cores: 1,000 MLUP/s. temporal, 1 core: 900 MLUP/s"
@@ -183,9 +183,9 @@ def test_variants_by_ranks_and_the_fastest() -> None:
     (table,) = tables.build("iterations", cases(raws), context(raws))
     rows = [[cell.value for cell in row] for row in table.rows]
     assert rows == [[1, 1.0, 4.0, "sstep", 4.0], [2, 2.0, 1.0, "textbook", 1.0]]
-    (figure,) = series.build("iterations", cases(raws), context(raws))
+    (figure,) = figures.build("iterations", cases(raws), context(raws))
     (panel,) = figure.panels
-    assert isinstance(panel, series.model.Lines)
+    assert isinstance(panel, figures.model.Lines)
     assert [curve.label for curve in panel.curves] == ["textbook", "sstep"]
     assert tables.build("iterations", cases(raws[:1]), context(raws)) == []
 

@@ -7,12 +7,12 @@ from typing import Any
 from pytest import approx
 from recorded import cases, poisson
 
-from haloscope import series, tables
-from haloscope.findings import findings
 from haloscope.papers import tables as papers
-from haloscope.races import headlines
-from haloscope.series.model import Lines
-from haloscope.tables import Context
+from haloscope.report import figures, tables
+from haloscope.report.figures.model import Lines
+from haloscope.report.findings.mappings import headlines
+from haloscope.report.findings.topics import findings
+from haloscope.report.tables import Context
 
 PAPER = papers.load("task-mapping-drop")
 
@@ -71,7 +71,7 @@ def test_where_distributed_is_faster_the_ratio_is_below_one_like_all_others() ->
 
 
 def test_the_figure_has_a_panel_for_each_kernel_relative_to_concentrated() -> None:
-    (figure,) = series.build("mapping", cases(RAWS), context("eagle"))
+    (figure,) = figures.build("mapping", cases(RAWS), context("eagle"))
     (panel,) = figure.panels
     assert isinstance(panel, Lines)
     assert panel.title == "poisson_cg"
@@ -171,4 +171,4 @@ def test_the_findings_have_them_in_place_of_the_fastest_layout() -> None:
 def test_cases_without_a_pattern_have_neither() -> None:
     plain = cases([poisson(1024)])
     assert tables.build("mapping", plain, context("eagle")) == []
-    assert series.build("mapping", plain, context("eagle")) == []
+    assert figures.build("mapping", plain, context("eagle")) == []

@@ -6,7 +6,7 @@ import pytest
 from made import build, column, draw, panels
 from recorded import Raw, cases, changed, pingpong, record
 
-from haloscope.method import method
+from haloscope.report.method import method
 
 WITH = {"name": "mpich"}
 

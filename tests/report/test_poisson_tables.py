@@ -7,7 +7,7 @@ from recorded import bad, cases, changed, poisson
 
 from haloscope.analysis.published import Library
 from haloscope.papers import tables as papers
-from haloscope.tables import Cell, Table
+from haloscope.report.tables import Cell, Table
 
 STAMPEDE, TARA = "hpcf-2018-10", "hpcf-2010-6"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from haloscope.recordview import named
+from haloscope.report.record_view import named
 
 
 @pytest.mark.parametrize(

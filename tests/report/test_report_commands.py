@@ -6,7 +6,7 @@ import pytest
 from recorded import Raw, bad, poisson, quick, write_folder
 
 from haloscope.cli import main
-from haloscope.document import LONG
+from haloscope.report.document import LONG
 
 SLOW = [2.0, 2.1, 2.2, 2.3, 2.4, 2.5]
 FAST = [1.0, 1.05, 1.1, 1.15, 1.2, 1.25]

@@ -4,8 +4,8 @@ import pytest
 from made import draw
 from recorded import bad, pingpong, poisson, quick, stream
 
-from haloscope import series
-from haloscope.series.model import Bars, Figure, Lines, Mark, Surface
+from haloscope.report import figures
+from haloscope.report.figures.model import Bars, Figure, Lines, Mark, Surface
 
 
 def lines(figure: Figure, index: int = 0) -> Lines:
@@ -140,10 +140,10 @@ def test_surfaces_are_scaled_to_numbers_a_reader_can_compare() -> None:
 def test_every_kind_bears_records_that_all_failed() -> None:
     raws = [bad(raw, "failed", "no such file") for raw in quick()]
 
-    assert [draw(kind, raws) for kind in series.KINDS] == [[]] * len(series.KINDS)
+    assert [draw(kind, raws) for kind in figures.KINDS] == [[]] * len(figures.KINDS)
 
 
 def test_ticks_keep_the_labels_that_have_room() -> None:
-    ticks = series.model.counts([1, 2, 4, 8, 16, 20, 24, 25, 32, 40, 48])
+    ticks = figures.model.counts([1, 2, 4, 8, 16, 20, 24, 25, 32, 40, 48])
     assert [value for value, _ in ticks] == [1, 2, 4, 8, 16, 20, 24, 25, 32, 40, 48]
     assert [word for _, word in ticks if word] == ["1", "2", "4", "8", "16", "24", "32", "48"]

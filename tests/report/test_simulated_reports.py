@@ -10,10 +10,10 @@ from made import build, draw
 from recorded import Raw, cases, pingpong, poisson
 
 from haloscope.analysis.published import Library
-from haloscope.findings import findings
-from haloscope.method import machine_facts, method
 from haloscope.papers import tables as papers
-from haloscope.tables.context import Context
+from haloscope.report.context import Context
+from haloscope.report.findings.topics import findings
+from haloscope.report.method import machine_facts, method
 
 
 def simulated(n: int, **told: Any) -> Raw:

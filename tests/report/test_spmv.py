@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from recorded import MACHINE, Raw, bad, cases, spmv
 
-from haloscope import series, tables
-from haloscope.findings import findings
 from haloscope.papers import tables as papers
-from haloscope.report.figures import draw
-from haloscope.series.model import Lines
-from haloscope.tables import Context, Table
+from haloscope.report import figures, tables
+from haloscope.report.draw.figures import draw
+from haloscope.report.figures.model import Lines
+from haloscope.report.findings.topics import findings
+from haloscope.report.tables import Context, Table
 
 SUMMIT = "anl-petsc-summit-part2"
 
@@ -121,12 +121,12 @@ def test_a_figure_for_each_matrix_takes_the_fastest_layout_of_as_many_cores() ->
         spmv(matrix="random", ranks=1),
     ]
 
-    figures = series.build("spmv", cases(raws), Context(machine=MACHINE))
+    drawn = figures.build("spmv", cases(raws), Context(machine=MACHINE))
 
-    assert [figure.title for figure in figures] == [
+    assert [figure.title for figure in drawn] == [
         "Sparse matrix times vector, 2d5", "Sparse matrix times vector, 3d27",
     ]  # fmt: skip
-    (panel,) = figures[1].panels
+    (panel,) = drawn[1].panels
     assert isinstance(panel, Lines)
     ideal, *ways = panel.curves
     assert [way.label for way in ways] == ["overlap = none", "overlap = split"]
@@ -135,8 +135,8 @@ def test_a_figure_for_each_matrix_takes_the_fastest_layout_of_as_many_cores() ->
     assert second.y == pytest.approx(54e-3 / 15e-3, rel=0.02)  # not the 20 ms of two threads
     assert [mark.x for mark in ideal.marks] == [1, 2, 4]
     assert [mark.y / mark.x for mark in ideal.marks] == pytest.approx([first.y] * 3)
-    assert "1 to 4 cores" in figures[1].alt and "on 4 cores" in figures[1].alt
-    svg = draw(figures[1])[0].svg
+    assert "1 to 4 cores" in drawn[1].alt and "on 4 cores" in drawn[1].alt
+    svg = draw(drawn[1])[0].svg
     for words in ("ideal", "overlap = none", "cores", "GFLOP/s"):
         assert words in svg
     assert "mathdefault" not in svg
@@ -145,7 +145,7 @@ def test_a_figure_for_each_matrix_takes_the_fastest_layout_of_as_many_cores() ->
 def test_an_axis_of_less_than_a_decade_has_plain_numbers() -> None:
     raws = [spmv(ranks=ranks) for ranks in (1, 2)]
 
-    (figure,) = series.build("spmv", cases(raws), Context(machine=MACHINE))
+    (figure,) = figures.build("spmv", cases(raws), Context(machine=MACHINE))
 
     svg = draw(figure)[0].svg
     assert "mathdefault" not in svg

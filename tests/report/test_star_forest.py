@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 from recorded import MACHINE, Raw, cases, pingpong, star_forest
 
-from haloscope import series, tables
-from haloscope.findings import findings
 from haloscope.papers import tables as papers
-from haloscope.report.figures import draw
-from haloscope.series.model import Gantt, Lines
-from haloscope.tables import Context, Table
+from haloscope.report import figures, tables
+from haloscope.report.draw.figures import draw
+from haloscope.report.figures.model import Gantt, Lines
+from haloscope.report.findings.topics import findings
+from haloscope.report.tables import Context, Table
 
 SUMMIT = "anl-petsc-summit-part2"
 
@@ -142,7 +142,7 @@ def test_several_numbers_of_neighbours_give_the_gap() -> None:
 
 
 def test_a_figure_of_the_parts_marks_the_switch() -> None:
-    (figure,) = series.build("split_phase", cases([star_forest()]), Context(machine=MACHINE))
+    (figure,) = figures.build("split_phase", cases([star_forest()]), Context(machine=MACHINE))
 
     times, residuals = figure.panels
     assert isinstance(times, Lines) and isinstance(residuals, Lines)
@@ -155,7 +155,7 @@ def test_a_figure_of_the_parts_marks_the_switch() -> None:
 
 
 def test_a_timeline_has_a_row_a_rank_and_tells_outer_phases() -> None:
-    (figure,) = series.build("timeline", cases([star_forest()]), Context(machine=MACHINE))
+    (figure,) = figures.build("timeline", cases([star_forest()]), Context(machine=MACHINE))
 
     first, last = figure.panels
     assert isinstance(first, Gantt) and isinstance(last, Gantt)
@@ -175,8 +175,8 @@ def test_a_timeline_has_a_row_a_rank_and_tells_outer_phases() -> None:
 def test_without_a_timeline_nothing_is_drawn() -> None:
     raw = {**star_forest(), "timeline": [], "parts": []}
 
-    assert series.build("timeline", cases([raw]), Context()) == []
-    assert series.build("split_phase", cases([raw]), Context()) == []
+    assert figures.build("timeline", cases([raw]), Context()) == []
+    assert figures.build("split_phase", cases([raw]), Context()) == []
     assert build("split_phase", [raw]) == []
 
 

@@ -9,8 +9,8 @@ import pytest
 from made import build
 from recorded import MACHINE, Raw, bad, cases, pingpong, poisson, quick, stream
 
-from haloscope import tables
 from haloscope.analysis.sweeps import at_size, capacities, level_of, sweep
+from haloscope.report import tables
 
 
 def point(size: int, times: list[float], bytes_: float, operation: str | None = None) -> Raw:
@@ -198,7 +198,7 @@ def test_summary_has_every_case_also_those_without_a_good_launch() -> None:
 
 
 def test_every_kind_of_a_study_has_a_builder() -> None:
-    from haloscope.series import KINDS as FIGURES
+    from haloscope.report.figures import KINDS as FIGURES
     from haloscope.study.schema import FIGURE_KINDS, TABLE_KINDS
 
     assert sorted(tables.KINDS) == sorted(TABLE_KINDS)

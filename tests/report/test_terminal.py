@@ -6,11 +6,11 @@ import pytest
 from recorded import MACHINE, cases, quick
 from rich.console import Console
 
-from haloscope import tables as made
-from haloscope.document import Document
-from haloscope.findings import Finding
-from haloscope.report.terminal import summary, tables
-from haloscope.tables import Context
+from haloscope.report import tables as made
+from haloscope.report.document import Document
+from haloscope.report.draw.terminal import summary, tables
+from haloscope.report.findings.topics import Finding
+from haloscope.report.tables import Context
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])

@@ -60,8 +60,8 @@ def execute(arguments: argparse.Namespace) -> int:
 
     from haloscope.analysis.dossier import open_folder
     from haloscope.errors import Problem, UserError
-    from haloscope.report import csv_files, terminal
-    from haloscope.tables.compared import compare_cases
+    from haloscope.report.draw import csv_files, terminal
+    from haloscope.report.tables.compared import compare_cases
 
     first, second = (open_folder(Path(name)) for name in (arguments.first, arguments.second))
     compared = compare_cases(first.cases, second.cases, first.seed)

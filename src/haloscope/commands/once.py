@@ -90,7 +90,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
     from haloscope.errors import UserError
     from haloscope.records.record import Record
-    from haloscope.recordview import record_view
+    from haloscope.report.record_view import record_view
     from haloscope.run import places, workbench
     from haloscope.run.progress import Teller
     from haloscope.study.case import Job

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from haloscope.tables import Table
+    from haloscope.report.tables import Table
 
 _DESCRIPTION = """\
 Show the tables of a result folder in the terminal: what was found and every table of its report
@@ -48,8 +48,8 @@ def execute(arguments: argparse.Namespace) -> int:
     from rich.console import Console
 
     from haloscope.analysis.dossier import open_folder
-    from haloscope.document import compose
-    from haloscope.report import terminal
+    from haloscope.report.document import compose
+    from haloscope.report.draw import terminal
 
     document = compose(open_folder(Path(arguments.directory)))
     console = Console(highlight=False)

@@ -162,7 +162,7 @@ def _show_local(found: Sequence[Prediction], out: Console) -> None:
 
     from haloscope.local_validation import errors
     from haloscope.quantities import SECONDS, seconds
-    from haloscope.tables.notebook import spread_text
+    from haloscope.report.tables.notebook import spread_text
 
     for kernel in dict.fromkeys(one.kernel for one in found):
         own = [one for one in found if one.kernel == kernel]

@@ -13,9 +13,9 @@ from pathlib import Path
 from rich.console import RenderableType
 
 from haloscope.analysis.dossier import open_folder
-from haloscope.document import Document, compose
-from haloscope.report import csv_files, html, latex, markdown, terminal
-from haloscope.report.figures import Drawing, draw
+from haloscope.report.document import Document, compose
+from haloscope.report.draw import csv_files, html, latex, markdown, terminal
+from haloscope.report.draw.figures import Drawing, draw
 
 __all__ = ["FORMATS", "composed", "summary", "write", "write_report"]
 

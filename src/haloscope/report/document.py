@@ -1,0 +1,201 @@
+"""A whole report as data: what was found, tables and figures by topic, how it was measured."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.errors import nearest
+from haloscope.quantities import count
+from haloscope.report import figures, tables
+from haloscope.report.figures import Figure
+from haloscope.report.findings.topics import Finding, findings
+from haloscope.report.method import Facts, machine_facts, method, provenance, toolchain_facts
+from haloscope.report.tables import Context, Table
+from haloscope.report.tables.notebook import left_out
+from haloscope.study.wishes import Wish
+
+if TYPE_CHECKING:
+    from haloscope.analysis.dossier import Dossier
+
+TOPICS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "memory": ("Memory bandwidth", ("stream", "bandwidth")),
+    "pingpong": (
+        "Messages between two processes",
+        ("transports", "pingpong", "libraries", "fits"),
+    ),
+    "ring": ("Messages round a ring", ("ring",)),
+    "sum3d": ("Scattered, added, gathered", ("sum3d",)),
+    "collectives": ("Collective operations", ("collectives",)),
+    "star_forests": ("Star forests", ("sf_latency", "sf_grid", "split_phase")),
+    "timeline": ("One step, rank by rank", ("timeline",)),
+    "convergence": ("Convergence", ("convergence", "surfaces")),
+    "walltime": ("Wall time", ("walltime_grid", "hybrid_grid", "clusters")),
+    "scaling": ("Speedup and efficiency", ("scaling",)),
+    "spmv": ("Sparse matrix times vector", ("spmv", "overlap")),
+    "mapping": ("Tasks on few nodes and on many", ("mapping",)),
+    "jacobi": ("Jacobi in three dimensions", ("jacobi", "roofline")),
+    "iterations": ("Variants of the conjugate gradient method", ("iterations",)),
+    "exchange": ("Exchanges compared", ("exchange",)),
+    "phases": ("Where the time goes", ("phases",)),
+    "summary": ("All cases", ("summary",)),
+}
+
+
+_Item = TypeVar("_Item", Table, Figure)
+
+
+@dataclass(frozen=True)
+class Section:
+    """One topic: its figures and its tables."""
+
+    id: str
+    title: str
+    figures: tuple[Figure, ...]
+    tables: tuple[Table, ...]
+
+
+@dataclass(frozen=True)
+class Document:
+    """A report. left_out: a line for every case that lacks launches, over all cases there are."""
+
+    title: str
+    summary: str
+    findings: tuple[Finding, ...]
+    sections: tuple[Section, ...]
+    left_out: tuple[str, ...]
+    machine: Facts
+    toolchains: Facts
+    method: tuple[str, ...]
+    provenance: Facts
+
+    @property
+    def tables(self) -> list[Table]:
+        """All tables, in order."""
+        return [table for section in self.sections for table in section.tables]
+
+    @property
+    def figures(self) -> list[Figure]:
+        """All figures, in order."""
+        return [figure for section in self.sections for figure in section.figures]
+
+
+def compose(dossier: Dossier) -> Document:
+    """The report of a result folder."""
+    context = Context(
+        paper=dossier.paper,
+        shelf=dossier.shelf,
+        machine=dossier.machine,
+        all_cases=dossier.cases,
+        seed=dossier.seed,
+    )
+    made = _made(tables.KINDS, _tables, dossier.tables, dossier.cases, context)
+    drawn = _made(figures.KINDS, figures.build, dossier.figures, dossier.cases, context)
+    if not any(wish.kind == "summary" for wish, _ in made):
+        made.append((_EVERYTHING, _tables("summary", dossier.cases, context)))
+    asked = [
+        *(("table", wish, bool(items)) for wish, items in made if dossier.tables),
+        *(("figure", wish, bool(items)) for wish, items in drawn if dossier.figures),
+    ]
+    return Document(
+        title=dossier.title,
+        summary=_summary(dossier.cases),
+        findings=(*_unknown(asked, dossier.cases), *findings(dossier.cases, context)),
+        sections=_sections(made, drawn),
+        left_out=(
+            *left_out(dossier.cases, dossier.cases),
+            *(f"{note[:1].upper()}{note[1:]}." for note in dossier.left_out),
+            *(
+                f"No {what} '{wish.kind}': no case suits it."
+                for what, wish, is_there in asked
+                if not is_there
+            ),
+        ),
+        machine=machine_facts(dossier.machine),
+        toolchains=toolchain_facts(dossier.records),
+        method=method(dossier.records, dossier.cases, dossier.plan),
+        provenance=provenance(dossier),
+    )
+
+
+_EVERYTHING = Wish("summary")
+LONG = 120  #: rows; a longer table is for looking things up
+
+
+def _tables(kind: str, cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """Tables of a kind, long ones folded."""
+    made = tables.build(kind, cases, context)
+    return [replace(table, folded=table.folded or len(table.rows) > LONG) for table in made]
+
+
+def _made(
+    kinds: Iterable[str],
+    build: Callable[[str, Sequence[MeasuredCase], Context], list[_Item]],
+    wishes: Sequence[Wish] | None,
+    cases: Sequence[MeasuredCase],
+    context: Context,
+) -> list[tuple[Wish, list[_Item]]]:
+    """What each wish gives; without any word of the study, every kind there is."""
+    asked = [Wish(kind) for kind in kinds] if wishes is None else wishes
+    return [
+        (wish, build(wish.kind, cases, replace(context, options=wish.options))) for wish in asked
+    ]
+
+
+def _unknown(
+    asked: Sequence[tuple[str, Wish, bool]], cases: Sequence[MeasuredCase]
+) -> Iterator[Finding]:
+    """A warning for every setting that the study's tables and figures name and no case has."""
+    known = sorted({name for case in cases for name in case.settings})
+    for what, wish, _ in asked:
+        for name in wish.options.where:
+            if name not in known:
+                text = f"The {what} '{wish.kind}' asks for a setting '{name}' that no case has"
+                yield Finding(f"{text}: {nearest(name, known)}.", "warning")
+
+
+def _summary(cases: Sequence[MeasuredCase]) -> str:
+    launches = sum(len(case.launches) for case in cases)
+    kernels = Counter(case.kernel for case in cases)
+    counted = ", ".join(f"{kernel} {number}" for kernel, number in kernels.items())
+    good = count(launches, "good launch", "good launches")
+    return f"{count(len(cases), 'case')} ({counted}), {good}."
+
+
+def _sections(
+    made: Sequence[tuple[Wish, list[Table]]], drawn: Sequence[tuple[Wish, list[Figure]]]
+) -> tuple[Section, ...]:
+    """By topic, in the order in which they are first asked for; the summary of all cases last."""
+    all_tables = _numbered([table for _, several in made for table in several])
+    all_figures = _numbered([figure for _, several in drawn for figure in several])
+    asked = [wish.kind for wish, _ in made] + [wish.kind for wish, _ in drawn]
+    sections = []
+    for topic in sorted(TOPICS, key=lambda topic: _first(asked, TOPICS[topic][1])):
+        title, kinds = TOPICS[topic]
+        own_figures = tuple(figure for figure in all_figures if figure.kind in kinds)
+        own_tables = tuple(table for table in all_tables if table.kind in kinds)
+        if own_figures or own_tables:
+            sections.append(Section(topic, title, own_figures, own_tables))
+    return tuple(sections)
+
+
+def _first(asked: Sequence[str], kinds: Sequence[str]) -> int:
+    """Where a topic is first asked for; the summary of all cases comes last."""
+    if "summary" in kinds:
+        return len(asked) + 1
+    return min((asked.index(kind) for kind in kinds if kind in asked), default=len(asked))
+
+
+def _numbered(items: list[_Item]) -> list[_Item]:
+    """Ids that are unique: several of one name are numbered from 1."""
+    total = Counter(item.id for item in items)
+    seen: Counter[str] = Counter()
+    made = []
+    for item in items:
+        seen[item.id] += 1
+        one_of_many = total[item.id] > 1
+        made.append(replace(item, id=f"{item.id}-{seen[item.id]}") if one_of_many else item)
+    return made

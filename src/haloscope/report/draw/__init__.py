@@ -1,0 +1,1 @@
+"""How reports look: draws what `document` put together, and computes nothing itself."""

@@ -1,0 +1,69 @@
+"""Every table as a CSV file: exact values, the ends of their spread, published values."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from haloscope.errors import Problem, UserError
+from haloscope.report.document import Document
+from haloscope.report.draw.figures import Drawing
+from haloscope.report.tables import Cell, Table
+
+
+def write(document: Document, _: Mapping[str, Sequence[Drawing]], directory: Path) -> Path:
+    """Write tables/ID.csv for every table; the path of tables/."""
+    folder = directory / "tables"
+    folder.mkdir(exist_ok=True)
+    for old in folder.glob("*.csv"):
+        old.unlink()
+    for table in document.tables:
+        write_table(table, folder / f"{table.id}.csv")
+    return folder
+
+
+def write_table(table: Table, path: Path) -> None:
+    """Write one table. UserError where the file can't be written."""
+    try:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(lines(table))
+    except OSError as error:
+        mend = "name a file in a folder that is there and can be written to"
+        raise UserError(Problem(str(path), error.strerror or str(error), mend)) from error
+
+
+def lines(table: Table) -> Iterator[list[str]]:
+    """A header, then a line a row. Missing values are empty, with a word in the column _note."""
+    extras = [_extras([row[k] for row in table.rows]) for k in range(len(table.columns))]
+    yield [
+        name
+        for column, extra in zip(table.columns, extras, strict=True)
+        for name in (column.key, *(f"{column.key}_{part}" for part in extra))
+    ]
+    for row in table.rows:
+        yield [
+            _text(value)
+            for cell, extra in zip(row, extras, strict=True)
+            for value in (cell.value, *(_part(cell, part) for part in extra))
+        ]
+
+
+def _extras(cells: Sequence[Cell]) -> list[str]:
+    """Which further columns a column needs."""
+    wanted = ("low", "high", "published", "note")
+    return [part for part in wanted if any(_part(cell, part) not in (None, "") for cell in cells)]
+
+
+def _part(cell: Cell, part: str) -> str | float | None:
+    if part == "published":
+        return cell.published_value
+    if part == "note":
+        why = cell.text if cell.value is None and cell.text != "–" else ""
+        return f"{why}{cell.marks}"
+    return cell.low if part == "low" else cell.high
+
+
+def _text(value: str | float | None) -> str:
+    """Numbers with all their digits."""
+    return "" if value is None else repr(value) if isinstance(value, float) else str(value)

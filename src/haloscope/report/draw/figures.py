@@ -1,0 +1,271 @@
+"""Draws figures with matplotlib: each panel as SVG (for light and dark) and as PDF."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from io import BytesIO, StringIO
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import (
+    FixedLocator,
+    FuncFormatter,
+    LogFormatterMathtext,
+    NullFormatter,
+    NullLocator,
+)
+
+from haloscope.report.draw.gantt import draw_gantt
+from haloscope.report.draw.palette import GRID, INK, MUTED, ON_COLOUR, SERIES, dark_style
+from haloscope.report.draw.surface import draw_surface
+from haloscope.report.figures.model import Axis, Bars, Curve, Figure, Gantt, Lines, Panel, Surface
+
+WIDTH_IN = 4.6
+"""Narrow, so that ten-point text stays readable on a phone."""
+_FITTING = 60
+"""Characters of small text that fit its width."""
+
+_MARKERS = "osD^vPX*"
+_DASHES = ("-", "--", "-.", ":")
+_STYLE: Any = {
+    "axes.edgecolor": INK,
+    "axes.grid": True,
+    "axes.labelcolor": INK,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 11,
+    "font.size": 10,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.labelcolor": INK,
+    "lines.markersize": 5,
+    "savefig.transparent": True,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "haloscope",
+    "text.color": INK,
+    "text.parse_math": False,
+    "xtick.color": INK,
+    "ytick.color": INK,
+}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """One drawn panel. name: of its files, without an ending; svg: a whole document."""
+
+    name: str
+    svg: str
+    pdf: bytes
+
+    def inline(self, alt: str) -> str:
+        """The SVG as an element of an HTML page: described, sized by the page, its ids its own."""
+        body = self.svg[self.svg.index("<svg") :]
+        body = re.sub(r"<metadata>.*?</metadata>|<style[^>]*>.*?</style>", "", body, flags=re.S)
+        body = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", body, count=1)
+        body = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", body, count=1)
+        body = re.sub(r'\bid="', f'id="{self.name}-', body)
+        body = re.sub(r"url\(#", f"url(#{self.name}-", body)
+        body = re.sub(r'href="#', f'href="#{self.name}-', body)
+        return body.replace("<svg", f'<svg role="img" aria-label="{escape(alt)}"', 1).strip()
+
+
+def draw(figure: Figure) -> list[Drawing]:
+    """All panels of a figure."""
+    return [_drawing(f"{figure.id}-{panel.id}", panel) for panel in figure.panels]
+
+
+def _drawing(name: str, panel: Panel) -> Drawing:
+    with matplotlib.rc_context(_STYLE):
+        if isinstance(panel, Lines):
+            canvas = _lines(panel)
+        elif isinstance(panel, Bars):
+            canvas = _bars(panel)
+        elif isinstance(panel, Gantt):
+            canvas = draw_gantt(panel, WIDTH_IN)
+        else:
+            canvas = _surface(panel)
+        svg, pdf = StringIO(), BytesIO()
+        canvas.savefig(svg, format="svg", dpi=200, metadata={"Date": None})
+        canvas.set_layout_engine("none")  # laid out once is enough
+        canvas.savefig(pdf, format="pdf", dpi=200, metadata={"CreationDate": None})
+    styled = svg.getvalue().replace("<defs>", f"<style>{dark_style()}</style>\n <defs>", 1)
+    return Drawing(name, styled, pdf.getvalue())
+
+
+def _lines(panel: Lines) -> Canvas:
+    columns = 2 if all(len(curve.label) < 24 for curve in panel.curves) else 1
+    lines_below = -(-len(panel.curves) // columns)
+    height = 3.5 + 0.22 * max(0, lines_below - 2)
+    canvas = Canvas(figsize=(WIDTH_IN, height), layout="constrained")
+    axes = canvas.add_subplot()
+    axes.set_title(panel.title, loc="left")
+    _scale(axes, "x", panel.x)
+    _scale(axes, "y", panel.y)
+    for x, word in panel.guides:
+        axes.axvline(x, color=MUTED, linewidth=1, linestyle=":")
+        axes.annotate(
+            word,
+            (x, 1),
+            (3, -2),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            color=MUTED,
+            ha="left",
+            va="top",
+        )
+    own = [curve for curve in panel.curves if not curve.bound]
+    pointed = [curve for curve in own if not curve.model]
+    for index, curve in enumerate(own):
+        style = index if curve.style is None else curve.style
+        if curve.model:
+            _model(axes, curve, style)
+        else:
+            _curve(axes, curve, style, pointed.index(curve) - (len(pointed) - 1) / 2)
+    for curve in panel.curves:
+        if curve.bound:
+            ideal = [m.x for m in curve.marks], [m.y for m in curve.marks]
+            colour = MUTED if curve.style is None else SERIES[curve.style % len(SERIES)]
+            axes.plot(
+                *ideal, color=colour, linestyle="--", linewidth=1, label=curve.label, zorder=1.8
+            )
+    if panel.y.scale == "linear" and panel.y.from_zero and axes.dataLim.ymin >= 0:
+        axes.set_ylim(0, 1.06 * axes.dataLim.ymax)
+    _two_ticks(axes, panel.y)
+    if len(panel.curves) > 1:
+        _legend(canvas, axes, [curve.label for curve in panel.curves], columns)
+    return canvas
+
+
+def _two_ticks(axes: Axes, axis: Axis) -> None:
+    """Wide enough for two of the ticks that are given: one alone tells no scale."""
+    low, high = axes.get_ylim()
+    ticks = [value for value, _ in axis.ticks]
+    if axis.scale == "log2" and sum(low <= tick <= high for tick in ticks) < 2:
+        below = [tick for tick in ticks if tick <= low]
+        above = [tick for tick in ticks if tick >= high]
+        axes.set_ylim(0.98 * max(below, default=low), 1.02 * min(above, default=high))
+
+
+def _legend(canvas: Canvas, axes: Axes, names: Sequence[str], columns: int) -> None:
+    """Below the panel, in the order of its curves."""
+    handles, labels = axes.get_legend_handles_labels()
+    drawn = dict(zip(labels, handles, strict=True))
+    ordered = [drawn[name] for name in names if name in drawn]
+    canvas.legend(handles=ordered, loc="outside lower left", ncols=columns)
+
+
+def _model(axes: Axes, curve: Curve, style: int) -> None:
+    """A line without points, over the points it explains."""
+    axes.plot(
+        [m.x for m in curve.marks],
+        [m.y for m in curve.marks],
+        label=curve.label,
+        color=SERIES[style % len(SERIES)],
+        linestyle=_DASHES[style % len(_DASHES)],
+        linewidth=1.3,
+        zorder=2.5,
+    )
+
+
+def _curve(axes: Axes, curve: Curve, style: int, aside: float) -> None:
+    """Points with the ends of their intervals; apart from each other where they share their x."""
+    apart = 1.0 if curve.joined else 2 ** (0.06 * aside)
+    ends = [
+        (m.y - m.low, m.high - m.y) if m.low is not None and m.high is not None else (0.0, 0.0)
+        for m in curve.marks
+    ]
+    colour = SERIES[style % len(SERIES)]
+    far = [(m.x * apart, y) for m in curve.marks for y in m.outliers]
+    axes.scatter([x for x, _ in far], [y for _, y in far], s=5, color=colour, linewidths=0)
+    axes.errorbar(
+        [m.x * apart for m in curve.marks],
+        [m.y for m in curve.marks],
+        yerr=[[low for low, _ in ends], [high for _, high in ends]]
+        if any(map(any, ends))
+        else None,
+        label=curve.label,
+        color=colour,
+        marker=_MARKERS[style % len(_MARKERS)],
+        linestyle="-" if curve.joined else "none",
+        linewidth=1.3,
+        elinewidth=1,
+        capsize=2.5,
+    )
+
+
+class _PlainMinor(LogFormatterMathtext):
+    """Names ticks between the decades where an axis is shorter than one, in plain numbers."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        return f"{x:g}" if super().__call__(x, pos) else ""
+
+
+def _scale(axes: Axes, which: str, axis: Axis) -> None:
+    one = axes.xaxis if which == "x" else axes.yaxis
+    set_scale = axes.set_xscale if which == "x" else axes.set_yscale
+    one.set_label_text(axis.label)
+    if axis.scale == "log2":
+        set_scale("log", base=2)
+    elif axis.scale == "log":
+        set_scale("log")
+        one.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        one.set_minor_formatter(_PlainMinor(minor_thresholds=(1, 0.4)))
+    elif axis.scale == "symlog":
+        set_scale("symlog", linthresh=10)
+        one.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    elif not axis.from_zero:  # no "1e-2 + 1" above the axis
+        one.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    if axis.ticks:
+        one.set_major_locator(FixedLocator([value for value, _ in axis.ticks]))
+        one.set_ticklabels([word for _, word in axis.ticks])
+        one.set_minor_locator(NullLocator())
+        one.set_minor_formatter(NullFormatter())
+
+
+def _bars(panel: Bars) -> Canvas:
+    """Stacked bars, each under its own name, which is often too long to stand beside it."""
+    canvas = Canvas(figsize=(WIDTH_IN, 1.0 + 0.46 * len(panel.bars)), layout="constrained")
+    axes = canvas.add_subplot()
+    lower = [0.0] * len(panel.bars)
+    places = [float(-index) for index in range(len(panel.bars))]
+    for index, (name, values) in enumerate(panel.parts):
+        left_over = index == len(panel.parts) - 1
+        colour = MUTED if left_over else SERIES[index % len(SERIES)]
+        axes.barh(places, values, left=lower, height=0.42, color=colour, label=name, linewidth=0)
+        for place, left, value in zip(places, lower, values, strict=True):
+            if value >= 0.09:
+                axes.text(
+                    left + value / 2,
+                    place,
+                    f"{100 * value:.0f} %",
+                    color=ON_COLOUR,
+                    ha="center",
+                    va="center",
+                    fontsize=8.5,
+                )
+        lower = [left + value for left, value in zip(lower, values, strict=True)]
+    for place, name, total in zip(places, panel.bars, panel.totals, strict=True):
+        words = f"{name}: {total}"
+        points = 8.5 * min(1.0, _FITTING / len(words))
+        text = axes.text(0, place + 0.26, words, va="bottom", fontsize=points)
+        text.set_in_layout(False)
+    axes.set_xlim(0, 1)
+    axes.set_ylim(places[-1] - 0.4, 0.75)
+    axes.set_yticks([])
+    axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
+    axes.spines["left"].set_visible(False)
+    axes.grid(visible=False)
+    canvas.legend(loc="outside lower left", ncols=3)
+    return canvas
+
+
+def _surface(panel: Surface) -> Canvas:
+    canvas = Canvas(figsize=(WIDTH_IN, 3.6))
+    draw_surface(canvas, panel)
+    return canvas

@@ -1,0 +1,77 @@
+"""The report as one HTML file that asks for nothing else: phone, print, light and dark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from haloscope.report.document import Document
+from haloscope.report.draw.figures import Drawing
+from haloscope.report.draw.palette import dark_style
+from haloscope.report.tables import Column, Table
+
+
+@dataclass(frozen=True)
+class Heading:
+    """One cell of a table's head."""
+
+    text: str
+    columns: int
+    rows: int
+    align: str
+
+
+def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directory: Path) -> Path:
+    """Write report.html; its path."""
+    environment = Environment(
+        loader=PackageLoader("haloscope.report.draw", "."),
+        undefined=StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    template = environment.get_template("template.html")
+    path = directory / "report.html"
+    text = template.render(
+        document=document,
+        figure_numbers={figure.id: k for k, figure in enumerate(document.figures, start=1)},
+        table_numbers={table.id: k for k, table in enumerate(document.tables, start=1)},
+        panels={
+            figure.id: [
+                Markup(drawing.inline(f"{figure.title}. {figure.alt}"))
+                for drawing in drawings[figure.id]
+            ]
+            for figure in document.figures
+        },
+        head=head,
+        dark_figures=Markup(dark_style()),
+    )
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def head(table: Table) -> list[list[Heading]]:
+    """The rows of a table's head: two where some columns share a title above theirs."""
+    columns = table.columns
+    if not any(column.group for column in columns):
+        return [[Heading(column.title, 1, 1, column.align) for column in columns]]
+    above: list[Heading] = []
+    below: list[Heading] = []
+    for index, column in enumerate(columns):
+        if not column.group:
+            above.append(Heading(column.title, 1, 2, column.align))
+            continue
+        if index == 0 or columns[index - 1].group != column.group:
+            above.append(Heading(column.group, _span(columns[index:]), 1, "center"))
+        below.append(Heading(column.title, 1, 1, column.align))
+    return [above, below]
+
+
+def _span(columns: Sequence[Column]) -> int:
+    """How many columns from the first on share its group."""
+    others = (k for k, column in enumerate(columns) if column.group != columns[0].group)
+    return next(others, len(columns))

@@ -1,0 +1,118 @@
+"""The report as LaTeX, for pdflatex with nothing but its base packages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from haloscope.report.document import Document
+from haloscope.report.draw.figures import Drawing
+from haloscope.report.tables import Cell, Column, Table
+
+ROWS_A_PAGE = 24
+"""Longer tables are cut: each row may have four lines."""
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"$<$",
+    ">": r"$>$",
+    "|": r"$|$",
+    '"': r"''",
+    "–": "--",
+    "—": "---",
+    "…": r"\ldots{}",
+    "×": r"$\times$",
+    "·": r"$\cdot$",
+    "µ": r"$\mu$",
+    "μ": r"$\mu$",
+    "−": r"$-$",
+    "≤": r"$\le$",
+    "†": r"$\dagger$",
+    "‡": r"$\ddagger$",
+    "§": r"\S{}",
+    "¶": r"\P{}",
+    "®": r"\textregistered{}",
+    "™": r"\texttrademark{}",
+}
+
+
+def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directory: Path) -> Path:
+    """Write report.tex, which includes figures/*.pdf; its path."""
+    environment = Environment(
+        loader=PackageLoader("haloscope.report.draw", "."),
+        undefined=StrictUndefined,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        block_start_string="<%",
+        block_end_string="%>",
+        variable_start_string="<<",
+        variable_end_string=">>",
+        comment_start_string="<#",
+        comment_end_string="#>",
+    )
+    environment.filters["tex"] = escape
+    template = environment.get_template("template.tex")
+    text = template.render(document=document, drawings=drawings, tabulars=tabulars)
+    path = directory / "report.tex"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def escape(text: Any) -> str:
+    """Text as LaTeX prints it; a character that the base fonts lack becomes a question mark."""
+    return "".join(_SPECIAL.get(sign, sign if ord(sign) < 256 else "?") for sign in str(text))
+
+
+def tabulars(table: Table) -> list[str]:
+    """A table as one tabular, or as several where it is too long for a page."""
+    starts = range(0, max(1, len(table.rows)), ROWS_A_PAGE)
+    return ["\n".join(_tabular(table, table.rows[k : k + ROWS_A_PAGE])) for k in starts]
+
+
+def _tabular(table: Table, rows: Sequence[Sequence[Cell]]) -> Iterator[str]:
+    alignment = "".join(column.align[0] for column in table.columns)
+    yield rf"\begin{{tabular}}{{{alignment}}}"
+    yield r"\hline"
+    if any(column.group for column in table.columns):
+        yield _groups(table.columns) + r" \\"
+    yield " & ".join(escape(column.title) for column in table.columns) + r" \\"
+    yield r"\hline"
+    for row in rows:
+        cells = (_cell(cell, column) for cell, column in zip(row, table.columns, strict=True))
+        yield " & ".join(cells) + r" \\"
+    yield r"\hline"
+    yield r"\end{tabular}"
+
+
+def _groups(columns: Sequence[Column]) -> str:
+    """The titles above several columns, each over all of its own."""
+    parts: list[tuple[str, int]] = []
+    for column in columns:
+        if parts and column.group and parts[-1][0] == column.group:
+            parts[-1] = (column.group, parts[-1][1] + 1)
+        else:
+            parts.append((column.group, 1))
+    return " & ".join(rf"\multicolumn{{{span}}}{{c}}{{{escape(name)}}}" for name, span in parts)
+
+
+def _cell(cell: Cell, column: Column) -> str:
+    first = escape(cell.text) + (
+        f"$^{{\\mbox{{\\tiny {escape(cell.marks)}}}}}$" if cell.marks else ""
+    )
+    if not cell.below:
+        return first
+    lines = r" \\ ".join([first, *(rf"\scriptsize {escape(part)}" for part in cell.below)])
+    return rf"\begin{{tabular}}[t]{{@{{}}{column.align[0]}@{{}}}}{lines}\end{{tabular}}"

@@ -1,0 +1,82 @@
+"""The report as Markdown: tables as pipes, figures as links to the SVG files beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from haloscope.report.document import Document, Section
+from haloscope.report.draw.figures import Drawing
+from haloscope.report.method import Facts
+from haloscope.report.tables import Cell, Table
+
+
+def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directory: Path) -> Path:
+    """Write report.md; its path."""
+    path = directory / "report.md"
+    path.write_text("\n".join(_lines(document, drawings)) + "\n", encoding="utf-8")
+    return path
+
+
+def _lines(document: Document, drawings: Mapping[str, Sequence[Drawing]]) -> Iterator[str]:
+    yield from (f"# {document.title}", "", document.summary, "", "## What was found", "")
+    yield from (f"- {finding.text}" for finding in document.findings)
+    for section in document.sections:
+        yield from _section(section, drawings)
+    yield from _listed("Left out", document.left_out or ("Nothing: every launch was good.",))
+    yield from _listed("How it was measured", document.method)
+    yield from _facts("Machine", document.machine)
+    yield from _facts("MPI libraries and compilers", document.toolchains)
+    yield from _facts("Provenance", document.provenance)
+
+
+def _section(section: Section, drawings: Mapping[str, Sequence[Drawing]]) -> Iterator[str]:
+    yield from ("", f"## {section.title}")
+    for figure in section.figures:
+        yield from ("", f"### {figure.title}", "")
+        for drawing in drawings[figure.id]:
+            yield f"![{_plain(figure.alt)}](figures/{drawing.name}.svg)"
+        yield from ("", *(f"- {note}" for note in figure.notes))
+    for table in section.tables:
+        if table.folded:
+            yield from ("", f"{table.title}: see tables/{table.id}.csv.")
+            continue
+        yield from ("", f"### {table.title}", "", *pipes(table), "")
+        yield from (f"- {note}" for note in table.notes)
+
+
+def pipes(table: Table) -> Iterator[str]:
+    """A table between pipes, groups of columns in front of their titles."""
+    titles = [
+        f"{column.group}: {column.title}" if column.group else column.title
+        for column in table.columns
+    ]
+    yield _row(titles)
+    yield _row([":--" if column.align == "left" else "--:" for column in table.columns])
+    yield from (_row([_cell(cell) for cell in row]) for row in table.rows)
+
+
+def _row(texts: Sequence[str]) -> str:
+    return f"| {' | '.join(texts)} |"
+
+
+def _cell(cell: Cell) -> str:
+    parts = (_plain(part) for part in (cell.text + cell.marks, *cell.below))
+    return "<br>".join(part.replace("|", "\\|") for part in parts)
+
+
+def _plain(text: str) -> str:
+    """Text in which Markdown finds nothing to set."""
+    for sign in "\\*_<[]":
+        text = text.replace(sign, f"\\{sign}")
+    return text
+
+
+def _listed(title: str, lines: Sequence[str]) -> Iterator[str]:
+    yield from ("", f"## {title}", "", *(f"- {_plain(line)}" for line in lines))
+
+
+def _facts(title: str, facts: Facts) -> Iterator[str]:
+    if facts:
+        yield from ("", f"## {title}", "", "| | |", "|:--|:--|")
+        yield from (_row([name, _plain(text).replace("|", "\\|")]) for name, text in facts)

@@ -1,0 +1,118 @@
+"""Findings and tables for a terminal, drawn by rich. Wide tables are cut into blocks of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.table import Table as Grid
+from rich.text import Text
+
+from haloscope.report.document import Document
+from haloscope.report.tables import Cell, Table
+
+_TONES = {"": "", "warning": "yellow", "good": "green", "bad": "red"}
+_WIDEST_NAME = 30
+"""Characters of a column that names rows; longer names are wrapped."""
+
+
+def summary(document: Document) -> RenderableType:
+    """Title, what was found, and what was left out."""
+    return Group(
+        Text(document.title, style="bold"),
+        Text(document.summary),
+        *(_Item(finding.text, _TONES[finding.tone]) for finding in document.findings),
+        *(_Item(line, "yellow") for line in document.left_out),
+    )
+
+
+def tables(chosen: Sequence[Table]) -> RenderableType:
+    """Tables, one below the other, each with its notes."""
+    return Group(*(part for table in chosen for part in _table(table)))
+
+
+@dataclass(frozen=True)
+class _Item:
+    """One of a list: its lines below each other, and no spaces at their ends."""
+
+    text: str
+    style: str = ""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Line by line."""
+        lines = Text(self.text, style=self.style).wrap(console, options.max_width - 2)
+        for index, line in enumerate(lines):
+            line.rstrip()
+            yield Text.assemble("  " if index else "- ", line)
+
+
+def _table(table: Table) -> Iterator[RenderableType]:
+    yield Text(f"{table.title}  ({table.id})", style="bold")
+    yield _Blocks(table)
+    yield from (_Item(note, "dim") for note in table.notes)
+    yield Text()
+
+
+@dataclass(frozen=True)
+class _Blocks:
+    """A table in as many blocks as the terminal is too narrow for, each with the rows' names."""
+
+    table: Table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Block by block."""
+        for columns in self._fitting(options.max_width):
+            yield self._grid(columns)
+
+    def _fitting(self, width: int) -> Iterator[list[int]]:
+        """The columns of each block: all that name rows, and some others."""
+        stub = list(range(self.table.stub))
+        room = width - sum(self._width(index) for index in stub)
+        block: list[int] = []
+        for index in range(self.table.stub, len(self.table.columns)):
+            if block and sum(map(self._width, [*block, index])) > room:
+                yield [*stub, *block]
+                block = []
+            block.append(index)
+        yield [*stub, *block]
+
+    def _width(self, index: int) -> int:
+        """What a column takes, with the space beside it."""
+        column = self.table.columns[index]
+        own = [row[index] for row in self.table.rows]
+        cells = [line for cell in own for line in (cell.text + cell.marks, *cell.below)]
+        widest = max(map(len, [column.group, column.title, *cells]))
+        return 2 + (min(widest, _WIDEST_NAME) if index < self.table.stub else widest)
+
+    def _grid(self, columns: Sequence[int]) -> Grid:
+        grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
+        above = ""
+        for index in columns:
+            column = self.table.columns[index]
+            group = column.group if column.group != above else ""
+            above = column.group
+            title = f"{group}\n{column.title}" if any(self._groups(columns)) else column.title
+            names_rows = index < self.table.stub
+            grid.add_column(
+                Text(title),
+                justify=column.align,
+                no_wrap=not names_rows,
+                max_width=_WIDEST_NAME if names_rows else None,
+                vertical="top",
+            )
+        for row in self.table.rows:
+            grid.add_row(*(_cell(row[index]) for index in columns))
+        return grid
+
+    def _groups(self, columns: Sequence[int]) -> Iterator[str]:
+        return (self.table.columns[index].group for index in columns)
+
+
+def _cell(cell: Cell) -> Text:
+    """The value, and below it, dim, how else it is written, its spread and what was published."""
+    text = Text(cell.text + cell.marks, style=_TONES[cell.tone])
+    for line in cell.below:
+        text.append(f"\n{line}", style="dim")
+    return text

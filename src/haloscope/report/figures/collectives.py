@@ -1,0 +1,52 @@
+"""Collective operations: time by message size, a panel an operation, a curve a case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from haloscope.analysis.cases import MeasuredCase, facets
+from haloscope.analysis.sweeps import sweep
+from haloscope.report.context import Context
+from haloscope.report.figures.model import Axis, Curve, Figure, Lines, mark, of_launches, size_ticks
+from haloscope.report.figures.pingpong import BARS
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """One figure; operations without data (barrier) have no sizes and are in the table alone."""
+    own = [case for case in cases if case.kernel == "collectives" and case.launches]
+    parts = facets(own, ())
+    points = {part.label: [p for p in sweep(part.cases[0]) if p.size_bytes] for part in parts}
+    operations = list(dict.fromkeys(p.operation for each in points.values() for p in each))
+    if not operations:
+        return []
+    sizes = [float(point.size_bytes) for each in points.values() for point in each]
+    panels = tuple(
+        Lines(
+            str(operation),
+            str(operation),
+            Axis("message", "log2", size_ticks(sizes)),
+            Axis("time (µs)", "log"),
+            tuple(
+                Curve(
+                    name or "measured",
+                    tuple(
+                        mark(point.size_bytes, point.time.times(1e6))
+                        for point in each
+                        if point.operation == operation
+                    ),
+                )
+                for name, each in points.items()
+            ),
+        )
+        for operation in operations
+    )
+    return [
+        Figure(
+            id="collectives",
+            kind="collectives",
+            title=context.title("Collective operations by message size"),
+            panels=panels,
+            alt=f"Time over message size of {', '.join(map(str, operations))}.",
+            notes=of_launches(cases, BARS),
+        )
+    ]

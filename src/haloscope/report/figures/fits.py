@@ -1,0 +1,94 @@
+"""A ping-pong with the models fitted to it, and what the models leave over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.fits import HOCKNEY, exchanges, message_models, unfitted
+from haloscope.models.hockney import Ends, Hockney
+from haloscope.models.model import Model
+from haloscope.quantities import size
+from haloscope.report.context import Context
+from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, of_launches
+from haloscope.report.figures.pingpong import BARS, curve, sizes_of
+from haloscope.report.tables.pingpong import half_round_trip
+
+_PER_OCTAVE = 4
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """A figure a case: measured times with every model's curve; relative residuals by size."""
+    own = [case for case in cases if exchanges(case) and message_models(case)]
+    return [_figure(part, context) for part in facets(own, ())]
+
+
+def _figure(part: Facet, context: Context) -> Figure:
+    (case,) = part.cases
+    models = message_models(case)
+    x = sizes_of([case])
+    return Figure(
+        id="fits",
+        kind="fits",
+        title=context.title("Models of a message's time", part.label),
+        panels=(
+            Lines(
+                "time",
+                "Half round trip and models",
+                x,
+                Axis("half round trip (µs)", "log"),
+                (
+                    curve(part, half_round_trip, 1e6, "measured"),
+                    *(_drawn(name, model) for name, model in models),
+                ),
+            ),
+            Lines(
+                "residuals",
+                "Residuals: measured less model",
+                x,
+                Axis("of the measured time (%)", "symlog"),
+                tuple(_residuals(name, model) for name, model in models),
+            ),
+        ),
+        alt=f"Measured half round trips with {len(models)} models, and their residuals.",
+        notes=(
+            *of_launches([case], BARS),
+            "Where a model says that a message takes less than no time, it has no line.",
+            *(f"{one.name}: not fitted: {one.reason}." for one in unfitted(case)),
+        ),
+    )
+
+
+def _style(name: str) -> int:
+    """A model looks the same in every panel and figure, whatever others there are."""
+    return 1 + HOCKNEY.index(name)
+
+
+def _label(name: str, model: Model) -> str:
+    """Its name; with the sizes that its bandwidth is from, where those are not the report's."""
+    ends = model.ends if isinstance(model, Hockney) else None
+    if ends is None or ends.bandwidth_bytes == Ends().bandwidth_bytes:
+        return name
+    first, last = ends.bandwidth_bytes
+    return f"{name}: B from {size(first)} to {size(last)}"
+
+
+def _residuals(name: str, model: Model) -> Curve:
+    left = zip(model.residuals.x, model.residuals.relative, strict=True)
+    marks = tuple(Mark(float(x), 100 * float(share)) for x, share in left if x > 0)
+    return Curve(_label(name, model), marks, style=_style(name))
+
+
+def _drawn(name: str, model: Model) -> Curve:
+    """A model's line over the sizes it rests on, where it is above zero."""
+    first, last = max(1.0, model.valid[0]), model.valid[1]
+    steps = 1 + int(_PER_OCTAVE * np.log2(last / first))
+    sizes = np.geomspace(first, last, steps)
+    marks = tuple(
+        Mark(float(x), 1e6 * float(time))
+        for x, time in zip(sizes, model.predict(sizes), strict=True)
+        if time > 0
+    )
+    return Curve(_label(name, model), marks, model=True, style=_style(name))

@@ -1,0 +1,150 @@
+"""Jacobi's updates a second by ranks: measured, models, published; the ORFEO report's Figure 6."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.jacobi import Scaling, Swept, scalings
+from haloscope.quantities import count, number
+from haloscope.report.context import Context
+from haloscope.report.figures.model import (
+    Axis,
+    Curve,
+    Figure,
+    Lines,
+    Mark,
+    counts,
+    mark,
+    powers_of_two,
+)
+from haloscope.report.tables.jacobi import published
+
+if TYPE_CHECKING:
+    from haloscope.papers.file import Value
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """A figure for every combination of the other settings."""
+    return [_figure(one, context) for one in scalings(cases, context.all_cases)]
+
+
+def _figure(scaling: Scaling, context: Context) -> Figure:
+    fewest, most = scaling.swept[0].sweep.ranks, scaling.swept[-1].sweep.ranks
+    best = max(scaling.swept, key=lambda one: one.rate.value)
+    shown = _model_shown(scaling)
+    lines = f"Lines: the {shown} model. " if shown else ""
+    beside = any(_published(one, context) for one in scaling.swept)
+    return Figure(
+        id="jacobi",
+        kind="jacobi",
+        title=context.title("Jacobi: updates a second by processes", scaling.part.label),
+        panels=(_performance(scaling, context), *_ratios(scaling, context)),
+        alt=f"Updates a second of {fewest} to {most} processes; most: "
+        f"{number(best.rate.value / 1e6)} MLUP/s on {best.sweep.ranks}.",
+        notes=(
+            "Performance: of the fastest grid and nodes of each N. N P₁ / P: 1-D: ranks along one "
+            f"axis alone; 2/3-D: along two or three. {lines}Dashed grey: N times one.",
+            *scaling.lacking,
+            *(["Published: the report's own program, for 1200³ points a rank."] if beside else ()),
+        ),
+    )
+
+
+def _model_shown(scaling: Scaling) -> str | None:
+    """The best that there is; the tables have all of them."""
+    return next((name for name in ("detailed", "textbook") if name in scaling.models), None)
+
+
+def _published(one: Swept, context: Context) -> Mapping[str, Value] | None:
+    """Where the same problem was measured on the very cluster that is simulated here."""
+    weak = one.case.settings.get("size") == "cubes"  # as all of theirs
+    return published(one, context) if weak and one.case.cluster else None
+
+
+def _performance(scaling: Scaling, context: Context) -> Lines:
+    """The fastest of each number of ranks, by one curve each: grids lie too close to be seen."""
+    fastest = {
+        one.sweep.ranks: one for one in sorted(scaling.swept, key=lambda one: one.rate.value)
+    }
+    own = [fastest[ranks] for ranks in sorted(fastest)]
+    curves: list[Curve] = []
+    if scaling.alone:
+        one_rank = scaling.alone.rate.value / 1e9
+        marks = tuple(Mark(one.sweep.ranks, one.sweep.ranks * one_rank) for one in own)
+        curves.append(Curve("N times one", marks, bound=True))
+    clock = "simulated" if own[0].case.simulated else "measured"
+    marks = tuple(mark(one.sweep.ranks, one.rate.times(1e-9)) for one in own)
+    curves.append(Curve(clock, marks, joined=False, style=0))
+    curves += _modelled(scaling, own, "model", 1, lambda one, rate: rate / 1e9)
+    rows = [(one, row) for one in scaling.swept if (row := _published(one, context))]
+    told = {one[0].sweep.ranks: _rate(one) / 1e3 for one in sorted(rows, key=_rate)}
+    curves += _beside("published", 2, told.items())
+    x = Axis("processes N", "log2", counts([*fastest]))
+    y = Axis("GLUP/s", "log2", powers_of_two([m.y for curve in curves for m in curve.marks]))
+    return Lines("rate", "Performance", x, y, tuple(curves))
+
+
+def _rate(row: tuple[Swept, Mapping[str, Value]]) -> float:
+    return float(row[1]["mlups"] or 0)
+
+
+def _ratios(scaling: Scaling, context: Context) -> Iterator[Lines]:
+    """What scaling loses, a panel for each number of nodes: grids along one axis against others."""
+    if scaling.alone is None:
+        return
+    several = sorted({one.sweep.nodes for one in scaling.swept})
+    for nodes in several:
+        own = [one for one in scaling.swept if one.sweep.nodes == nodes]
+        if not any(one.sweep.ranks > 1 for one in own):
+            continue
+        where = f", {count(nodes, 'node')}" if len(several) > 1 else ""
+        x = Axis("processes N", "log2", counts([one.sweep.ranks for one in own]))
+        curves = tuple(_ratio_curves(scaling, own, scaling.alone.rate.value, context))
+        y = Axis("N P₁ / P", from_zero=False)
+        yield Lines(f"ratio-{nodes}" if nodes > 1 else "ratio", f"N P₁ / P{where}", x, y, curves)
+
+
+def _ratio_curves(
+    scaling: Scaling, among: Sequence[Swept], one_rank: float, context: Context
+) -> Iterator[Curve]:
+    def ratio(one: Swept, rate: float) -> float:
+        return one.sweep.ranks * one_rank / rate
+
+    for style, (name, own) in enumerate(_families(among)):
+        marks = tuple(Mark(one.sweep.ranks, ratio(one, one.rate.value)) for one in own)
+        yield Curve(name, marks, joined=False, style=style)
+        yield from _modelled(scaling, own, f"{name}, model", style, ratio)
+        rows = [(one, row) for one in own if (row := _published(one, context))]
+        told = [(one.sweep.ranks, float(row["ratio"] or 0)) for one, row in rows]
+        yield from _beside(f"{name}, published", style + 2, told)
+
+
+def _families(among: Sequence[Swept]) -> list[tuple[str, list[Swept]]]:
+    """Ranks along one axis, and grids that are cut along more; one rank belongs to both."""
+    line = [one for one in among if max(one.sweep.grid) == one.sweep.ranks]
+    more = [one for one in among if one not in line or one.sweep.ranks == 1]
+    named = (("1-D", line), ("2/3-D", more))
+    return [(name, own) for name, own in named if any(one.sweep.ranks > 1 for one in own)]
+
+
+def _modelled(
+    scaling: Scaling,
+    own: Sequence[Swept],
+    label: str,
+    style: int,
+    shown: Callable[[Swept, float], float],
+) -> Iterator[Curve]:
+    name = _model_shown(scaling)
+    if name is not None:
+        rates = [(one, scaling.predicted(name, one)) for one in own]
+        marks = tuple(Mark(one.sweep.ranks, shown(one, rate)) for one, rate in rates if rate)
+        yield Curve(label, marks, model=True, style=style)
+
+
+def _beside(label: str, style: int, points: Iterable[tuple[int, float]]) -> Iterator[Curve]:
+    """Published points, where there are any."""
+    marks = tuple(Mark(ranks, y) for ranks, y in points)
+    if marks:
+        yield Curve(label, marks, joined=False, style=style)

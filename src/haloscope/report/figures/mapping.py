@@ -1,0 +1,78 @@
+"""Time by tasks on more nodes, relative to the concentrated pattern: a panel for each kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from haloscope.analysis.cases import Facet, MeasuredCase
+from haloscope.analysis.mappings import Spread, named, spreads
+from haloscope.quantities import number
+from haloscope.report.context import Context
+from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, counts, powers_of_two
+from haloscope.study.case import PATTERNS
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """One figure of every comparison with several numbers of tasks."""
+    several = [
+        (part, found) for part, found in spreads(cases) if len({one.tasks for one in found}) > 1
+    ]
+    panels = [
+        panel
+        for index, (part, found) in enumerate(several)
+        if (panel := _panel(index, part, found)).curves
+    ]
+    if not panels:
+        return []
+    return [
+        Figure(
+            id="mapping",
+            kind="mapping",
+            title=context.title("Time on more nodes, by tasks"),
+            panels=tuple(panels),
+            alt="Time over that of concentrated tasks. " + " ".join(map(_in_words, panels)),
+            notes=(
+                "Points: ranks placed block by block. Bars: from the fastest to the slowest of "
+                "all mappings. Below 1, more nodes are faster.",
+            ),
+        )
+    ]
+
+
+def _panel(index: int, part: Facet, found: Sequence[Spread]) -> Lines:
+    """A curve for each pattern."""
+    curves = tuple(
+        Curve(pattern, marks, joined=False, style=style)
+        for style, pattern in enumerate(PATTERNS)
+        if (marks := tuple(_marks(pattern, found)))
+    )
+    heights = [y for curve in curves for mark in curve.marks for y in (mark.low, mark.high) if y]
+    return Lines(
+        f"mapping-{index}",
+        named(part),
+        Axis("tasks", "log2", counts([one.tasks for one in found])),
+        Axis("time, concentrated = 1", "log2", powers_of_two([1.0, *heights])),
+        curves,
+    )
+
+
+def _marks(pattern: str, found: Sequence[Spread]) -> Iterator[Mark]:
+    """The first mapping's time in a pattern, with the range over all mappings."""
+    for tasks in dict.fromkeys(one.tasks for one in found):
+        own = [one for one in found if one.tasks == tasks]
+        reference, times = _times(PATTERNS[0], own), _times(pattern, own)
+        if reference and times:
+            ratios = [time / reference[0] for time in times]
+            yield Mark(tasks, ratios[0], min(ratios), max(ratios))
+
+
+def _times(pattern: str, spreads_of_tasks: Sequence[Spread]) -> list[float]:
+    """Seconds in a pattern, mapping by mapping."""
+    cases = (one.cases.get(pattern) for one in spreads_of_tasks)
+    return [case.time.value for case in cases if case and case.time]
+
+
+def _in_words(panel: Lines) -> str:
+    """The last point of every curve."""
+    told = ", ".join(f"{curve.label} {number(curve.marks[-1].y)}" for curve in panel.curves[1:])
+    return f"{panel.title}, {panel.curves[0].marks[-1].x:g} tasks: {told}."

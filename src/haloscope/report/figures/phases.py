@@ -1,0 +1,70 @@
+"""Where the time goes, as stacked bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from haloscope.analysis.cases import MeasuredCase, facets, label_of
+from haloscope.quantities import count, percent, seconds
+from haloscope.report.context import Context
+from haloscope.report.figures.model import Bars, Figure
+from haloscope.report.tables.phases import shares
+
+MANY = 30  #: bars, above which those inside a grid of nodes and processes per node are left out
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """Stacked bars: each phase's share of a step, a bar a case, a figure a kernel."""
+    found = []
+    for kernel in dict.fromkeys(case.kernel for case in cases):
+        own = [case for case in cases if case.kernel == kernel and len(shares(case)) > 1]
+        if own:
+            found.append(_phases_figure(kernel, own, context))
+    return found
+
+
+def _at_the_edges(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
+    """Those on one node, and those with the most processes per node."""
+    kept = []
+    for part in facets(cases, ("nodes", "ppn")):
+        most = max(case.number("ppn") for case in part.cases)
+        kept += [c for c in part.cases if c.number("nodes") == 1 or c.number("ppn") == most]
+    return kept
+
+
+def _phases_figure(kernel: str, every: Sequence[MeasuredCase], context: Context) -> Figure:
+    cases = _at_the_edges(every) if len(every) > MANY else every
+    left_out = len(every) - len(cases)
+    by_case = [{phase.name: phase for phase in shares(case)} for case in cases]
+    names = list(dict.fromkeys(name for own in by_case for name in own))
+    names.sort(key=lambda name: name == "outside phases")
+    parts = tuple(
+        (name, tuple(own[name].share.value if name in own else 0.0 for own in by_case))
+        for name in names
+    )
+    largest = max(parts, key=lambda part: sum(part[1]))
+    return Figure(
+        id="phases",
+        kind="phases",
+        title=context.title(f"Time by phase, {kernel}"),
+        panels=(
+            Bars(
+                "shares",
+                "",
+                tuple(label_of(case, cases) for case in cases),
+                parts,
+                tuple(seconds(case.time.value) if case.time else "" for case in cases),
+            ),
+        ),
+        alt=f"Share of a step by phase for {count(len(cases), 'case')}. Largest: {largest[0]}, "
+        f"{percent(min(largest[1]))} to {percent(max(largest[1]))}.",
+        notes=(
+            "Mean over ranks, median over launches. After each name: the time of a step.",
+            *([_left_out(left_out)] if left_out else []),
+        ),
+    )
+
+
+def _left_out(number: int) -> str:
+    what = "with fewer processes per node than the most on several nodes"
+    return f"Not drawn: {count(number, 'case')} {what}."

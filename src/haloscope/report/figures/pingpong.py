@@ -1,0 +1,90 @@
+"""Messages by size: half round trip and bandwidth; streams have a bandwidth alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.fits import exchanges
+from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.quantities import rate, seconds, size
+from haloscope.report.context import Context
+from haloscope.report.figures.model import Axis, Curve, Figure, Lines, mark, of_launches, size_ticks
+from haloscope.report.tables.pingpong import half_round_trip
+from haloscope.stats.estimates import Estimate
+
+BARS = (
+    "Bars: interval or range over launches. Dots: launches 1.5 interquartile ranges outside the "
+    "quartiles; they count in all numbers."
+)
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """Half round trip and bandwidth by message size, a curve a case; streams apart."""
+    own = [case for case in cases if case.kernel == "pingpong" and len(sweep(case)) > 1]
+    timed = [case for case in own if exchanges(case)]
+    streams = [case for case in own if not exchanges(case)]
+    return [
+        _figure(group, title, context, timed=group is timed)
+        for group, title in ((timed, "Ping-pong by message size"), (streams, "Streams of messages"))
+        if group
+    ]
+
+
+def sizes_of(cases: Sequence[MeasuredCase]) -> Axis:
+    """The axis of message sizes that all these cases fit on."""
+    sizes = [float(p.size_bytes) for case in cases for p in sweep(case) if p.size_bytes]
+    return Axis("message", "log2", size_ticks(sizes))
+
+
+def curve(part: Facet, of: Callable[[Swept], Estimate], factor: float, name: str = "") -> Curve:
+    """One case's curve over message size, without messages of no bytes."""
+    marks = tuple(
+        mark(point.size_bytes, of(point).times(factor))
+        for point in sweep(part.cases[0])
+        if point.size_bytes
+    )
+    return Curve(name or part.label or "measured", marks)
+
+
+def bandwidth_panel(parts: Sequence[Facet], panel: str, title: str, names: Sequence[str]) -> Lines:
+    """Bandwidth by message size, a curve a case."""
+    return Lines(
+        panel,
+        title,
+        sizes_of([part.cases[0] for part in parts]),
+        Axis("bandwidth (GB/s)", "log"),
+        tuple(
+            curve(part, lambda point: point.rate, 1e-9, name)
+            for part, name in zip(parts, names, strict=True)
+        ),
+    )
+
+
+def _figure(cases: Sequence[MeasuredCase], title: str, context: Context, *, timed: bool) -> Figure:
+    parts = facets(cases, ())
+    time = Lines(
+        "time",
+        "Half round trip",
+        sizes_of(cases),
+        Axis("half round trip (µs)", "log"),
+        tuple(curve(part, half_round_trip, 1e6) for part in parts),
+    )
+    bandwidth = bandwidth_panel(parts, "bandwidth", "Bandwidth", ["" for _ in parts])
+    return Figure(
+        id="pingpong" if timed else "streams",
+        kind="pingpong",
+        title=context.title(title),
+        panels=(time, bandwidth) if timed else (bandwidth,),
+        alt=_alt(cases[0], title),
+        notes=of_launches(cases, BARS),
+    )
+
+
+def _alt(case: MeasuredCase, title: str) -> str:
+    points = [point for point in sweep(case) if point.size_bytes]
+    best = max(points, key=lambda point: point.rate.value)
+    return (
+        f"{title}. {size(points[0].size_bytes)}: a step of {seconds(points[0].time.value)}; "
+        f"highest bandwidth {rate(best.rate.value)} at {size(best.size_bytes)}."
+    )

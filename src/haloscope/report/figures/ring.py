@@ -1,0 +1,59 @@
+"""Time of a cycle round the ring by number of processes, with its straight pieces: Figure 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.fits import ring_model
+from haloscope.quantities import seconds
+from haloscope.report.context import Context
+from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, counts, mark
+from haloscope.report.figures.pingpong import BARS
+from haloscope.stats.estimates import mean_interval
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """A figure for every combination of the other settings."""
+    own = [case for case in cases if case.kernel == "ring" and case.launches]
+    return [_figure(part, context) for part in facets(own, ("nodes", "ppn"))]
+
+
+def _figure(part: Facet, context: Context) -> Figure:
+    own = sorted(part.cases, key=lambda case: case.ranks)
+    measured = Curve(
+        "measured",
+        tuple(mark(case.ranks, mean_interval(case.times_s).times(1e6)) for case in own),
+        joined=False,
+    )
+    model = ring_model(own)
+    pieces = tuple(
+        Curve(
+            f"{piece.level.name.replace('-', ' ')}: {seconds(piece.latency_s.value)} a message",
+            tuple(
+                Mark(float(ranks), 1e6 * float(time))
+                for ranks, time in zip(ends, piece.predict(ends), strict=True)
+            ),
+            model=True,
+        )
+        for piece in (model.pieces if model else ())
+        for ends in [np.array([piece.level.first_ranks, piece.level.last_ranks], float)]
+    )
+    return Figure(
+        id="ring",
+        kind="ring",
+        title=context.title("Time of a cycle round the ring", part.label),
+        panels=(
+            Lines(
+                "cycle",
+                "A cycle by processes",
+                Axis("processes N", ticks=counts([case.ranks for case in own])),
+                Axis("cycle (µs)"),
+                (measured, *pieces),
+            ),
+        ),
+        alt=f"Time of a cycle for {own[0].ranks} to {own[-1].ranks} processes.",
+        notes=(BARS, "Lines: T = a + 2 T_l N, fitted level by level.") if model else (BARS,),
+    )

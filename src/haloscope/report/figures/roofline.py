@@ -1,0 +1,123 @@
+"""Roofline of jacobi3d's variants: what memory and core allow, and what each variant reaches.
+
+After Williams, Waterman and Patterson, Communications of the ACM 52, 2009: a program that does so
+many operations on each byte of memory can't do more than the memory's bandwidth times as many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.jacobi import triads
+from haloscope.analysis.sweeps import capacities
+from haloscope.quantities import count, number
+from haloscope.report.context import Context
+from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, mark, powers_of_two
+from haloscope.stats.estimates import Estimate
+
+FLOPS_PER_UPDATE = 6
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """One figure, where the memory's bandwidth was measured and a mesh larger than the caches."""
+    swept = [case for case in cases if case.kernel == "jacobi3d" and case.launches]
+    memory = triads(context.all_cases)
+    best = _best(case for case in swept if not _in_cache(case, context) and case.cores in memory)
+    if not best:
+        return []
+    cores = sorted({case.cores for case in best})
+    guides = {_variant(case): _intensity(case) for case in best}
+    ends = min(guides.values()) / 2, max(guides.values()) * 2
+    curves = [*_reached(best, cores), *_bounds(swept, cores, ends, context)]
+    y = Axis("Gflop/s", "log2", powers_of_two([m.y for curve in curves for m in curve.marks]))
+    return [
+        Figure(
+            id="roofline",
+            kind="roofline",
+            title=context.title("Roofline of the variants of jacobi3d"),
+            panels=(
+                Lines(
+                    "roofline",
+                    "",
+                    Axis("operations on each byte of memory", "log2", _TICKS),
+                    y,
+                    tuple(curves),
+                    tuple((x, name) for name, x in guides.items()),
+                ),
+            ),
+            alt=". ".join(_told(case) for case in best),
+            notes=(
+                "Dashed: the triad's bandwidth times the operations on each byte; an update is "
+                f"{FLOPS_PER_UPDATE} operations. Bytes are those that the variant's algorithm "
+                "moves: caches can't make them fewer. Of several settings of a variant on as many "
+                "cores, the fastest.",
+            ),
+        )
+    ]
+
+
+_TICKS = tuple((2.0**k, f"1/{2**-k}" if k < 0 else f"{2**k}") for k in range(-4, 7))
+
+
+def _best(cases: Iterable[MeasuredCase]) -> list[MeasuredCase]:
+    """The fastest case of each variant on each number of cores."""
+    best: dict[tuple[str, int], MeasuredCase] = {}
+    for case in cases:
+        key = (_variant(case), case.cores)
+        if key not in best or _rate(case).value > _rate(best[key]).value:
+            best[key] = case
+    return [best[key] for key in sorted(best)]
+
+
+def _bounds(
+    swept: Sequence[MeasuredCase],
+    cores: Sequence[int],
+    ends: tuple[float, float],
+    context: Context,
+) -> Iterator[Curve]:
+    """What memory allows by operations on each byte, and the cache, which has no such limit."""
+    memory = triads(context.all_cases)
+    for style, number_ in enumerate(cores):
+        marks = tuple(Mark(x, x * memory[number_].value / 1e9) for x in ends)
+        yield Curve(f"memory, {count(number_, 'core')}", marks, bound=True, style=style)
+    alone = [case for case in swept if case.cores == 1 and _in_cache(case, context)]
+    if alone:
+        highest = max(alone, key=lambda case: _rate(case).value)
+        marks = tuple(Mark(x, _rate(highest).value / 1e9) for x in ends)
+        yield Curve("in the cache, 1 core", marks, bound=True)
+
+
+def _reached(best: Sequence[MeasuredCase], cores: Sequence[int]) -> Iterator[Curve]:
+    """A curve for each number of cores, with a mark for each variant."""
+    for style, number_ in enumerate(cores):
+        own = [case for case in best if case.cores == number_]
+        marks = tuple(mark(_intensity(case), _rate(case).times(1e-9)) for case in own)
+        yield Curve(f"reached, {count(number_, 'core')}", marks, joined=False, style=style)
+
+
+def _variant(case: MeasuredCase) -> str:
+    return str(case.settings["variant"])
+
+
+def _in_cache(case: MeasuredCase, context: Context) -> bool:
+    """Do both meshes of a rank fit into its share of the last cache?"""
+    held = capacities(case, context.machine)
+    points = case.number("L") ** 3 if case.settings.get("size") == "cubes" else float("inf")
+    return bool(held) and 2 * 8 * points * case.ranks <= held[-1][1]
+
+
+def _rate(case: MeasuredCase) -> Estimate:
+    found = case.estimate(case.sample(lambda record: record.result["mlups"]))
+    assert found is not None
+    return found.times(1e6 * FLOPS_PER_UPDATE)
+
+
+def _intensity(case: MeasuredCase) -> float:
+    (phase,) = (each for each in case.launches[0].phases if each["name"] == "sweep")
+    return float(phase["flops"] / phase["bytes"])
+
+
+def _told(case: MeasuredCase) -> str:
+    rate = _rate(case).value / FLOPS_PER_UPDATE / 1e6
+    return f"{_variant(case)}, {count(case.cores, 'core')}: {number(rate)} MLUP/s"

@@ -1,0 +1,95 @@
+"""A star forest's operation by what a rank sends: the whole, its parts, and the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from haloscope.analysis.cases import Facet, MeasuredCase, facets_by_kernel
+from haloscope.analysis.split_phase import split_phase_model
+from haloscope.analysis.sweeps import sweep
+from haloscope.models.split_phase import MESSAGES, MOVES, SplitPhase, both
+from haloscope.models.sweep import Array
+from haloscope.quantities import size
+from haloscope.report.context import Context
+from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, mark, size_ticks
+from haloscope.report.tables.split_phase import switch_text
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """A figure a case that has parts: times, and how far the model is off."""
+    own = [case for case in cases if split_phase_model(case)]
+    return [_figure(part, context) for part in facets_by_kernel(own)]
+
+
+def _figure(part: Facet, context: Context) -> Figure:
+    (case,) = part.cases
+    model = split_phase_model(case)
+    if model is None:
+        raise ValueError("a case without parts")
+    x = Axis("sent by a rank", "log2", size_ticks(list(model.data.remote_bytes)))
+    return Figure(
+        id="split_phase",
+        kind="split_phase",
+        title=context.title(f"Parts of an operation, {case.kernel}", part.label),
+        panels=(
+            Lines(
+                "parts",
+                "Whole, parts and model, one way",
+                x,
+                Axis("time (µs)", "log"),
+                (_whole(case, model), *_parts(model), *_models(model)),
+                guides=_switch(model),
+            ),
+            Lines(
+                "residuals",
+                "Parts added up, less the whole",
+                x,
+                Axis("of the measured time (%)"),
+                tuple(
+                    Curve(name, _marks(model, 100 * (added / model.whole_s - 1), zero=True))
+                    for name, added in (
+                        ("with max()", model.composed_s(overlap=True)),
+                        ("as a sum", model.composed_s(overlap=False)),
+                        ("fitted, with max()", model.residuals.predicted_s),
+                    )
+                ),
+            ),
+        ),
+        alt=switch_text(model),
+        notes=(f"{model.source}. {switch_text(model)}",),
+    )
+
+
+def _whole(case: MeasuredCase, model: SplitPhase) -> Curve:
+    points = sorted(sweep(case), key=lambda point: point.size_bytes)
+    marks = tuple(
+        mark(float(at), point.time.times(0.5e6))
+        for at, point in zip(model.data.remote_bytes, points, strict=True)
+    )
+    return Curve("whole", marks)
+
+
+def _parts(model: SplitPhase) -> list[Curve]:
+    curves = [
+        Curve(name, _marks(model, 0.5e6 * both(model.parts_s, name))) for name in (MESSAGES, *MOVES)
+    ]
+    return [curve for curve in curves if curve.marks]
+
+
+def _models(model: SplitPhase) -> tuple[Curve, Curve]:
+    fitted = _marks(model, 0.5e6 * model.residuals.predicted_s)
+    added = _marks(model, 0.5e6 * model.composed_s(overlap=False))
+    return Curve("model", fitted, model=True), Curve("sum of parts", added, model=True)
+
+
+def _marks(model: SplitPhase, values: Array, *, zero: bool = False) -> tuple[Mark, ...]:
+    """A mark a size; on a logarithmic axis without those that take no time."""
+    return tuple(
+        Mark(float(at), float(value))
+        for at, value in zip(model.data.remote_bytes, values, strict=True)
+        if zero or value > 0
+    )
+
+
+def _switch(model: SplitPhase) -> tuple[tuple[float, str], ...]:
+    return tuple((at, size(at)) for at in model.crossings_bytes)

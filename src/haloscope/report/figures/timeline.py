@@ -1,0 +1,87 @@
+"""One step as each rank saw it, as in figures 8, 10 and 11 of the report on Summit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from haloscope.analysis.cases import Facet, MeasuredCase, facets_by_kernel
+from haloscope.quantities import SECONDS, count, seconds, size, unit_of
+from haloscope.report.context import Context
+from haloscope.report.figures.model import Bar, Figure, Gantt
+
+MOST_RANKS = 16
+"""Rows that can be read."""
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
+    """A figure a case with a timeline: its first point and its last."""
+    own = [case for case in cases if _recorded(case)]
+    return [_figure(part, context) for part in facets_by_kernel(own)]
+
+
+def _recorded(case: MeasuredCase) -> Sequence[Mapping[str, Any]]:
+    """The last launch's timelines, one a point."""
+    return case.launches[-1].timeline if case.launches else ()
+
+
+def _figure(part: Facet, context: Context) -> Figure:
+    (case,) = part.cases
+    traces = _recorded(case)
+    chosen = sorted({0, len(traces) - 1})
+    panels = tuple(_panel(case, traces[point], point) for point in chosen)
+    worst = max(trace["clock_error_s"] for trace in traces)
+    notes = [
+        "One step of its own, of one launch, after one that warmed up; its parts are timed, which "
+        "takes time. Thin bars: phases that the bars above them are parts of.",
+        f"Clocks agree to {seconds(worst)}." if worst else "All ranks read one clock.",
+    ]
+    ranks = len(traces[0]["ranks"])
+    if case.ranks > min(ranks, MOST_RANKS):
+        notes.append(f"The first {min(ranks, MOST_RANKS)} of {case.ranks} ranks.")
+    longest = max(panels[-1].bars, key=lambda bar: bar.end - bar.begin)
+    return Figure(
+        id="timeline",
+        kind="timeline",
+        title=context.title(f"One step by rank, {case.kernel}", part.label),
+        panels=panels,
+        alt=f"Phases of {count(ranks, 'rank')} over time. Longest: {longest.name}.",
+        notes=tuple(notes),
+    )
+
+
+def _panel(case: MeasuredCase, trace: Mapping[str, Any], point: int) -> Gantt:
+    ranks = trace["ranks"][:MOST_RANKS]
+    start_s = min((span[2] for spans in ranks for span in spans), default=0.0)
+    end_s = max((span[3] for spans in ranks for span in spans), default=0.0)
+    factor, unit = unit_of(end_s - start_s, SECONDS)
+
+    def at(time_s: float) -> float:
+        return (time_s - start_s) / factor
+
+    bars = tuple(
+        Bar(rank, name, at(begin), at(end), _holds_others(spans, depth, begin, end))
+        for rank, spans in enumerate(ranks)
+        for name, depth, begin, end in spans
+    )
+    return Gantt(
+        f"point{point}",
+        _name(case, point),
+        f"time ({unit})",
+        tuple(f"rank {rank}" for rank in range(len(ranks))),
+        bars,
+    )
+
+
+def _holds_others(
+    spans: Sequence[tuple[str, int, float, float]], depth: int, begin: float, end: float
+) -> bool:
+    return any(one[1] > depth and begin <= one[2] and one[3] <= end for one in spans)
+
+
+def _name(case: MeasuredCase, point: int) -> str:
+    points = case.launches[-1].points
+    if not points:
+        return ""
+    told = points[point]
+    return f"n = {told['n']}" if "n" in told else size(told["size_bytes"])

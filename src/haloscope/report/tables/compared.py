@@ -1,0 +1,186 @@
+"""Two sets of cases set against each other, case by case: before and after, here and there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from haloscope.analysis.cases import MeasuredCase, name_of
+from haloscope.analysis.comparison import Contrast, Measure, contrasts, measures, step
+from haloscope.quantities import count
+from haloscope.report.tables.contrast import COLUMNS, cells, explain
+from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
+from haloscope.report.tables.notebook import Notebook, left_out
+from haloscope.study.settings import Setting
+
+_COLUMNS = (
+    Column("case", "case", align="left"),
+    Column("point", "point", align="left"),
+    Column("first_s", "first", "time"),
+    Column("second_s", "second", "time"),
+    *COLUMNS,
+)
+_SWEEPS = (
+    Column("case", "case", align="left"),
+    Column("points", "points"),
+    Column("faster", "faster"),
+    Column("slower", "slower"),
+    Column("open", "open"),
+    Column("least", "least", "times as fast"),
+    Column("most", "most", "times as fast"),
+)
+_ELSEWHERE = ("runner",)
+"""Settings that say where a case was run rather than what it is."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What came of it.
+
+    tables:    sweeps, a row each, and cases that are one time; none where no case is in both.
+    details:   every comparison in a row of its own; None likewise.
+    contrasts: all comparisons, corrected together.
+    """
+
+    tables: tuple[Table, ...]
+    details: Table | None
+    contrasts: tuple[Contrast, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def headline(self) -> str:
+        """ "75 comparisons: 3 faster, 72 no difference shown." """
+        found = Counter(one.verdict for one in self.contrasts)
+        words = [f"{number} {verdict}" for verdict, number in found.most_common()]
+        return f"{count(len(self.contrasts), 'comparison')}: {', '.join(words)}."
+
+
+def compare_cases(
+    first: Sequence[MeasuredCase], second: Sequence[MeasuredCase], seed: int = 0
+) -> Compared:
+    """Every case of the first set against the one of the same settings in the second.
+
+    Where the two sets were each measured with one toolchain, and not with the same one, toolchains
+    are what is compared: they need not be the same. Cases without a counterpart are named.
+    """
+    ignored = _ELSEWHERE + (("toolchain",) if _toolchain_differs(first, second) else ())
+    counterparts = {_key(case, ignored): case for case in second}
+    pairs = [
+        (case, counterparts[key]) for case in first if (key := _key(case, ignored)) in counterparts
+    ]
+    paired = {id(case) for pair in pairs for case in pair}
+    notes = [
+        f"Only in the {which}: {name_of(case, [*first, *second])}."
+        for which, cases in (("first", first), ("second", second))
+        for case in cases
+        if id(case) not in paired
+    ]
+    notes += [line for cases in (first, second) for line in left_out(cases, cases)]
+    if ignored != _ELSEWHERE:
+        names = [str(cases[0].settings.get("toolchain")) for cases in (first, second)]
+        notes.insert(0, f"Toolchains compared: {names[0]} (first) and {names[1]} (second).")
+    found = contrasts([pair for one, other in pairs for pair in _measures(one, other)], seed)
+    sweeps, alone = _groups(found)
+    tables = []
+    if sweeps:
+        tables.append(_sweeps(sweeps, first))
+    if alone:
+        tables.append(_details("compare", "First and second compared", alone, first))
+    details = _details("comparisons", "Every comparison", found, first) if found else None
+    return Compared(tuple(tables), details, tuple(found), tuple(dict.fromkeys(notes)))
+
+
+def _toolchain_differs(first: Sequence[MeasuredCase], second: Sequence[MeasuredCase]) -> bool:
+    """One toolchain in each set, and not the same one?"""
+    names = [{case.settings.get("toolchain") for case in cases} for cases in (first, second)]
+    return all(len(one) == 1 for one in names) and names[0] != names[1]
+
+
+def _key(case: MeasuredCase, ignored: Sequence[str]) -> frozenset[tuple[str, Setting]]:
+    return frozenset((name, v) for name, v in case.settings.items() if name not in ignored)
+
+
+def _measures(first: MeasuredCase, second: MeasuredCase) -> list[tuple[Measure, Measure]]:
+    """Their steps, or the points of a sweep that both have; without a good launch, the step."""
+    theirs: Mapping[str, Measure] = {measure.what: measure for measure in measures(second)}
+    common = [(own, theirs[own.what]) for own in measures(first) if own.what in theirs]
+    return common or [(step(first), step(second))]
+
+
+def _groups(found: Sequence[Contrast]) -> tuple[list[list[Contrast]], list[Contrast]]:
+    """The comparisons of every sweep together, and those that are alone."""
+    groups: dict[tuple[str, str], list[Contrast]] = {}
+    for one in found:
+        groups.setdefault((one.first.case.id, one.first.group), []).append(one)
+    several = [own for own in groups.values() if len(own) > 1]
+    return several, [one for own in groups.values() if len(own) == 1 for one in own]
+
+
+def _sweeps(sweeps: Sequence[Sequence[Contrast]], among: Sequence[MeasuredCase]) -> Table:
+    every = [one for own in sweeps for one in own]
+    notebook = _notebook(every)
+    rows = tuple(_sweep(own, among, notebook) for own in sweeps)
+    explain(every, notebook)
+    notebook.note("open: no difference shown, or none could be. least, most: over all points.")
+    if any(one.first.case.kernel == "pingpong" for one in every):
+        notebook.note("Ping-pongs by the time of a message one way, streams by the time a message.")
+    title = "Sweeps of first and second compared, point by point"
+    return Table("sweeps", "compare", title, _SWEEPS, rows, notebook.notes())
+
+
+def _sweep(
+    own: Sequence[Contrast], among: Sequence[MeasuredCase], notebook: Notebook
+) -> tuple[Cell, ...]:
+    verdicts = Counter(one.verdict for one in own)
+    faster, slower = verdicts["faster"], verdicts["slower"]
+    measure = own[0].first
+    group = "" if measure.group == "sizes" else f", {measure.group}"
+    rated = sorted((one for one in own if one.ratio), key=_ratio)
+    ends = (_where(rated[0], notebook), _where(rated[-1], notebook)) if rated else (missing(),) * 2
+    return (
+        label(f"{name_of(measure.case, among)}{group}"),
+        plain(len(own)),
+        Cell(faster, str(faster), tone="good" if faster else ""),
+        Cell(slower, str(slower), tone="bad" if slower else ""),
+        plain(len(own) - faster - slower),
+        *ends,
+    )
+
+
+def _ratio(one: Contrast) -> float:
+    return one.ratio.value if one.ratio else 1.0
+
+
+def _where(one: Contrast, notebook: Notebook) -> Cell:
+    """A ratio with the point that it is at: a size, or the sign of a parameter."""
+    cell = notebook.estimate(one.ratio, one.second.case)
+    if one.first.group == "parameters":
+        return replace(cell, also=f"of {one.first.what.split()[-1]}")
+    return replace(cell, also=f"at {one.first.what.removeprefix(one.first.group).strip()}")
+
+
+def _details(
+    name: str, title: str, found: Sequence[Contrast], among: Sequence[MeasuredCase]
+) -> Table:
+    notebook = _notebook(found)
+    rows = tuple(_row(one, among, notebook) for one in found)
+    explain(found, notebook)
+    alone = not any(one.first.what for one in found)
+    columns = _COLUMNS[:1] + _COLUMNS[2:] if alone else _COLUMNS
+    rows = tuple(row[:1] + row[2:] for row in rows) if alone else rows
+    return Table(name, "compare", title, columns, rows, notebook.notes(), 1 if alone else 2)
+
+
+def _notebook(found: Sequence[Contrast]) -> Notebook:
+    return Notebook([], [case for one in found for case in (one.first.case, one.second.case)])
+
+
+def _row(one: Contrast, among: Sequence[MeasuredCase], notebook: Notebook) -> tuple[Cell, ...]:
+    return (
+        label(name_of(one.first.case, among)),
+        label(one.first.what),
+        notebook.estimate(one.first.time, one.first.case, one.first.scale),
+        notebook.estimate(one.second.time, one.second.case, one.second.scale),
+        *cells(one, notebook),
+    )

@@ -1,0 +1,40 @@
+"""The columns that say how a comparison went: ratio, p, verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from haloscope.analysis.comparison import ALPHA, Contrast, launches_needed
+from haloscope.quantities import count, probability
+from haloscope.report.tables.model import Cell, Column, Tone, missing, plain
+from haloscope.report.tables.notebook import Notebook
+
+COLUMNS = (
+    Column("times_as_fast", "times as fast"),
+    Column("p_adjusted", "p"),
+    Column("verdict", "verdict", align="left"),
+)
+_TONES: Mapping[str, Tone] = {"faster": "good", "slower": "bad", "not measured": "warning"}
+
+
+def cells(contrast: Contrast, notebook: Notebook) -> tuple[Cell, Cell, Cell]:
+    """Ratio with its interval, corrected p-value, verdict."""
+    verdict = Cell(contrast.verdict, contrast.verdict, tone=_TONES.get(contrast.verdict, ""))
+    if contrast.ratio is None:
+        return missing(), plain(contrast.adjusted, probability(contrast.adjusted)), verdict
+    ratio = notebook.estimate(contrast.ratio, contrast.second.case)
+    return ratio, plain(contrast.adjusted, probability(contrast.adjusted)), verdict
+
+
+def explain(shown: Sequence[Contrast], notebook: Notebook) -> None:
+    """Notes on the test and on its correction."""
+    tests = [contrast for contrast in shown if contrast.comparison]
+    if tests:
+        number_of = count(tests[0].family, "comparison")
+        notebook.note(
+            "times as fast: ratio of medians. p: two-sided Mann-Whitney over launches, Holm's "
+            f"correction for {number_of}; a difference is shown at p ≤ {ALPHA}."
+        )
+    if any(contrast.verdict == "too few launches to tell" for contrast in shown):
+        needed = launches_needed(tests[0].family)
+        notebook.note(f"To tell, {needed} launches on each side are enough (--launches {needed}).")

@@ -1,0 +1,106 @@
+"""Error, iterations, time and memory by mesh: table 3.1 of both HPCF papers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
+from haloscope.quantities import MISSING, number, scientific, size
+from haloscope.report.context import Context
+from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
+from haloscope.report.tables.notebook import Notebook
+
+_KINDS = ("convergence",)
+_COLUMNS = (
+    Column("n", "N", align="left"),
+    Column("dof", "DOF"),
+    Column("error_max", "max error"),
+    Column("error_ratio", "ratio"),
+    Column("iterations", "#iter"),
+    Column("time_s", "wall time"),
+    Column("memory_predicted_bytes", "predicted", "memory"),
+    Column("memory_observed_bytes", "observed", "memory"),
+)
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """One table a solver variant: for each mesh the case with the fewest processes and threads."""
+    solved = [c for c in cases if c.kernel == "poisson_cg" and not c.settings.get("iterations")]
+    axes = ("n", "nodes", "ppn", "threads", "exchange", "decomposition", "places", "bind")
+    return [_table(part, context) for part in facets(solved, axes)]
+
+
+def _table(part: Facet, context: Context) -> Table:
+    own = [
+        _smallest([c for c in part.cases if c.number("n") == n]) for n in values(part.cases, "n")
+    ]
+    notebook = Notebook(own, context.all_cases)
+    parallel = [case for case in own if case.cores > 1]
+    for case in parallel:
+        notebook.note(
+            f"N = {case.number('n')}: {case.ranks} processes of {case.number('threads')} threads."
+        )
+    errors = {case.number("n"): case.result("error_max") for case in own}
+    rows = tuple(_row(case, errors, notebook, context) for case in own)
+    notebook.note("ratio: error on the mesh half as fine over error; second order gives about 4.")
+    return Table(
+        id="convergence",
+        kind="convergence",
+        title=context.title("Convergence study", part.label),
+        columns=_COLUMNS,
+        rows=rows,
+        notes=notebook.notes(),
+    )
+
+
+def _smallest(cases: list[MeasuredCase]) -> MeasuredCase:
+    """Of one mesh's cases the one with a good launch and the fewest cores."""
+    return min(cases, key=lambda case: (not case.launches, case.cores))
+
+
+def _row(
+    case: MeasuredCase, errors: dict[int, float | None], notebook: Notebook, context: Context
+) -> tuple[Cell, ...]:
+    n = case.number("n")
+    find = context.library.find
+    if not case.launches:
+        rest = (missing(), missing(), missing(), notebook.absent(case), missing(), missing())
+        return (label(str(n), n), plain(n * n, f"{n * n:,}"), *rest)
+    coarse, error, iterations = errors.get(n // 2), errors[n], case.result("iterations")
+    ratio = coarse / error if coarse and error and n % 2 == 0 else None
+    memory = case.launches[0].memory or {}
+    published_iterations = find(case, "iterations", _KINDS, ("n",))
+    if published_iterations and iterations != published_iterations.value:
+        share = iterations / published_iterations.value - 1
+        notebook.note(f"N = {n}: iterations differ from the published by {100 * share:+.2f} %.")
+    return (
+        label(str(n), n),
+        plain(n * n, f"{n * n:,}"),
+        notebook.beside(plain(error, scientific(error)), find(case, "error_max", _KINDS, ("n",))),
+        plain(ratio, MISSING if ratio is None else number(ratio)),
+        notebook.beside(_whole(iterations), published_iterations),
+        notebook.time(case, find(case, "time_s", _KINDS)),
+        _bytes(memory.get("predicted_bytes")),
+        _observed(case, notebook, context),
+    )
+
+
+def _whole(value: int | None) -> Cell:
+    return missing() if value is None else plain(value, f"{value:,}")
+
+
+def _bytes(value: float | None) -> Cell:
+    return plain(value, size(value))
+
+
+def _observed(case: MeasuredCase, notebook: Notebook, context: Context) -> Cell:
+    """Memory in use (VmRSS, over all processes), beside the published figure in its own unit."""
+    observed = max(case.sample(lambda r: (r.memory or {}).get("rss_bytes")), default=None)
+    cell = _bytes(observed)
+    for column, unit in (("memory_observed_mb", 2**20), ("memory_observed_gb", 2**30)):
+        published = context.library.find(case, column, _KINDS)
+        if published:
+            in_bytes = replace(published, text=size(published.value * unit))
+            return notebook.beside(cell, in_bytes)
+    return cell

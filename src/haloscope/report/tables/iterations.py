@@ -1,0 +1,55 @@
+"""Iterations a second of the variants of poisson_cg by ranks, and which is fastest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.iteration_rates import Paces, paces
+from haloscope.quantities import PER_SECOND, number
+from haloscope.report.context import Context
+from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
+from haloscope.report.tables.notebook import Notebook
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """A table for every combination of the other settings."""
+    return [_table(one, context) for one in paces(cases)]
+
+
+def _table(found: Paces, context: Context) -> Table:
+    notebook = Notebook(found.part.cases, context.all_cases)
+    rows = tuple(_row(found, ranks, notebook) for ranks in found.by_ranks)
+    if "pipelined" in found.variants and any(case.simulated for case in found.part.cases):
+        notebook.note(
+            "pipelined, simulated: its sum travels by itself while ranks compute, as a network "
+            "that adds up, or a thread of its own, makes it do; libraries without either do less."
+        )
+    return Table(
+        id="iterations",
+        kind="iterations",
+        title=context.title("Iterations a second by variant", found.part.label),
+        columns=(
+            Column("ranks", "ranks", align="left"),
+            *(Column(f"{name}_per_s", name, "iterations a second") for name in found.variants),
+            Column("fastest", "fastest"),
+            Column("fastest_over_textbook", "over textbook"),
+        ),
+        rows=rows,
+        notes=notebook.notes(),
+    )
+
+
+def _row(found: Paces, ranks: int, notebook: Notebook) -> tuple[Cell, ...]:
+    row = found.by_ranks[ranks]
+    cells = []
+    for name in found.variants:
+        if name in row:
+            case, rate = row[name]
+            cells.append(notebook.estimate(rate, case, PER_SECOND))
+        else:
+            cells.append(missing())
+    best = max(row, key=lambda name: row[name][1].value)
+    gain = row[best][1].value / row["textbook"][1].value if "textbook" in row else None
+    over = missing() if gain is None else plain(gain, f"{number(gain)} ×")
+    return (label(str(ranks), ranks), *cells, plain(best), over)

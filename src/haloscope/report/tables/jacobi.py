@@ -1,0 +1,133 @@
+"""Jacobi's sweeps by ranks and grid: k, c, models and measurement, the published ones beside them.
+
+The form of tables IV to XI of the ORFEO report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.jacobi import Scaling, Swept, scalings
+from haloscope.models.jacobi import exchanged
+from haloscope.quantities import number, percent
+from haloscope.report.context import Context
+from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
+from haloscope.report.tables.notebook import Notebook
+
+if TYPE_CHECKING:
+    from haloscope.papers.file import Value
+    from haloscope.papers.tables import PaperTable
+
+_COLUMNS = (
+    Column("ranks", "N", align="left"),
+    Column("grid", "grid", align="left"),
+    Column("neighbours", "k"),
+    Column("volume_mb", "c (MB)"),
+    Column("model_mlups", "MLUP/s", "model (14)"),
+    Column("model_ratio", "N P₁ / P", "model (14)"),
+    Column("detailed_mlups", "MLUP/s", "better model"),
+    Column("detailed_error", "off by", "better model"),
+    Column("mlups", "MLUP/s", "measured"),
+    Column("ratio", "N P₁ / P", "measured"),
+    Column("published_model_mlups", "model", "published (MLUP/s)"),
+    Column("published_mlups", "measured", "published (MLUP/s)"),
+    Column("published_ratio", "N P₁ / P", "published (MLUP/s)"),
+)
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """A table for every combination of the other settings, over ranks and grids."""
+    return [_table(one, context) for one in scalings(cases, context.all_cases)]
+
+
+def _table(scaling: Scaling, context: Context) -> Table:
+    shown = [one.case for one in scaling.swept]
+    notebook = Notebook(shown, context.all_cases)
+    rows = tuple(_row(scaling, one, notebook, context) for one in scaling.swept)
+    for checked in scaling.models.values():
+        rms = percent(checked.residuals.relative_rms)
+        first, last = checked.valid
+        notebook.note(
+            f"{checked.model.name} model: {checked.model.source}. Off by {rms} (root mean square) "
+            f"over {first:.0f} to {last:.0f} ranks; nothing in it was fitted to these."
+        )
+    for why in scaling.lacking:
+        notebook.note(why)
+    if any(row[-2].value is not None for row in rows):
+        notebook.note(
+            "Published: the report's own program, for 1200^3 points; ours is another program."
+        )
+    return Table(
+        id="jacobi",
+        kind="jacobi",
+        title=context.title("Jacobi by ranks and grid", scaling.part.label),
+        columns=_COLUMNS,
+        rows=rows,
+        notes=notebook.notes(),
+        stub=2,
+    )
+
+
+def _row(scaling: Scaling, one: Swept, notebook: Notebook, context: Context) -> tuple[Cell, ...]:
+    sweep = one.sweep
+    traffic = exchanged(sweep.box, sweep.grid, sweep.value_bytes)
+    nodes = f" on {sweep.nodes} nodes" if sweep.nodes > 1 else ""
+    textbook, detailed = (scaling.predicted(name, one) for name in ("textbook", "detailed"))
+    measured = notebook.estimate(one.rate.times(1e-6), one.case)
+    off = None if detailed is None else detailed / one.rate.value - 1
+    return (
+        label(f"{sweep.ranks}{nodes}", sweep.ranks),
+        label(" × ".join(map(str, sweep.grid)), "x".join(map(str, sweep.grid))),
+        plain(traffic.faces),
+        plain(traffic.bytes / 1e6, number(traffic.bytes / 1e6)),
+        _rate(textbook),
+        _ratio(scaling, one, textbook),
+        _rate(detailed),
+        missing() if off is None else plain(off, f"{100 * off:+.1f} %"),
+        measured,
+        _ratio(scaling, one, one.rate.value),
+        *_published(published(one, context)),
+    )
+
+
+def _rate(value: float | None) -> Cell:
+    return missing() if value is None else plain(value / 1e6, number(value / 1e6))
+
+
+def _ratio(scaling: Scaling, one: Swept, value: float | None) -> Cell:
+    if scaling.alone is None or value is None:
+        return missing()
+    ratio = one.sweep.ranks * scaling.alone.rate.value / value
+    return plain(ratio, f"{ratio:.3f}")
+
+
+def _published(row: Mapping[str, Value] | None) -> tuple[Cell, ...]:
+    names = ("model_mlups", "mlups", "ratio")
+    if row is None:
+        return tuple(missing() for _ in names)
+    return tuple(plain(row[name], f"{row[name]:g}") for name in names)
+
+
+def published(one: Swept, context: Context) -> Mapping[str, Value] | None:
+    """The row of a published table of so many ranks in that grid, on those nodes and sockets.
+
+    Simulated cases have those of the cluster that is simulated; measured ones the thin nodes'.
+    """
+    for table in context.library.tables(("jacobi",)):
+        if not _is_of(table, one):
+            continue
+        for row in table.rows:
+            grid = (row["px"], row["py"], row["pz"])
+            if grid == one.sweep.grid:
+                return row
+    return None
+
+
+def _is_of(table: PaperTable, one: Swept) -> bool:
+    cluster = one.case.cluster or "orfeo-thin"
+    facts = table.facts
+    if (facts.get("cluster_file"), facts.get("nodes")) != (cluster, one.sweep.nodes):
+        return False
+    return one.sweep.ranks == 1 or facts.get("bind") == one.case.settings.get("bind")

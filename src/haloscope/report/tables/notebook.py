@@ -1,0 +1,223 @@
+"""Cells with their spread and marks, and the notes that these need.
+
+A Notebook goes along while one table is made. It sees every estimate that goes into a cell, so its
+notes say what kinds of spread the table shows, which cases are marked, and which launches were left
+out: never silently.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from haloscope.analysis.cases import MeasuredCase, name_of
+from haloscope.analysis.published import Reference
+from haloscope.quantities import PLAIN, SECONDS, Scale, clock, count, ends, listed, number, quantity
+from haloscope.report.tables.model import Cell, missing
+from haloscope.stats.estimates import Estimate
+
+OVERSUBSCRIBED, SIMULATED, VERIFIED, FITTED, LAUNCHES_MISSING = "†", "‡", "§", "¶", "*"
+NAMED_CASES = 3  #: of those that were not run; a study that was stopped early has hundreds
+
+
+class Notebook:
+    """Makes the cells of one table and keeps what its notes have to say."""
+
+    def __init__(self, cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> None:
+        """For a table that shows (or leaves out) these cases, named as they differ among others."""
+        self._cases = list(cases)
+        self._among = [*cases, *among]
+        self._estimates: dict[str, list[Estimate]] = {}
+        self._marks: set[str] = set()
+        self._extra: dict[str, None] = {}
+        self._sources: dict[str, None] = {}
+
+    def note(self, text: str) -> None:
+        """A further note; the same one counts once."""
+        self._extra[text] = None
+
+    def estimate(
+        self,
+        estimate: Estimate | None,
+        case: MeasuredCase,
+        scale: Scale = PLAIN,
+    ) -> Cell:
+        """A cell for an estimate of one case, with its spread and marks."""
+        if estimate is None:
+            return self.absent(case)
+        self._estimates.setdefault(estimate.method, []).append(estimate)
+        return Cell(
+            value=estimate.value,
+            text=quantity(estimate.value, scale),
+            low=estimate.low,
+            high=estimate.high,
+            spread=spread_text(estimate, scale),
+            marks=self._marks_of(case),
+        )
+
+    def time(self, case: MeasuredCase | None, published: Reference | None = None) -> Cell:
+        """A case's wall time: seconds with their spread, HH:MM:SS; the published one, the ratio."""
+        if case is None:
+            return missing()
+        cell = self.estimate(case.time, case, SECONDS)
+        if case.time is None:
+            return cell
+        also = clock(case.time.value) if case.time.value >= 1 else ""
+        cell = self.beside(replace(cell, also=also), published)
+        if published is None:
+            return cell
+        if case.simulated and case.settings.get("nodes") == 1:  # as `haloscope validate` has it
+            self._marks.add(FITTED)
+            cell = replace(cell, marks=cell.marks + FITTED)
+        if published.low <= 0:
+            return cell
+        self.note(f"k ×: {'simulated' if case.simulated else 'measured'} over published time.")
+        return replace(cell, ratio=f"{_over(published, case.time.value)} ×")
+
+    def beside(self, cell: Cell, published: Reference | None) -> Cell:
+        """A cell with its published counterpart."""
+        if published is None:
+            return cell
+        self._sources[published.source] = None
+        return replace(cell, published=published.text, published_value=published.value)
+
+    def absent(self, case: MeasuredCase) -> Cell:
+        """A cell for a case without a good launch: what became of it."""
+        outcomes = Counter(record.outcome for record in case.excluded)
+        return missing(outcomes.most_common(1)[0][0] if outcomes else "not run", warn=True)
+
+    def _marks_of(self, case: MeasuredCase) -> str:
+        marks = ""
+        if case.oversubscribed:
+            marks += OVERSUBSCRIBED
+        if case.simulated:
+            marks += SIMULATED + (VERIFIED if case.verified else "")
+        if case.excluded or (case.planned or 0) > len(case.launches):
+            marks += LAUNCHES_MISSING
+        self._marks.update(marks)
+        return marks
+
+    def notes(self) -> tuple[str, ...]:
+        """All notes, most important first."""
+        published = [f"Published: {listed(list(self._sources))}."] if self._sources else []
+        return (
+            *self._spread_notes(),
+            *self._mark_notes(),
+            *published,
+            *self._extra,
+            *self.left_out(),
+        )
+
+    def _spread_notes(self) -> list[str]:
+        texts = {
+            "rank interval": "[a, b]: rank-based interval of the median over {launches}, "
+            "confidence {confidence} or more.",
+            "normal interval": "[a, b]: mean over {launches} and its normal interval "
+            "(ORFEO report, formula 9), {confidence}.",
+            "bootstrap interval": "[a, b]: bootstrap interval over {launches}, {confidence}.",
+            "range": "a … b: smallest and largest of {launches}: too few for an interval.",
+            "repetitions": "(a … b): smallest and largest repetition inside the only launch: "
+            "no statement about other launches.",
+            "none": "A value without spread rests on {launches}: too few for an interval.",
+        }
+        notes = []
+        for method, text in texts.items():
+            if estimates := self._estimates.get(method):
+                attained = min(estimate.confidence or 0 for estimate in estimates)
+                launches = _launches([estimate.n for estimate in estimates])
+                notes.append(text.format(launches=launches, confidence=f"{100 * attained:.1f} %"))
+        return notes
+
+    def _mark_notes(self) -> list[str]:
+        texts = {
+            OVERSUBSCRIBED: "oversubscribed: processes or threads shared cores.",
+            SIMULATED: "simulated clock: deterministic, so without an interval.",
+            VERIFIED: "simulated with its arithmetic: the answer was computed and verified.",
+            FITTED: "one node: numbers of the cluster file may be from such published times.",
+            LAUNCHES_MISSING: "not all launches of this case are in the value: see below.",
+        }
+        return [f"{mark} {text}" for mark, text in texts.items() if mark in self._marks]
+
+    def left_out(self) -> list[str]:
+        """What was left out of the cases in the table, and why."""
+        return left_out(self._cases, self._among)
+
+
+def left_out(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> list[str]:
+    """A line for every reason to leave launches out; those not run case by case, or in one line."""
+    lines = _excluded(cases, among)
+    missing = {
+        name_of(case, among): (_total(case) - _seen(case), _total(case))
+        for case in cases
+        if _total(case) > _seen(case)
+    }
+    if len(missing) > NAMED_CASES:
+        not_run, total = (sum(each) for each in zip(*missing.values(), strict=True))
+        launches = count(total, "launch", "launches")
+        named = _named(list(missing))
+        lines.append(f"Not run: {not_run} of {launches} of {len(missing)} cases: {named}.")
+    else:
+        lines += [
+            f"Not run: {name}: {not_run} of {count(total, 'launch', 'launches')}."
+            for name, (not_run, total) in missing.items()
+        ]
+    return lines
+
+
+def _seen(case: MeasuredCase) -> int:
+    return len(case.launches) + len(case.excluded)
+
+
+def _total(case: MeasuredCase) -> int:
+    return max(case.planned or 0, _seen(case))
+
+
+def _named(names: Sequence[str]) -> str:
+    rest = len(names) - NAMED_CASES
+    return "; ".join([*names[:NAMED_CASES], *([f"and {rest} more"] if rest > 0 else [])])
+
+
+def _excluded(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> list[str]:
+    """What was left out, by outcome and the first reason that a case has for it."""
+    alike: dict[tuple[str, str], list[tuple[str, int, int]]] = {}
+    for case in cases:
+        for outcome in dict.fromkeys(record.outcome for record in case.excluded):
+            own = [record for record in case.excluded if record.outcome == outcome]
+            reason = next((record.reason for record in own if record.reason), "no reason recorded")
+            one = (name_of(case, among), len(own), _total(case))
+            alike.setdefault((outcome, _shortened(reason)), []).append(one)
+    lines = []
+    for (outcome, reason), cases_told in alike.items():
+        names, left, totals = zip(*cases_told, strict=True)
+        launches = f"{sum(left)} of {count(sum(totals), 'launch', 'launches')}"
+        lines.append(f"Left out: {_named(names)}: {launches} {outcome}: {reason}")
+    return lines
+
+
+def spread_text(estimate: Estimate, scale: Scale = PLAIN) -> str:
+    """The spread for people: [a, b] interval, a … b launches, (a … b) repetitions of one launch."""
+    if estimate.low is None or estimate.high is None:
+        return ""
+    low, high = ends(estimate.value, estimate.low, estimate.high, scale)
+    if estimate.method == "range":
+        return f"{low} … {high}"
+    return f"({low} … {high})" if estimate.method == "repetitions" else f"[{low}, {high}]"
+
+
+def _over(published: Reference, own: float) -> str:
+    """Own time over the published one to two digits; from, to where its digits leave it open."""
+    ratio, low, high = (own / one for one in (published.value, published.high, published.low))
+    if high - low > 0.1 * ratio:
+        return f"{number(low, 2)}–{number(high, 2)}"
+    return number(ratio, 2)
+
+
+def _launches(numbers: Sequence[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return count(low, "launch", "launches") if low == high else f"{low} to {high} launches"
+
+
+def _shortened(text: str, length: int = 200) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= length else f"{line[: length - 1]}…"

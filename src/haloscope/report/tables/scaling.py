@@ -1,0 +1,136 @@
+"""Observed speedup and observed efficiency, by p or over nodes and processes per node.
+
+By p, with the wall time: the form of tables 4.2 to 4.5 and 5.2 to 5.5 of HPCF-2010-6, meshes in
+rows, processes p in columns. With several numbers of processes per node that would be as many
+tables; they are rows then, and nodes the columns, as in walltime_grid, which has the wall time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from haloscope.analysis.cases import MeasuredCase, values
+from haloscope.analysis.scaling import Ladder, Scaling, scalings
+from haloscope.quantities import count, listed
+from haloscope.report.context import Context
+from haloscope.report.tables.model import Cell, Column, Table, label, lettered, missing
+from haloscope.report.tables.notebook import Notebook
+from haloscope.stats.estimates import Estimate
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """By p three tables for each scaling (wall time, speedup, efficiency), over nodes two.
+
+    Settings that were run on one p only have none.
+    """
+    return [table for scaling in scalings(cases) for table in _tables(scaling, context)]
+
+
+_MakeCell = Callable[[Ladder, MeasuredCase, Notebook, Context], Cell]
+
+
+def _tables(scaling: Scaling, context: Context) -> list[Table]:
+    forms: tuple[tuple[str, str, _MakeCell], ...] = (
+        ("time_s", "Wall time", _time),
+        ("speedup", "Observed speedup", _speedup),
+        ("efficiency", "Observed efficiency", _efficiency),
+    )
+    make = _over_nodes if scaling.is_grid else _by_p
+    return lettered(
+        [
+            make(key, context.title(title, scaling.label), cell, scaling, context)
+            for key, title, cell in forms
+            if not (scaling.is_grid and key == "time_s")
+        ]
+    )
+
+
+def _over_nodes(key: str, title: str, make: _MakeCell, scaling: Scaling, context: Context) -> Table:
+    shown = [case for one in scaling.ladders for case in one.own.values()]
+    notebook = Notebook(shown, context.all_cases)
+    nodes = values(shown, "nodes")
+
+    def row(one: Ladder) -> tuple[Cell, ...]:
+        on = {case.number("nodes"): case for case in one.own.values()}
+        steps = (on.get(k) for k in nodes)
+        cells = (make(one, case, notebook, context) if case else missing() for case in steps)
+        return (label(str(one.n), one.n), label(str(one.ppn), one.ppn), *cells)
+
+    rows = tuple(row(one) for one in scaling.ladders)
+    _note_references(scaling, notebook)
+    return Table(
+        id=f"scaling-{key}",
+        kind="scaling",
+        title=title,
+        columns=(
+            Column("n", "N", align="left"),
+            Column("ppn", "processes per node"),
+            *(Column(f"nodes_{k}_{key}", count(k, "node")) for k in nodes),
+        ),
+        rows=rows,
+        notes=notebook.notes(),
+        stub=2,
+    )
+
+
+def _by_p(key: str, title: str, make: _MakeCell, scaling: Scaling, context: Context) -> Table:
+    shown = [case for one in scaling.ladders for case in one.steps.values()]
+    notebook = Notebook(shown, context.all_cases)
+    across = sorted({case.cores for case in shown})
+
+    def row(one: Ladder) -> tuple[Cell, ...]:
+        steps = [one.steps.get(p) for p in across]
+        cells = (make(one, case, notebook, context) if case else missing() for case in steps)
+        return (label(str(one.n), one.n), *cells)
+
+    rows = tuple(row(one) for one in scaling.ladders)
+    if key != "time_s":
+        _note_references(scaling, notebook)
+    _note_exceptions(scaling, notebook)
+    heads = (Column(f"p_{p}_{key}", f"p = {p}") for p in across)
+    return Table(
+        id=f"scaling-{key.removesuffix('_s')}",
+        kind="scaling",
+        title=title,
+        columns=(Column("n", "N", align="left"), *heads),
+        rows=rows,
+        notes=notebook.notes(),
+    )
+
+
+def _time(_: Ladder, case: MeasuredCase, notebook: Notebook, context: Context) -> Cell:
+    found = context.library.find(case, "time_s", ("scaling", "walltime_grid"))
+    return notebook.time(case, found)
+
+
+def _speedup(one: Ladder, case: MeasuredCase, notebook: Notebook, context: Context) -> Cell:
+    return _ratio("speedup", one.speedup(case, context.seed), case, notebook, context)
+
+
+def _efficiency(one: Ladder, case: MeasuredCase, notebook: Notebook, context: Context) -> Cell:
+    return _ratio("efficiency", one.efficiency(case, context.seed), case, notebook, context)
+
+
+def _ratio(
+    column: str, ratio: Estimate | None, case: MeasuredCase, notebook: Notebook, context: Context
+) -> Cell:
+    published = context.library.find(case, column, ("scaling",)) if ratio else None
+    return notebook.beside(notebook.estimate(ratio, case), published)
+
+
+def _note_references(scaling: Scaling, notebook: Notebook) -> None:
+    references = dict.fromkeys(one.reference for one in scaling.ladders)
+    notebook.note(f"Speedup refers to {'; '.join(references)}.")
+
+
+def _note_exceptions(scaling: Scaling, notebook: Notebook) -> None:
+    """Which p could not be run at the table's own number of processes per node."""
+    others = {
+        p: case.number("ppn")
+        for one in scaling.ladders
+        for p, case in one.steps.items()
+        if one.ppn is not None and case.number("ppn") != one.ppn
+    }
+    if others:
+        words = [f"{own} for p = {p}" for p, own in sorted(others.items())]
+        notebook.note(f"Other processes per node: {listed(words)}.")

@@ -1,0 +1,165 @@
+"""A star forest's operation and its parts by size, with the split-phase model beside the whole.
+
+What section 6 of the report on Summit (Zhang, Mills, Smith 2020) proposes; one way, as its tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import isinf
+
+from haloscope.analysis.cases import Facet, MeasuredCase, facets_by_kernel
+from haloscope.analysis.split_phase import neighbours_model, split_phase_model
+from haloscope.analysis.sweeps import sweep
+from haloscope.models.split_phase import MESSAGES, MOVES, SplitPhase, both
+from haloscope.quantities import SECONDS, listed, percent, rate, seconds, size
+from haloscope.report.context import Context
+from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
+from haloscope.report.tables.notebook import Notebook
+from haloscope.stats.estimates import Estimate
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """One table a case that has parts."""
+    own = [case for case in cases if split_phase_model(case)]
+    return [_table(part, context) for part in facets_by_kernel(own)]
+
+
+def _table(part: Facet, context: Context) -> Table:
+    (case,) = part.cases
+    model = split_phase_model(case)
+    if model is None:
+        raise ValueError("a case without parts")
+    notebook = Notebook(part.cases, context.all_cases)
+    rows = tuple(_rows(case, model, notebook))
+    for text in _notes(case, model, context):
+        notebook.note(text)
+    return Table(
+        id="split_phase",
+        kind="split_phase",
+        title=context.title(f"Parts of an operation, {case.kernel}", part.label),
+        columns=(
+            Column("remote_bytes", "sent", align="left"),
+            Column("whole_s", "whole"),
+            Column("pack_s", "pack", "parts, each by itself"),
+            Column("messages_s", "messages", "parts, each by itself"),
+            Column("scatter_s", "scatter", "parts, each by itself"),
+            Column("unpack_s", "unpack", "parts, each by itself"),
+            Column("max_s", "with max()", "added up"),
+            Column("sum_s", "as a sum", "added up"),
+            Column("model_s", "fitted", "model"),
+            Column("longest", "longest part", align="left"),
+        ),
+        rows=rows,
+        notes=notebook.notes(),
+    )
+
+
+def _rows(case: MeasuredCase, model: SplitPhase, notebook: Notebook) -> Iterator[tuple[Cell, ...]]:
+    points = sorted(sweep(case), key=lambda point: point.size_bytes)
+    overlapped, summed = model.composed_s(overlap=True), model.composed_s(overlap=False)
+    for i, point in enumerate(points):
+        measured = model.whole_s[i]
+        yield (
+            label(size(model.data.remote_bytes[i]), model.data.remote_bytes[i]),
+            notebook.estimate(point.time.times(0.5), case, SECONDS),
+            *(_half(both(model.parts_s, name)[i]) for name in ("pack", MESSAGES, *MOVES[1:])),
+            _beside(overlapped[i], measured),
+            _beside(summed[i], measured),
+            _beside(model.residuals.predicted_s[i], measured),
+            label(model.longest(i)),
+        )
+
+
+def _half(step_s: float) -> Cell:
+    """One of the two operations of a step; nothing where there is nothing to do."""
+    if step_s == 0:
+        return missing()
+    return plain(0.5 * float(step_s), seconds(0.5 * float(step_s)))
+
+
+def _beside(predicted_s: float, measured_s: float) -> Cell:
+    """A prediction of the step, one way, and how far it is off."""
+    off = float(predicted_s / measured_s - 1)
+    time = 0.5 * float(predicted_s)
+    return replace(plain(time, seconds(time)), also=f"{100 * off:+.0f} %")
+
+
+def _notes(case: MeasuredCase, model: SplitPhase, context: Context) -> Iterator[str]:
+    yield "One way: half of a step, which is a broadcast and a reduction."
+    yield f"{model.source}; T_sync is 0: in this memory, a move is done when it returns."
+    yield "Below a sum of parts and the model: how far it is from the whole."
+    if case.simulated:
+        yield (
+            "Simulated: the step and each of its parts begin as ranks leave a barrier, up to a "
+            "latency apart, which the sum of small parts therefore has several times."
+        )
+    if model.scatters:
+        nearer = "the maximum" if model.nearer == "max" else "the sum"
+        yield (
+            f"The whole is nearer to {nearer} of messages and scatter: messages "
+            f"{'do' if model.nearer == 'max' else 'do not'} travel while the rank copies."
+        )
+    misfit = percent(model.residuals.relative_rms)
+    yield f"Fitted model: root mean square of the relative residuals {misfit}."
+    yield switch_text(model)
+    yield from (_parameters(part, model) for part in model.lines if model.lines[part])
+    alike = [other for other in context.all_cases if _network(other) == _network(case)]
+    if found := neighbours_model(alike):
+        per_byte = found.gap_s_per_byte
+        bandwidth = rate(1 / per_byte.value) if per_byte.value > 0 else "unbounded"
+        yield (
+            f"Messages to k neighbours, over all grids on this network: alpha = "
+            f"{seconds(found.alpha_s.value)}, g = {seconds(found.gap_s.value)}, 1/G = {bandwidth}, "
+            f"misfit {percent(found.relative_rms)} ({found.source})."
+        )
+
+
+def _network(case: MeasuredCase) -> tuple[object, ...]:
+    """What cases share whose messages go the same way: within a node, or between nodes."""
+    keys = ("kernel", "toolchain", "transport", "clock")
+    return (*(case.settings.get(key) for key in keys), case.number("nodes") > 1)
+
+
+def switch_text(model: SplitPhase) -> str:
+    """Which of scatter and messages takes longer at which sizes, in words."""
+    if not model.scatters:
+        return "Nothing stays in a rank, so that messages alone are between packing and unpacking."
+    places = model.crossings_bytes
+    ends = [
+        both(model.parts_s, "scatter")[at] >= both(model.parts_s, MESSAGES)[at] for at in (0, -1)
+    ]
+    first, last = ("The scatter takes longer" if end else "Messages take longer" for end in ends)
+    if not places:
+        return f"{last} at every size."
+    if len(places) == 1:
+        beyond = "the scatter" if ends[1] else "messages"
+        return f"{first} up to {size(places[0])} sent, {beyond} beyond."
+    between = listed([size(at) for at in places])
+    return f"{first} at first; the two change places at {between} sent."
+
+
+def _parameters(part: str, model: SplitPhase) -> str:
+    line = model.lines[part]
+    pieces = line.pieces if line else ()
+    told = [
+        f"{seconds(_rounded(piece.alpha_s.value))} + s / {_rate(piece.bandwidth_bytes_per_s)} "
+        f"({piece.label})"
+        for piece in pieces
+    ]
+    return f"{part}: {'; '.join(told)}."
+
+
+def _rounded(time_s: float) -> float:
+    """To a picosecond: simulated times leave a rounding error where there is no latency."""
+    return round(time_s, 12) + 0.0
+
+
+def _rate(bandwidth: Estimate) -> str:
+    """A bandwidth with its interval."""
+    if isinf(bandwidth.value) or (bandwidth.high is not None and isinf(bandwidth.high)):
+        return "∞"  # not to be told from a time that is the same for all sizes
+    if bandwidth.low is None or bandwidth.high is None:
+        return rate(bandwidth.value)
+    return f"{rate(bandwidth.value)} [{rate(bandwidth.low)}, {rate(bandwidth.high)}]"
