@@ -9,13 +9,13 @@ import pytest
 from recorded import MACHINE, Raw, cases, pingpong, poisson, stream, write_folder
 from test_fits_tables import overheads
 
-from haloscope.calibration import calibrate, summary
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import schema
 from haloscope.clusters.schema import Cluster
 from haloscope.commands.calibrate import execute
 from haloscope.errors import UserError
-from haloscope.node_calibration import quantity
+from haloscope.predict.calibration import calibrate, summary
+from haloscope.predict.node_calibration import quantity
 from haloscope.stats.estimates import Estimate
 
 

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
 from recorded import cases, pingpong, poisson
 
 from haloscope.errors import UserError
-from haloscope.local_validation import PREDICTED, STUDY, errors, predictions, validate
+from haloscope.predict.local_validation import PREDICTED, STUDY, errors, predictions, validate
 from haloscope.records.folder import ResultFolder, SavedPlan
 from haloscope.records.record import append
 from haloscope.run.progress import Teller

@@ -14,12 +14,12 @@ from haloscope.cli import main
 from haloscope.errors import UserError
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable
+from haloscope.predict.paper_validation import Cell, Errors, _Todo, _todo, tables_of
 from haloscope.run.places import Simulated, place
 from haloscope.run.workbench import Halobench, Workbench
 from haloscope.study import file as study_file
 from haloscope.study.plan import expand
 from haloscope.study.settings import settings_of
-from haloscope.validation import Cell, Errors, _Todo, _todo, tables_of
 
 BINARY = Path(__file__).resolve().parents[2] / "build" / "release" / "halobench"
 
@@ -143,7 +143,7 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     cells = [on(2**k, 32, 2, 52240.0) for k in range(6)]
-    monkeypatch.setattr("haloscope.validation.validate", lambda _table, _tell: cells)
+    monkeypatch.setattr("haloscope.predict.paper_validation.validate", lambda _table, _tell: cells)
     command = ["validate", "hpcf-2018-10", "--table", "4.1"]
 
     assert main(command) == 0

@@ -49,9 +49,9 @@ def execute(arguments: argparse.Namespace) -> int:
     from pathlib import Path
 
     from haloscope.analysis.dossier import open_folder
-    from haloscope.calibration import calibrate, summary
     from haloscope.clusters import file as cluster_file
     from haloscope.errors import UserError
+    from haloscope.predict.calibration import calibrate, summary
 
     name = arguments.name or platform.node() or "machine"
     path = _file_to_write(name)
@@ -77,9 +77,9 @@ def _file_to_write(name: str) -> Path:
     import re
     from pathlib import Path
 
-    from haloscope.calibration import SOURCE
     from haloscope.clusters import file as cluster_file
     from haloscope.errors import Problem, UserError
+    from haloscope.predict.calibration import SOURCE
 
     if not re.fullmatch(r"\w[\w.-]*", name):
         mend = "letters, digits, dots, dashes, underscores"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from haloscope import placeoptions
+from haloscope.commands import placeoptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from haloscope.errors import Problem
-    from haloscope.local_validation import Prediction
+    from haloscope.predict.local_validation import Prediction
+    from haloscope.predict.paper_validation import Cell
     from haloscope.run.progress import Teller
-    from haloscope.validation import Cell
 
 _DESCRIPTION = """\
 Simulate every readable cell of a paper's tables of wall times, or of Jacobi's updates a second, on
@@ -75,8 +75,8 @@ def execute(arguments: argparse.Namespace) -> int:
         raise UserError(problems)
     if arguments.paper == "local":
         return _local(arguments)
+    from haloscope.predict.paper_validation import tables_of, validate
     from haloscope.run.progress import Teller
-    from haloscope.validation import tables_of, validate
 
     tell, out = Teller(Console(stderr=True)), Console(highlight=False)
     cells: list[Cell] = []
@@ -123,7 +123,7 @@ def _local(arguments: argparse.Namespace) -> int:
     from rich.console import Console
 
     from haloscope.clusters.file import write
-    from haloscope.local_validation import validate
+    from haloscope.predict.local_validation import validate
     from haloscope.run.progress import Teller
 
     tell, out = Teller(Console(stderr=True)), Console(highlight=False)
@@ -141,7 +141,7 @@ def _local(arguments: argparse.Namespace) -> int:
 
 def _measure_local(tell: Teller) -> tuple[Path, int]:
     """A new folder of the study, and 1 if some launch of it did not end well."""
-    from haloscope.local_validation import STUDY
+    from haloscope.predict.local_validation import STUDY
     from haloscope.run import campaign
 
     real = campaign.start(campaign.Request(STUDY), tell).probed()
@@ -160,7 +160,7 @@ def _show_local(found: Sequence[Prediction], out: Console) -> None:
     """A line a prediction, kernel by kernel, and the errors."""
     from rich.table import Table
 
-    from haloscope.local_validation import errors
+    from haloscope.predict.local_validation import errors
     from haloscope.quantities import SECONDS, seconds
     from haloscope.report.tables.notebook import spread_text
 
@@ -182,7 +182,7 @@ def _show_local(found: Sequence[Prediction], out: Console) -> None:
 
 def _show(title: str, cells: Sequence[Cell], out: Console) -> None:
     """The table's own form, then the errors, reading by reading."""
-    from haloscope.validation import JACOBI
+    from haloscope.predict.paper_validation import JACOBI
 
     if cells[0].kind == JACOBI:
         _show_rates(title, cells, out)
@@ -243,8 +243,8 @@ def _rate(cell: Cell) -> str:
 
 
 def _show_errors(cells: Sequence[Cell], out: Console) -> None:
+    from haloscope.predict.paper_validation import SHORTEST_S, Errors
     from haloscope.quantities import count
-    from haloscope.validation import SHORTEST_S, Errors
 
     reading = f"{cells[0].reading}: " if cells[0].reading else ""
     for name, part in (

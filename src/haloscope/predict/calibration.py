@@ -25,7 +25,7 @@ from haloscope.clusters.smpi_collectives import SELECTOR
 from haloscope.models import loggp
 from haloscope.models.loggp import LogGP
 from haloscope.models.piecewise_hockney import Piece, PiecewiseHockney
-from haloscope.node_calibration import node, quantity
+from haloscope.predict.node_calibration import node, quantity
 from haloscope.quantities import PARAMETERS, PER_BYTE, SECONDS, count, listed, rate, seconds, size
 from haloscope.quantities import quantity as quantity_of
 from haloscope.stats.estimates import Estimate

@@ -15,9 +15,10 @@ from statistics import median
 from haloscope.analysis.cases import MeasuredCase, group, label_of
 from haloscope.analysis.dossier import open_folder
 from haloscope.analysis.sweeps import sweep
-from haloscope.calibration import calibrate
 from haloscope.clusters.schema import Cluster, missing_for_simulation
 from haloscope.errors import Problem, UserError
+from haloscope.predict.calibration import calibrate
+from haloscope.predict.paper_validation import simulated
 from haloscope.quantities import size
 from haloscope.records.folder import ResultFolder
 from haloscope.records.record import Record
@@ -26,7 +27,6 @@ from haloscope.run.progress import Teller
 from haloscope.stats.estimates import Estimate
 from haloscope.study.case import Case
 from haloscope.study.file import load
-from haloscope.validation import simulated
 
 STUDY = "validate-local"
 PREDICTED = "predicted"

@@ -1,0 +1,1 @@
+"""Predictions: this machine's numbers as a cluster file, and how far simulations are off."""

@@ -1,0 +1,117 @@
+"""Who may know whom: one rule a room of src/haloscope, for all of its modules."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import haloscope
+
+SOURCE = Path(haloscope.__file__).parent
+FLOORS = (
+    {"errors", "quantities", "paths", "host", "stats"},
+    {"models", "papers", "toolchains"},
+    {"study"},
+    {"records", "clusters"},
+    {"run", "analysis"},
+    {"report", "predict"},
+    {"commands"},
+)
+"""Rooms, the lowest first: each may know those below it; two on one floor do not know each other."""
+ANYONE = {"errors", "quantities", "paths"}
+"""What rooms on the lowest floor may know, too."""
+OUTSIDE = {"os", "shutil", "subprocess", "tempfile", "socket", "json", "csv", "tomllib", "psutil"}
+"""Libraries that reach files, processes and this machine."""
+
+
+def imported(path: Path, *, running: bool = False) -> Iterator[str]:
+    """The modules that a file imports. running: not those for type checking alone."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if running and isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module == "haloscope":
+            yield from (f"haloscope.{name.name}" for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+def rooms_known_to(path: Path) -> set[str]:
+    """The rooms of ours that a file imports from, for types too."""
+    names = (name.split(".") for name in imported(path))
+    known = {name[1] for name in names if name[0] == "haloscope" and len(name) > 1}
+    return known - {"__version__"}
+
+
+def allowed(room: str) -> set[str]:
+    """The rooms that a room may know."""
+    floor = next(index for index, rooms in enumerate(FLOORS) if room in rooms)
+    return {room} | (ANYONE if floor == 0 else set().union(*FLOORS[:floor]))
+
+
+@pytest.mark.parametrize("room", sorted(set().union(*FLOORS) - ANYONE))
+def test_a_room_knows_those_below_it_alone(room: str) -> None:
+    modules = sorted((SOURCE / room).rglob("*.py"))
+
+    unknown = {
+        f"{path.relative_to(SOURCE)} imports {other}"
+        for path in modules
+        for other in rooms_known_to(path) - allowed(room)
+    }
+
+    assert modules
+    assert not unknown
+
+
+def test_beside_the_rooms_lies_what_anyone_may_import_and_the_command_line() -> None:
+    lying = {path.stem for path in SOURCE.glob("*.py")} - {"__init__"}
+    rooms = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+
+    assert lying == ANYONE | {"cli", "__main__"}
+    assert rooms == set().union(*FLOORS) - ANYONE
+
+
+PURE = ("stats", "models", "analysis", "report/tables", "report/figures", "report/findings")
+EXCEPT = {"analysis/dossier.py"}  #: reads a result folder for all that stands after it
+
+
+@pytest.mark.parametrize("room", PURE)
+def test_what_makes_numbers_touches_neither_files_nor_processes(room: str) -> None:
+    modules = [
+        path
+        for path in sorted((SOURCE / room).rglob("*.py"))
+        if str(path.relative_to(SOURCE)) not in EXCEPT
+    ]
+
+    touching = {
+        f"{path.relative_to(SOURCE)}: {name}"
+        for path in modules
+        for name in imported(path, running=True)
+        if name.split(".")[0] in OUTSIDE
+    }
+    opening = [path.name for path in modules if "open(" in path.read_text(encoding="utf-8")]
+
+    assert modules
+    assert not touching
+    assert not opening
+
+
+def test_what_draws_computes_nothing() -> None:
+    computes = ("scipy", "statistics", "haloscope.stats", "haloscope.analysis", "haloscope.models")
+    modules = sorted((SOURCE / "report" / "draw").glob("*.py"))
+
+    computing = {
+        f"{path.name}: {name}"
+        for path in modules
+        for name in imported(path, running=True)
+        if name.startswith(computes)
+    }
+
+    assert modules
+    assert not computing
