@@ -20,7 +20,7 @@ FLOORS = (
     {"report", "predict"},
     {"commands"},
 )
-"""Rooms, the lowest first: each may know those below it; two on one floor do not know each other."""
+"""Rooms, the lowest first: each may know those below it, and none on its own floor."""
 ANYONE = {"errors", "quantities", "paths"}
 """What rooms on the lowest floor may know, too."""
 OUTSIDE = {"os", "shutil", "subprocess", "tempfile", "socket", "json", "csv", "tomllib", "psutil"}

@@ -13,15 +13,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from filelock import FileLock
+from simulated_build import BINARY, ROOT, build_it
 
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import simgrid_files
@@ -29,29 +27,10 @@ from haloscope.run import halobench
 from haloscope.run.runners import process
 from haloscope.toolchains import build
 
-ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden"
 TIMES = GOLDEN / "times.json"
-BINARY = ROOT / "build" / "smpi" / "halobench"
 
 Times = dict[str, list[Any]]
-
-
-def missing_program() -> str | None:
-    """What a simulation needs and this machine has not."""
-    programs = ("smpirun", "smpicxx", "cmake", "ninja")
-    return next((each for each in programs if shutil.which(each) is None), None)
-
-
-def build_it() -> None:
-    """Bring the simulated halobench up to date."""
-    BINARY.parent.parent.mkdir(exist_ok=True)
-    with FileLock(BINARY.parent.with_suffix(".lock")):
-        for command in (["cmake", "--preset", "smpi"], ["cmake", "--build", str(BINARY.parent)]):
-            done = subprocess.run(
-                command, cwd=ROOT / "halobench", capture_output=True, text=True, check=False
-            )
-            assert done.returncode == 0, done.stdout + done.stderr
 
 
 def smpirun(
@@ -88,14 +67,6 @@ def times(record: dict[str, Any]) -> Times:
 def golden() -> dict[str, Times]:
     cases: dict[str, Times] = json.loads(TIMES.read_text())
     return cases
-
-
-@pytest.fixture(scope="session")
-def smpi() -> None:
-    missing = missing_program()
-    if missing is not None:
-        pytest.skip(f"{missing} is not there (Debian, Ubuntu: apt install simgrid libsimgrid-dev)")
-    build_it()
 
 
 @pytest.mark.parametrize("execute", ["yes", "no"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from made import build, column, draw, panels
-from recorded import Raw, cases, changed, pingpong, record
+from recorded import Raw, cases, changed, overheads, pingpong
 
 from haloscope.analysis.fits import loggp_by_launch
 from haloscope.analysis.rendezvous import rendezvous_bytes
@@ -141,26 +141,6 @@ def test_a_model_looks_the_same_in_every_panel_and_figure() -> None:
 def test_few_sizes_are_not_fitted() -> None:
     assert build("fits", [pingpong(sizes=[8, 64, 512])]) == []
     assert draw("fits", [pingpong(sizes=[8, 64, 512])]) == []
-
-
-def overheads(launch: int) -> Raw:
-    """L = 1 µs, o_s = 0.2 µs, o_r = 0.3 µs, g = 0.5 µs, G = 0.1 ns a byte."""
-    points = []
-    for size in (1, 64, 1024, 65536):
-        beyond = 1e-10 * (size - 1)
-        trip = 2 * (1.5e-6 + beyond)
-        result = {
-            "round_trip_s": trip,
-            "burst_s": trip + 15 * (0.5e-6 + beyond),
-            "delayed_s": trip + 15 * (0.2e-6 + trip),
-            "delay_s": trip,
-            "receive_s": 0.3e-6,
-            "send_s": 0.2e-6 if size < 65536 else 1.1 * trip,
-            "wait_s": trip,
-        }
-        times = [1e-4 * (1 + 0.01 * launch)]
-        points.append({"size_bytes": size, "times_s": times, "bytes": size, "result": result})
-    return record("loggp", {"burst": 16}, [1e-3], ranks=2, launch=launch, points=points)
 
 
 def test_overheads_and_gaps_are_loggps() -> None:

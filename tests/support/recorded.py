@@ -307,6 +307,26 @@ def pingpong(
     )
 
 
+def overheads(launch: int) -> Raw:
+    """L = 1 µs, o_s = 0.2 µs, o_r = 0.3 µs, g = 0.5 µs, G = 0.1 ns a byte."""
+    points = []
+    for size in (1, 64, 1024, 65536):
+        beyond = 1e-10 * (size - 1)
+        trip = 2 * (1.5e-6 + beyond)
+        result = {
+            "round_trip_s": trip,
+            "burst_s": trip + 15 * (0.5e-6 + beyond),
+            "delayed_s": trip + 15 * (0.2e-6 + trip),
+            "delay_s": trip,
+            "receive_s": 0.3e-6,
+            "send_s": 0.2e-6 if size < 65536 else 1.1 * trip,
+            "wait_s": trip,
+        }
+        times = [1e-4 * (1 + 0.01 * launch)]
+        points.append({"size_bytes": size, "times_s": times, "bytes": size, "result": result})
+    return record("loggp", {"burst": 16}, [1e-3], ranks=2, launch=launch, points=points)
+
+
 def quick(launches: int = 5) -> list[Raw]:
     """What the quick study gives on two cores, with some launches gone wrong."""
     raws = []

@@ -6,8 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 
 import pytest
-from recorded import MACHINE, Raw, cases, pingpong, poisson, stream, write_folder
-from test_fits_tables import overheads
+from recorded import MACHINE, Raw, cases, overheads, pingpong, poisson, stream, write_folder
 
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import schema

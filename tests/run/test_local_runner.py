@@ -1,6 +1,7 @@
 from typing import Any
 
 import pytest
+from fakes import MACHINE, FakeProgram, Laboratory
 
 from haloscope.records.record import Record
 from haloscope.run.runners.local import LocalRunner
@@ -9,7 +10,6 @@ from haloscope.study.case import Job
 from haloscope.study.plan import expand
 from haloscope.study.schema import Study
 from haloscope.toolchains.launch import Launch
-from lab.fakes import MACHINE, FakeProgram, Laboratory
 
 
 def run(

@@ -10,24 +10,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from fakes import MACHINE, STUDY, Laboratory
 
 from haloscope import cli
 from haloscope.host import machine
 from haloscope.records.record import append, latest, read
-from lab.fakes import MACHINE, Laboratory
 
 Write = Callable[[str], Path]
 Run = Callable[..., int]
-
-STUDY = """
-title = "ours"
-launches = 2
-timeout_s = 30
-[[runs]]
-kernel = "fake"
-params = { n = [8, 16] }
-layout = { ppn = [1, 2], nodes = [1, 2] }
-"""
 
 
 def records(folder: Path) -> list[tuple[int, int, int, str]]:

@@ -3,6 +3,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from fakes import FakeProgram
 from rich.console import Console
 
 from haloscope.run.progress import RunView, TimeLeft, duration
@@ -10,7 +11,6 @@ from haloscope.study.capacity import Site
 from haloscope.study.case import Job
 from haloscope.study.plan import expand
 from haloscope.study.schema import Study
-from lab.fakes import FakeProgram
 
 
 def jobs(*sizes: int, launches: int = 1) -> list[Job]:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from test_platform import described
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from test_simulated import BINARY, smpi  # noqa: F401 - a fixture
+from cluster_files import described
+from simulated_build import BINARY
 
 from haloscope.clusters.file import find
 from haloscope.clusters.schema import Algorithm

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fakes import FAKE, FAKE_HALOBENCH, MACHINE, FakeProgram, Laboratory
 
 from haloscope import report
 from haloscope.errors import Problem, UserError
@@ -18,7 +19,6 @@ from haloscope.run.runners import local
 from haloscope.toolchains import build, library
 from haloscope.toolchains.launch import Launch
 from haloscope.toolchains.library import Toolchain
-from lab.fakes import FAKE, FAKE_HALOBENCH, MACHINE, FakeProgram, Laboratory
 
 
 @pytest.fixture

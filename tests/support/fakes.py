@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import fake_halobench
+
 from haloscope.errors import Problem
 from haloscope.run.halobench import Plan
 from haloscope.run.runners.base import Session
@@ -15,8 +17,16 @@ from haloscope.study.case import Value, text
 from haloscope.study.plan import Forecast
 from haloscope.toolchains.launch import Launch
 from haloscope.toolchains.library import Toolchain
-from lab import fake_halobench
 
+STUDY = """
+title = "ours"
+launches = 2
+timeout_s = 30
+[[runs]]
+kernel = "fake"
+params = { n = [8, 16] }
+layout = { ppn = [1, 2], nodes = [1, 2] }
+"""
 FAKE_HALOBENCH = Path(fake_halobench.__file__)
 FAKE = Toolchain("fake", None, Path("mpicxx"), Path("mpirun"), "openmpi", "Fake MPI 1.0")
 MACHINE = {"host": "here", "cpu": "a fake processor", "cores": 4, "threads_per_core": 1}

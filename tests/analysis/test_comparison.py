@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from recorded import Raw, bad, cases, pingpong, poisson, record
-from test_fits_tables import overheads
+from recorded import Raw, bad, cases, overheads, pingpong, poisson, record
 
 from haloscope.report.tables.compared import Compared, compare_cases
 

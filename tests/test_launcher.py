@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-LAUNCHER = Path(__file__).parents[2] / "haloscope"
+LAUNCHER = Path(__file__).parents[1] / "haloscope"
 TOOLS = "sh readlink dirname cat cksum grep find rm mkdir flock tee tail env touch sleep chmod"
 
 PYTHON = """\

@@ -2,6 +2,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from fakes import FAKE_HALOBENCH, Laboratory
 from rich.console import Console
 
 from haloscope.errors import UserError
@@ -9,7 +10,6 @@ from haloscope.run import halobench, workbench
 from haloscope.run.progress import Teller
 from haloscope.run.workbench import Halobench
 from haloscope.toolchains import library
-from lab.fakes import FAKE_HALOBENCH, Laboratory
 
 QUIET = Teller(Console(quiet=True))
 

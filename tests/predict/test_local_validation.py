@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
 from recorded import cases, pingpong, poisson
+from rich.console import Console
 
 from haloscope.errors import UserError
 from haloscope.predict.local_validation import PREDICTED, STUDY, errors, predictions, validate

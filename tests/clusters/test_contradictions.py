@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from test_clusterfile import changed, refused
+from cluster_files import changed, refused
 
 from haloscope.clusters import file as cluster_file
 from haloscope.errors import UserError

@@ -9,6 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from cluster_files import described, quantity
 
 from haloscope.cli import main
 from haloscope.clusters import file as cluster_file
@@ -20,70 +21,8 @@ from haloscope.run.places import Simulated, place, smpi
 from haloscope.study.case import Case, Layout
 
 
-def quantity(value: float) -> dict[str, Any]:
-    return {"value": value, "source": "a test"}
-
-
 def case(kernel: str, **layout: Any) -> Case:
     return Case(kernel, {}, {}, Layout(**layout), "simgrid", 0, 1, 1.0, 0)
-
-
-def described(**changes: Any) -> Cluster:
-    """Two sockets of two cores, four nodes in a fat tree of two levels."""
-    return Cluster.model_validate(
-        {
-            "name": "tiny",
-            "nodes": 4,
-            "source": "a test",
-            "node": {
-                "cpu": "Example CPU",
-                "sockets": 2,
-                "cores": 4,
-                "threads_per_core": 2,
-                "memory_bytes": 2**34,
-                "source": "a test",
-                "clock_ghz": quantity(2.5),
-                "core_flops_per_s": quantity(4e9),
-                "sharpness": quantity(1.5),
-                "memory": [
-                    {"cores": 1, "bandwidth_bytes_per_s": quantity(1e10)},
-                    {"cores": 4, "bandwidth_bytes_per_s": quantity(3e10)},
-                ],
-                "caches": [
-                    {
-                        "level": 2,
-                        "size_bytes": 2**20,
-                        "shared_by": 1,
-                        "source": "a test",
-                        "bandwidth_bytes_per_s": quantity(5e10),
-                        "crowded_bytes_per_s": quantity(4e10),
-                    }
-                ],
-            },
-            "network": {
-                "name": "wires",
-                "topology": "fat_tree",
-                "link_bandwidth_bytes_per_s": quantity(1e10),
-                "link_latency_s": quantity(5e-7),
-                "levels": [{"children": 2}, {"children": 2, "parents": 1, "links": 2}],
-                "source": "a test",
-            },
-            "mpi": {
-                "library": "Example MPI",
-                "rendezvous_bytes": quantity(12288),
-                "collectives": {"allreduce": {"algorithm": "rdb", "source": "a test"}},
-            },
-            "messages": [
-                {
-                    "placement": "same-node",
-                    "mpi": "Example MPI",
-                    "latency_s": quantity(4e-7),
-                    "bandwidth_bytes_per_s": quantity(8e9),
-                }
-            ],
-            **changes,
-        }
-    )
 
 
 def zone(one: Cluster) -> dict[str, str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fakes import STUDY, Laboratory
 
 from haloscope.errors import UserError
 from haloscope.records.record import read
@@ -15,8 +16,6 @@ from haloscope.run.stopping import Stopping
 from haloscope.stats.sequential import Rule
 from haloscope.study.file import load
 from haloscope.study.schema import Study, stopping_rule
-from lab.fakes import Laboratory
-from lab.test_commands import STUDY
 
 RULE = Rule(half_width=0.02, fewest=7, most=12)
 

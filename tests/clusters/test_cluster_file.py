@@ -8,28 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cluster_files import changed, refused
 
 from haloscope.clusters import file as cluster_file
 from haloscope.errors import UserError
-
-
-def changed(tmp_path: Path, *changes: tuple[str, str]) -> Path:
-    """A ready cluster file with changes."""
-    path = tmp_path / "odd.toml"
-    text = cluster_file.ready()["stampede2"].read_text(encoding="utf-8")
-    for old, new in changes:
-        assert old in text
-        text = text.replace(old, new)
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def refused(tmp_path: Path, *changes: tuple[str, str]) -> tuple[Path, UserError]:
-    """What a ready cluster file with changes is refused for."""
-    path = changed(tmp_path, *changes)
-    with pytest.raises(UserError) as raised:
-        cluster_file.load(path)
-    return path, raised.value
 
 
 @pytest.mark.parametrize("nodes", ["true", '"1736"', "0", "1.5"])

@@ -4,13 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from fakes import FakeProgram
 
 from haloscope.run import halobench
 from haloscope.study.capacity import Site
 from haloscope.study.case import Case, Value
 from haloscope.study.plan import Forecast, Plan, expand, schedule
 from haloscope.study.schema import Study
-from lab.fakes import FakeProgram
 
 SITE = Site(nodes=1, cores=4, hardware_threads=8, memory_bytes=2**30, toolchains=("fake",))
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from lab.fakes import Laboratory
+from fakes import Laboratory
 
 Run = Callable[..., int]
 
