@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 
-#include "mpi/star_forest.hpp"
+#include "star_forest/star_forest.hpp"
 
 using namespace halobench;
 

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "base/params.hpp"
+#include "base/record.hpp"
 #include "machine/memory.hpp"
 #include "machine/meter.hpp"
 #include "mpi/communicator.hpp"
-#include "params.hpp"
-#include "record.hpp"
 
 namespace halobench {
 

@@ -7,8 +7,8 @@
 #include <array>
 #include <limits>
 
+#include "base/simulation.hpp"
 #include "kernel.hpp"
-#include "machine/simulation.hpp"
 #include "mpi/pattern.hpp"
 
 namespace halobench {

@@ -6,8 +6,8 @@
 
 #include "kernel.hpp"
 #include "kernels/star_forest/parts.hpp"
-#include "mpi/star_forest.hpp"
 #include "mpi/topology.hpp"
+#include "star_forest/star_forest.hpp"
 
 namespace halobench {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "machine/simulation.hpp"
+#include "base/simulation.hpp"
 
 namespace halobench {
 namespace {

@@ -8,9 +8,9 @@
 #include <set>
 #include <vector>
 
-#include "machine/simulation.hpp"
+#include "base/record.hpp"
+#include "base/simulation.hpp"
 #include "mpi/communicator.hpp"
-#include "record.hpp"
 
 namespace halobench {
 namespace {

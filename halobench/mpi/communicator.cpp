@@ -3,7 +3,7 @@
 #include <array>
 #include <limits>
 
-#include "params.hpp"
+#include "base/usage_error.hpp"
 
 namespace halobench {
 

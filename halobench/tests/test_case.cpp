@@ -4,7 +4,7 @@
 #include <array>
 #include <functional>
 
-#include "params.hpp"
+#include "base/usage_error.hpp"
 #include "run_case.hpp"
 
 using expect::Ran;

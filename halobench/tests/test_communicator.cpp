@@ -2,9 +2,9 @@
 #include <array>
 #include <cstdint>
 
+#include "base/usage_error.hpp"
 #include "expect.hpp"
 #include "mpi/communicator.hpp"
-#include "params.hpp"
 
 using halobench::Communicator;
 

@@ -3,9 +3,9 @@
 #include <new>
 #include <utility>
 
+#include "base/simulation.hpp"
 #include "expect.hpp"
 #include "machine/memory.hpp"
-#include "machine/simulation.hpp"
 
 using halobench::Buffer;
 using halobench::Memory;

@@ -1,8 +1,8 @@
 // Parameters: what is typed, what is refused and how.
 #include <sstream>
 
+#include "base/params.hpp"
 #include "expect.hpp"
-#include "params.hpp"
 
 using halobench::Parameter;
 using halobench::Params;

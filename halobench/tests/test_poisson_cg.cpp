@@ -2,8 +2,8 @@
 // how the work is exchanged or shared among threads.
 #include <map>
 
+#include "base/usage_error.hpp"
 #include "mpi/process_grid.hpp"
-#include "params.hpp"
 #include "run_case.hpp"
 
 using halobench::Communicator;

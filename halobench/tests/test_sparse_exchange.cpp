@@ -1,6 +1,6 @@
 // Parcels for a few ranks: each arrives once, whoever sends to whom.
 #include "expect.hpp"
-#include "mpi/sparse_exchange.hpp"
+#include "star_forest/sparse_exchange.hpp"
 
 using namespace halobench;
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <random>
 
+#include "base/usage_error.hpp"
 #include "expect.hpp"
-#include "mpi/star_forest.hpp"
-#include "params.hpp"
+#include "star_forest/star_forest.hpp"
 
 using namespace halobench;
 

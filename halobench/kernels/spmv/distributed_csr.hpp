@@ -7,9 +7,9 @@
 
 #include "kernel.hpp"
 #include "kernels/spmv/partition.hpp"
-#include "mpi/star_forest.hpp"
 #include "numerics/csr.hpp"
 #include "numerics/sparse_rows.hpp"
+#include "star_forest/star_forest.hpp"
 
 namespace halobench {
 

@@ -8,7 +8,7 @@
 #include <bit>
 #include <cstring>
 
-#include "params.hpp"
+#include "base/usage_error.hpp"
 
 namespace halobench {
 namespace {

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "kernels/star_forest/parts.hpp"
-#include "mpi/star_forest.hpp"
+#include "star_forest/star_forest.hpp"
 
 namespace halobench {
 namespace {

@@ -2,8 +2,8 @@
 // model is made from. J. Zhang, R. Mills, B. Smith, ANL-20/XXXX, section 6.
 #pragma once
 
-#include "mpi/star_forest.hpp"
-#include "record.hpp"
+#include "base/record.hpp"
+#include "star_forest/star_forest.hpp"
 
 namespace halobench {
 

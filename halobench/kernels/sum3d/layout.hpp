@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/params.hpp"
 #include "mpi/topology.hpp"
 #include "numerics/grid.hpp"
-#include "params.hpp"
 
 namespace halobench {
 

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "mpi/communicator.hpp"
-#include "mpi/forest_edges.hpp"
-#include "mpi/host_space.hpp"
-#include "mpi/index_set.hpp"
+#include "star_forest/forest_edges.hpp"
+#include "star_forest/host_space.hpp"
+#include "star_forest/index_set.hpp"
 
 namespace halobench {
 

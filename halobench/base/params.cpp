@@ -1,9 +1,10 @@
-#include "params.hpp"
+#include "base/params.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 namespace halobench {
 namespace {

@@ -10,7 +10,7 @@
 #include "machine/cache.hpp"
 #include "machine/memory.hpp"
 #include "machine/meter.hpp"
-#include "mpi/index_set.hpp"
+#include "star_forest/index_set.hpp"
 
 namespace halobench {
 

@@ -1,4 +1,4 @@
-#include "mpi/sparse_exchange.hpp"
+#include "star_forest/sparse_exchange.hpp"
 
 #include <algorithm>
 #include <array>

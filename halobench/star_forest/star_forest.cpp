@@ -1,4 +1,4 @@
-#include "mpi/star_forest.hpp"
+#include "star_forest/star_forest.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "mpi/sparse_exchange.hpp"
-#include "params.hpp"
+#include "base/usage_error.hpp"
+#include "star_forest/sparse_exchange.hpp"
 
 namespace halobench {
 namespace {

@@ -1,4 +1,4 @@
-#include "mpi/index_set.hpp"
+#include "star_forest/index_set.hpp"
 
 #include <algorithm>
 #include <optional>

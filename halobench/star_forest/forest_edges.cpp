@@ -1,10 +1,10 @@
-#include "mpi/forest_edges.hpp"
+#include "star_forest/forest_edges.hpp"
 
 #include <algorithm>
 #include <array>
 #include <unordered_map>
 
-#include "params.hpp"
+#include "base/usage_error.hpp"
 
 namespace halobench {
 namespace {

@@ -1,8 +1,8 @@
-#include "mpi/host_space.hpp"
+#include "star_forest/host_space.hpp"
 
 #include <algorithm>
 
-#include "machine/simulation.hpp"
+#include "base/simulation.hpp"
 #include "machine/streaming.hpp"
 
 namespace halobench {

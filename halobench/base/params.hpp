@@ -5,26 +5,14 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "record.hpp"
+#include "base/record.hpp"
+#include "base/usage_error.hpp"
 
 namespace halobench {
-
-/// One thing a user must mend before the case can run.
-struct Problem {
-  std::string key;
-  std::string value;
-  std::string message;  ///< what is allowed, or what to do
-};
-
-/// Bad usage found after planning (exit code 2 on every rank).
-struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 /// A parameter that a kernel takes: its meaning, unit, default and what is allowed.
 struct Parameter {
