@@ -2,11 +2,12 @@
 // with a halo, and that array added back to its points. J. Zhang, R. Mills, B. Smith, ANL-20/XXXX,
 // section 5.3 (there, the star stencil of a DMDA).
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "kernel.hpp"
 #include "kernels/star_forest/parts.hpp"
-#include "mpi/topology.hpp"
+#include "mpi/rank_grid.hpp"
 #include "star_forest/star_forest.hpp"
 
 namespace halobench {
@@ -31,8 +32,12 @@ std::optional<Topology> parse_topology(const std::string& text, std::int64_t ran
 class Cube {
  public:
   Cube(const Topology& topology, int rank, std::int64_t n)
-      : ranks_(topology.ranks), dimensions_(topology.dimensions), n_(n) {
-    at_ = {rank % ranks_[0], rank / ranks_[0] % ranks_[1], rank / (ranks_[0] * ranks_[1])};
+      : dimensions_(topology.dimensions), n_(n), rank_(rank) {
+    const auto [x, y, z] = topology.ranks;
+    const RankGrid ranks({z, y, x}, true);  // which numbers its last axis first
+    for (std::size_t axis = 0; axis < dimensions_; ++axis) {
+      neighbours_[axis] = {ranks.neighbour(rank, 2 - axis, -1), ranks.neighbour(rank, 2 - axis, 1)};
+    }
   }
 
   std::int64_t points() const { return power(n_); }
@@ -90,21 +95,21 @@ class Cube {
     }
   }
 
+  /// The point that a place shows: a rank's own, or beyond one of its faces.
   Root root_at(Extents place) const {
-    auto rank = at_;
+    int rank = rank_;
     for (std::size_t axis = 0; axis < dimensions_; ++axis) {
-      const std::int64_t step = place[axis] < 0 ? -1 : (place[axis] == n_ ? 1 : 0);
-      rank[axis] = (rank[axis] + step + ranks_[axis]) % ranks_[axis];
-      place[axis] -= step * n_;
+      if (place[axis] == -1) rank = neighbours_[axis][0];
+      if (place[axis] == n_) rank = neighbours_[axis][1];
+      place[axis] = (place[axis] + n_) % n_;
     }
-    return {static_cast<int>(rank[0] + ranks_[0] * (rank[1] + ranks_[1] * rank[2])),
-            place[0] + n_ * (place[1] + n_ * place[2])};
+    return {rank, place[0] + n_ * (place[1] + n_ * place[2])};
   }
 
-  Extents ranks_;
   std::size_t dimensions_;
   std::int64_t n_;
-  Extents at_{};
+  int rank_;
+  std::array<std::array<int, 2>, 3> neighbours_{};  ///< by axis: the low side, the high one
 };
 
 class GridForest : public Instance {

@@ -1,12 +1,8 @@
 // How the grid is cut, and how a piece of it lies in memory.
-#include <mpi.h>
-
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "expect.hpp"
-#include "mpi/process_grid.hpp"
 #include "numerics/grid.hpp"
 
 using namespace halobench;
@@ -44,31 +40,10 @@ void a_field_has_room_for_its_halo() {
   }
 }
 
-void grids_of_ranks_are_even() {
-  const auto shape = [](int ranks) {
-    const auto [rows, cols] = even_shape(ranks);
-    return std::to_string(rows) + "x" + std::to_string(cols);
-  };
-  expect::equal(shape(1), "1x1");
-  expect::equal(shape(2), "2x1");
-  expect::equal(shape(6), "3x2");
-  expect::equal(shape(7), "7x1");
-  expect::equal(shape(12), "4x3");
-  expect::equal(shape(2048), "64x32");
-  const ProcessGrid middle({3, 2}, 3);
-  expect::equal(middle.row(), 1);
-  expect::equal(middle.col(), 1);
-  expect::equal(middle.neighbour(-1, 0), 1);
-  expect::equal(middle.neighbour(1, 0), 5);
-  expect::equal(middle.neighbour(0, -1), 2);
-  expect::equal(middle.neighbour(0, 1), MPI_PROC_NULL);
-}
-
 }  // namespace
 
 int main() {
   shares_are_even_and_complete();
   a_field_has_room_for_its_halo();
-  grids_of_ranks_are_even();
   return expect::exit_code();
 }

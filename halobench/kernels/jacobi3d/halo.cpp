@@ -85,15 +85,15 @@ Halo<Value>::Halo(const Context& context, const Cut& cut, const std::array<Mesh<
       std::vector<Axis> lines;
       for (const auto axis : together) {
         const auto [out, in] = ends(part, axis);
-        const int low = cut.neighbour(rank, axis, -1);
-        const int high = cut.neighbour(rank, axis, 1);
+        const int low = cut.grid().neighbour(rank, axis, -1);
+        const int high = cut.grid().neighbour(rank, axis, 1);
         if (low == rank) {
           if (which == 0) stage.wraps.push_back({out[1], in[0], {}, {}});
           if (which == 0) stage.wraps.push_back({out[0], in[1], {}, {}});
           continue;
         }
         const auto& mesh = meshes_[which];
-        const auto position = static_cast<int>(coordinates(cut.topology, rank)[axis]);
+        const auto position = static_cast<int>(cut.grid().coordinates(rank)[axis]);
         lines.push_back({position, meet(context, low, mesh, out[0], in[0], stage),
                          meet(context, high, mesh, out[1], in[1], stage)});
       }

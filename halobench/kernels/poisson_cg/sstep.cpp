@@ -240,7 +240,7 @@ class Sstep : public Solver {
 
 double memory_bytes(const Cut& cut, std::int64_t s) {
   double doubles = 0;
-  for (int rank = 0; rank < cut.ranks.rows * cut.ranks.cols; ++rank) {
+  for (int rank = 0; rank < cut.ranks.ranks(); ++rank) {
     for (const auto& place : cut.strips(rank)) {
       doubles += static_cast<double>(SstepSweep::memory(place, s));
     }

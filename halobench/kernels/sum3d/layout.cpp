@@ -46,7 +46,7 @@ void parse_topology(const std::string& text, std::int64_t ranks, SumLayout& layo
 }  // namespace
 
 std::array<Range, 3> SumLayout::block(std::int64_t rank) const {
-  const auto at = coordinates(topology, rank);
+  const auto at = RankGrid(topology).coordinates(rank);
   std::array<Range, 3> block;
   for (std::size_t i = 0; i < block.size(); ++i) {
     block[i] = share({0, size[i]}, topology[i], at[i]);

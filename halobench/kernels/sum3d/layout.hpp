@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/params.hpp"
-#include "mpi/topology.hpp"
+#include "mpi/rank_grid.hpp"
 #include "numerics/grid.hpp"
 
 namespace halobench {
