@@ -1,5 +1,6 @@
 #include "timeline.hpp"
 
+#include "base/as_size.hpp"
 #include "mpi/shared_clock.hpp"
 
 namespace halobench {
@@ -53,7 +54,7 @@ Json timeline(const Communicator& comm, Instance& instance, Meter& meter, std::i
   meter.count(false);
   for (std::size_t point = 0; point < instance.points(); ++point) {
     instance.select(point);
-    points.push(trace(comm, instance, meter, clock, static_cast<std::size_t>(spans)));
+    points.push(trace(comm, instance, meter, clock, as_size(spans)));
     const auto verdict = instance.verify();
     if (reason.empty()) reason = verdict.reason;
   }

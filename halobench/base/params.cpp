@@ -6,6 +6,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "base/as_size.hpp"
+
 namespace halobench {
 namespace {
 
@@ -206,7 +208,7 @@ void Params::set(const std::string& argument, std::vector<Problem>& problems) {
   } else if (const auto allowed = refuse(*found, text)) {
     problems.push_back({key, text, *allowed});
   } else {
-    values_[static_cast<std::size_t>(found - declared_.begin())] = text;
+    values_[as_size(found - declared_.begin())] = text;
   }
 }
 
@@ -216,7 +218,7 @@ const std::string& Params::value(std::string_view name, Parameter::Type type) co
     throw std::logic_error("a kernel asks for a parameter that it did not declare: " +
                            std::string(name));
   }
-  return values_[static_cast<std::size_t>(found - declared_.begin())];
+  return values_[as_size(found - declared_.begin())];
 }
 
 std::int64_t Params::integer(std::string_view name) const {

@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 
+#include "base/as_size.hpp"
 #include "kernel.hpp"
 #include "mpi/pattern.hpp"
 #include "mpi/shared_clock.hpp"
@@ -208,8 +209,8 @@ class Collectives : public Instance {
 
  private:
   std::span<unsigned char> block(const Buffer<unsigned char>& buffer, int i) const {
-    const auto bytes = static_cast<std::size_t>(arguments_.bytes);
-    return buffer.span().subspan(static_cast<std::size_t>(i) * bytes, bytes);
+    const auto bytes = as_size(arguments_.bytes);
+    return buffer.span().subspan(as_size(i) * bytes, bytes);
   }
 
   /// The same for every receiver, unless each gets its own.

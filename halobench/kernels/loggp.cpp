@@ -7,6 +7,7 @@
 #include <array>
 #include <limits>
 
+#include "base/as_size.hpp"
 #include "base/simulation.hpp"
 #include "kernel.hpp"
 #include "mpi/pattern.hpp"
@@ -118,7 +119,7 @@ class LogGP : public Instance {
   bool plays() const { return comm_.rank() <= server; }
 
   std::span<unsigned char> own(const Buffer<unsigned char>& buffer) const {
-    return buffer.span().first(static_cast<std::size_t>(size_));
+    return buffer.span().first(as_size(size_));
   }
 
   std::uint64_t seed(int sender) const { return pattern_seed({round_, size_, sender}); }

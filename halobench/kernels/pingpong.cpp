@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/as_size.hpp"
 #include "kernel.hpp"
 #include "machine/cache.hpp"
 #include "mpi/pairs.hpp"
@@ -96,7 +97,7 @@ class PingPong : public Instance {
   void select(std::size_t point) override {
     point_ = point;
     size_ = message_count(sizes_[point]);
-    messages_ = static_cast<std::size_t>(setting_.messages(size_));
+    messages_ = as_size(setting_.messages(size_));
     if (sends_) sent_ = Slots(sent_memory_.data(), size_, setting_.sent_slots(size_));
     if (receives_)
       received_ = Slots(received_memory_.data(), size_, setting_.received_slots(size_));
@@ -173,7 +174,7 @@ class PingPong : public Instance {
       best.messages_per_s = std::max(best.messages_per_s, rate.messages_per_s);
     }
     return Json::object()
-        .set("latency_s", latency_s(times[static_cast<std::size_t>(smallest)]))
+        .set("latency_s", latency_s(times[as_size(smallest)]))
         .set("bandwidth_bytes_per_s", best.bytes_per_s)
         .set("messages_per_s", best.messages_per_s);
   }

@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 
+#include "base/as_size.hpp"
 #include "kernel.hpp"
 #include "kernels/star_forest/parts.hpp"
 #include "mpi/rank_grid.hpp"
@@ -25,7 +26,7 @@ std::optional<Topology> parse_topology(const std::string& text, std::int64_t ran
   const auto extents = parse_extents(text);
   const auto crosses = std::ranges::count(text, 'x');
   if (!extents || crosses == 0 || volume(*extents) != ranks) return std::nullopt;
-  return Topology{*extents, static_cast<std::size_t>(crosses) + 1};
+  return Topology{*extents, as_size(crosses) + 1};
 }
 
 /// One rank's cube of the periodic grid. Points and ranks are numbered x first, as a DMDA does.
@@ -126,8 +127,8 @@ class GridForest : public Instance {
       const auto& cube = cubes_.emplace_back(topology, comm_.rank(), n);
       std::vector<Root> edges;
       std::vector<std::int64_t> leaves;
-      edges.reserve(static_cast<std::size_t>(cube.edges()));
-      leaves.reserve(static_cast<std::size_t>(cube.edges()));
+      edges.reserve(as_size(cube.edges()));
+      leaves.reserve(as_size(cube.edges()));
       cube.for_each_edge([&](std::int64_t leaf, const Root& root) {
         leaves.push_back(leaf);
         edges.push_back(root);
@@ -148,7 +149,7 @@ class GridForest : public Instance {
     steps_ = 0;
     ++round_;
     if (!meter_.executes()) return;
-    for (std::int64_t i = 0; i < cube().points(); ++i) global_[index(i)] = start(comm_.rank(), i);
+    for (std::int64_t i = 0; i < cube().points(); ++i) global_[as_size(i)] = start(comm_.rank(), i);
     std::fill_n(local_.data(), cube().points_with_halo(), -1.0);
   }
 
@@ -210,7 +211,6 @@ class GridForest : public Instance {
   }
 
  private:
-  static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
   const Cube& cube() const { return cubes_[point_]; }
 
   /// Whole numbers, so that sums of few are exact; no neighbour's and no neighbouring round's.
@@ -237,10 +237,10 @@ class GridForest : public Instance {
     std::int64_t wrong = 0;
     if (!meter_.executes()) return wrong;
     for (std::int64_t i = 0; i < cube().points(); ++i) {
-      wrong += global_[index(i)] != after_steps(comm_.rank(), i).point ? 1 : 0;
+      wrong += global_[as_size(i)] != after_steps(comm_.rank(), i).point ? 1 : 0;
     }
     cube().for_each_edge([&](std::int64_t leaf, const Root& root) {
-      wrong += local_[index(leaf)] != after_steps(root.rank, root.index).place ? 1 : 0;
+      wrong += local_[as_size(leaf)] != after_steps(root.rank, root.index).place ? 1 : 0;
     });
     return wrong;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/as_size.hpp"
 #include "kernel.hpp"
 #include "kernels/spmv/answer.hpp"
 #include "kernels/spmv/distributed_csr.hpp"
@@ -145,7 +146,7 @@ class Spmv : public Instance {
         }
 #pragma omp for schedule(dynamic, 1)
         for (std::int64_t piece = 0; piece < all; ++piece) {
-          const auto& rows = workers[static_cast<std::size_t>(piece / pieces)].rows;
+          const auto& rows = workers[as_size(piece / pieces)].rows;
           multiply(matrix_.diagonal(), share(rows, pieces, piece % pieces), x_.data(), y_.data());
         }
       }
@@ -205,8 +206,8 @@ class Spmv : public Instance {
     const auto first = matrix_.rows().begin;
     for_each_worker([&](const WorkerRows& worker) {
       for (auto i = worker.rows.begin; i < worker.rows.end; ++i) {
-        x_[static_cast<std::size_t>(i)] = factor * x(first + i);
-        y_[static_cast<std::size_t>(i)] = -1;
+        x_[as_size(i)] = factor * x(first + i);
+        y_[as_size(i)] = -1;
       }
     });
     std::ranges::fill(ghosts_.span(), -1.0);
@@ -244,7 +245,7 @@ class Spmv : public Instance {
     step();
     double sum = 0;
     for (std::int64_t i = 0; i < counts().rows; ++i) {
-      sum += left(matrix_.rows().begin + i) * y_[static_cast<std::size_t>(i)];
+      sum += left(matrix_.rows().begin + i) * y_[as_size(i)];
     }
     return comm_.sum(sum);
   }

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <span>
 
+#include "base/as_size.hpp"
+
 namespace halobench {
 
 /// Many slots are used in a scattered order, so that no prefetcher runs ahead of it.
@@ -21,7 +23,7 @@ class Slots {
 
   std::int64_t count() const { return count_; }
   std::span<unsigned char> operator[](std::int64_t slot) const {
-    return {memory_ + slot * stride(size_), static_cast<std::size_t>(size_)};
+    return {memory_ + slot * stride(size_), as_size(size_)};
   }
 
   /// The next message's place.

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/as_size.hpp"
 #include "base/usage_error.hpp"
 #include "star_forest/sparse_exchange.hpp"
 
@@ -17,8 +18,6 @@ using Direction = HostSpace::Direction;
 constexpr int most_widths = 1024;  ///< told apart by a tag
 constexpr std::size_t most_idle_links = 32;
 constexpr std::int64_t agreed_operations = 2;  ///< the first ones of a forest
-
-std::size_t place(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 bool within(const IndexSet& set, std::int64_t end) {
   if (set.count == 0) return true;
@@ -39,7 +38,7 @@ std::string said_by(int tag) {
   const auto pick = [&tag](int choices) {
     const int chosen = tag % choices;
     tag /= choices;
-    return static_cast<std::size_t>(chosen);
+    return as_size(chosen);
   };
   const std::string way = pick(2) == 0 ? "bcast" : "reduce";
   const std::string operation = operations[pick(4)];
@@ -289,12 +288,12 @@ void StarForest::find_shared_root(std::int64_t roots) {
   for (const auto& neighbour : root_side_) sets.push_back(&neighbour.packing.from);
   std::erase_if(sets, [](const IndexSet* set) { return set->count == 0; });
   if (sets.size() > 1 || (sets.size() == 1 && !sets.front()->is_run())) {
-    std::vector<char> taken(place(roots));
+    std::vector<char> taken(as_size(roots));
     std::int64_t again = -1;  // without a branch, whose outcome nobody can guess
     for (const auto* set : sets) {
       set->for_each([&](std::int64_t root) {
-        again = taken[place(root)] != 0 ? root : again;
-        taken[place(root)] = 1;
+        again = taken[as_size(root)] != 0 ? root : again;
+        taken[as_size(root)] = 1;
       });
     }
     if (again >= 0) shared = {comm_.rank(), again};

@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/as_size.hpp"
 #include "expect.hpp"
 #include "numerics/grid.hpp"
 
@@ -28,7 +29,7 @@ void a_field_has_room_for_its_halo() {
   for (const auto& [cols, halo] : std::vector<std::pair<std::int64_t, std::int64_t>>{
            {1, 1}, {7, 1}, {8, 1}, {500, 1}, {503, 1}, {504, 1}, {5, 4}, {496, 8}, {504, 7}}) {
     const Layout layout({{3, 5}, {0, cols}}, halo);
-    std::vector<double> memory(static_cast<std::size_t>(layout.size()));
+    std::vector<double> memory(as_size(layout.size()));
     const auto field = layout.field(memory.data());
     expect::is_true(field.row(-halo - 1) - halo - 1 >= memory.data(), "a halo and its rim above");
     expect::is_true(field.row(2 + halo) + cols + halo < memory.data() + layout.size(), "and below");

@@ -3,10 +3,12 @@
 #include <bit>
 #include <cmath>
 
+#include "base/as_size.hpp"
 #include "expect.hpp"
 #include "protocol.hpp"
 #include "timeline.hpp"
 
+using halobench::as_size;
 using halobench::Communicator;
 using halobench::Json;
 using halobench::Meter;
@@ -113,7 +115,7 @@ void a_timeline_has_every_rank_and_is_checked(const Communicator& comm) {
   for (auto at = text.find("[\"step\",0,"); at != std::string::npos; ++spans) {
     at = text.find("[\"step\",0,", at + 1);
   }
-  expect::equal(spans, 2 * static_cast<std::size_t>(comm.size()));
+  expect::equal(spans, 2 * as_size(comm.size()));
   expect::equal(timeline(comm, bench.recorder, bench.meter, 0, reason).dump(), "[]");
 }
 

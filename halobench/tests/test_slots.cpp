@@ -2,9 +2,11 @@
 #include <set>
 #include <vector>
 
+#include "base/as_size.hpp"
 #include "expect.hpp"
 #include "mpi/slots.hpp"
 
+using halobench::as_size;
 using halobench::Slots;
 
 namespace {
@@ -19,7 +21,7 @@ void slots_do_not_overlap_and_are_aligned() {
 
 void every_slot_is_used_once_a_lap() {
   for (const std::int64_t count : {1, 2, 3, 7, 64, 1000, 1024}) {
-    std::vector<unsigned char> memory(static_cast<std::size_t>(count * Slots::stride(8)));
+    std::vector<unsigned char> memory(as_size(count * Slots::stride(8)));
     Slots slots(memory.data(), 8, count);
     for (int lap = 0; lap < 2; ++lap) {
       std::set<const unsigned char*> places;
@@ -32,7 +34,7 @@ void every_slot_is_used_once_a_lap() {
 }
 
 void neighbours_are_far_apart_in_time() {
-  std::vector<unsigned char> memory(static_cast<std::size_t>(1000 * Slots::stride(8)));
+  std::vector<unsigned char> memory(as_size(1000 * Slots::stride(8)));
   Slots slots(memory.data(), 8, 1000);
   const auto* before = slots.next();
   for (int i = 0; i < 1000; ++i) {
@@ -43,7 +45,7 @@ void neighbours_are_far_apart_in_time() {
 }
 
 void the_order_of_use_is_known() {
-  std::vector<unsigned char> memory(static_cast<std::size_t>(5 * Slots::stride(8)));
+  std::vector<unsigned char> memory(as_size(5 * Slots::stride(8)));
   Slots slots(memory.data(), 8, 5);
   slots.next();
   for (int round = 0; round < 2; ++round) {
@@ -62,7 +64,7 @@ void the_order_of_use_is_known() {
 }
 
 void more_uses_than_slots_are_each_slot_once() {
-  std::vector<unsigned char> memory(static_cast<std::size_t>(3 * Slots::stride(8)));
+  std::vector<unsigned char> memory(as_size(3 * Slots::stride(8)));
   Slots slots(memory.data(), 8, 3);
   for (int i = 0; i < 10; ++i) slots.next();
   int told = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 
+#include "base/as_size.hpp"
 #include "base/usage_error.hpp"
 #include "expect.hpp"
 #include "star_forest/star_forest.hpp"
@@ -67,11 +68,11 @@ Graph random_graph(int ranks, Random& random) {
     for (std::int64_t index = 0; index < graph.leaf_space.back(); ++index) {
       if (!graph.dense && random.chance(3)) continue;
       Root root{static_cast<int>(random.below(ranks)), 0};
-      while (graph.roots[static_cast<std::size_t>(root.rank)] == 0) {
+      while (graph.roots[as_size(root.rank)] == 0) {
         if (std::ranges::max(graph.roots) == 0) graph.roots[0] = 5;
         root.rank = (root.rank + 1) % ranks;
       }
-      const auto there = graph.roots[static_cast<std::size_t>(root.rank)];
+      const auto there = graph.roots[as_size(root.rank)];
       root.index = crowded ? random.below(std::min<std::int64_t>(2, there)) : random.below(there);
       own.push_back({index, root});
     }
@@ -105,7 +106,7 @@ Arrays<Value> random_arrays(const std::vector<std::int64_t>& lengths, std::int64
                             Random& random) {
   Arrays<Value> arrays;
   for (const auto length : lengths) {
-    auto& array = arrays.emplace_back(static_cast<std::size_t>(length * width));
+    auto& array = arrays.emplace_back(as_size(length * width));
     for (auto& value : array) value = random.value<Value>();
   }
   return arrays;
@@ -127,7 +128,7 @@ void for_each_edge(const Graph& graph, Body&& body) {
   for (const bool own : {true, false}) {
     for (std::size_t rank = 0; rank < graph.ranks(); ++rank) {
       for (const auto& leaf : graph.leaves[rank]) {
-        const auto root_rank = static_cast<std::size_t>(leaf.root.rank);
+        const auto root_rank = as_size(leaf.root.rank);
         if ((root_rank == rank) == own) body(rank, leaf, root_rank);
       }
     }
@@ -163,7 +164,7 @@ struct Machine {
 };
 
 std::unique_ptr<StarForest> build(const Communicator& comm, Machine& machine, const Graph& graph) {
-  const auto rank = static_cast<std::size_t>(comm.rank());
+  const auto rank = as_size(comm.rank());
   std::vector<Root> edges;
   std::vector<std::int64_t> leaves;
   for (const auto& leaf : graph.leaves[rank]) {
@@ -177,7 +178,7 @@ std::unique_ptr<StarForest> build(const Communicator& comm, Machine& machine, co
 template <class Value>
 void operations_agree(const Communicator& comm, const Graph& graph, StarForest& forest,
                       std::int64_t width, Random& random) {
-  const auto rank = static_cast<std::size_t>(comm.rank());
+  const auto rank = as_size(comm.rank());
   const auto unit = Unit::of<Value>(width);
   auto roots = random_arrays<Value>(graph.roots, width, random);
   auto leaves = random_arrays<Value>(graph.leaf_space, width, random);
@@ -211,7 +212,7 @@ void operations_agree(const Communicator& comm, const Graph& graph, StarForest& 
 /// Two broadcasts and a reduction at once, ended in another order than begun.
 void several_are_in_flight(const Communicator& comm, const Graph& graph, StarForest& forest,
                            Random& random) {
-  const auto rank = static_cast<std::size_t>(comm.rank());
+  const auto rank = as_size(comm.rank());
   const auto roots = random_arrays<double>(graph.roots, 1, random);
   auto first = random_arrays<double>(graph.leaf_space, 1, random);
   auto second = random_arrays<double>(graph.leaf_space, 1, random);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/as_size.hpp"
+
 namespace halobench::jacobi {
 namespace {
 
@@ -13,7 +15,7 @@ bool picks(const std::string& exchange) { return exchange == "derived_types"; }
 
 ExchangeMode mode_of(const std::string& exchange) {
   const auto names = face_exchange_names();
-  return modes.at(static_cast<std::size_t>(std::ranges::find(names, exchange) - names.begin()));
+  return modes.at(as_size(std::ranges::find(names, exchange) - names.begin()));
 }
 
 /// Both faces of a box across an axis: what is sent at the low and at the high side, and the ghosts

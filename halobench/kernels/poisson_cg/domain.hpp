@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/as_size.hpp"
 #include "kernel.hpp"
 #include "mpi/halo_exchange.hpp"
 #include "mpi/rank_grid.hpp"
@@ -69,7 +70,7 @@ class Domain {
   void each_strip(const Body& body) const {
     const auto count = std::ssize(strips_);
 #pragma omp parallel for schedule(static, 1) num_threads(static_cast<int>(count))
-    for (std::int64_t i = 0; i < count; ++i) body(strips_[static_cast<std::size_t>(i)]);
+    for (std::int64_t i = 0; i < count; ++i) body(strips_[as_size(i)]);
   }
 
   /// x = 0, r = the right-hand side, and 0 everywhere else, halos included.

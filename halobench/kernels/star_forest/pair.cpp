@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/as_size.hpp"
 #include "kernels/star_forest/parts.hpp"
 #include "star_forest/star_forest.hpp"
 
@@ -43,7 +44,7 @@ class PairForest : public Instance {
     for (const auto size : sizes_) {
       const auto count = size / item;
       const bool has_leaves = rank == 1 || (rank == 0 && test.local);
-      std::vector<Root> edges(static_cast<std::size_t>(has_leaves ? count : 0));
+      std::vector<Root> edges(as_size(has_leaves ? count : 0));
       for (std::size_t i = 0; i < edges.size(); ++i) edges[i].index = static_cast<std::int64_t>(i);
       forests_.push_back(std::make_unique<StarForest>(
           comm_, HostSpace(context.meter, context.memory), rank == 0 ? count : 0, edges));
@@ -61,7 +62,7 @@ class PairForest : public Instance {
 
   void select(std::size_t point) override {
     forest_ = forests_[point].get();
-    count_ = static_cast<std::size_t>(sizes_[point] / item);
+    count_ = as_size(sizes_[point] / item);
   }
 
   /// New values every time: a message left over from before is not taken for a new one.
@@ -137,8 +138,7 @@ class PairForest : public Instance {
 
   Json result(std::span<const Times> times) override {
     const auto smallest = std::ranges::min_element(sizes_) - sizes_.begin();
-    return Json::object().set("latency_s",
-                              0.5 * times[static_cast<std::size_t>(smallest)].median());
+    return Json::object().set("latency_s", 0.5 * times[as_size(smallest)].median());
   }
 
  private:
