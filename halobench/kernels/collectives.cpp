@@ -320,6 +320,7 @@ Kernel collectives() {
   kernel.synchronisation = "round_time";
   kernel.sweeps = true;
   kernel.batched = true;
+  kernel.small = {{"sizes=8,64K", "repetitions=3"}};
   kernel.plan = plan_collectives;
   kernel.setup = [](const Context& context) { return std::make_unique<Collectives>(context); };
   return kernel;

@@ -337,6 +337,7 @@ Kernel jacobi3d() {
   kernel.parameters = parameters();
   kernel.repetitions = "5";
   kernel.warmup = "1";
+  kernel.small = {{"size=13x9x11", "depth=2", "sweeps=5", "repetitions=2", "timeline=9"}};
   kernel.plan = plan;
   kernel.setup = [](const Context& context) -> std::unique_ptr<Instance> {
     std::vector<Problem> none;  // the plan has already refused bad layouts

@@ -304,10 +304,6 @@ class PingPong : public Instance {
 
 Plan plan_pingpong(const Params& params, const Shape& shape) {
   Plan plan;
-  if (shape.ranks < 2) {
-    plan.problems.push_back({"ranks", std::to_string(shape.ranks), "needs at least 2 ranks"});
-    return plan;
-  }
   const auto pairs = parse_pairs(params.text("pairs"), shape.ranks, plan.problems);
   if (params.choice("cache") == "off" && !simulated() && last_cache_bytes() == 0) {
     plan.problems.push_back({"cache", "off",
@@ -370,6 +366,8 @@ Kernel pingpong() {
   kernel.warmup = "2";
   kernel.sweeps = true;
   kernel.batched = true;
+  kernel.least_ranks = 2;
+  kernel.small = {{"sizes=0,1,64K", "repetitions=2", "steps=20", "warmup=0"}};
   kernel.plan = plan_pingpong;
   kernel.setup = [](const Context& context) {
     std::vector<Problem> none;  // the plan has already refused bad pairs

@@ -209,6 +209,7 @@ Kernel poisson_cg() {
   kernel.summary = "Poisson's equation in two dimensions by the conjugate gradient method";
   kernel.paper = "hpcf-2018-10, sections 2 and 3";
   kernel.parameters = parameters();
+  kernel.small = {{"n=20"}};
   kernel.plan = plan;
   kernel.setup = [](const Context& context) { return std::make_unique<PoissonCg>(context); };
   return kernel;

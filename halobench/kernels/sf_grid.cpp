@@ -297,6 +297,8 @@ Kernel sf_grid() {
   kernel.sweeps = true;
   kernel.batched = true;
   kernel.has_parts = true;
+  kernel.small = {{"n=1,2,5,16", "repetitions=2", "steps=3", "parts=yes", "timeline=9"},
+                  {"n=1,2,5", "topology=3d", "repetitions=2", "steps=3"}};
   kernel.plan = plan_grid;
   kernel.setup = [](const Context& context) {
     return std::make_unique<GridForest>(

@@ -312,6 +312,7 @@ Kernel spmv() {
   kernel.repetitions = "20";
   kernel.warmup = "2";
   kernel.batched = true;
+  kernel.small = {{"n=7", "repetitions=2", "steps=3"}};
   kernel.plan = plan_spmv;
   kernel.setup = [](const Context& context) { return std::make_unique<Spmv>(context); };
   return kernel;

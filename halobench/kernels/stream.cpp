@@ -310,6 +310,7 @@ Kernel stream() {
   kernel.repetitions = "10";
   kernel.sweeps = true;
   kernel.batched = true;
+  kernel.small = {{"sizes=192,1000,64K", "repetitions=2", "steps=1"}};
   kernel.plan = plan_stream;
   kernel.setup = [](const Context& context) { return std::make_unique<Stream>(context); };
   return kernel;

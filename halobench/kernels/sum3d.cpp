@@ -247,6 +247,7 @@ Kernel sum3d() {
   kernel.repetitions = "10";
   kernel.warmup = "1";
   kernel.batched = true;
+  kernel.small = {{"size=23x7x5", "topology=3d", "repetitions=2", "steps=3"}};
   kernel.plan = plan_sum3d;
   kernel.setup = [](const Context& context) {
     std::vector<Problem> none;  // the plan has already refused bad layouts

@@ -183,11 +183,8 @@ class PairForest : public Instance {
   std::int64_t steps_ = 0;
 };
 
-Plan plan_pair(const PairTest& test, const Params& params, const Shape& shape) {
+Plan plan_pair(const PairTest& test, const Params& params) {
   Plan plan;
-  if (shape.ranks < 2) {
-    plan.problems.push_back({"ranks", std::to_string(shape.ranks), "needs at least 2 ranks"});
-  }
   const auto sizes = params.sizes("sizes");
   for (const auto size : sizes) {
     if (size % item == 0) continue;
@@ -216,9 +213,10 @@ Kernel pair_kernel(const PairTest& test) {
   kernel.sweeps = true;
   kernel.batched = true;
   kernel.has_parts = true;
-  kernel.plan = [test](const Params& params, const Shape& shape) {
-    return plan_pair(test, params, shape);
-  };
+  kernel.least_ranks = 2;
+  kernel.small = {
+      {"sizes=8,1K,64K", "repetitions=2", "steps=20", "warmup=0", "parts=yes", "timeline=9"}};
+  kernel.plan = [test](const Params& params, const Shape&) { return plan_pair(test, params); };
   kernel.setup = [test](const Context& context) {
     return std::make_unique<PairForest>(context, test);
   };
