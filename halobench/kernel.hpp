@@ -71,6 +71,8 @@ class Instance {
   virtual void select(std::size_t /*point*/) {}
   /// Puts the data back to the start, before every repetition. Never timed.
   virtual void prepare() {}
+  /// The same, for a kernel that prepares no more than the steps which follow will use.
+  virtual void prepare_for(std::int64_t /*steps*/) { prepare(); }
   /// What is timed: the algorithm, and nothing else.
   virtual void step() = 0;
   /// Steps timed together at the selected point where a published benchmark fixes them; 0 leaves

@@ -105,7 +105,14 @@ class PingPong : public Instance {
     statuses_.resize(2 * messages_);
   }
 
-  void prepare() override { write_contents(std::max(sent_.count(), received_.count())); }
+  /// Where messages rotate, what was just written is in the caches until the other places have been
+  /// touched, too.
+  void prepare_for(std::int64_t steps) override {
+    const auto used = steps * setting_.messages(size_);
+    write_contents(used);
+    if (!executes_ || setting_.rotate_bytes == 0) return;
+    for (const auto* slots : {&sent_, &received_}) touch_others(*slots, used);
+  }
 
   void step() override {
     if (partner_ == MPI_PROC_NULL) return;
@@ -199,7 +206,7 @@ class PingPong : public Instance {
 
   /// New contents in the next `slots` places: a message that was left over from before is not taken
   /// for a new one. Places are written in the order of their use, so that rotation begins with
-  /// those that have been out of the caches for longest.
+  /// those that were written first.
   void write_contents(std::int64_t slots) {
     ++round_;
     sent_.restart();
@@ -209,6 +216,14 @@ class PingPong : public Instance {
         slots, [&](std::int64_t slot) { write_pattern(sent_[slot], seed(comm_.rank(), slot)); });
     received_.for_first(slots, [&](std::int64_t slot) {
       write_opposite(received_[slot], seed(partner_, slot % setting_.sent_slots(size_)));
+    });
+  }
+
+  /// One byte of every cache line of all places but the first `used` ones.
+  static void touch_others(const Slots& slots, std::int64_t used) {
+    slots.for_others(used, [&](std::int64_t slot) {
+      const auto place = slots[slot];
+      for (std::size_t i = 0; i < place.size(); i += Slots::line_bytes) place[i] = 0;
     });
   }
 

@@ -73,6 +73,23 @@ void more_uses_than_slots_are_each_slot_once() {
   expect::equal(told, 3);
 }
 
+/// The first to be used, and all others: together each slot once, in the order of use.
+void the_others_are_those_not_used_first() {
+  for (const std::int64_t count : {1, 2, 3, 7, 64, 1000, 1024}) {
+    std::vector<unsigned char> memory(as_size(count * Slots::stride(8)));
+    const Slots slots(memory.data(), 8, count);
+    for (const std::int64_t used :
+         {std::int64_t{0}, std::int64_t{1}, count / 2, count, 2 * count}) {
+      std::vector<std::int64_t> all;
+      std::vector<std::int64_t> parts;
+      slots.for_first(count, [&](std::int64_t slot) { all.push_back(slot); });
+      slots.for_first(used, [&](std::int64_t slot) { parts.push_back(slot); });
+      slots.for_others(used, [&](std::int64_t slot) { parts.push_back(slot); });
+      expect::is_true(parts == all, std::to_string(used) + " of " + std::to_string(count));
+    }
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -81,5 +98,6 @@ int main() {
   neighbours_are_far_apart_in_time();
   the_order_of_use_is_known();
   more_uses_than_slots_are_each_slot_once();
+  the_others_are_those_not_used_first();
   return expect::exit_code();
 }
