@@ -294,8 +294,7 @@ std::vector<Parameter> parameters() {
       {"operation", choice, "all", "which collective; all: one after another", "", {}, {}, names},
       {"sizes", sizes, "8:1M",
        "of bcast, reduce and allreduce: the message; of alltoall and allgather: what a rank has "
-       "for "
-       "each other rank",
+       "for each other rank",
        "B", 1, static_cast<double>(std::numeric_limits<int>::max())},
       {"call",
        choice,

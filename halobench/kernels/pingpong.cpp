@@ -341,10 +341,9 @@ std::vector<Parameter> parameters() {
       {"mode",
        choice,
        "imb",
-       "imb: Send and Recv, half a round trip, as IMB-MPI1 PingPong (1000 round trips, or 40 MiB "
-       "of "
-       "messages); osu: the same as osu_latency counts (10000 up to 8 KiB, else 1000); stream: "
-       "bandwidth one way, a window of messages in flight; bistream: both ways at once",
+       "imb: Send and Recv, half a round trip, as IMB-MPI1 PingPong (1000 round trips, or "
+       "40 MiB of messages); osu: the same as osu_latency counts (10000 up to 8 KiB, else 1000); "
+       "stream: bandwidth one way, a window of messages in flight; bistream: both ways at once",
        "",
        {},
        {},

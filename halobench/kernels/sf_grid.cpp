@@ -1,6 +1,6 @@
 // Halos of a periodic grid by a star forest: every rank's n x n (x n) points copied into an array
-// with a halo, and that array added back to its points. J. Zhang, R. Mills, B. Smith, ANL-20/XXXX,
-// section 5.3 (there, the star stencil of a DMDA).
+// with a halo, and that array added back to its points. Zhang, Mills and Smith 2020, section 5.3
+// (there, the star stencil of a DMDA).
 #include <algorithm>
 #include <array>
 #include <optional>

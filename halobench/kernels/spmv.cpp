@@ -1,5 +1,5 @@
-// Sparse matrix times vector, rows over ranks: the irregular neighbourhood communication of J.
-// Zhang, R. Mills, B. Smith, ANL-20/XXXX, section 5.4, with the three schemes of its figure 12.
+// Sparse matrix times vector, rows over ranks: the irregular neighbourhood communication of
+// Zhang, Mills and Smith 2020, section 5.4, with the three schemes of its figure 12.
 #include <omp.h>
 
 #include <algorithm>

@@ -225,10 +225,8 @@ std::vector<Parameter> parameters() {
        choice,
        "balanced",
        "balanced: equal counts of what lies next in memory (the report's a = 0); topology: the "
-       "same, "
-       "but as many as the rank's block of the topology has (a = 1); subblock: that block itself, "
-       "by "
-       "derived types",
+       "same, but as many as the rank's block of the topology has (a = 1); subblock: that block "
+       "itself, by derived types",
        "",
        {},
        {},

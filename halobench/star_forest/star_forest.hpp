@@ -1,6 +1,8 @@
 // Star forests: values that are copied from roots to leaves on any rank, and collected from leaves
-// to roots. J. Zhang et al., The PetscSF Scalable Communication Layer, 2021; J. Zhang, R. Mills,
-// B. Smith, ANL-20/XXXX, section 4.
+// to roots. J. Zhang et al., The PetscSF Scalable Communication Layer, 2021; section 4 of J. Zhang,
+// R. T. Mills, B. Smith, Evaluation of PETSc on a Heterogeneous Architecture, the OLCF Summit
+// System, Part II: Basic Communication Performance, Argonne National Laboratory, 2020
+// (papers/anl-petsc-summit-part2), which other files name by its authors and year.
 #pragma once
 
 #include <mpi.h>

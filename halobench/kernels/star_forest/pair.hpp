@@ -1,5 +1,5 @@
 // One star forest between ranks 0 and 1, there and back: what sf_pingpong, sf_newpingpong,
-// sf_unpack and sf_scatter share. J. Zhang, R. Mills, B. Smith, ANL-20/XXXX, sections 5.1 and 5.2.
+// sf_unpack and sf_scatter share. Zhang, Mills and Smith 2020, sections 5.1 and 5.2.
 #pragma once
 
 #include "kernel.hpp"
