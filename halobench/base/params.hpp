@@ -37,8 +37,9 @@ using Choices = std::map<std::string, std::string, std::less<>>;
 /// What a user typed, checked against the declared parameters; missing ones take their defaults.
 class Params {
  public:
-  /// Parses `arguments` (each key=value). What is wrong is appended to `problems`, naming the valid
-  /// keys or values; the parameter concerned then keeps its default. `folder` has the files.
+  /// Parses `arguments` (each key=value, no key twice). What is wrong is appended to `problems`,
+  /// naming the valid keys or values; the parameter concerned then keeps its default, or the value
+  /// that it was given first. `folder` has the files.
   Params(std::vector<Parameter> declared, std::span<const std::string> arguments,
          std::vector<Problem>& problems, std::string folder = {});
 
@@ -59,7 +60,9 @@ class Params {
 
  private:
   const std::string& value(std::string_view name, Parameter::Type type) const;
-  void set(const std::string& argument, std::vector<Problem>& problems);
+  /// `given`: the keys of the arguments before it.
+  void set(const std::string& argument, std::vector<std::string>& given,
+           std::vector<Problem>& problems);
 
   std::vector<Parameter> declared_;
   std::vector<std::string> values_;
