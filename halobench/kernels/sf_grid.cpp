@@ -1,12 +1,13 @@
 // Halos of a periodic grid by a star forest: every rank's n x n (x n) points copied into an array
 // with a halo, and that array added back to its points. Zhang, Mills and Smith 2020, section 5.3
 // (there, the star stencil of a DMDA).
+#include "kernels/sf_grid.hpp"
+
 #include <algorithm>
 #include <array>
 #include <optional>
 
 #include "base/as_size.hpp"
-#include "kernel.hpp"
 #include "kernels/star_forest/parts.hpp"
 #include "mpi/rank_grid.hpp"
 #include "star_forest/star_forest.hpp"
@@ -69,6 +70,16 @@ class Cube {
     }
   }
 
+  /// The point that place `leaf` of the array with halo shows; corners show none.
+  std::optional<Root> shown(std::int64_t leaf) const {
+    const auto row = n_ + 2;
+    const Extents place{leaf % row - 1, leaf / row % row - 1,
+                        dimensions_ == 3 ? leaf / row / row - 1 : 0};
+    const auto outside = [&](std::int64_t at) { return at < 0 || at == n_; };
+    if (std::ranges::count_if(place, outside) > 1) return std::nullopt;
+    return root_at(place);
+  }
+
   /// How many places show point `index` of any rank.
   std::int64_t copies(std::int64_t index) const {
     std::int64_t sum = 1;
@@ -115,9 +126,10 @@ class Cube {
 
 class GridForest : public Instance {
  public:
-  GridForest(const Context& context, const Topology& topology)
+  GridForest(const Context& context, const Topology& topology, const SpaceMaker& make_space)
       : comm_(context.comm),
         meter_(context.meter),
+        space_(make_space(context.meter, context.memory)),
         to_local_(context.meter.phase("global to local")),
         to_global_(context.meter.phase("local to global")),
         sizes_(context.params.sizes("n")) {
@@ -133,13 +145,13 @@ class GridForest : public Instance {
         leaves.push_back(leaf);
         edges.push_back(root);
       });
-      forests_.push_back(std::make_unique<StarForest>(
-          comm_, HostSpace(context.meter, context.memory), cube.points(), edges, leaves));
+      forests_.push_back(
+          std::make_unique<StarForest>(comm_, *space_, cube.points(), edges, leaves));
       points = std::max(points, cube.points());
       with_halo = std::max(with_halo, cube.points_with_halo());
     }
-    global_ = context.memory.allocate<double>(points);
-    local_ = context.memory.allocate<double>(with_halo);
+    global_ = space_->allocate<double>(points);
+    local_ = space_->allocate<double>(with_halo);
   }
 
   std::size_t points() const override { return sizes_.size(); }
@@ -149,8 +161,8 @@ class GridForest : public Instance {
     steps_ = 0;
     ++round_;
     if (!meter_.executes()) return;
-    for (std::int64_t i = 0; i < cube().points(); ++i) global_[as_size(i)] = start(comm_.rank(), i);
-    std::fill_n(local_.data(), cube().points_with_halo(), -1.0);
+    fill(*space_, global_, cube().points(), [&](std::int64_t i) { return start(comm_.rank(), i); });
+    fill(*space_, local_, cube().points_with_halo(), [](std::int64_t) { return -1.0; });
   }
 
   void step() override {
@@ -236,24 +248,26 @@ class GridForest : public Instance {
   std::int64_t wrong_values() const {
     std::int64_t wrong = 0;
     if (!meter_.executes()) return wrong;
-    for (std::int64_t i = 0; i < cube().points(); ++i) {
-      wrong += global_[as_size(i)] != after_steps(comm_.rank(), i).point ? 1 : 0;
-    }
-    cube().for_each_edge([&](std::int64_t leaf, const Root& root) {
-      wrong += local_[as_size(leaf)] != after_steps(root.rank, root.index).place ? 1 : 0;
+    visit(*space_, global_, cube().points(), [&](std::int64_t i, double found) {
+      wrong += found != after_steps(comm_.rank(), i).point ? 1 : 0;
+    });
+    visit(*space_, local_, cube().points_with_halo(), [&](std::int64_t i, double found) {
+      const auto root = cube().shown(i);
+      wrong += root && found != after_steps(root->rank, root->index).place ? 1 : 0;
     });
     return wrong;
   }
 
   const Communicator& comm_;
   Meter& meter_;
+  std::unique_ptr<Space> space_;
   Phase& to_local_;
   Phase& to_global_;
   std::vector<std::int64_t> sizes_;
   std::vector<Cube> cubes_;                           ///< one a point
   std::vector<std::unique_ptr<StarForest>> forests_;  ///< one a point
-  Buffer<double> global_;
-  Buffer<double> local_;
+  SpaceArray<double> global_;
+  SpaceArray<double> local_;
   std::size_t point_ = 0;
   std::int64_t round_ = 0;
   std::int64_t steps_ = 0;
@@ -279,7 +293,9 @@ Plan plan_grid(const Params& params, const Shape& shape) {
 
 }  // namespace
 
-Kernel sf_grid() {
+Kernel sf_grid() { return sf_grid_in(make_host_space); }
+
+Kernel sf_grid_in(const SpaceMaker& make_space) {
   Kernel kernel;
   kernel.name = "sf_grid";
   kernel.summary = "Star forest: halos of a periodic grid filled, then added back to its points";
@@ -300,9 +316,9 @@ Kernel sf_grid() {
   kernel.small = {{"n=1,2,5,16", "repetitions=2", "steps=3", "parts=yes", "timeline=9"},
                   {"n=1,2,5", "topology=3d", "repetitions=2", "steps=3"}};
   kernel.plan = plan_grid;
-  kernel.setup = [](const Context& context) {
+  kernel.setup = [make_space](const Context& context) {
     return std::make_unique<GridForest>(
-        context, *parse_topology(context.params.text("topology"), context.comm.size()));
+        context, *parse_topology(context.params.text("topology"), context.comm.size()), make_space);
   };
   return kernel;
 }

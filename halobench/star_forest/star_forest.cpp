@@ -13,7 +13,7 @@
 namespace halobench {
 namespace {
 
-using Direction = HostSpace::Direction;
+using Direction = Space::Direction;
 
 constexpr int most_widths = 1024;  ///< told apart by a tag
 constexpr std::size_t most_idle_links = 32;
@@ -59,7 +59,7 @@ std::byte* at(void* array, std::int64_t index, const Unit& unit) {
 /// The buffers and requests of one operation in flight, kept for the next one like it.
 class StarForest::Link {
  public:
-  Link(const StarForest& forest, HostSpace& space, const Transfer& first)
+  Link(const StarForest& forest, Space& space, const Transfer& first)
       : comm_(forest.comm_.handle()),
         out_(first.way == Way::to_leaves ? forest.root_side_ : forest.leaf_side_),
         in_(first.way == Way::to_leaves ? forest.leaf_side_ : forest.root_side_),
@@ -101,7 +101,7 @@ class StarForest::Link {
   }
 
   /// `agree`: all ranks compare what they begin.
-  void begin(HostSpace& space, const Transfer& next, bool agree) {
+  void begin(Space& space, const Transfer& next, bool agree) {
     transfer = next;
     tag_ = tag_of(next);
     auto& meter = space.meter();
@@ -115,7 +115,7 @@ class StarForest::Link {
   }
 
   /// Messages are taken in the order of their ranks, so that sums are the same every time.
-  void end(HostSpace& space) {
+  void end(Space& space) {
     auto& meter = space.meter();
     for (std::size_t i = 0; i < in_.size(); ++i) {
       meter.part("wait", [&] { receive(i); });
@@ -128,7 +128,7 @@ class StarForest::Link {
   }
 
   /// Only that part, of an operation that has been run before.
-  void run_part(HostSpace& space, Part part, const Transfer& next) {
+  void run_part(Space& space, Part part, const Transfer& next) {
     tag_ = tag_of(next);
     if (part == Part::pack) pack(space, next);
     if (part == Part::messages) {
@@ -157,7 +157,7 @@ class StarForest::Link {
     }
   }
 
-  void pack(HostSpace& space, const Transfer& next) {
+  void pack(Space& space, const Transfer& next) {
     for (std::size_t i = 0; i < out_.size(); ++i) {
       if (packed_[i] == nullptr) continue;
       space.move(out_[i].packing, Direction::forth, next.from, packed_[i], unit_,
@@ -187,7 +187,7 @@ class StarForest::Link {
     check(code, "MPI_Wait");
   }
 
-  void unpack(HostSpace& space, const Transfer& next, std::size_t i) {
+  void unpack(Space& space, const Transfer& next, std::size_t i) {
     space.move(in_[i].packing, Direction::back, received_[i], next.to, unit_, next.operation);
   }
 
@@ -219,11 +219,11 @@ class StarForest::Link {
   int count(const IndexSet& set) const { return message_count(set.count * unit_.width()); }
 
   /// A place in `memory` for every neighbour whose message is not whole in the caller's own.
-  void lay_out(const Side& side, bool runs_whole, HostSpace& space, Buffer<std::byte>& memory,
+  void lay_out(const Side& side, bool runs_whole, Space& space, Buffer<std::byte>& memory,
                std::vector<std::byte*>& places) const {
     std::int64_t units = 0;
     for (const auto& neighbour : side) units += buffered(neighbour, runs_whole);
-    if (units > 0) memory = space.allocate(units * unit_.bytes());
+    if (units > 0) memory = space.allocate_bytes(units * unit_.bytes(), Pages::huge);
     auto* next = memory.data();
     for (const auto& neighbour : side) {
       const auto own = buffered(neighbour, runs_whole);
@@ -250,7 +250,7 @@ class StarForest::Link {
   MPI_Request agreement_ = MPI_REQUEST_NULL;
 };
 
-StarForest::StarForest(const Communicator& comm, HostSpace space, std::int64_t roots,
+StarForest::StarForest(const Communicator& comm, Space& space, std::int64_t roots,
                        std::span<const Root> edges, std::span<const std::int64_t> leaves)
     : comm_(comm.handle()), space_(space) {
   throw_first(comm_, own_problem(comm_, edges, leaves));
@@ -346,8 +346,12 @@ void StarForest::scatter(const Transfer& transfer) {
 }
 
 void StarForest::run_part(Part part, const Transfer& transfer) {
-  if (part == Part::scatter) return scatter(transfer);
-  idle_link(transfer).run_part(space_, part, transfer);
+  if (part == Part::scatter) {
+    scatter(transfer);
+  } else {
+    idle_link(transfer).run_part(space_, part, transfer);
+  }
+  space_.synchronise();
 }
 
 void StarForest::run_bcast_part(Part part, const Unit& unit, const void* roots, void* leaves,

@@ -16,8 +16,8 @@
 
 #include "mpi/communicator.hpp"
 #include "star_forest/forest_edges.hpp"
-#include "star_forest/host_space.hpp"
 #include "star_forest/index_set.hpp"
+#include "star_forest/space.hpp"
 
 namespace halobench {
 
@@ -53,11 +53,12 @@ struct Sent {
 /// Open MPI 4.1, a persistent send of 8 bytes over shared memory takes 0.7 us and MPI_Isend 0.4 us.
 class StarForest {
  public:
-  /// `roots`: how many this rank has, 0 to roots - 1. `edges[i]` is the root of leaf `leaves[i]`,
-  /// of leaf i where `leaves` is empty. Collective. Time grows with the edges of a rank, the number
-  /// of its neighbours and log(ranks); no memory grows with the number of ranks. Throws UsageError,
-  /// on every rank the same, where a root is not there or a leaf has two.
-  StarForest(const Communicator& comm, HostSpace space, std::int64_t roots,
+  /// `space` has the caller's arrays and all buffers. `roots`: how many this rank has, 0 to roots
+  /// - 1. `edges[i]` is the root of leaf `leaves[i]`, of leaf i where `leaves` is empty.
+  /// Collective. Time grows with the edges of a rank, the number of its neighbours and log(ranks);
+  /// no memory grows with the number of ranks. Throws UsageError, on every rank the same, where a
+  /// root is not there or a leaf has two.
+  StarForest(const Communicator& comm, Space& space, std::int64_t roots,
              std::span<const Root> edges, std::span<const std::int64_t> leaves = {});
   /// Completes what is in flight.
   ~StarForest();
@@ -134,7 +135,7 @@ class StarForest {
   static Sent sent(const Side& side);
 
   Communicator comm_;  ///< of its own: its messages are nobody else's
-  HostSpace space_;
+  Space& space_;
   Side root_side_;              ///< ranks with leaves of this rank's roots
   Side leaf_side_;              ///< ranks with roots of this rank's leaves
   Route local_;                 ///< from roots to leaves of this rank

@@ -60,7 +60,8 @@ Found look_at(const SparseRows& source, Range own, Range rows) {
 }  // namespace
 
 DistributedCsr::DistributedCsr(const Context& context, const SparseRows& source,
-                               const Begins& begins) {
+                               const Begins& begins)
+    : space_(context.meter, context.memory) {
   const auto threads = (std::ssize(begins) - 1) / context.comm.size();
   Begins rank_begins;
   for (int rank = 0; rank <= context.comm.size(); ++rank) {
@@ -151,8 +152,7 @@ void DistributedCsr::connect(const Context& context, const Begins& rank_begins) 
     const auto owner = std::ranges::upper_bound(rank_begins, column) - rank_begins.begin() - 1;
     edges.push_back({static_cast<int>(owner), column - rank_begins[as_size(owner)]});
   }
-  forest_ = std::make_unique<StarForest>(context.comm, HostSpace(context.meter, context.memory),
-                                         rows_.size(), edges);
+  forest_ = std::make_unique<StarForest>(context.comm, space_, rows_.size(), edges);
   ghost_columns_ = {};
 }
 

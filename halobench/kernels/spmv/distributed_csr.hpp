@@ -9,6 +9,7 @@
 #include "kernels/spmv/partition.hpp"
 #include "numerics/csr.hpp"
 #include "numerics/sparse_rows.hpp"
+#include "star_forest/host_space.hpp"
 #include "star_forest/star_forest.hpp"
 
 namespace halobench {
@@ -72,6 +73,7 @@ class DistributedCsr {
   Block diagonal_;
   Block off_diagonal_;
   Buffer<std::int32_t> coupled_rows_;
+  HostSpace space_;  ///< of x and the ghosts
   std::unique_ptr<StarForest> forest_;
 };
 

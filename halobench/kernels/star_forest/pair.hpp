@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernel.hpp"
+#include "star_forest/host_space.hpp"
 
 namespace halobench {
 
@@ -16,6 +17,7 @@ struct PairTest {
   bool local = false;        ///< rank 0 has leaves of its own, too
 };
 
-Kernel pair_kernel(const PairTest& test);
+/// Its arrays and buffers are in the space that `make_space` makes.
+Kernel pair_kernel(const PairTest& test, const SpaceMaker& make_space = make_host_space);
 
 }  // namespace halobench
