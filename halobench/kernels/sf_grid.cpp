@@ -111,9 +111,10 @@ class Cube {
   Root root_at(Extents place) const {
     int rank = rank_;
     for (std::size_t axis = 0; axis < dimensions_; ++axis) {
-      if (place[axis] == -1) rank = neighbours_[axis][0];
-      if (place[axis] == n_) rank = neighbours_[axis][1];
-      place[axis] = (place[axis] + n_) % n_;
+      if (place[axis] >= 0 && place[axis] < n_) continue;
+      const bool below = place[axis] < 0;
+      rank = neighbours_[axis][below ? 0 : 1];
+      place[axis] += below ? n_ : -n_;
     }
     return {rank, place[0] + n_ * (place[1] + n_ * place[2])};
   }
