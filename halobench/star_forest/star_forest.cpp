@@ -15,7 +15,6 @@ namespace {
 
 using Direction = Space::Direction;
 
-constexpr int most_widths = 1024;  ///< told apart by a tag
 constexpr std::size_t most_idle_links = 32;
 constexpr std::int64_t agreed_operations = 2;  ///< the first ones of a forest
 
@@ -23,27 +22,6 @@ bool within(const IndexSet& set, std::int64_t end) {
   if (set.count == 0) return true;
   const auto [low, high] = set.bounds();
   return low >= 0 && high < end;
-}
-
-/// A tag says what a message carries, so that ranks notice where they begin different operations.
-int tag_of(int way, const Unit& unit, Operation operation) {
-  const auto width = static_cast<int>(unit.width() % most_widths);
-  return ((width * 3 + static_cast<int>(unit.type())) * 4 + static_cast<int>(operation)) * 2 + way;
-}
-
-/// What tag_of() says, in words.
-std::string said_by(int tag) {
-  constexpr std::array types{"double", "float", "int32"};
-  constexpr std::array operations{"replace", "sum", "min", "max"};
-  const auto pick = [&tag](int choices) {
-    const int chosen = tag % choices;
-    tag /= choices;
-    return as_size(chosen);
-  };
-  const std::string way = pick(2) == 0 ? "bcast" : "reduce";
-  const std::string operation = operations[pick(4)];
-  const std::string type = types[pick(3)];
-  return way + " of " + std::to_string(tag) + " " + type + " with " + operation;
 }
 
 const std::byte* at(const void* array, std::int64_t index, const Unit& unit) {
@@ -146,7 +124,7 @@ class StarForest::Link {
 
  private:
   static int tag_of(const Transfer& next) {
-    return halobench::tag_of(static_cast<int>(next.way), next.unit, next.operation);
+    return halobench::tag_of(next.way, next.unit, next.operation);
   }
 
   void start_receives() {

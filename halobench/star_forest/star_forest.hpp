@@ -18,6 +18,7 @@
 #include "star_forest/forest_edges.hpp"
 #include "star_forest/index_set.hpp"
 #include "star_forest/space.hpp"
+#include "star_forest/tag.hpp"
 
 namespace halobench {
 
@@ -104,8 +105,6 @@ class StarForest {
     Route packing;  ///< from the caller's array to a message
   };
   using Side = std::vector<Neighbour>;
-
-  enum class Way { to_leaves, to_roots };
 
   /// What begin() and end() must agree on.
   struct Transfer {

@@ -69,13 +69,10 @@ std::optional<Extents> parse_topology(const std::string& text, std::int64_t rank
         {"topology", text, "give auto, 1d, 2d, 3d, or ranks along x, y and z, such as 4x1x1"});
     return {};
   }
-  const auto asked = volume(*topology);
-  if (asked == ranks) return topology;
-  problems.push_back({"topology", text,
-                      (asked ? std::to_string(*asked) : "more than 2^63") +
-                          " ranks are asked for, " + "there are " + std::to_string(ranks) +
-                          "; give numbers whose product is " + std::to_string(ranks) +
-                          ", such as " + to_string(most_even(ranks, 3)) + ", or auto"});
+  const auto wrong = other_ranks(*topology, ranks);
+  if (!wrong) return topology;
+  problems.push_back(
+      {"topology", text, *wrong + ", such as " + to_string(most_even(ranks, 3)) + ", or auto"});
   return {};
 }
 
