@@ -9,7 +9,7 @@ from haloscope.errors import UserError
 from haloscope.run import halobench, workbench
 from haloscope.run.progress import Teller
 from haloscope.run.workbench import Halobench
-from haloscope.toolchains import library
+from haloscope.toolchains import launch, library
 
 QUIET = Teller(Console(quiet=True))
 
@@ -78,3 +78,23 @@ def test_the_same_question_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> Non
     for n, ranks, threads in ((8, 1, 1), (8, 2, 1), (8, 1, 1), (8, 1, 2), (9, 1, 1), (9, 1, 1)):
         assert program.forecast("fake", {"n": n}, ranks, threads).memory_bytes == ranks
     assert asked == [(1, 1), (2, 1), (1, 2), (1, 1)]
+
+
+def test_transports_are_looked_for_when_they_are_wanted(
+    laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def transports(toolchain: library.Toolchain) -> list[str]:
+        asked.append(toolchain.name)
+        return ["shm"]
+
+    monkeypatch.setattr(launch, "transports", transports)
+    bench = workbench.usual(QUIET)
+    there = workbench.site(bench, oversubscribe=False).transports
+
+    assert "fake" in there
+    assert "gone" not in there
+    assert (list(there), len(there), asked) == (["fake"], 1, [])
+    assert there.get("fake") == ["shm"]
+    assert (there.get("gone", ()), asked) == ((), ["fake"])

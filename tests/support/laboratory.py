@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from fakes import FAKE, FAKE_HALOBENCH, MACHINE, FakeProgram, Laboratory
 
-from haloscope import report
+from haloscope.cli import parse
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
+from haloscope.report import writing
 from haloscope.run import halobench, places, workbench
 from haloscope.run.runners import local
 from haloscope.toolchains import build, library
@@ -64,20 +65,13 @@ def laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Laboratory:
 @pytest.fixture
 def haloscope(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
     """The commands of the command line, without a process of their own."""
-    monkeypatch.setattr(report, "composed", laboratory.composed)
-    monkeypatch.setattr(report, "summary", lambda folder: f"summary of {folder.name}")
-    monkeypatch.setattr(report, "write", lambda _, folder: folder / "report.html")
+    monkeypatch.setattr(writing, "composed", laboratory.composed)
+    monkeypatch.setattr(writing, "summary", lambda folder: f"summary of {folder.name}")
+    monkeypatch.setattr(writing, "write", lambda _, folder: folder / "report.html")
 
-    def run(*arguments: object) -> int:
-        import argparse
-        from importlib import import_module
-
-        parser = argparse.ArgumentParser()
-        subparsers = parser.add_subparsers()
-        for name in ("run", "once", "list", "describe"):
-            import_module(f"haloscope.commands.{name}").add_parser(subparsers)
-        parsed = parser.parse_args([str(argument) for argument in arguments])
-        return int(parsed.execute(parsed))
+    def run(*words: object) -> int:
+        arguments = parse([str(word) for word in words])
+        return int(arguments.execute(arguments))
 
     return run
 

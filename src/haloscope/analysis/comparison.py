@@ -14,7 +14,8 @@ from haloscope.analysis.fits import exchanges, loggp_by_launch
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.models import loggp
 from haloscope.quantities import PARAMETERS, PER_BYTE, SECONDS, Scale, size
-from haloscope.stats.estimates import Comparison, Estimate, compare, holm
+from haloscope.stats.estimates import Estimate
+from haloscope.stats.two_samples import Comparison, compare, holm
 
 ALPHA = 0.05
 SAME = 1e-3

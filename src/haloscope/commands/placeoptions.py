@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
 
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator
-
-    from haloscope.errors import Problem
+from haloscope.errors import Problem
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -32,10 +30,6 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def misplaced(arguments: argparse.Namespace) -> Iterator[Problem]:
     """The options given that the place has no use for, or can't use."""
-    from pathlib import Path
-
-    from haloscope.errors import Problem
-
     if arguments.on != "local":
         for option in ("oversubscribe", "toolchain"):
             if getattr(arguments, option):

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import csv
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
+from rich.console import Console
+from rich.table import Table
 
-    from rich.console import Console
-
-    from haloscope.errors import Problem
-    from haloscope.predict.local_validation import Prediction
-    from haloscope.predict.paper_validation import Cell
-    from haloscope.run.progress import Teller
+from haloscope.clusters.file import write
+from haloscope.errors import Problem, UserError
+from haloscope.predict import local_validation, paper_validation
+from haloscope.predict.local_validation import STUDY, Prediction
+from haloscope.predict.paper_validation import JACOBI, SHORTEST_S, Cell, Errors, tables_of
+from haloscope.quantities import SECONDS, count, number, seconds
+from haloscope.report.tables.notebook import spread_text
+from haloscope.run import campaign
+from haloscope.run.progress import Teller
 
 _DESCRIPTION = """\
 Simulate every readable cell of a paper's tables of wall times, or of Jacobi's updates a second, on
@@ -48,40 +53,27 @@ examples:
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `validate` to the command line."""
-    parser = subparsers.add_parser(
-        "validate",
-        help="predict published tables by simulation, and show the errors",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Describe `validate`, and add its arguments."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add = parser.add_argument
     add("paper", metavar="PAPER", help="its id: haloscope paper list; or local: this machine")
     add("--table", metavar="ID", action="append", default=[], help="only this one; repeatable")
     add("--csv", metavar="FILE", help="write every cell there")
     add("--from", metavar="DIR", dest="folder", help="local: take the real runs of this folder")
-    parser.set_defaults(execute=execute)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Simulate, show; 1 if a cell could not be simulated."""
-    from rich.console import Console
-
-    from haloscope.errors import UserError
-
     if problems := list(_unusable(arguments)):
         raise UserError(problems)
     if arguments.paper == "local":
         return _local(arguments)
-    from haloscope.predict.paper_validation import tables_of, validate
-    from haloscope.run.progress import Teller
 
     tell, out = Teller(Console(stderr=True)), Console(highlight=False)
     cells: list[Cell] = []
     for table in tables_of(arguments.paper, arguments.table):
-        own = validate(table, tell)
+        own = paper_validation.validate(table, tell)
         _show(f"{table.paper}, table {table.id}: {table.caption}", own, out)
         cells += own
     _conclude(cells, out)
@@ -92,11 +84,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     """Options that do not go together, or can't be; found before minutes are spent."""
-    import os
-    from pathlib import Path
-
-    from haloscope.errors import Problem
-
     if arguments.paper == "local" and arguments.table:
         yield Problem("--table", "this machine has no published tables", "leave it out")
     if arguments.paper != "local" and arguments.folder:
@@ -118,17 +105,9 @@ def _conclude(cells: Sequence[Cell], out: Console) -> None:
 
 def _local(arguments: argparse.Namespace) -> int:
     """Measure unless records are given, predict what they have, show both."""
-    from pathlib import Path
-
-    from rich.console import Console
-
-    from haloscope.clusters.file import write
-    from haloscope.predict.local_validation import validate
-    from haloscope.run.progress import Teller
-
     tell, out = Teller(Console(stderr=True)), Console(highlight=False)
     folder, code = (Path(arguments.folder), 0) if arguments.folder else _measure_local(tell)
-    done = validate(folder, tell)
+    done = local_validation.validate(folder, tell)
     write(done.model, folder / "calibrated.toml")
     _show_local(done.predictions, out)
     out.print(f"predicted from {folder / 'calibrated.toml'}", soft_wrap=True)
@@ -141,9 +120,6 @@ def _local(arguments: argparse.Namespace) -> int:
 
 def _measure_local(tell: Teller) -> tuple[Path, int]:
     """A new folder of the study, and 1 if some launch of it did not end well."""
-    from haloscope.predict.local_validation import STUDY
-    from haloscope.run import campaign
-
     real = campaign.start(campaign.Request(STUDY), tell).probed()
     path = real.folder.path
     try:
@@ -158,12 +134,6 @@ def _measure_local(tell: Teller) -> tuple[Path, int]:
 
 def _show_local(found: Sequence[Prediction], out: Console) -> None:
     """A line a prediction, kernel by kernel, and the errors."""
-    from rich.table import Table
-
-    from haloscope.predict.local_validation import errors
-    from haloscope.quantities import SECONDS, seconds
-    from haloscope.report.tables.notebook import spread_text
-
     for kernel in dict.fromkeys(one.kernel for one in found):
         own = [one for one in found if one.kernel == kernel]
         table = Table(kernel, "measured", "of the launches", "predicted", "error")
@@ -172,18 +142,16 @@ def _show_local(found: Sequence[Prediction], out: Console) -> None:
             measured, predicted = seconds(one.measured.value), seconds(one.predicted_s)
             table.add_row(one.what, measured, spread, predicted, f"{one.error:+.1%}")
         out.print(table)
-        middle, worst = errors(own)
+        middle, worst = local_validation.errors(own)
         out.print(f"{kernel}: {len(own)} times, median error {middle:.1%}, worst {worst:.1%}\n")
     if not found:
         return
-    middle, worst = errors(found)
+    middle, worst = local_validation.errors(found)
     out.print(f"all: {len(found)} times, median error {middle:.1%}, worst {worst:.1%}")
 
 
 def _show(title: str, cells: Sequence[Cell], out: Console) -> None:
     """The table's own form, then the errors, reading by reading."""
-    from haloscope.predict.paper_validation import JACOBI
-
     if cells[0].kind == JACOBI:
         _show_rates(title, cells, out)
     else:
@@ -195,10 +163,6 @@ def _show(title: str, cells: Sequence[Cell], out: Console) -> None:
 
 def _show_times(title: str, cells: Sequence[Cell], out: Console) -> None:
     """A grid of predicted and published times and their ratio for each mesh."""
-    from rich.table import Table
-
-    from haloscope.quantities import count
-
     told = "seconds, predicted and published; predicted over published"
     out.print(f"[bold]{title}[/bold]: {told}")
     nodes = sorted({int(cell.keys["nodes"]) for cell in cells})
@@ -220,8 +184,6 @@ def _show_times(title: str, cells: Sequence[Cell], out: Console) -> None:
 
 def _show_rates(title: str, cells: Sequence[Cell], out: Console) -> None:
     """A line for each grid of ranks: published, then predicted and its ratio in each reading."""
-    from rich.table import Table
-
     out.print(f"[bold]{title}[/bold]: MLUP/s; predicted over published")
     readings = dict.fromkeys(cell.reading for cell in cells)
     table = Table("ranks", "grid", "published", *readings)
@@ -243,9 +205,6 @@ def _rate(cell: Cell) -> str:
 
 
 def _show_errors(cells: Sequence[Cell], out: Console) -> None:
-    from haloscope.predict.paper_validation import SHORTEST_S, Errors
-    from haloscope.quantities import count
-
     reading = f"{cells[0].reading}: " if cells[0].reading else ""
     for name, part in (
         ("may have set parameters", [c for c in cells if c.fitted]),
@@ -264,8 +223,6 @@ def _show_errors(cells: Sequence[Cell], out: Console) -> None:
 
 
 def _cell(cell: Cell | None) -> str:
-    from haloscope.quantities import number
-
     if cell is None:
         return ""
     if cell.predicted is None:
@@ -294,8 +251,5 @@ def _local_rows(found: Sequence[Prediction]) -> Iterator[list[object]]:
 
 
 def _write(path: str, rows: Iterable[Sequence[object]]) -> None:
-    import csv
-    from pathlib import Path
-
     with Path(path).open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(rows)

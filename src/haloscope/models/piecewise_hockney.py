@@ -36,7 +36,8 @@ from haloscope.models.line import Line, fit_lines
 from haloscope.models.model import Parameter, Residuals
 from haloscope.models.sweep import Array, Sweep
 from haloscope.quantities import seconds, size
-from haloscope.stats.estimates import FEWEST_FOR_INTERVAL, Estimate
+from haloscope.stats.estimates import Estimate
+from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
 
 Indices = npt.NDArray[np.int64]
 

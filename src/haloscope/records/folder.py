@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 
 from haloscope.errors import Problem, UserError, dotted
 from haloscope.records.record import latest, read
-from haloscope.stats.sequential import Rule
+from haloscope.stats.stopping_rule import Rule
 from haloscope.study.case import Case, Job
 from haloscope.study.plan import schedule
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from statistics import median
 from typing import Any
 
-from haloscope.stats.sequential import Rule, Why, decide
+from haloscope.stats.sequential import Why, decide
+from haloscope.stats.stopping_rule import Rule
 from haloscope.study.case import Job
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -196,6 +196,25 @@ class Halobench:
         return self._forecasts[question]
 
 
+class _Transports(Mapping[str, Sequence[str]]):
+    """By MPI library, the transports it has: looked for, which takes long, when they are wanted."""
+
+    def __init__(self, built: Mapping[str, Built]) -> None:
+        self._built = built
+
+    def __getitem__(self, name: str) -> Sequence[str]:
+        return launch.transports(self._built[name].toolchain)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._built
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._built)
+
+    def __len__(self) -> int:
+        return len(self._built)
+
+
 def site(bench: Workbench, *, oversubscribe: bool) -> Site:
     """This machine, as a place to run cases in."""
     return Site(
@@ -205,9 +224,7 @@ def site(bench: Workbench, *, oversubscribe: bool) -> Site:
         memory_bytes=machine.memory_available_bytes(),
         oversubscribe=oversubscribe,
         toolchains=bench.names,
-        transports={
-            name: launch.transports(built.toolchain) for name, built in bench.built.items()
-        },
+        transports=_Transports(bench.built),
         missing=bench.missing,
         placements=[name for name, pair in machine.placements().items() if pair],
     )

@@ -286,7 +286,7 @@ class _RunExpansion:
             return f"{what}: the cluster file says which one there is; leave it out"
         if toolchain in self.site.missing:
             return self.site.missing[toolchain]
-        there = self.site.transports.get(toolchain, ())
+        there = () if transport is None else self.site.transports.get(toolchain, ())
         if transport is not None and transport not in there:
             return f"{toolchain} has no transport '{transport}' (it has {', '.join(there)})"
         if layout.placement is not None and layout.placement not in self.site.placements:

@@ -17,8 +17,7 @@ from pydantic_core import PydanticCustomError
 from haloscope.errors import nearest
 from haloscope.host.machine import PLACEMENTS
 from haloscope.paths import share
-from haloscope.stats.estimates import FEWEST_FOR_INTERVAL
-from haloscope.stats.sequential import Rule
+from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL, Rule
 from haloscope.study.case import Value
 
 TABLE_KINDS = (
