@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from haloscope.run.halobench import Kernel, Parameter
+    from haloscope.run.halobench import Kernel, KernelParameter
 
 _DESCRIPTION = """\
 What a kernel does, and its parameters: the default, what is allowed, the unit, the meaning.
@@ -65,7 +65,7 @@ def _show(kernel: Kernel, out: Console) -> None:
     out.print(table)
 
 
-def allowed(parameter: Parameter) -> str:
+def allowed(parameter: KernelParameter) -> str:
     """What a parameter may be, in words: whole number from 1 to 65; one | other; empty for text."""
     if parameter.choices:
         return " | ".join(parameter.choices)

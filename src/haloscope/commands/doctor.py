@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from haloscope.run.doctor import Finding
+    from haloscope.run.doctor import CheckResult
 
 _DESCRIPTION = """\
 Examine this machine: cores, binding, frequency governor, load, memory, compilers, MPI, limits.
@@ -56,7 +56,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return doctor.exit_code(findings)
 
 
-def _print(console: Console, finding: Finding) -> None:
+def _print(console: Console, finding: CheckResult) -> None:
     from rich.padding import Padding
     from rich.text import Text
 

@@ -93,7 +93,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from haloscope.report.record_view import record_view
     from haloscope.run import places, workbench
     from haloscope.run.progress import Teller
-    from haloscope.study.case import Job
+    from haloscope.study.case import Launch
 
     if problems := [*placeoptions.misplaced(arguments), *_unusable(arguments)]:
         raise UserError(problems)
@@ -103,7 +103,7 @@ def execute(arguments: argparse.Namespace) -> int:
     bench = place.workbench({f"--toolchain {arguments.toolchain}": named}, tell)
     (case,), seen = place.probed([_case(arguments, place, bench)], bench)
     runner = place.runner("once", workbench.new_seed(), bench, seen)
-    (record,) = runner.run([Job(case, 0)])
+    (record,) = runner.run([Launch(case, 0)])
     if arguments.json:
         print(json.dumps(record))
     else:

@@ -30,7 +30,7 @@ _OUTER_JOB = re.compile(
 
 
 @dataclass(frozen=True)
-class Launch:
+class Job:
     """A job on this host: how many ranks and threads, and on which processors.
 
     places, bind:  OpenMP's words: what one thread is bound to, and whether ranks and threads sit
@@ -78,30 +78,27 @@ def transports(toolchain: Toolchain) -> list[str]:
     return names_of(toolchain.family, libfabric.providers(toolchain.prefix))
 
 
-def problems(toolchain: Toolchain, launch: Launch) -> list[Problem]:
+def problems(toolchain: Toolchain, job: Job) -> list[Problem]:
     """All that keeps this launch from being started; empty when it can be."""
     found: list[Problem] = []
     for key in ("ranks", "threads"):
-        if (count := getattr(launch, key)) < 1:
+        if (count := getattr(job, key)) < 1:
             found.append(Problem(key, f"{count} is not a number of {key}", "1 or more"))
     for key, known in (("places", PLACES), ("bind", BINDS)):
-        if (word := getattr(launch, key)) not in known:
+        if (word := getattr(job, key)) not in known:
             found.append(Problem(key, f"'{word}' is unknown", nearest(word, known)))
-    if launch.transport is not None and launch.transport not in (there := transports(toolchain)):
-        what = f"{toolchain.version} has no '{launch.transport}'"
-        found.append(Problem("transport", what, nearest(launch.transport, there)))
-    if not found and launch.oversubscribed and not launch.oversubscribe:
-        what = (
-            f"{launch.ranks} ranks x {launch.threads} threads on "
-            f"{len(launch.processors)} processors"
-        )
+    if job.transport is not None and job.transport not in (there := transports(toolchain)):
+        what = f"{toolchain.version} has no '{job.transport}'"
+        found.append(Problem("transport", what, nearest(job.transport, there)))
+    if not found and job.oversubscribed and not job.oversubscribe:
+        what = f"{job.ranks} ranks x {job.threads} threads on {len(job.processors)} processors"
         found.append(Problem("layout", what, "ask for fewer, or for --oversubscribe"))
     return found
 
 
 def launch_command(
     toolchain: Toolchain,
-    launch: Launch,
+    job: Job,
     program: Sequence[str],
     environment: Mapping[str, str] | None = None,
     *,
@@ -114,22 +111,22 @@ def launch_command(
     outer job left there is taken out. talkative: the library says which transport it uses.
     UserError where the launch has `problems`.
     """
-    if found := problems(toolchain, launch):
+    if found := problems(toolchain, job):
         raise UserError(found)
     inherited = os.environ if environment is None else environment
     env = {key: value for key, value in inherited.items() if not _OUTER_JOB.match(key)}
-    env |= toolchain.environment() | _openmp(launch)
+    env |= toolchain.environment() | _openmp(job)
     transport = USUAL[toolchain.family]
-    if launch.transport is not None:
-        transport = asking_for(toolchain.family, launch.transport)
+    if job.transport is not None:
+        transport = asking_for(toolchain.family, job.transport)
     if talkative:
         transport = {**transport, **TALKATIVE[toolchain.family]}
-    ranks = str(launch.ranks)
+    ranks = str(job.ranks)
     argv = [str(toolchain.mpirun), "-n", ranks]
     if toolchain.family == "openmpi":
         env |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         argv += ["--host", f"localhost:{ranks}", "--bind-to", "none"]
-        if launch.oversubscribed:
+        if job.oversubscribed:
             transport = {**transport, "mpi_yield_when_idle": "1"}
         argv += [word for key, value in transport.items() for word in ("--mca", key, value)]
     elif toolchain.family == "mpich":
@@ -137,14 +134,14 @@ def launch_command(
         argv += ["-launcher", "fork", "-bind-to", "none"]
     else:
         env |= {**transport, "I_MPI_PIN": "0", "I_MPI_HYDRA_BOOTSTRAP": "fork"}
-        if launch.oversubscribed:  # wait by sched_yield: half a round trip of 0.1 ms, not 2 ms
+        if job.oversubscribed:  # wait by sched_yield: half a round trip of 0.1 ms, not 2 ms
             env["I_MPI_THREAD_YIELD"] = "3"
-    lists = ":".join(",".join(map(str, cpus)) for cpus in launch.cpus_of_ranks())
+    lists = ":".join(",".join(map(str, cpus)) for cpus in job.cpus_of_ranks())
     return [*argv, "sh", str(files("haloscope.toolchains") / "bind_rank.sh"), lists, *program], env
 
 
-def _openmp(launch: Launch) -> dict[str, str]:
-    env = {"OMP_NUM_THREADS": str(launch.threads), "OMP_DYNAMIC": "false"}
-    if launch.oversubscribed:  # bound threads would all sit on the first processor
+def _openmp(job: Job) -> dict[str, str]:
+    env = {"OMP_NUM_THREADS": str(job.threads), "OMP_DYNAMIC": "false"}
+    if job.oversubscribed:  # bound threads would all sit on the first processor
         return env | {"OMP_PROC_BIND": "false"}
-    return env | {"OMP_PLACES": launch.places, "OMP_PROC_BIND": launch.bind}
+    return env | {"OMP_PLACES": job.places, "OMP_PROC_BIND": job.bind}

@@ -1,4 +1,4 @@
-"""What a record says of a job besides what halobench measured: shared by all runners."""
+"""What a record says of a launch besides what halobench measured: shared by all runners."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from haloscope.records.record import SCHEMA
-from haloscope.run.runners.base import Session
-from haloscope.study.case import Case, Job
+from haloscope.run.runners.base import CampaignFacts
+from haloscope.study.case import Case, Launch
 
 
-def asked(session: Session, runner: str, job: Job, clock: str = "wall") -> dict[str, Any]:
-    """What a record says of a job before anything is launched."""
-    case = job.case
+def asked(facts: CampaignFacts, runner: str, launch: Launch, clock: str = "wall") -> dict[str, Any]:
+    """What a record says of a launch before anything is launched."""
+    case = launch.case
     return {
         **_unmeasured(case, clock),
         "case": case.id,
-        "launch": job.launch,
+        "launch": launch.number,
         "layout": {
             **asdict(case.layout),
             "ranks": case.layout.ranks,
@@ -33,7 +33,7 @@ def asked(session: Session, runner: str, job: Job, clock: str = "wall") -> dict[
         "transport_seen": None,
         "runner": runner,
         "run": case.run,
-        **asdict(session),
+        **asdict(facts),
     }
 
 

@@ -29,22 +29,22 @@ from haloscope.clusters import simgrid_files
 from haloscope.clusters.schema import Cluster
 from haloscope.quantities import count, size
 from haloscope.run.runners import answer, process
-from haloscope.run.runners.base import Session
+from haloscope.run.runners.base import CampaignFacts
 from haloscope.run.runners.local import Built
-from haloscope.study.case import Case, Job, text
+from haloscope.study.case import Case, Launch, text
 from haloscope.study.known_iterations import Solve, executes, solve_of
 
 
 @dataclass(frozen=True)
 class SimgridRunner:
-    """Simulates jobs, `at_once` side by side, each in a process of its own.
+    """Simulates launches, `at_once` side by side, each in a process of its own.
 
     memory_bytes: what the arrays of those side by side may take; one by itself may take more.
     keep: where each case has a folder with its platform, host file and node model, and with run.sh,
     which says what case it is and simulates it; None keeps none.
     """
 
-    session: Session
+    facts: CampaignFacts
     built: Built
     cluster: Cluster
     cache: Path
@@ -53,17 +53,17 @@ class SimgridRunner:
     keep: Path | None = None
     name: str = "simgrid"
 
-    def run(self, jobs: Iterable[Job]) -> Iterator[dict[str, Any]]:
-        """The records of the jobs, each as soon as its job has ended, in no particular order."""
-        coming = iter(jobs)
-        job: Job | None = None
+    def run(self, launches: Iterable[Launch]) -> Iterator[dict[str, Any]]:
+        """The records of the launches, each as soon as it has ended, in no particular order."""
+        coming = iter(launches)
+        launch: Launch | None = None
         going: dict[process.Running, _Simulation] = {}
         try:
             while True:
-                while len(going) < self.at_once and (job := job or next(coming, None)):
-                    if not self._has_room(job.case, going.values()):
+                while len(going) < self.at_once and (launch := launch or next(coming, None)):
+                    if not self._has_room(launch.case, going.values()):
                         break
-                    simulation, job = _Simulation(self, job), None
+                    simulation, launch = _Simulation(self, launch), None
                     if (record := simulation.without_running()) is not None:
                         yield record
                     else:
@@ -85,9 +85,9 @@ class SimgridRunner:
 class _Simulation:
     """One case: its files, its command, and the record that comes of it."""
 
-    def __init__(self, runner: SimgridRunner, job: Job) -> None:
-        self.runner, self.case = runner, job.case
-        self.record = answer.asked(runner.session, runner.name, job, clock="simulated")
+    def __init__(self, runner: SimgridRunner, launch: Launch) -> None:
+        self.runner, self.case = runner, launch.case
+        self.record = answer.asked(runner.facts, runner.name, launch, clock="simulated")
         self.solve = solve_of(self.case)
         self.executes = executes(self.case)
         self.arguments = _asked(self.case, self.solve)
