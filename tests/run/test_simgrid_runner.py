@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 from cluster_files import described
+from record_page import unknown
 from simulated_build import BINARY
 
 from haloscope.clusters.file import find
 from haloscope.clusters.schema import Algorithm
 from haloscope.clusters.smpi_collectives import ALGORITHMS, SELECTOR
+from haloscope.records.maker import CampaignFacts
 from haloscope.run.places import smpi as found_smpi
-from haloscope.run.runners.base import CampaignFacts
 from haloscope.run.runners.local import Built
 from haloscope.run.runners.simgrid import SimgridRunner
 from haloscope.study.case import Case, Launch, Layout
@@ -68,6 +69,7 @@ def test_what_is_passed_over_takes_what_it_takes_with_its_arithmetic(
     (short,) = runner(tmp_path).run([Launch(one, 0)])
     (whole,) = runner(tmp_path).run([Launch(replace(one, execute=True), 0)])
     assert (short["outcome"], short["clock"]) == ("ok", "simulated"), short
+    assert unknown(short) == []
     assert short["params"]["iterations"] == 0
     told, of_whole = short["simulation"], whole["simulation"]
     assert (told["iterations"], told["of_iterations"], told["verified"]) == (simulated, 387, False)

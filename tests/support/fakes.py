@@ -9,7 +9,7 @@ from pathlib import Path
 import fake_halobench
 
 from haloscope.errors import Problem
-from haloscope.run.runners.base import CampaignFacts
+from haloscope.records.maker import CampaignFacts
 from haloscope.run.runners.local import Built
 from haloscope.run.workbench import Probe
 from haloscope.study.case import Value, text

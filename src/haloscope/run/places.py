@@ -20,9 +20,10 @@ from haloscope.clusters import schema
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.host import machine
 from haloscope.paths import cache_path
+from haloscope.records.maker import CampaignFacts
 from haloscope.run import workbench
 from haloscope.run.progress import Teller
-from haloscope.run.runners.base import CampaignFacts, Runner
+from haloscope.run.runners.base import Runner
 from haloscope.run.runners.local import Built, LocalRunner
 from haloscope.run.runners.simgrid import SimgridRunner
 from haloscope.run.workbench import Workbench

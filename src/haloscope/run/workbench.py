@@ -12,11 +12,11 @@ from typing import Any
 from haloscope import __version__
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.host import machine
+from haloscope.records.maker import CampaignFacts
 from haloscope.run import halobench, matrices
 from haloscope.run.matrices import is_matrix_market
 from haloscope.run.progress import Teller
 from haloscope.run.runners import process
-from haloscope.run.runners.base import CampaignFacts
 from haloscope.run.runners.local import Built
 from haloscope.study.capacity import Site
 from haloscope.study.case import Case, Value, text

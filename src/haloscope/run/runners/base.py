@@ -1,9 +1,8 @@
-"""What a runner is, and what its records share whatever ran them."""
+"""What a runner is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 from haloscope.study.case import Launch
@@ -22,14 +21,3 @@ class Runner(Protocol):
 
     def run(self, launches: Iterable[Launch]) -> Iterator[dict[str, Any]]:
         """The records of the launches, as in records.jsonl."""
-
-
-@dataclass(frozen=True)
-class CampaignFacts:
-    """What all records of one invocation have in common."""
-
-    study: str
-    seed: int
-    machine: Mapping[str, Any]
-    haloscope: str
-    git: Mapping[str, Any] | None

@@ -10,8 +10,9 @@ from typing import Any
 
 from haloscope.clusters.schema import Cluster
 from haloscope.clusters.simgrid_files import machine_file
+from haloscope.records import maker
+from haloscope.records.maker import CampaignFacts
 from haloscope.run.runners import answer, process
-from haloscope.run.runners.base import CampaignFacts
 from haloscope.run.runners.placement import misplaced
 from haloscope.study.case import Case, Launch
 from haloscope.toolchains.launch import Job, launch_command
@@ -45,52 +46,45 @@ class LocalRunner:
         """The records of the launches, in their order, each as soon as it has ended."""
         for launch in launches:
             why = launch.case.absent
-            yield answer.absent(self._asked(launch), why) if why else self._launch(launch)
+            yield maker.absent(self._asked(launch), why) if why else self._launch(launch)
 
     def _asked(self, launch: Launch) -> dict[str, Any]:
         used = self.seen.get((launch.case.toolchain, launch.case.transport))
         model = self.model and {"cluster": self.model.name, "source": self.model.source}
-        return {
-            **answer.asked(self.facts, self.name, launch),
-            "transport_seen": used,
-            "model": model,
-        }
+        return maker.asked(self.facts, self.name, launch, transport_seen=used, model=model)
 
     def _launch(self, launch: Launch) -> dict[str, Any]:
         built = self.built[launch.case.toolchain]
+        job = _job_of(launch.case)
         with tempfile.TemporaryDirectory(prefix="haloscope-") as scratch:
             out = Path(scratch) / "record.json"
-            job = _job_of(launch.case)
-            options = ["--out", str(out), *launch.case.options]
-            if self.model is not None:
-                machine = Path(scratch) / "machine"
-                machine.write_text(machine_file(self.model, launch.case), encoding="utf-8")
-                options += ["--machine", str(machine)]
-            program = [str(built.program), *options, launch.case.kernel, *launch.case.arguments]
+            program = self._program(built, launch.case, Path(scratch), out)
             command, environment = launch_command(built.toolchain, job, program)
-            started = answer.now()
+            started = maker.now()
             ended = process.run(command, environment, launch.case.timeout_s)
             measured = answer.measured(out)
         outcome, reason = self._judged(launch.case, job.cpus_of_ranks(), ended, measured)
-        asked = self._asked(launch)
-        found = measured or {}
-        record = {
-            **asked,
-            **found,
-            "layout": {**asked["layout"], "seen": found.get("layout", {}).get("seen", [])},
-            "toolchain": {
-                **asked["toolchain"],
-                **found.get("toolchain", {}),
-                "source": built.source,
-            },
-            "outcome": outcome,
-            "reason": reason,
-            "command": command,
-            "started": started,
-            "ended": answer.now(),
-            "wall_s": round(ended.wall_s, 6),
-        }
-        return record if outcome == "ok" else {**record, "stderr": ended.output}
+        said = measured or {}
+        ending = maker.Ending(
+            outcome,
+            reason,
+            command,
+            started,
+            ended.wall_s,
+            toolchain={**said.get("toolchain", {}), "source": built.source},
+            printed=ended.output,
+            seen=said.get("layout", {}).get("seen", []),
+        )
+        return maker.ended(self._asked(launch), measured, ending)
+
+    def _program(self, built: Built, case: Case, scratch: Path, out: Path) -> list[str]:
+        """halobench's argument list for a case, with the node model's file where there is one."""
+        options = ["--out", str(out), *case.options]
+        if self.model is not None:
+            machine = scratch / "machine"
+            machine.write_text(machine_file(self.model, case), encoding="utf-8")
+            options += ["--machine", str(machine)]
+        return [str(built.program), *options, case.kernel, *case.arguments]
 
     def _judged(
         self,
