@@ -38,7 +38,8 @@ def seconds(command: list[str], env: dict[str, str] | None = None) -> float:
 def bare(launches: int) -> Callable[[], float]:
     """Competitor: the same launch command, with nothing around it; seconds a launch."""
     from haloscope.toolchains.build import build
-    from haloscope.toolchains.launch import Job, launch_command
+    from haloscope.toolchains.job import Job
+    from haloscope.toolchains.launch import launch_command
     from haloscope.toolchains.library import ensure
 
     toolchain = ensure(None)

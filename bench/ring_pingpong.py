@@ -24,7 +24,8 @@ from turns import in_turn, write_page
 
 from haloscope.stats.estimates import Estimate, typical
 from haloscope.toolchains.build import build
-from haloscope.toolchains.launch import Job, launch_command
+from haloscope.toolchains.job import Job
+from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.library import Toolchain, available, find
 
 BYTES = 8

@@ -9,7 +9,7 @@ from haloscope.study.capacity import Site
 from haloscope.study.case import Launch
 from haloscope.study.plan import expand
 from haloscope.study.schema import Study
-from haloscope.toolchains.launch import Job
+from haloscope.toolchains.job import Job
 
 
 def run(

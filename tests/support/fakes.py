@@ -14,7 +14,7 @@ from haloscope.run.runners.local import Built
 from haloscope.run.workbench import Probe
 from haloscope.study.case import Value, text
 from haloscope.study.plan import Forecast
-from haloscope.toolchains.launch import Job
+from haloscope.toolchains.job import Job
 from haloscope.toolchains.library import Toolchain
 
 STUDY = """

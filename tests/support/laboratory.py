@@ -17,7 +17,7 @@ from haloscope.host import machine
 from haloscope.run import halobench, places, workbench
 from haloscope.run.runners import local
 from haloscope.toolchains import build, library
-from haloscope.toolchains.launch import Job
+from haloscope.toolchains.job import Job
 from haloscope.toolchains.library import Toolchain
 
 

@@ -2,15 +2,18 @@
 
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from haloscope.errors import UserError
-from haloscope.toolchains import library
-from haloscope.toolchains.launch import Job, launch_command
+from haloscope.toolchains import launchers, library
+from haloscope.toolchains.job import Job
+from haloscope.toolchains.launch import launch_command
+from haloscope.toolchains.launchers import Launcher
 from haloscope.toolchains.library import Toolchain
-from haloscope.toolchains.transport import Family
+from haloscope.toolchains.transport import Family, Settings
 
 BIND = str(Path(library.__file__).with_name("bind_rank.sh"))
 FOUR = (0, 1, 2, 3)
@@ -181,3 +184,47 @@ def run_bind_rank(lists: str, env: dict[str, str]) -> subprocess.CompletedProces
         text=True,
         check=False,
     )
+
+
+TWO = Job(4, cpus=FOUR, hosts=("n1", "n2"))
+
+
+def test_ranks_are_shared_out_evenly_over_hosts() -> None:
+    assert command("openmpi", TWO)[3:5] == ["--host", "n1:2,n2:2"]
+    assert command("mpich", TWO)[3:9] == ["-hosts", "n1,n2", "-ppn", "2", "-bind-to", "none"]
+    assert command("impi", TWO)[3:7] == ["-hosts", "n1,n2", "-ppn", "2"]
+    assert "I_MPI_HYDRA_BOOTSTRAP" not in environment("impi", TWO)
+    assert command("impi", TWO)[-3:] == ["0:1", "prog", "n=4"]
+    assert not Job(8, cpus=FOUR, hosts=("n1", "n2")).oversubscribed
+    with pytest.raises(UserError, match="3 can't be shared out evenly over 2 hosts"):
+        command("impi", Job(3, cpus=FOUR, hosts=("n1", "n2")))
+
+
+class Throwaway(Launcher):
+    """A batch system's launcher, as somebody might add it."""
+
+    keeps = ("SLURM_",)
+
+    def arguments(self, job: Job, transport: Settings) -> list[str]:
+        return [f"--ntasks={job.ranks}", f"--nodelist={','.join(job.hosts)}", "--cpu-bind=none"]
+
+    def environment(self, job: Job, transport: Settings) -> dict[str, str]:
+        return {f"OMPI_MCA_{key}": value for key, value in transport.items()}
+
+
+def test_a_launcher_is_a_class_and_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No other file knows of it: the ranks bind themselves, as with any other."""
+    known = {**launchers.LAUNCHERS, "throwaway": Throwaway()}
+    monkeypatch.setattr(launchers, "LAUNCHERS", known)
+    toolchain = replace(of("openmpi"), mpirun=Path("/x/srun"), launcher="throwaway")
+    outer = {"SLURM_JOB_ID": "7", "PMIX_RANK": "3"}
+
+    argv, env = launch_command(toolchain, TWO, ["prog"], outer)
+
+    assert argv == [
+        *("/x/srun", "--ntasks=4", "--nodelist=n1,n2", "--cpu-bind=none"),
+        *("sh", BIND, "0:1", "prog"),
+    ]
+    assert env["OMPI_MCA_btl"] == "^ofi"
+    assert env["OMP_NUM_THREADS"] == "1"
+    assert env["SLURM_JOB_ID"] == "7" and "PMIX_RANK" not in env

@@ -17,7 +17,8 @@ import pytest
 from haloscope.errors import UserError
 from haloscope.host import machine
 from haloscope.toolchains import launch, library
-from haloscope.toolchains.launch import Job, launch_command
+from haloscope.toolchains.job import Job
+from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.library import Toolchain
 
 HERE = Path(__file__).parent

@@ -22,7 +22,8 @@ from haloscope.host import machine
 from haloscope.host.cpulist import parse_cpu_list
 from haloscope.paths import cache_path
 from haloscope.toolchains import pypi
-from haloscope.toolchains.launch import Job, launch_command
+from haloscope.toolchains.job import Job
+from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.library import DEFAULT, Toolchain, available, compiler_family
 
 Severity = Literal["ok", "note", "warn", "fail"]

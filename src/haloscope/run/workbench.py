@@ -22,7 +22,8 @@ from haloscope.study.capacity import Site
 from haloscope.study.case import Case, Value, text
 from haloscope.study.plan import Forecast
 from haloscope.toolchains import build, launch, library
-from haloscope.toolchains.launch import Job, launch_command
+from haloscope.toolchains.job import Job
+from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.transport import complaint, told
 
 PROBE_TIMEOUT_S = 30

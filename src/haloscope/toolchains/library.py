@@ -45,6 +45,7 @@ class Toolchain:
 
     prefix:  the folder a PyPI toolchain lies in; None for the system's.
     version: the library's name and version, as `Open MPI 4.1.4`.
+    launcher: which of launchers.LAUNCHERS `mpirun` is; None for that of the library's family.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Toolchain:
     mpirun: Path
     family: Family
     version: str
+    launcher: str | None = None
 
     def environment(self) -> dict[str, str]:
         """Variables the wrapper and the launcher need: Intel's don't know where they lie."""

@@ -15,7 +15,8 @@ from haloscope.records.maker import CampaignFacts
 from haloscope.run.runners import answer, process
 from haloscope.run.runners.placement import misplaced
 from haloscope.study.case import Case, Launch
-from haloscope.toolchains.launch import Job, launch_command
+from haloscope.toolchains.job import Job
+from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.library import Toolchain
 
 
