@@ -68,6 +68,23 @@ def test_intels_scripts_are_told_where_they_lie(tmp_path: Path) -> None:
     assert env["PATH"].split(os.pathsep)[0] == str(tmp_path / "bin")
 
 
+def test_intels_library_finds_the_libfabric_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    providers = tmp_path / "lib" / "prov"
+    providers.mkdir(parents=True)
+    (tmp_path / "lib" / "libfabric.so.1").touch()
+    (providers / "libtcp-fi.so").touch()
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/opt/mine")
+
+    env = launch_command(of("impi", tmp_path), Job(1, cpus=FOUR), ["prog"], {})[1]
+
+    assert env["LD_LIBRARY_PATH"] == f"{tmp_path / 'lib'}:/opt/mine"
+    assert env["FI_PROVIDER_PATH"] == str(providers)
+    assert "LD_LIBRARY_PATH" not in of("impi").environment()
+    assert "LD_LIBRARY_PATH" not in of("mpich", tmp_path).environment()
+
+
 def test_openmpi_may_run_as_root() -> None:
     env = environment("openmpi", Job(1, cpus=FOUR))
     assert env["OMPI_ALLOW_RUN_AS_ROOT"] == env["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] == "1"
@@ -193,7 +210,7 @@ def test_ranks_are_shared_out_evenly_over_hosts() -> None:
     assert command("openmpi", TWO)[3:5] == ["--host", "n1:2,n2:2"]
     assert command("mpich", TWO)[3:9] == ["-hosts", "n1,n2", "-ppn", "2", "-bind-to", "none"]
     assert command("impi", TWO)[3:7] == ["-hosts", "n1,n2", "-ppn", "2"]
-    assert "I_MPI_HYDRA_BOOTSTRAP" not in environment("impi", TWO)
+    assert not {"I_MPI_HYDRA_BOOTSTRAP", "I_MPI_FABRICS"} & {*environment("impi", TWO)}
     assert command("impi", TWO)[-3:] == ["0:1", "prog", "n=4"]
     assert not Job(8, cpus=FOUR, hosts=("n1", "n2")).oversubscribed
     with pytest.raises(UserError, match="3 can't be shared out evenly over 2 hosts"):

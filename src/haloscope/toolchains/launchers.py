@@ -69,6 +69,8 @@ class IntelHydra(Launcher):
         env = {**transport, "I_MPI_PIN": "0"}
         if not job.hosts:
             env["I_MPI_HYDRA_BOOTSTRAP"] = "fork"
+        elif job.transport is None:  # the usual one is that of a single host
+            env.pop("I_MPI_FABRICS", None)
         if job.oversubscribed:  # wait by sched_yield: half a round trip of 0.1 ms, not 2 ms
             env["I_MPI_THREAD_YIELD"] = "3"
         return env
