@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from fakes import FakeProgram
 
-from haloscope.run import halobench
 from haloscope.study.capacity import Site
 from haloscope.study.case import Case, Value
 from haloscope.study.plan import Forecast, Plan, expand, schedule
@@ -148,7 +147,7 @@ def test_no_message_is_in_a_simulated_cache() -> None:
         def forecast(
             self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
         ) -> Forecast:
-            return halobench.Plan(dict(params), 8, ())
+            return Forecast(dict(params), 8, ())
 
     study = Study.model_validate(
         {"title": "t", "runs": [{"kernel": "fake", "params": {"cache": ["warm", "off"]}}]}
@@ -196,7 +195,7 @@ class Solver(FakeProgram):
         self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
     ) -> Forecast:
         found = super().forecast(kernel, params, ranks, threads)
-        return halobench.Plan({**found.params, "iterations": 0}, found.memory_bytes, ())
+        return Forecast({**found.params, "iterations": 0}, found.memory_bytes, ())
 
 
 HERE = replace(CLUSTER, memory_bytes=2**40, arithmetic_bytes=2**30)
@@ -298,21 +297,21 @@ def test_a_case_survives_being_saved() -> None:
 
 def test_the_schedule_is_rounds_of_all_cases_shuffled_anew() -> None:
     cases = planned({"params": {"n": list(range(8, 28))}}, launches=3).cases
-    jobs = schedule(cases, seed=1)
-    rounds = [jobs[20 * k : 20 * k + 20] for k in range(3)]
-    orders = [[job.case.id for job in one] for one in rounds]
-    assert [{job.launch for job in one} for one in rounds] == [{0}, {1}, {2}]
+    launches = schedule(cases, seed=1)
+    rounds = [launches[20 * k : 20 * k + 20] for k in range(3)]
+    orders = [[launch.case.id for launch in one] for one in rounds]
+    assert [{launch.number for launch in one} for one in rounds] == [{0}, {1}, {2}]
     assert [Counter(order) for order in orders] == [Counter(case.id for case in cases)] * 3
     assert orders[0] != orders[1] != orders[2]
-    assert jobs == schedule(cases, seed=1)
-    assert jobs != schedule(cases, seed=2)
+    assert launches == schedule(cases, seed=1)
+    assert launches != schedule(cases, seed=2)
 
 
 def test_more_launches_leave_the_first_rounds_as_they_were() -> None:
     cases = planned({"params": {"n": [8, 9, 10, 11]}}, launches=2).cases
     more = [replace(case, launches=4) for case in cases]
-    order = [(job.case.id, job.launch) for job in schedule(cases, seed=3)]
-    assert [(job.case.id, job.launch) for job in schedule(more, seed=3)][:8] == order
+    order = [(launch.case.id, launch.number) for launch in schedule(cases, seed=3)]
+    assert [(launch.case.id, launch.number) for launch in schedule(more, seed=3)][:8] == order
 
 
 LIBRARIES = replace(

@@ -18,7 +18,7 @@ from haloscope.report import writing
 from haloscope.run import halobench, places, workbench
 from haloscope.run.runners import local
 from haloscope.toolchains import build, library
-from haloscope.toolchains.launch import Launch
+from haloscope.toolchains.job import Job
 from haloscope.toolchains.library import Toolchain
 
 
@@ -27,7 +27,7 @@ def laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Laboratory:
     lab = Laboratory()
 
     def launch_command(
-        toolchain: Toolchain, layout: Launch, program: list[str]
+        toolchain: Toolchain, layout: Job, program: list[str]
     ) -> tuple[list[str], dict[str, str]]:
         lab.launches.append(layout)
         environment = {"FAKE_RANKS": str(layout.ranks), "FAKE_THREADS": str(layout.threads)}

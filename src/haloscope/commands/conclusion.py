@@ -17,7 +17,7 @@ def conclude(campaign: Campaign, out: Console, *, write: bool) -> int:
     if write:
         written = writing.write(document, path)
         out.print(f"report: {written}", markup=False, soft_wrap=True)
-    bad, _ = campaign.jobs_left()
+    bad, _ = campaign.launches_left()
     if bad:
         what = count(len(bad), "launch", "launches")
         line = f"{what} did not end well; to try again: run --resume {path}"

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from haloscope.run import halobench, workbench
-from haloscope.run.halobench import Kernel, Parameter
+from haloscope.run.halobench import Kernel, KernelParameter
 from haloscope.run.progress import Teller
 
 _DESCRIPTION = """\
@@ -52,7 +52,7 @@ def _show(kernel: Kernel, out: Console) -> None:
     out.print(table)
 
 
-def allowed(parameter: Parameter) -> str:
+def allowed(parameter: KernelParameter) -> str:
     """What a parameter may be, in words: whole number from 1 to 65; one | other; empty for text."""
     if parameter.choices:
         return " | ".join(parameter.choices)

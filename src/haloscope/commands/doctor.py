@@ -12,7 +12,7 @@ from rich.text import Text
 
 from haloscope.host import machine
 from haloscope.run import doctor
-from haloscope.run.doctor import Finding
+from haloscope.run.doctor import CheckResult
 
 _DESCRIPTION = """\
 Examine this machine: cores, binding, frequency governor, load, memory, compilers, MPI, limits.
@@ -50,7 +50,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return doctor.exit_code(findings)
 
 
-def _print(console: Console, finding: Finding) -> None:
+def _print(console: Console, finding: CheckResult) -> None:
     style = _STYLES[finding.level]
     console.print(
         Text.assemble(

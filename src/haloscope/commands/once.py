@@ -18,7 +18,7 @@ from haloscope.run import halobench, places, workbench
 from haloscope.run.places import Place
 from haloscope.run.progress import Teller
 from haloscope.run.workbench import Workbench
-from haloscope.study.case import Case, Job
+from haloscope.study.case import Case, Launch
 from haloscope.study.plan import expand, nothing_runs
 from haloscope.study.schema import ALL, DEFAULT, LayoutAxes, Run, Study
 
@@ -90,7 +90,7 @@ def execute(arguments: argparse.Namespace) -> int:
     bench = place.workbench({f"--toolchain {arguments.toolchain}": named}, tell)
     (case,), seen = place.probed([_case(arguments, place, bench)], bench)
     runner = place.runner("once", workbench.new_seed(), bench, seen)
-    (record,) = runner.run([Job(case, 0)])
+    (record,) = runner.run([Launch(case, 0)])
     if arguments.json:
         print(json.dumps(record))
     else:

@@ -44,7 +44,12 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add("study", metavar="STUDY", nargs="?", help="a ready study's name, or a TOML file")
     placeoptions.add_to(parser)
     add("--out", metavar="DIR", help="the result folder (default: results/STUDY-DATE-TIME)")
-    add("--launches", metavar="N", type=int, help="whole jobs of each case, not the study's number")
+    add(
+        "--launches",
+        metavar="N",
+        type=int,
+        help="whole launches of each case, not the study's number",
+    )
     add("--resume", metavar="DIR", help="go on with a result folder; what is done is skipped")
     add(
         "--dry-run", action="store_true", help="show the cases, their memory and notes; run nothing"
@@ -127,13 +132,13 @@ def _show(campaign: Campaign, out: Console) -> None:
         launches = "none" if case.absent else str(case.launches)
         table.add_row(case.id, f"{case.title}{marks}", launches, size(case.memory_bytes))
     out.print(table)
-    jobs = [job for job in campaign.jobs_left()[0] if not job.case.absent]
-    seconds = TimeLeft(jobs, campaign.earlier_walls()).seconds()
+    left = [launch for launch in campaign.launches_left()[0] if not launch.case.absent]
+    seconds = TimeLeft(left, campaign.earlier_walls()).seconds()
     time = (
         "not known before the first launches" if seconds is None else f"about {duration(seconds)}"
     )
     for line in (
-        f"{count(len(jobs), 'launch', 'launches')} to run; time: {time}",
+        f"{count(len(left), 'launch', 'launches')} to run; time: {time}",
         *campaign.plan.notes,
     ):
         out.print(line, markup=False, soft_wrap=True)

@@ -129,7 +129,7 @@ def _measure_local(tell: Teller) -> tuple[Path, int]:
             f"\nTo go on: haloscope run --resume {path}; haloscope validate local --from {path}"
         )
         raise
-    return path, 1 if real.jobs_left()[0] else 0
+    return path, 1 if real.launches_left()[0] else 0
 
 
 def _show_local(found: Sequence[Prediction], out: Console) -> None:

@@ -18,7 +18,7 @@ from haloscope.papers.tables import PaperTable, Scalar
 from haloscope.run.places import SIMGRID, Simulated, place
 from haloscope.run.progress import RunView, Teller
 from haloscope.run.workbench import Workbench
-from haloscope.study.case import Case, Job, Layout
+from haloscope.study.case import Case, Launch, Layout
 from haloscope.study.plan import Program
 
 SHORTEST_S = 5.0
@@ -112,13 +112,13 @@ def simulated(
     study: str, cases: Sequence[Case], there: Simulated, bench: Workbench, tell: Teller
 ) -> dict[str, Mapping[str, Any]]:
     """The record of each case, by its id."""
-    jobs = {case.id: Job(case, 0) for case in cases}
+    launches = {case.id: Launch(case, 0) for case in cases}
     found: dict[str, Mapping[str, Any]] = {}
     runner = there.runner(study, 0, bench, {})
-    with RunView(tell.console, list(jobs.values()), {}) as view:
-        for record in runner.run(view.watch(list(jobs.values()))):
+    with RunView(tell.console, list(launches.values()), {}) as view:
+        for record in runner.run(view.watch(list(launches.values()))):
             found[record["case"]] = record
-            view.ended(jobs[record["case"]], record)
+            view.ended(launches[record["case"]], record)
     return found
 
 

@@ -20,9 +20,10 @@ from haloscope.clusters import schema
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.host import machine
 from haloscope.paths import cache_path
+from haloscope.records.maker import CampaignFacts
 from haloscope.run import workbench
 from haloscope.run.progress import Teller
-from haloscope.run.runners.base import Runner, Session
+from haloscope.run.runners.base import Runner
 from haloscope.run.runners.local import Built, LocalRunner
 from haloscope.run.runners.simgrid import SimgridRunner
 from haloscope.run.workbench import Workbench
@@ -110,7 +111,7 @@ class Here:
 
     def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
         """Launches, one after the other."""
-        return LocalRunner(workbench.session(study, seed), bench.built, seen, calibrated())
+        return LocalRunner(workbench.facts(study, seed), bench.built, seen, calibrated())
 
 
 def calibrated() -> schema.Cluster | None:
@@ -192,7 +193,7 @@ class Simulated:
         }
         checkout = workbench.checkout(Path(__file__).parents[3])
         return SimgridRunner(
-            Session(study, seed, described, __version__, checkout),
+            CampaignFacts(study, seed, described, __version__, checkout),
             bench.built[SIMGRID],
             self.cluster,
             cache_path() / "simulated",

@@ -12,17 +12,18 @@ from typing import Any
 from haloscope import __version__
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.host import machine
+from haloscope.records.maker import CampaignFacts
 from haloscope.run import halobench, matrices
 from haloscope.run.matrices import is_matrix_market
 from haloscope.run.progress import Teller
 from haloscope.run.runners import process
-from haloscope.run.runners.base import Session
 from haloscope.run.runners.local import Built
 from haloscope.study.capacity import Site
 from haloscope.study.case import Case, Value, text
 from haloscope.study.plan import Forecast
 from haloscope.toolchains import build, launch, library
-from haloscope.toolchains.launch import Launch, launch_command
+from haloscope.toolchains.job import Job
+from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.transport import complaint, told
 
 PROBE_TIMEOUT_S = 30
@@ -111,7 +112,7 @@ class Probe:
 
 def probe(built: Built, transport: str | None) -> Probe:
     """Let two ranks exchange a few messages while the library says what it does."""
-    two = Launch(ranks=2, oversubscribe=True, transport=transport)
+    two = Job(ranks=2, oversubscribe=True, transport=transport)
     program = [str(built.program), "ring", "repetitions=1", "steps=1", "warmup=0"]
     command, environment = launch_command(built.toolchain, two, program, talkative=True)
     ended = process.run(command, environment, PROBE_TIMEOUT_S, tail=1 << 20)
@@ -190,7 +191,7 @@ class Halobench:
         given = {key: text(value) for key, value in params.items()}
         question = (kernel, *given.items(), ranks, threads)
         if question not in self._forecasts:
-            self._forecasts[question] = halobench.plan(
+            self._forecasts[question] = halobench.forecast(
                 self.binary, kernel, given, ranks=ranks, threads=threads, files=matrices.folder()
             )
         return self._forecasts[question]
@@ -230,10 +231,10 @@ def site(bench: Workbench, *, oversubscribe: bool) -> Site:
     )
 
 
-def session(study: str, seed: int) -> Session:
+def facts(study: str, seed: int) -> CampaignFacts:
     """What the records of one invocation have in common."""
     described = {**machine.describe(), "busy_processors": machine.busy_processors()}
-    return Session(study, seed, described, __version__, checkout(Path(__file__).parents[3]))
+    return CampaignFacts(study, seed, described, __version__, checkout(Path(__file__).parents[3]))
 
 
 def identity() -> dict[str, Any]:

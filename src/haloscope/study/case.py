@@ -154,11 +154,11 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Job:
-    """One launch of one case: a whole job."""
+class Launch:
+    """One whole launch of a case: the unit of replication. number: counted from 0 in each case."""
 
     case: Case
-    launch: int
+    number: int
 
 
 def text(value: Value) -> str:
