@@ -53,7 +53,7 @@ def one_way(case: MeasuredCase) -> Sweep | None:
         return None
     return sweep_of(
         [point.size_bytes for point in points],
-        [[0.5 * time for time in point.sample] for point in points],
+        [point.sample_one_way for point in points],
     )
 
 

@@ -7,17 +7,22 @@ bandwidth (stream), each measured, or simulated, in the same place as the sweeps
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.analysis.fits import exchanges, message_models
+from haloscope.analysis.published import Library
 from haloscope.analysis.sweeps import sweep as points_of
 from haloscope.models import jacobi
 from haloscope.models.jacobi import Checked, Detailed, Extents, Sweep, Textbook
 from haloscope.models.model import Model
 from haloscope.stats.estimates import Estimate
+
+if TYPE_CHECKING:
+    from haloscope.papers.tables import PaperTable, Value
 
 AXES = ("nodes", "ppn", "topology")
 """Settings in which the cases of one table differ."""
@@ -176,3 +181,28 @@ def _bytes_per_update(one: Swept) -> float:
     """Through the memory, as the kernel declares it for its variant."""
     (phase,) = (each for each in one.case.launches[0].phases if each["name"] == "sweep")
     return float(phase["bytes"] / (one.sweep.points * one.case.number("sweeps")))
+
+
+def published(one: Swept, library: Library) -> Mapping[str, Value] | None:
+    """The row of a published table of so many ranks in that grid, on those nodes and sockets.
+
+    Simulated cases have those of the cluster that is simulated; measured ones those of the cluster
+    that is published first.
+    """
+    every = replace(library, only=None).tables(("jacobi",))
+    first = every[0].facts.get("cluster_file") if every else None
+    cluster = one.case.cluster or first
+    for table in library.tables(("jacobi",)):
+        if _is_of(table, one, cluster):
+            for row in table.rows:
+                if (row["px"], row["py"], row["pz"]) == one.sweep.grid:
+                    return row
+    return None
+
+
+def _is_of(table: PaperTable, one: Swept, cluster: object) -> bool:
+    """Whether a table is of that cluster, and of as many nodes and the binding of a case."""
+    facts = table.facts
+    if (facts.get("cluster_file"), facts.get("nodes")) != (cluster, one.sweep.nodes):
+        return False
+    return one.sweep.ranks == 1 or facts.get("bind") == one.case.settings.get("bind")

@@ -35,6 +35,7 @@ import numpy.typing as npt
 from haloscope.models.intervals import Intervals, bootstrapped
 from haloscope.models.line import fit_lines
 from haloscope.models.model import Parameter, Residuals
+from haloscope.models.round_trip import ONE_WAY
 from haloscope.models.sweep import Array
 from haloscope.quantities import seconds, size
 from haloscope.stats.estimates import Estimate
@@ -92,7 +93,7 @@ class Measurements:
         later = self.burst - 1
         gap = (self.burst_s - self.round_trip_s) / later
         sending = (self.delayed_s - self.round_trip_s) / later - self.delay_s
-        return np.stack([0.5 * self.round_trip_s, gap, sending, self.receive_s])
+        return np.stack([ONE_WAY * self.round_trip_s, gap, sending, self.receive_s])
 
 
 @dataclass(frozen=True, eq=False)

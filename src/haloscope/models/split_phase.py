@@ -36,6 +36,7 @@ from scipy import optimize
 from haloscope.models import piecewise_hockney
 from haloscope.models.intervals import Intervals, bootstrapped
 from haloscope.models.model import Parameter, Residuals
+from haloscope.models.round_trip import ONE_WAY
 from haloscope.models.sweep import Array, sweep
 from haloscope.stats.estimates import Estimate
 
@@ -161,7 +162,7 @@ class SplitPhase:
 
 def compose(parts_s: Mapping[str, Array], *, overlap: bool) -> Array:
     """Seconds of a step from its parts: with max(), or as a sum where nothing overlaps."""
-    message = 0.5 * parts_s[MESSAGES]
+    message = ONE_WAY * parts_s[MESSAGES]
     total = np.zeros_like(message)
     for operation in OPERATIONS:
         pack, scatter, unpack = (parts_s[f"{operation} {move}"] for move in MOVES)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.jacobi import Scaling, Swept, scalings
+from haloscope.analysis.jacobi import Scaling, Swept, published, scalings
 from haloscope.quantities import count, number
 from haloscope.report.context import Context
 from haloscope.report.figures.model import (
@@ -19,7 +19,6 @@ from haloscope.report.figures.model import (
     mark,
     powers_of_two,
 )
-from haloscope.report.tables.jacobi import published
 
 if TYPE_CHECKING:
     from haloscope.papers.file import Value
@@ -60,7 +59,7 @@ def _model_shown(scaling: Scaling) -> str | None:
 def _published(one: Swept, context: Context) -> Mapping[str, Value] | None:
     """Where the same problem was measured on the very cluster that is simulated here."""
     weak = one.case.settings.get("size") == "cubes"  # as all of theirs
-    return published(one, context) if weak and one.case.cluster else None
+    return published(one, context.library) if weak and one.case.cluster else None
 
 
 def _performance(scaling: Scaling, context: Context) -> Lines:

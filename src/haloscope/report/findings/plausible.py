@@ -60,7 +60,7 @@ def _latency(case: MeasuredCase, points: Sequence[Swept]) -> Iterator[str]:
     """Of the smallest message, where it is small."""
     if not points or points[0].size_bytes > SMALL_BYTES or not exchanges(case):
         return
-    time, what = 0.5 * points[0].time.value, size(points[0].size_bytes)
+    time, what = points[0].one_way.value, size(points[0].size_bytes)
     place = "network" if case.number("nodes") > 1 else "node"
     where = {"shm": "by shared memory", "node": "within a node", "network": "between nodes"}
     way = "shm" if case.settings.get("transport") == "shm" and place == "node" else place

@@ -8,21 +8,19 @@ from dataclasses import dataclass
 from math import log
 
 from haloscope.analysis.cases import MeasuredCase, facets, name_of
-from haloscope.analysis.comparison import Contrast, Measure, contrasts
+from haloscope.analysis.comparison import Contrast, contrasts, step
+from haloscope.analysis.exchanges import EXCHANGES, OVERLAPS, Ways, groups
 from haloscope.analysis.fits import exchanges
 from haloscope.analysis.memory_use import uses
 from haloscope.analysis.published import Library
 from haloscope.analysis.scaling import scalings, times_as_fast
-from haloscope.analysis.split_phase import split_phase_model
+from haloscope.analysis.split_phase import split_phase_model, switch_text
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.quantities import count, listed, number, percent, rate, seconds, size
 from haloscope.report.context import Context
 from haloscope.report.findings.mappings import headlines
 from haloscope.report.findings.plausible import implausible
-from haloscope.report.tables.exchange import EXCHANGES, OVERLAPS, Ways, groups
 from haloscope.report.tables.model import Tone
-from haloscope.report.tables.pingpong import half_round_trip
-from haloscope.report.tables.split_phase import switch_text
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import LAYOUT, describe, varying
 
@@ -294,9 +292,7 @@ def _layouts(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
     if not several:
         return
     (n, cores, nodes, _), group = max(several.items())
-    best, *others = (
-        Measure(case, "", tuple(case.times_s), case.time) for case in sorted(group, key=_seconds)
-    )
+    best, *others = (step(case) for case in sorted(group, key=_seconds))
     apart = varying([case.settings for case in group])
     verdicts: dict[str, list[str]] = {}
     for one in contrasts([(best, other) for other in others], context.seed):
@@ -332,11 +328,11 @@ def _pingpong(cases: Sequence[MeasuredCase]) -> Iterator[Finding]:
     }
     if not ends:
         return
-    quick = min(ends, key=lambda label: half_round_trip(ends[label][0]).value)
+    quick = min(ends, key=lambda label: ends[label][0].one_way.value)
     broad = max(ends, key=lambda label: ends[label][1].rate.value)
     least, most = ends[quick][0], ends[broad][1]
     yield Finding(
-        f"Ping-pong: {size(least.size_bytes)} take {seconds(half_round_trip(least).value)} one way"
+        f"Ping-pong: {size(least.size_bytes)} take {seconds(least.one_way.value)} one way"
         f"{f' ({quick})' if quick else ''}; the highest bandwidth is "
         f"{rate(most.rate.value)}, at {size(most.size_bytes)}"
         f"{f' ({broad})' if broad else ''}"

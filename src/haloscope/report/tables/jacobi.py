@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.jacobi import Scaling, Swept, scalings
+from haloscope.analysis.jacobi import Scaling, Swept, published, scalings
 from haloscope.models.jacobi import exchanged
 from haloscope.quantities import number, percent
 from haloscope.report.context import Context
@@ -18,7 +18,6 @@ from haloscope.report.tables.notebook import Notebook
 
 if TYPE_CHECKING:
     from haloscope.papers.file import Value
-    from haloscope.papers.tables import PaperTable
 
 _COLUMNS = (
     Column("ranks", "N", align="left"),
@@ -88,7 +87,7 @@ def _row(scaling: Scaling, one: Swept, notebook: Notebook, context: Context) -> 
         missing() if off is None else plain(off, f"{100 * off:+.1f} %"),
         measured,
         _ratio(scaling, one, one.rate.value),
-        *_published(published(one, context)),
+        *_published(published(one, context.library)),
     )
 
 
@@ -108,26 +107,3 @@ def _published(row: Mapping[str, Value] | None) -> tuple[Cell, ...]:
     if row is None:
         return tuple(missing() for _ in names)
     return tuple(plain(row[name], f"{row[name]:g}") for name in names)
-
-
-def published(one: Swept, context: Context) -> Mapping[str, Value] | None:
-    """The row of a published table of so many ranks in that grid, on those nodes and sockets.
-
-    Simulated cases have those of the cluster that is simulated; measured ones the thin nodes'.
-    """
-    for table in context.library.tables(("jacobi",)):
-        if not _is_of(table, one):
-            continue
-        for row in table.rows:
-            grid = (row["px"], row["py"], row["pz"])
-            if grid == one.sweep.grid:
-                return row
-    return None
-
-
-def _is_of(table: PaperTable, one: Swept) -> bool:
-    cluster = one.case.cluster or "orfeo-thin"
-    facts = table.facts
-    if (facts.get("cluster_file"), facts.get("nodes")) != (cluster, one.sweep.nodes):
-        return False
-    return one.sweep.ranks == 1 or facts.get("bind") == one.case.settings.get("bind")
