@@ -123,7 +123,7 @@ BESIDE = {
     "figures": ("tables", "findings", "draw"),
     "findings": ("tables", "figures", "draw"),
 }
-"""What tables, figures and findings know nothing of: they share analysis, and stand side by side."""
+"""What each of the three knows nothing of: they share analysis, and stand side by side."""
 DATA = {f"{REPORT}.tables.model"}
 """What a table is as data, which anyone may know: a finding has the tones of its cells."""
 
