@@ -12,7 +12,7 @@ from haloscope.errors import nearest
 from haloscope.quantities import count
 from haloscope.report import figures, tables
 from haloscope.report.figures import Figure
-from haloscope.report.findings.topics import Finding, findings
+from haloscope.report.findings import Finding, findings
 from haloscope.report.method import Facts, machine_facts, method, provenance, toolchain_facts
 from haloscope.report.tables import Context, Table
 from haloscope.report.tables.notebook import left_out

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
+from haloscope.analysis.iteration_rates import converged
 from haloscope.analysis.published import comparable
 from haloscope.quantities import number, seconds
 from haloscope.report.context import Context
@@ -47,7 +48,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
         case
         for case in cases
         if case.kernel == "poisson_cg"
-        and not case.settings.get("iterations")
+        and converged(case)
         and case.settings.get("threads") == 1
         and all(comparable(table, case) for table in _tables(context.shelf))
     ]
