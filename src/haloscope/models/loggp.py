@@ -129,11 +129,6 @@ class LogGP:
         fixed = self.send_overhead_s.value + self.latency_s.value + self.receive_overhead_s.value
         return fixed + _beyond_first(np.asarray(x, dtype=np.float64)) * self.gap_s_per_byte.value
 
-    def predict_gap(self, x: npt.ArrayLike) -> Array:
-        """Seconds from one message of x bytes to the next in a burst; the shape of x."""
-        beyond = _beyond_first(np.asarray(x, dtype=np.float64))
-        return self.gap_s.value + beyond * self.gap_s_per_byte.value
-
 
 def fit(
     data: Measurements, intervals: Intervals | None = None, *, small_bytes: float = SMALL_BYTES
