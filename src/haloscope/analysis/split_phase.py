@@ -33,7 +33,7 @@ def split_phase_model(case: MeasuredCase) -> split_phase.SplitPhase | None:
     shapes = [launches[0].points[point]["shape"] for point in order]
     whole = [[median(record.points[point]["times_s"]) for point in order] for record in launches]
     try:
-        data = split_phase.Measurements(
+        data = split_phase.PartTimes(
             np.array([shape["remote_bytes"] for shape in shapes], dtype=np.float64),
             np.array([shape["local_bytes"] for shape in shapes], dtype=np.float64),
             np.array(whole),

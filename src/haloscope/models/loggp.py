@@ -34,7 +34,7 @@ import numpy.typing as npt
 
 from haloscope.models.intervals import Intervals, bootstrapped
 from haloscope.models.line import fit_lines
-from haloscope.models.model import Parameter, Residuals
+from haloscope.models.model import FittedParameter, Residuals
 from haloscope.models.round_trip import ONE_WAY
 from haloscope.models.sweep import Array
 from haloscope.quantities import seconds, size
@@ -120,9 +120,9 @@ class LogGP:
     source = "Alexandrov et al. 1995; Hoefler, Lichei and Rehm 2007; Kielmann et al. 2000 (o_r)"
 
     @property
-    def parameters(self) -> tuple[Parameter, ...]:
+    def parameters(self) -> tuple[FittedParameter, ...]:
         """latency_s, send_overhead_s, receive_overhead_s, gap_s, gap_s_per_byte."""
-        return tuple(Parameter(name, getattr(self, name)) for name in NAMES)
+        return tuple(FittedParameter(name, getattr(self, name)) for name in NAMES)
 
     def predict(self, x: npt.ArrayLike) -> Array:
         """Seconds of one way of a message of x bytes; the shape of x. 0 bytes cost as much as 1."""

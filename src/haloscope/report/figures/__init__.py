@@ -17,14 +17,14 @@ from haloscope.study import kinds
 
 __all__ = ["Figure", "build", "builder"]
 
-Builder = Callable[[Sequence[MeasuredCase], Context], list[Figure]]
+FigureBuilder = Callable[[Sequence[MeasuredCase], Context], list[Figure]]
 
 
-def builder(kind: str) -> Builder:
+def builder(kind: str) -> FigureBuilder:
     """What makes the figures of a kind. KeyError for a kind that is none."""
     if kind not in kinds.figures():
         raise KeyError(kind)
-    build_kind: Builder = import_module(f"{__name__}.{kind}").build
+    build_kind: FigureBuilder = import_module(f"{__name__}.{kind}").build
     return build_kind
 
 

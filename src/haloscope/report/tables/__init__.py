@@ -18,14 +18,14 @@ from haloscope.study import kinds
 
 __all__ = ["Cell", "Column", "Context", "Table", "build", "builder"]
 
-Builder = Callable[[Sequence[MeasuredCase], Context], list[Table]]
+TableBuilder = Callable[[Sequence[MeasuredCase], Context], list[Table]]
 
 
-def builder(kind: str) -> Builder:
+def builder(kind: str) -> TableBuilder:
     """What makes the tables of a kind. KeyError for a kind that is none."""
     if kind not in kinds.tables():
         raise KeyError(kind)
-    build_kind: Builder = import_module(f"{__name__}.{kind}").build
+    build_kind: TableBuilder = import_module(f"{__name__}.{kind}").build
     return build_kind
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.jacobi import Scaling, Swept, published, scalings
+from haloscope.analysis.jacobi import JacobiCase, JacobiScaling, published, scalings
 from haloscope.models.jacobi import exchanged
 from haloscope.quantities import number, percent
 from haloscope.report.context import Context
@@ -41,7 +41,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     return [_table(one, context) for one in scalings(cases, context.all_cases)]
 
 
-def _table(scaling: Scaling, context: Context) -> Table:
+def _table(scaling: JacobiScaling, context: Context) -> Table:
     shown = [one.case for one in scaling.swept]
     notebook = Notebook(shown, context.all_cases)
     rows = tuple(_row(scaling, one, notebook, context) for one in scaling.swept)
@@ -69,7 +69,9 @@ def _table(scaling: Scaling, context: Context) -> Table:
     )
 
 
-def _row(scaling: Scaling, one: Swept, notebook: Notebook, context: Context) -> tuple[Cell, ...]:
+def _row(
+    scaling: JacobiScaling, one: JacobiCase, notebook: Notebook, context: Context
+) -> tuple[Cell, ...]:
     sweep = one.sweep
     traffic = exchanged(sweep.box, sweep.grid, sweep.value_bytes)
     nodes = f" on {sweep.nodes} nodes" if sweep.nodes > 1 else ""
@@ -95,7 +97,7 @@ def _rate(value: float | None) -> Cell:
     return missing() if value is None else plain(value / 1e6, number(value / 1e6))
 
 
-def _ratio(scaling: Scaling, one: Swept, value: float | None) -> Cell:
+def _ratio(scaling: JacobiScaling, one: JacobiCase, value: float | None) -> Cell:
     if scaling.alone is None or value is None:
         return missing()
     ratio = one.sweep.ranks * scaling.alone.rate.value / value
