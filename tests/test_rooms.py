@@ -154,3 +154,30 @@ def test_what_draws_computes_nothing() -> None:
 
     assert modules
     assert not computing
+
+
+REPORT = "haloscope.report"
+BESIDE = {
+    "tables": ("figures", "findings", "draw"),
+    "figures": ("tables", "findings", "draw"),
+    "findings": ("tables", "figures", "draw"),
+}
+"""What each of the three knows nothing of: they share analysis, and stand side by side."""
+DATA = {f"{REPORT}.tables.model"}
+"""What a table is as data, which anyone may know: a finding has the tones of its cells."""
+
+
+@pytest.mark.parametrize("kind", sorted(BESIDE))
+def test_tables_figures_and_findings_know_nothing_of_each_other(kind: str) -> None:
+    modules = sorted((SOURCE / "report" / kind).glob("*.py"))
+    others = tuple(f"{REPORT}.{other}" for other in BESIDE[kind])
+
+    knowing = {
+        f"{path.name}: {name}"
+        for path in modules
+        for name in imported(path)
+        if name.startswith(others) and name not in DATA
+    }
+
+    assert modules
+    assert not knowing

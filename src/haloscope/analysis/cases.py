@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -95,6 +96,11 @@ class MeasuredCase:
     def time(self) -> Estimate | None:
         """The median time of one step over launches, in seconds; None without a good launch."""
         return self.estimate(self.times_s, [t for record in self.launches for t in record.times_s])
+
+    @property
+    def time_s(self) -> float:
+        """The median time of one step; infinite without a good launch: never the fastest."""
+        return self.time.value if self.time else inf
 
     def estimate(
         self, sample: Sequence[float], repetitions: Sequence[float] = ()

@@ -110,7 +110,7 @@ def _protocols(piece: Piece, sizes: Sequence[Swept]) -> Iterator[Protocol]:
         )
         return
     for point in (point for point in sizes if first <= point.size_bytes <= last):
-        own = quantity(point.time.times(0.5).rate(point.size_bytes), "pingpong, this size alone")
+        own = quantity(point.one_way.rate(point.size_bytes), "pingpong, this size alone")
         yield Protocol(
             first_bytes=point.size_bytes, last_bytes=point.size_bytes, bandwidth_bytes_per_s=own
         )

@@ -18,52 +18,9 @@ from haloscope.errors import nearest
 from haloscope.host.machine import PLACEMENTS
 from haloscope.paths import share
 from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL, Rule
+from haloscope.study import kinds
 from haloscope.study.case import Value
 
-TABLE_KINDS = (
-    "bandwidth",
-    "clusters",
-    "collectives",
-    "sf_latency",
-    "sf_grid",
-    "split_phase",
-    "convergence",
-    "exchange",
-    "hybrid_grid",
-    "iterations",
-    "jacobi",
-    "libraries",
-    "mapping",
-    "overlap",
-    "phases",
-    "pingpong",
-    "fits",
-    "ring",
-    "scaling",
-    "spmv",
-    "stream",
-    "sum3d",
-    "summary",
-    "walltime_grid",
-)
-FIGURE_KINDS = (
-    "collectives",
-    "iterations",
-    "jacobi",
-    "mapping",
-    "phases",
-    "pingpong",
-    "fits",
-    "ring",
-    "roofline",
-    "scaling",
-    "spmv",
-    "stream",
-    "split_phase",
-    "timeline",
-    "surfaces",
-    "transports",
-)
 WORDS = ("cores", "powers", "every", "divisors")
 
 
@@ -227,16 +184,16 @@ class Element(_Model):
 class TableElement(Element):
     """One [[tables]] table of a study."""
 
-    kind: Annotated[str, _one_of(lambda: TABLE_KINDS)] = Field(
-        description=f"one of {', '.join(TABLE_KINDS)}"
+    kind: Annotated[str, _one_of(kinds.tables)] = Field(
+        description=f"one of {', '.join(kinds.tables())}"
     )
 
 
 class FigureElement(Element):
     """One [[figures]] table of a study."""
 
-    kind: Annotated[str, _one_of(lambda: FIGURE_KINDS)] = Field(
-        description=f"one of {', '.join(FIGURE_KINDS)}"
+    kind: Annotated[str, _one_of(kinds.figures)] = Field(
+        description=f"one of {', '.join(kinds.figures())}"
     )
 
 
