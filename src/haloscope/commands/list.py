@@ -77,10 +77,10 @@ def _clusters() -> list[tuple[str, str]]:
 
 
 def _study(path: Path, bench: Workbench) -> tuple[str, str, str]:
-    from haloscope.run import workbench
+    from haloscope.run.here import Here
     from haloscope.study.file import load
     from haloscope.study.plan import expand
 
     study = load(path)
-    plan = expand(study, workbench.site(bench, oversubscribe=False), bench.program)
+    plan = expand(study, Here().site(bench, oversubscribe=False), bench.program)
     return path.stem, study.title, f"{len(plan.cases)} cases"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from haloscope.errors import Problem
-    from haloscope.run.places import Place
+    from haloscope.run.place import Place
     from haloscope.run.workbench import Workbench
     from haloscope.study.case import Case
     from haloscope.study.schema import LayoutAxes

@@ -35,8 +35,12 @@ def misplaced(arguments: argparse.Namespace) -> Iterator[Problem]:
     from pathlib import Path
 
     from haloscope.errors import Problem
+    from haloscope.run import places
 
-    if arguments.on != "local":
+    facts = places.facts(arguments.on)
+    if facts is None:
+        return  # there is no such place, as will be told
+    if facts.simulated:
         for option in ("oversubscribe", "toolchain"):
             if getattr(arguments, option):
                 mend = "leave it out, or run on this machine"
@@ -48,4 +52,5 @@ def misplaced(arguments: argparse.Namespace) -> Iterator[Problem]:
     if arguments.keep:
         yield Problem("--keep", "there is nothing to keep", mend)
     if arguments.arithmetic:
-        yield Problem("--execute", "on this machine every answer is verified", mend)
+        where = f"on {arguments.on}" if facts.remote else "on this machine"
+        yield Problem("--execute", f"{where} every answer is verified", mend)
