@@ -28,10 +28,10 @@ from haloscope.paths import cache_path
 from haloscope.predict.local_validation import errors as local_errors
 from haloscope.predict.local_validation import validate as validate_local
 from haloscope.predict.paper_validation import Cell, Errors, tables_of, validate
-from haloscope.run.places import SIMGRID, smpi
 from haloscope.run.progress import Teller
 from haloscope.study.case import Case, Layout
 from haloscope.toolchains import build
+from haloscope.toolchains.simgrid import SIMGRID, smpi
 
 MPI_ONLY, HYBRID, OLDER = (0.10, 0.35), (0.15, 0.50), (0.20, 0.60)
 """Median and worst absolute relative error to reach over the cells that were only predicted."""

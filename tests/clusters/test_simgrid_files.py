@@ -17,8 +17,10 @@ from haloscope.clusters import schema, simgrid_files
 from haloscope.clusters.schema import Cluster, KernelRate, NetworkLevel, Quantity
 from haloscope.clusters.sketch import drawing
 from haloscope.errors import UserError
-from haloscope.run.places import Simulated, place, smpi
+from haloscope.run.places import place
+from haloscope.run.simulated import SimulatedCluster
 from haloscope.study.case import Case, Layout
+from haloscope.toolchains.simgrid import smpi
 
 
 def case(kernel: str, **layout: Any) -> Case:
@@ -272,7 +274,7 @@ def test_every_cluster_file_can_be_simulated() -> None:
     assert {"stampede2", "tara"} <= set(cluster_file.ready())
     for name in cluster_file.ready():
         one = place(name)
-        assert isinstance(one, Simulated)
+        assert isinstance(one, SimulatedCluster)
         assert one.cluster.name == name
 
 

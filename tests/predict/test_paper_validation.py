@@ -15,7 +15,8 @@ from haloscope.errors import UserError
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable
 from haloscope.predict.paper_validation import Cell, Errors, _Todo, _todo, tables_of
-from haloscope.run.places import Simulated, place
+from haloscope.run.places import place
+from haloscope.run.simulated import SimulatedCluster
 from haloscope.run.workbench import Halobench, Workbench
 from haloscope.study import file as study_file
 from haloscope.study.plan import expand
@@ -35,7 +36,7 @@ def cell(published: float, predicted: float | None, *, telling: bool = True) -> 
 
 def todo(table: PaperTable) -> list[_Todo]:
     there = place(str(table.facts["cluster_file"]))
-    assert isinstance(there, Simulated)
+    assert isinstance(there, SimulatedCluster)
     return list(_todo(table, there))
 
 
@@ -113,7 +114,7 @@ def test_the_ready_study_stands_beside_the_cells_that_validate_predicts() -> Non
         pytest.skip(f"{BINARY} is not there: ./check builds it")
     (path,) = (path for path in study_file.ready() if path.stem == "poisson-scaling")
     there = place("stampede2")
-    assert isinstance(there, Simulated)
+    assert isinstance(there, SimulatedCluster)
     site = there.site(Workbench({}, (), ()), oversubscribe=False)
     program = Halobench(BINARY)
     plan = expand(study_file.load(path), site, program)

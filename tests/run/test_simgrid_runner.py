@@ -18,10 +18,10 @@ from haloscope.clusters.file import find
 from haloscope.clusters.schema import Algorithm
 from haloscope.clusters.smpi_collectives import ALGORITHMS, SELECTOR
 from haloscope.records.maker import CampaignFacts
-from haloscope.run.places import smpi as found_smpi
 from haloscope.run.runners.local import Built
 from haloscope.run.runners.simgrid import SimgridRunner
 from haloscope.study.case import Case, Launch, Layout
+from haloscope.toolchains.simgrid import smpi as found_smpi
 
 SESSION = CampaignFacts("a study", 1, {"host": "tiny", "cores": 4}, "0", None)
 PARAMS: dict[str, Any] = {"iterations": 0, "tolerance": 1e-6, "rhs": "paper", "repetitions": 1}

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from haloscope.errors import UserError
 from haloscope.run import halobench, workbench
+from haloscope.run.here import Here
 from haloscope.run.progress import Teller
 from haloscope.run.workbench import Halobench
 from haloscope.study.plan import Forecast
@@ -92,7 +93,7 @@ def test_transports_are_looked_for_when_they_are_wanted(
 
     monkeypatch.setattr(launch, "transports", transports)
     bench = workbench.usual(QUIET)
-    there = workbench.site(bench, oversubscribe=False).transports
+    there = Here().site(bench, oversubscribe=False).transports
 
     assert "fake" in there
     assert "gone" not in there

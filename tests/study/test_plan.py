@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from fakes import FakeProgram
 
-from haloscope.study.capacity import Site
+from haloscope.study.capacity import PlaceFacts, Site
 from haloscope.study.case import Case, Value
 from haloscope.study.plan import Forecast, Plan, expand, schedule
 from haloscope.study.schema import Study
@@ -136,7 +136,8 @@ def test_what_the_kernel_refuses_on_some_layouts_alone_is_too_large() -> None:
     assert "fake n=0: refused" in problems(planned({**run, "params": {"n": 0}}, site=site))[0]
 
 
-CLUSTER = replace(SITE, nodes=1736, toolchains=("simgrid",), cluster="stampede2")
+SIMULATED = PlaceFacts(clock="simulated", remote=True, deterministic=True)
+CLUSTER = replace(SITE, nodes=1736, toolchains=("simgrid",), facts=SIMULATED, name="stampede2")
 
 
 def test_no_message_is_in_a_simulated_cache() -> None:
@@ -381,7 +382,7 @@ def test_placements_are_two_ranks_and_those_not_here_are_said() -> None:
         },
     }
     assert {case.layout.ranks for case in plan.cases} == {2}
-    simulated = replace(LIBRARIES, cluster="stampede2")
+    simulated = replace(LIBRARIES, facts=SIMULATED, name="stampede2")
     (other,) = planned({"layout": {"placement": "same-core"}}, site=simulated).cases
     assert (other.absent or "").startswith("distances inside a simulated node make no difference")
 

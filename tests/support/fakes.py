@@ -10,8 +10,8 @@ import fake_halobench
 
 from haloscope.errors import Problem
 from haloscope.records.maker import CampaignFacts
+from haloscope.run.here import Probe
 from haloscope.run.runners.local import Built
-from haloscope.run.workbench import Probe
 from haloscope.study.case import Value, text
 from haloscope.study.plan import Forecast
 from haloscope.toolchains.job import Job

@@ -15,7 +15,7 @@ from haloscope.cli import parse
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
 from haloscope.report import writing
-from haloscope.run import halobench, places, workbench
+from haloscope.run import halobench, here, simulated, workbench
 from haloscope.run.runners import local
 from haloscope.toolchains import build, library
 from haloscope.toolchains.job import Job
@@ -45,7 +45,7 @@ def laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Laboratory:
     monkeypatch.setattr(library, "names", always(["fake", "gone"]))
     monkeypatch.setattr(library, "ensure", ensure)
     monkeypatch.setattr(library, "available", always([FAKE]))
-    monkeypatch.setattr(workbench, "probe", lab.probe)
+    monkeypatch.setattr(here, "probe", lab.probe)
     monkeypatch.setattr("haloscope.toolchains.libfabric.providers", always(("tcp", "verbs")))
     monkeypatch.setattr(workbench, "Halobench", lambda binary: FakeProgram())
     monkeypatch.setattr(build, "build", lab.build)
@@ -88,8 +88,8 @@ def simulator(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch, tmp_path:
         f'exec {FAKE_HALOBENCH} --out "$out" "$@"\n'
     )
     smpirun.chmod(0o755)
-    monkeypatch.setattr(places, "smpi", lambda: replace(FAKE, name="simgrid", mpirun=smpirun))
-    monkeypatch.setattr(places, "cache_path", lambda: tmp_path / "cache")
+    monkeypatch.setattr(simulated, "smpi", lambda: replace(FAKE, name="simgrid", mpirun=smpirun))
+    monkeypatch.setattr(simulated, "cache_path", lambda: tmp_path / "cache")
     monkeypatch.setattr(machine, "physical_cores", lambda root=None: [0, 1])
 
 

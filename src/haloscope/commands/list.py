@@ -14,6 +14,7 @@ from haloscope.clusters import file as cluster_file
 from haloscope.errors import UserError
 from haloscope.papers import tables as papers
 from haloscope.run import halobench, workbench
+from haloscope.run.here import Here
 from haloscope.run.progress import Teller
 from haloscope.run.workbench import Workbench
 from haloscope.study import file as study_file
@@ -69,5 +70,5 @@ def _clusters() -> list[tuple[str, str]]:
 
 def _study(path: Path, bench: Workbench) -> tuple[str, str, str]:
     study = study_file.load(path)
-    plan = expand(study, workbench.site(bench, oversubscribe=False), bench.program)
+    plan = expand(study, Here().site(bench, oversubscribe=False), bench.program)
     return path.stem, study.title, f"{len(plan.cases)} cases"

@@ -15,7 +15,7 @@ from haloscope.host import machine
 from haloscope.records.record import Record
 from haloscope.report.record_view import record_view
 from haloscope.run import halobench, places, workbench
-from haloscope.run.places import Place
+from haloscope.run.place import Place
 from haloscope.run.progress import Teller
 from haloscope.run.workbench import Workbench
 from haloscope.study.case import Case, Launch

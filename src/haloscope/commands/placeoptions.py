@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from haloscope.errors import Problem
+from haloscope.run import places
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +31,10 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def misplaced(arguments: argparse.Namespace) -> Iterator[Problem]:
     """The options given that the place has no use for, or can't use."""
-    if arguments.on != "local":
+    facts = places.facts(arguments.on)
+    if facts is None:
+        return  # there is no such place, as will be told
+    if facts.simulated:
         for option in ("oversubscribe", "toolchain"):
             if getattr(arguments, option):
                 mend = "leave it out, or run on this machine"
@@ -42,4 +46,5 @@ def misplaced(arguments: argparse.Namespace) -> Iterator[Problem]:
     if arguments.keep:
         yield Problem("--keep", "there is nothing to keep", mend)
     if arguments.arithmetic:
-        yield Problem("--execute", "on this machine every answer is verified", mend)
+        where = f"on {arguments.on}" if facts.remote else "on this machine"
+        yield Problem("--execute", f"{where} every answer is verified", mend)

@@ -125,7 +125,7 @@ def _show(campaign: Campaign, out: Console) -> None:
     table = Table("case", "setting", "launches", "memory", title=campaign.plan.study)
     for case in campaign.plan.cases:
         marks = " (oversubscribed)" if case.oversubscribed else ""
-        if campaign.place.simulated and executes(case):
+        if campaign.place.facts.simulated and executes(case):
             marks = " (answer verified)"
         if case.absent:
             marks = f" (can't run here: {case.absent})"

@@ -22,11 +22,12 @@ from haloscope.predict.paper_validation import simulated
 from haloscope.quantities import size
 from haloscope.records.folder import ResultFolder
 from haloscope.records.record import Record
-from haloscope.run.places import SIMGRID, Simulated
 from haloscope.run.progress import Teller
+from haloscope.run.simulated import SimulatedCluster
 from haloscope.stats.estimates import Estimate
 from haloscope.study.case import Case
 from haloscope.study.file import load
+from haloscope.toolchains.simgrid import SIMGRID
 
 STUDY = "validate-local"
 PREDICTED = "predicted"
@@ -66,7 +67,7 @@ def validate(path: Path, tell: Teller) -> Validation:
     model = calibrate("calibrated", own, dossier.machine or {}, when)
     if problems := missing_for_simulation(model):
         raise UserError(problems)
-    there = Simulated(model.name, model)
+    there = SimulatedCluster(model.name, model)
     cases = [replace(case, toolchain=SIMGRID, transport=None, launches=1) for case in cells]
     found = simulated(STUDY, cases, there, there.workbench({}, tell), tell)
     real = [case for case in dossier.cases if case.id in apart]

@@ -15,11 +15,13 @@ from typing import Any
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable, Scalar
-from haloscope.run.places import SIMGRID, Simulated, place
+from haloscope.run.places import place
 from haloscope.run.progress import RunView, Teller
+from haloscope.run.simulated import SimulatedCluster
 from haloscope.run.workbench import Workbench
 from haloscope.study.case import Case, Launch, Layout
 from haloscope.study.plan import Program
+from haloscope.toolchains.simgrid import SIMGRID
 
 SHORTEST_S = 5.0
 """Below, a wall time printed in whole seconds says too little."""
@@ -100,7 +102,7 @@ def tables_of(paper_id: str, wanted: Sequence[str]) -> list[PaperTable]:
 def validate(table: PaperTable, tell: Teller) -> list[Cell]:
     """Simulate every cell of a table that has a figure, in each reading."""
     there = place(str(table.facts["cluster_file"]))
-    assert isinstance(there, Simulated)
+    assert isinstance(there, SimulatedCluster)
     bench = there.workbench({}, tell)
     todo = list(_todo(table, there))
     cases = [one.case(bench.program) for one in todo]
@@ -109,7 +111,7 @@ def validate(table: PaperTable, tell: Teller) -> list[Cell]:
 
 
 def simulated(
-    study: str, cases: Sequence[Case], there: Simulated, bench: Workbench, tell: Teller
+    study: str, cases: Sequence[Case], there: SimulatedCluster, bench: Workbench, tell: Teller
 ) -> dict[str, Mapping[str, Any]]:
     """The record of each case, by its id."""
     launches = {case.id: Launch(case, 0) for case in cases}
@@ -152,7 +154,7 @@ class _Todo:
         return replace(self.cell, predicted=predicted, problem=record["reason"])
 
 
-def _todo(table: PaperTable, there: Simulated) -> Iterator[_Todo]:
+def _todo(table: PaperTable, there: SimulatedCluster) -> Iterator[_Todo]:
     for row in table.rows:
         said = {**table.facts, **row}
         if table.kind == JACOBI:
@@ -182,7 +184,7 @@ def _solve(table: PaperTable, said: Mapping[str, Any]) -> _Todo:
     return _Todo(cell, "poisson_cg", given, layout, lambda record: float(record["times_s"][0]))
 
 
-def _sweeps(table: str, said: Mapping[str, Any], there: Simulated) -> Iterator[_Todo]:
+def _sweeps(table: str, said: Mapping[str, Any], there: SimulatedCluster) -> Iterator[_Todo]:
     """A cube of n^3 points on every rank, as the paper says, and n^3 points in all.
 
     The paper's figures look like the second: time lost to communication grows with the number of

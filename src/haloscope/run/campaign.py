@@ -14,7 +14,8 @@ from haloscope.records.folder import ResultFolder, SavedPlan, changes
 from haloscope.records.record import append, read
 from haloscope.run import halobench, places, workbench
 from haloscope.run.doctor import Patient, check_load
-from haloscope.run.places import LOCAL, Place, Wanted
+from haloscope.run.here import LOCAL
+from haloscope.run.place import Place, Wanted
 from haloscope.run.progress import RunView, Teller
 from haloscope.run.stopping import Stopping
 from haloscope.run.workbench import Workbench
@@ -113,7 +114,7 @@ def start(request: Request, tell: Teller) -> Campaign:
     if draft.study is None:
         raise UserError(draft.problems)
     place = places.place(request.on, request.keep)
-    study = _as_requested(draft.study, request, simulated=place.simulated)
+    study = _as_requested(draft.study, request, deterministic=place.facts.deterministic)
     folder = ResultFolder(request.out or _default_folder(draft.name))
     wanted = {
         draft.where(index, "toolchains"): run.toolchains for index, run in enumerate(study.runs)
@@ -144,7 +145,7 @@ def start(request: Request, tell: Teller) -> Campaign:
         machine=place.identity(),
         on=place.name,
         keep=str(request.keep.absolute()) if request.keep else None,
-        rule=None if place.simulated or request.launches else schema.stopping_rule(study),
+        rule=None if place.facts.deterministic or request.launches else schema.stopping_rule(study),
     )
     return Campaign(place, folder, saved, bench, draft.source)
 
@@ -180,12 +181,12 @@ def _check_launches(launches: int | None) -> None:
         raise UserError(Problem(f"--launches {launches}", "too few", "give a number from 1"))
 
 
-def _as_requested(study: Study, request: Request, *, simulated: bool) -> Study:
+def _as_requested(study: Study, request: Request, *, deterministic: bool) -> Study:
     """The study with what the request has of its own, and "all" toolchains by their names.
 
-    Simulated times are the same in every launch: one is enough, and no precision is to be reached.
+    Where times are the same in every launch, one is enough, and no precision is to be reached.
     """
-    launches = 1 if simulated else request.launches
+    launches = 1 if deterministic else request.launches
 
     def changed(run: Run) -> Run:
         asked = [request.toolchain] if request.toolchain is not None else run.toolchains
@@ -198,7 +199,7 @@ def _as_requested(study: Study, request: Request, *, simulated: bool) -> Study:
         return run.model_copy(update=changes)
 
     runs = {"runs": [changed(run) for run in study.runs]}
-    return study.model_copy(update={**runs, **({"precision": None} if simulated else {})})
+    return study.model_copy(update={**runs, **({"precision": None} if deterministic else {})})
 
 
 def _default_folder(name: str) -> Path:
@@ -261,7 +262,7 @@ def _announce(campaign: Campaign, left: int, again: int, tell: Teller) -> None:
         lines.append(f"there already and skipped: {count(done, 'launch', 'launches')}")
     if again:
         lines.append(f"did not end well before, tried again: {count(again, 'launch', 'launches')}")
-    load = None if campaign.place.simulated else check_load(Patient())
+    load = None if campaign.place.facts.remote else check_load(Patient())
     if load is not None and load.level == "warn":
         lines.append(f"times will suffer: {load.what}; {load.mend}")
     for line in lines:

@@ -21,7 +21,7 @@ from typing import Literal
 from haloscope.host import machine
 from haloscope.host.cpulist import parse_cpu_list
 from haloscope.paths import cache_path
-from haloscope.toolchains import pypi
+from haloscope.toolchains import pypi, simgrid
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.library import DEFAULT, Toolchain, available, compiler_family
@@ -271,12 +271,12 @@ def check_tuning(patient: Patient) -> CheckResult:
 
 def check_simulation(patient: Patient) -> CheckResult:
     """Whether the tools for simulated runs are there; only they need them."""
-    if shutil.which("smpicxx") and shutil.which("smpirun"):
-        return CheckResult(
-            "SimGrid", "ok", "smpicxx and smpirun are in PATH: simulated runs can be made"
-        )
-    mend = "only for simulated runs (Debian, Ubuntu: apt install simgrid libsimgrid-dev)"
-    return CheckResult("SimGrid", "note", "smpicxx and smpirun are not in PATH", mend)
+    where = simgrid.folder() or "PATH"
+    if simgrid.programs():
+        what = f"smpicxx and smpirun are in {where}: simulated runs can be made"
+        return CheckResult("SimGrid", "ok", what)
+    mend = f"only for simulated runs ({simgrid.INSTALL})"
+    return CheckResult("SimGrid", "note", f"smpicxx and smpirun are not in {where}", mend)
 
 
 def check_python(patient: Patient) -> CheckResult:

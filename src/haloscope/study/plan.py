@@ -99,7 +99,7 @@ def expand(
     """
     plan = _GrowingPlan()
     for index, run in enumerate(study.runs):
-        if run.only_simulated and not site.simulated:
+        if run.only_simulated and not site.facts.simulated:
             continue
         _RunExpansion(study, index, run, site, program, where or _in_file, plan).expand()
     return plan.finished()
@@ -193,10 +193,10 @@ class _RunExpansion:
 
     @property
     def _leaves_out(self) -> bool:
-        """Does what is too large leave the rest alone? A simulated cluster is another machine than
-        a study was written for: there it does, unless the study says no."""
+        """Whether what is too large leaves the rest alone. A remote machine is another one than a
+        study was written for: there it does, unless the study says no."""
         said = self.run.skip_too_large
-        return self.site.simulated if said is None else said
+        return self.site.facts.remote if said is None else said
 
     @property
     def _or_leave_out(self) -> str:
@@ -276,10 +276,10 @@ class _RunExpansion:
 
     def _absent(self, layout: Layout, toolchain: str, transport: str | None) -> str | None:
         """Why a case can't run here though nothing is wrong with it; None if it can."""
-        if self.site.simulated and transport:
+        if self.site.facts.simulated and transport:
             what = f"no transport '{transport}' can be simulated: messages take what the cluster"
             return f"{what} file says; leave it out, or write a file with that one's numbers"
-        if self.site.simulated and toolchain not in self.site.toolchains:
+        if self.site.facts.simulated and toolchain not in self.site.toolchains:
             what = f"no MPI library '{toolchain}' can be simulated"
             return f"{what}: the cluster file says which one there is; leave it out"
         if toolchain in self.site.missing:
@@ -288,15 +288,15 @@ class _RunExpansion:
         if transport is not None and transport not in there:
             return f"{toolchain} has no transport '{transport}' (it has {', '.join(there)})"
         if layout.placement is not None and layout.placement not in self.site.placements:
-            if self.site.simulated:
+            if self.site.facts.simulated:
                 what = "distances inside a simulated node make no difference"
                 return f"{what}; other-node can be simulated, where there are several nodes"
-            return f"no two ranks can be placed {layout.placement} here"
+            return f"no two ranks can be placed {layout.placement} {self.site.where}"
         return None
 
     def _unknown(self, params: Mapping[str, Any]) -> str | None:
         """Why nothing is known here of a kernel with these parameters; None if it is."""
-        if self.site.simulated and params.get("cache") == "off":
+        if self.site.facts.simulated and params.get("cache") == "off":
             return "simulated messages are in no cache: cache=off is as cache=warm"
         known, variant = self.site.variants.get(self.run.kernel), params.get("variant")
         if known is None or variant in known:
@@ -327,7 +327,7 @@ class _RunExpansion:
 
 def nothing_runs(plan: Plan, site: Site, where: str) -> list[Problem]:
     """The problem that no case of a plan can run; absent ones of this machine are records."""
-    absent = dict.fromkeys(case.absent for case in plan.cases if site.simulated)
+    absent = dict.fromkeys(case.absent for case in plan.cases if site.facts.simulated)
     if plan.cases and (not absent or None in absent):
         return []
     why = "\n    ".join([*plan.notes, *map(str, absent)])
