@@ -56,13 +56,13 @@ class MeasuredCase:
 
     @property
     def verified(self) -> bool:
-        """Were the answers checked? Simulations may leave out the arithmetic."""
+        """Whether all answers were checked: simulations may leave out the arithmetic."""
         told = [record.raw.get("simulation") or {} for record in self.launches]
         return all(one.get("verified", not self.simulated) for one in told)
 
     @property
     def simulated(self) -> bool:
-        """Were its times taken from a simulated clock?"""
+        """Whether its times are those of a simulated clock."""
         return self.settings.get("clock") == "simulated"
 
     @property
@@ -73,7 +73,7 @@ class MeasuredCase:
 
     @property
     def oversubscribed(self) -> bool:
-        """Did ranks or threads share cores?"""
+        """Whether ranks or threads shared cores."""
         return any(record.layout.get("oversubscribed") for record in self.launches)
 
     def number(self, name: str) -> int:

@@ -18,8 +18,8 @@ class Ways:
     order: tuple[str, ...]
     title: str
 
-    def place(self, case: MeasuredCase) -> int:
-        """Of a case's own way, in the order."""
+    def position(self, case: MeasuredCase) -> int:
+        """Where a case's way stands in the order."""
         return self.order.index(str(case.settings[self.setting]))
 
 
@@ -39,11 +39,11 @@ def groups(
 
     One process exchanges nothing, so it has no row.
     """
-    own = [case for case in cases if case.kernel == ways.kernel and case.ranks > 1]
-    parts = [part for part in facets(own, (ways.setting,)) if len(part.cases) > 1]
+    several = [case for case in cases if case.kernel == ways.kernel and case.ranks > 1]
+    parts = [part for part in facets(several, (ways.setting,)) if len(part.cases) > 1]
     pairs = []
     for part in parts:
-        first, *others = (step(case) for case in sorted(part.cases, key=ways.place))
+        first, *others = (step(case) for case in sorted(part.cases, key=ways.position))
         pairs += [(first, other) for other in others]
-    found = iter(contrasts(pairs, seed))
-    return [(part.label, [next(found) for _ in part.cases[1:]]) for part in parts]
+    each = iter(contrasts(pairs, seed))
+    return [(part.label, [next(each) for _ in part.cases[1:]]) for part in parts]

@@ -36,7 +36,7 @@ HOCKNEY = (
 
 
 def exchanges(case: MeasuredCase) -> bool:
-    """Is it a ping-pong whose half round trip is the time of a message?"""
+    """Whether a case is a ping-pong: half of its round trip is the time of a message."""
     return case.kernel == "pingpong" and case.settings.get("mode", "imb") in ROUND_TRIPS
 
 

@@ -334,6 +334,6 @@ def _why_negative(data: Sweep, bandwidth: float) -> str:
 
 
 def _flat_or_steep(data: Sweep, half_bandwidth: float) -> bool:
-    """True when the log fit's n_1/2 went to an end of its search."""
+    """Whether the log fit's n_1/2 went to an end of its search."""
     positive = data.x[data.x > 0]
     return bool(half_bandwidth > 0.9e3 * positive[-1] or half_bandwidth < 1.1e-3 * positive[0])

@@ -82,7 +82,7 @@ class JacobiSweep:
         return prod(self.box)
 
     def between_nodes(self, axis: int) -> bool:
-        """Has any rank its neighbour along this axis on another node?"""
+        """Whether any rank has its neighbour along this axis on another node."""
         step = prod(self.grid[axis + 1 :])
         along = self.grid[axis]
         return any(

@@ -114,7 +114,7 @@ class PaperTable:
         return self._cell(selected[0], column) if selected else None
 
     def has(self, where: Mapping[str, Scalar]) -> bool:
-        """True when facts, or some row, have every one of these values. Unknown names: False."""
+        """Whether facts, or some row, have every one of these values; not for unknown names."""
         known = self.facts.keys() | self.columns.keys()
         return where.keys() <= known and bool(self._select(where))
 

@@ -10,7 +10,9 @@ from haloscope.quantities import count, percent, seconds
 from haloscope.report.context import Context
 from haloscope.report.figures.model import Bars, Figure
 
-MANY = 30  #: bars, above which those inside a grid of nodes and processes per node are left out
+MOST_BARS = 30
+"""MOST_BARS is the largest number of bars that can be told apart: of more, those inside a grid of
+nodes and processes per node are left out."""
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -33,7 +35,7 @@ def _at_the_edges(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
 
 
 def _phases_figure(kernel: str, every: Sequence[MeasuredCase], context: Context) -> Figure:
-    cases = _at_the_edges(every) if len(every) > MANY else every
+    cases = _at_the_edges(every) if len(every) > MOST_BARS else every
     left_out = len(every) - len(cases)
     by_case = [{phase.name: phase for phase in shares(case)} for case in cases]
     names = list(dict.fromkeys(name for own in by_case for name in own))

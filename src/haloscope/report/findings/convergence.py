@@ -15,7 +15,7 @@ ORDER = 100
 
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Do errors and iteration counts agree with what was published?"""
+    """How near errors and iteration counts are to the published ones, at worst."""
     own = [
         case for case in cases if case.kernel == "poisson_cg" and case.launches and converged(case)
     ]

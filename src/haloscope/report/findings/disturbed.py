@@ -1,4 +1,4 @@
-"""Was something else running: by what ran beforehand, and by launches that differ a lot."""
+"""Whether something else was running: by what ran beforehand, and by launches that differ."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNEVEN = 1.3
 
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Was something else running? By what ran beforehand, and by launches that differ a lot."""
+    """Warnings of something else that was running: beforehand, and as launches that differ."""
     busy = (context.machine or {}).get("busy_processors") or 0.0
     if busy > BUSY:
         yield Finding(

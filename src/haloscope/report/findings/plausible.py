@@ -59,7 +59,7 @@ def _too_fast(cases: Iterable[MeasuredCase]) -> Iterator[str]:
 
 
 def _at_once(case: MeasuredCase) -> bool:
-    """Are there more messages under way than one of each rank?"""
+    """Whether more messages are under way than one of each rank."""
     if case.kernel == "pingpong":
         return not exchanges(case) or case.settings.get("pairs", "0-1") != "0-1"
     return case.kernel == "collectives"

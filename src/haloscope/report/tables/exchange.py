@@ -24,20 +24,24 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
 
 def contrasted(cases: Sequence[MeasuredCase], context: Context, ways: Ways) -> list[Table]:
     """The ways of a kernel: one table over all settings, a row a way; [] without several."""
-    found = groups(cases, context.seed, ways)
-    if not found:
+    compared = groups(cases, context.seed, ways)
+    if not compared:
         return []
-    shown = [m.case for _, own in found for m in (own[0].first, *(c.second for c in own))]
+    shown = [
+        measure.case
+        for _, contrasts in compared
+        for measure in (contrasts[0].first, *(contrast.second for contrast in contrasts))
+    ]
     notebook = Notebook(shown, context.all_cases)
     rows: list[tuple[Cell, ...]] = []
-    for name, own in found:
-        reference = own[0].first.case
+    for name, contrasts in compared:
+        reference = contrasts[0].first.case
         blank = (missing("reference"), missing(""), missing(""))
         rows.append((label(name), *_named(reference, ways, notebook, context), *blank))
-        for one in own:
-            head = (label("", name), *_named(one.second.case, ways, notebook, context))
-            rows.append((*head, *cells(one, notebook)))
-    explain([c for _, own in found for c in own], notebook)
+        for contrast in contrasts:
+            head = (label("", name), *_named(contrast.second.case, ways, notebook, context))
+            rows.append((*head, *cells(contrast, notebook)))
+    explain([contrast for _, contrasts in compared for contrast in contrasts], notebook)
     return [
         Table(
             id=ways.setting,
