@@ -15,14 +15,17 @@ from haloscope.study.memory import Room
 class Site:
     """The place that cases are to run in.
 
-    cores, hardware_threads: of a node, as far as a job here may use them;
-    memory_bytes: what is free on a node; toolchains: those of a run that names none.
-    transports:   those that each MPI library that is there has.
-    missing:      MPI libraries that are not there, and why.
-    placements:   those that two ranks can have here.
-    cluster:      the simulated one; None on this machine. No ranks or threads share its cores.
-    arithmetic_bytes: what simulated cases with their arithmetic may take: this machine's memory.
-    variants:     kernels of which the place knows some variants alone, and those.
+    nodes:            how many there are.
+    cores, hardware_threads: how many of each a job may use on a node.
+    memory_bytes:     the memory that is free on a node.
+    oversubscribe:    whether ranks and threads may share cores.
+    toolchains:       the MPI libraries that a run is measured with if it names none.
+    transports:       the transports of each MPI library that is there.
+    missing:          the MPI libraries that are not there, and why.
+    placements:       the placements that two ranks can have.
+    cluster:          the simulated cluster; None on this machine. Its cores are never shared.
+    arithmetic_bytes: the memory of this machine that simulated cases may take for their arithmetic.
+    variants:         by kernel, the only variants that the place knows; other kernels have all.
     """
 
     nodes: int
@@ -40,7 +43,7 @@ class Site:
 
     @property
     def simulated(self) -> bool:
-        """Is it a cluster file's?"""
+        """Whether the place is a cluster that is simulated."""
         return self.cluster is not None
 
     @property

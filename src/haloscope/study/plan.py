@@ -195,8 +195,11 @@ class _RunExpansion:
 
     @property
     def _leaves_out(self) -> bool:
-        """Does what is too large leave the rest alone? A simulated cluster is another machine than
-        a study was written for: there it does, unless the study says no."""
+        """Whether a case that is too large is left out, and no reason to refuse the study.
+
+        On a simulated cluster it is left out unless the study says otherwise, because the cluster
+        is another machine than the study was written for.
+        """
         said = self.run.skip_too_large
         return self.site.simulated if said is None else said
 
