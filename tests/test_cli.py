@@ -1,25 +1,33 @@
 """The command line itself: what it imports, and for which words."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from haloscope.cli import COMMANDS, main
 
-HEAVY = {"matplotlib", "scipy", "numpy", "pydantic", "jinja2", "rich"}
+DRAWING = {"matplotlib", "scipy", "numpy", "jinja2", "pymetis", "psutil", "cmake"}
+HEAVY = DRAWING | {"pydantic", "rich"}
 
 
-def imported_by(*words: str) -> set[str]:
-    """The modules that a process of its own has after running these words."""
+def imported_by(*words: str, first: str = "", folder: Path | None = None) -> set[str]:
+    """The modules that a process of its own has after these words. first: what it does before."""
     program = (
+        f"{first}\n"
         "import sys; from haloscope.cli import main\n"
-        "try: main(sys.argv[1:])\n"
-        "except SystemExit: pass\n"
-        "print(*sys.modules, file=sys.stderr)"
+        "try: code = main(sys.argv[1:])\n"
+        "except SystemExit: code = 0\n"
+        "print(*sys.modules, file=sys.stderr); sys.exit(code)"
     )
     command = [sys.executable, "-c", program, *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent / "support")}
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=folder, env=environment
+    )
+    assert done.returncode == 0, done.stderr
     return set(done.stderr.splitlines()[-1].split())
 
 
@@ -29,6 +37,38 @@ def test_without_a_command_none_is_imported_and_nothing_heavy(words: list[str]) 
 
     assert not {name for name in modules if name.startswith("haloscope.commands")}
     assert not HEAVY & modules
+
+
+LABORATORY = """
+import os
+from fakes import FAKE, FAKE_HALOBENCH
+from haloscope.run import halobench
+from haloscope.run.runners import local
+from haloscope.toolchains import build, library
+environment = {**os.environ, "FAKE_RANKS": "1", "FAKE_THREADS": "1", "FAKE_MARK": "mark"}
+local.launch_command = lambda toolchain, job, program: (program, environment)
+library.ensure = lambda *_, **__: FAKE
+library.available = lambda: [FAKE]
+library.names = halobench.names = lambda: ["fake"]
+build.build = build.built = lambda *_, **__: FAKE_HALOBENCH
+"""
+"""A toolchain and a halobench that are not there, for a process of its own."""
+
+
+def test_one_case_is_run_without_what_fits_and_draws(tmp_path: Path) -> None:
+    modules = imported_by("once", "fake", "n=16", first=LABORATORY, folder=tmp_path)
+
+    assert "haloscope.report.record_view" in modules
+    assert not DRAWING & modules
+
+
+def test_a_run_is_planned_without_what_fits_and_draws(tmp_path: Path) -> None:
+    study = 'title = "x"\n[[runs]]\nkernel = "fake"\nlayout = { ppn = 1 }\n'
+    (tmp_path / "x.toml").write_text(study, encoding="utf-8")
+
+    modules = imported_by("run", "x.toml", "--dry-run", first=LABORATORY, folder=tmp_path)
+
+    assert not DRAWING - {"numpy"} & modules
 
 
 def test_only_the_named_command_is_imported() -> None:

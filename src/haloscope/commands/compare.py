@@ -91,7 +91,7 @@ def _differences(first: Dossier, second: Dossier) -> Iterator[str]:
 
 
 def _one_after_the_other(first: Dossier, second: Dossier) -> bool:
-    """Had the one ended before the other began? False where times are not known, or simulated."""
+    """Whether one ended before the other began; False where times are not known, or simulated."""
     spans = [
         (min(one.started or "" for one in own), max(one.ended or "" for one in own))
         for own in (first.records, second.records)

@@ -31,7 +31,7 @@ from haloscope.quantities import quantity as quantity_of
 from haloscope.stats.estimates import Estimate
 
 SOURCE = "haloscope calibrate"
-"""How a file that a calibration wrote says where it is from."""
+"""SOURCE begins the source of each file that a calibration wrote, which so may be written over."""
 
 SELECTORS = {"Open MPI": "ompi", "MPICH": "mpich", "Intel": "impi"}
 """SimGrid's collective algorithms by the first words of an MPI library's name."""

@@ -23,13 +23,15 @@ from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL, Rule
 Array = npt.NDArray[np.float64]
 
 LONG = 20
-"""Of a series this long, one launch alone tells warm-up from noise."""
+"""LONG is the least number of repetitions of which one launch alone tells warm-up from noise."""
 SHORTEST = 3
-"""Of a shorter one, launches together tell: half of it must stay as the steady part."""
+"""SHORTEST is the least number of repetitions of which several launches together tell that, because
+half of them, one at least, are always left as the steady part."""
 DRIFT = 0.01
-"""A steady part may change by this share from its first half to its second."""
+"""DRIFT is the largest share by which a steady part may change between its halves."""
 SPIKE = 5.0
-"""Values farther from the steady median than this many (normal) deviations are drawn in to it."""
+"""SPIKE is the largest distance of a value from the steady median, in (normal) deviations; values
+farther away are drawn in to it."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ def _agreed(table: Array) -> Warmup:
 
 
 def _differs(table: Array, repetition: int) -> bool:
-    """Do launches agree that a repetition is not like those after it?"""
+    """Whether launches agree that a repetition is not like those after it."""
     later = np.median(table[:, repetition + 1 :], axis=1)
     ratio = median_interval(list(table[:, repetition] / later))
     if ratio.low is None or ratio.high is None:

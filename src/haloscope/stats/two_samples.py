@@ -31,7 +31,7 @@ class Comparison:
 
 
 def compare(first: Sequence[float], second: Sequence[float], *, seed: int = 0) -> Comparison:
-    """Do two settings differ? Two-sided Mann-Whitney on launches, and the ratio of medians.
+    """How two settings differ: two-sided Mann-Whitney on launches, and the ratio of medians.
 
     The p-value is exact: from the null distribution without ties, and over all divisions of the
     pooled launches with ties (a seeded sample of 20,000 of them where there are more).

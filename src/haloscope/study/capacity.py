@@ -38,14 +38,17 @@ HERE = PlaceFacts()
 class Site:
     """The place that cases are to run in.
 
-    cores, hardware_threads: of a node, as far as a job here may use them;
-    memory_bytes: what is free on a node; toolchains: those of a run that names none.
-    transports:   those that each MPI library that is there has.
-    missing:      MPI libraries that are not there, and why.
-    placements:   those that two ranks can have here.
-    facts, name:  of the place; remote ones are called by their names.
-    arithmetic_bytes: what simulated cases with their arithmetic may take: this machine's memory.
-    variants:     kernels of which the place knows some variants alone, and those.
+    nodes:            how many there are.
+    cores, hardware_threads: how many of each a job may use on a node.
+    memory_bytes:     the memory that is free on a node.
+    oversubscribe:    whether ranks and threads may share cores.
+    toolchains:       the MPI libraries that a run is measured with if it names none.
+    transports:       the transports of each MPI library that is there.
+    missing:          the MPI libraries that are not there, and why.
+    placements:       the placements that two ranks can have.
+    facts, name:      of the place; remote ones are called by their names.
+    arithmetic_bytes: the memory of this machine that simulated cases may take for their arithmetic.
+    variants:         by kernel, the only variants that the place knows; other kernels have all.
     """
 
     nodes: int

@@ -193,8 +193,11 @@ class _RunExpansion:
 
     @property
     def _leaves_out(self) -> bool:
-        """Whether what is too large leaves the rest alone. A remote machine is another one than a
-        study was written for: there it does, unless the study says no."""
+        """Whether a case that is too large is left out, and no reason to refuse the study.
+
+        At a remote place it is left out unless the study says otherwise, because it
+        is another machine than the study was written for.
+        """
         said = self.run.skip_too_large
         return self.site.facts.remote if said is None else said
 

@@ -1,4 +1,4 @@
-"""What a study may say: every key, what it may be, and what it means; read by `studyfile`."""
+"""What a study may say: every key, what it may be, and what it means; read by `study.file`."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from haloscope.study import kinds
 from haloscope.study.case import Value
 
 WORDS = ("cores", "powers", "every", "divisors")
+"""What may stand in place of a number of processes or threads."""
 
 
 def _axis(value: object) -> object:
@@ -52,7 +53,9 @@ def _one_of(known: Callable[[], Sequence[str]]) -> BeforeValidator:
 
 
 ALL = "all"
+"""Asks for every toolchain, transport or placement that is there."""
 DEFAULT = "default"
+"""Asks for no transport in particular: the MPI library chooses."""
 
 
 def _placements() -> list[str]:
@@ -241,6 +244,7 @@ class Study(_Model):
 
 
 MOST_LAUNCHES = 30
+"""The most launches of a case where a study asks for a precision and gives no cap of its own."""
 
 
 def stopping_rule(study: Study) -> Rule | None:

@@ -230,12 +230,19 @@ class _Simulation:
 
 
 def _arrays_bytes(case: Case) -> int:
-    """What the arrays of all ranks take of this machine: nothing where they are folded."""
+    """The memory of this machine that the arrays of all ranks take, in bytes.
+
+    Without the arithmetic it is 0, because SMPI then folds them all onto the same few pages.
+    """
     return case.memory_bytes if executes(case) else 0
 
 
 def _asked(case: Case, solve: Solve | None) -> list[str]:
-    """What is asked of halobench: the case, with its iterations, but not the same time twice."""
+    """The parameters that halobench is given: the case's own, and two for simulated time.
+
+    The number of iterations is given where it is known from published solves. One repetition is
+    enough, because on the simulated clock all of them take the same time.
+    """
     asked = dict(case.given)
     if solve is not None:
         asked["iterations"] = solve.iterations
