@@ -78,7 +78,7 @@ class SimgridRunner:
                 running.end()
 
     def _has_room(self, case: Case, going: Collection[_Simulation]) -> bool:
-        """Do its arrays fit beside those that are there?"""
+        """Whether its arrays fit beside those that are there."""
         taken = sum(_arrays_bytes(one.case) for one in going)
         return not taken or taken + _arrays_bytes(case) <= self.memory_bytes
 
@@ -230,7 +230,7 @@ class _Simulation:
 
 
 def _arrays_bytes(case: Case) -> int:
-    """What the arrays of all ranks take of this machine: nothing where they are folded."""
+    """What the arrays of all ranks take of this machine; nothing where time alone is simulated."""
     return case.memory_bytes if executes(case) else 0
 
 
