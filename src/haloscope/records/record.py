@@ -272,7 +272,7 @@ def read(path: Path) -> list[Record]:
     if not path.exists():
         return []
     lines = path.read_bytes().split(b"\n")
-    found = []
+    records = []
     for number, line in enumerate(lines, start=1):
         raw = _parsed(line)
         if raw is None and number == len(lines) and line:
@@ -281,10 +281,10 @@ def read(path: Path) -> list[Record]:
             _warn(f"{path}:{number}: not a JSON object, left out")
         elif raw is not None:
             try:
-                found.append(Record.of(raw))
+                records.append(Record.of(raw))
             except ValueError as error:
                 _warn(f"{path}:{number}: left out: {error}")
-    return found
+    return records
 
 
 @cache
