@@ -217,6 +217,7 @@ def test_what_is_absent_is_a_record(tmp_path: Path) -> None:
     absent = Job(Case(**{**vars(job(n=64).case), "absent": "no such placement"}), 0)
     (record,) = runner(tmp_path).run([absent])
     assert (record["outcome"], record["reason"]) == ("absent", "no such placement")
+    assert record["clock"] == "simulated"
 
 
 @pytest.mark.usefixtures("smpi")
