@@ -4,7 +4,8 @@
 #include <cstdio>
 #include <string>
 
-#include "mpi/star_forest.hpp"
+#include "star_forest/host_space.hpp"
+#include "star_forest/star_forest.hpp"
 
 using namespace halobench;
 
@@ -30,11 +31,12 @@ double seconds(const Communicator& comm, const std::string& graph) {
   }
   Meter meter{Meter::Setting{}};
   Memory memory{false};
+  HostSpace space(meter, memory);
   std::vector<double> times;
   for (int i = 0; i < setups; ++i) {
     comm.barrier();
     const double start = MPI_Wtime();
-    const StarForest forest(comm, HostSpace(meter, memory), leaves_of_a_rank, edges, leaves);
+    const StarForest forest(comm, space, leaves_of_a_rank, edges, leaves);
     times.push_back(comm.max(MPI_Wtime() - start));
   }
   std::ranges::sort(times);

@@ -24,7 +24,7 @@ Params accepted_params(const Kernel& kernel, const Command& command, const Shape
   std::vector<Problem> problems;
   Params params(kernel.all_parameters(), command.arguments, problems, command.files);
   if (problems.empty()) {
-    plan = kernel.plan(params, shape);
+    plan = kernel.plan_for(params, shape);
     problems = plan.problems;
   }
   std::string text;

@@ -62,7 +62,7 @@ int plan(const std::string& name, std::vector<std::string> arguments) {
   const auto files = take(arguments, "files").value_or("");
   std::vector<Problem> problems;
   const Params params(kernel.all_parameters(), arguments, problems, files);
-  Plan planned = problems.empty() ? kernel.plan(params, shape) : Plan{0, problems};
+  Plan planned = problems.empty() ? kernel.plan_for(params, shape) : Plan{0, problems};
   Json refused = Json::array();
   for (const auto& problem : planned.problems) {
     refused.push(Json::object()

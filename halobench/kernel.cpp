@@ -57,6 +57,16 @@ std::vector<Parameter> Kernel::all_parameters() const {
   return all;
 }
 
+Plan Kernel::plan_for(const Params& params, const Shape& shape) const {
+  auto planned = plan(params, {std::max(shape.ranks, least_ranks), shape.threads});
+  if (shape.ranks < least_ranks) {
+    planned.problems.insert(planned.problems.begin(),
+                            {"ranks", std::to_string(shape.ranks),
+                             "needs at least " + std::to_string(least_ranks) + " ranks"});
+  }
+  return planned;
+}
+
 double Times::median() const {
   auto sorted = seconds;
   std::ranges::sort(sorted);

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "base/params.hpp"
+#include "base/record.hpp"
 #include "machine/memory.hpp"
 #include "machine/meter.hpp"
 #include "mpi/communicator.hpp"
-#include "params.hpp"
-#include "record.hpp"
 
 namespace halobench {
 
@@ -71,6 +71,8 @@ class Instance {
   virtual void select(std::size_t /*point*/) {}
   /// Puts the data back to the start, before every repetition. Never timed.
   virtual void prepare() {}
+  /// The same, for a kernel that prepares no more than the steps which follow will use.
+  virtual void prepare_for(std::int64_t /*steps*/) { prepare(); }
   /// What is timed: the algorithm, and nothing else.
   virtual void step() = 0;
   /// Steps timed together at the selected point where a published benchmark fixes them; 0 leaves
@@ -91,6 +93,9 @@ class Instance {
   virtual Json result(std::span<const Times> times) = 0;
 };
 
+/// Arguments of a case, each key=value.
+using CaseArguments = std::vector<std::string>;
+
 struct Kernel {
   std::string name;
   std::string summary;
@@ -102,11 +107,18 @@ struct Kernel {
   bool sweeps = false;     ///< over points inside one launch, each with its own entry in the record
   bool batched = false;    ///< steps are short and alike: many are timed together
   bool has_parts = false;  ///< of a step, which can be timed each by itself
-  std::function<Plan(const Params&, const Shape&)> plan;
+  std::int64_t least_ranks = 1;  ///< a case of fewer is refused
+  /// Cases that take no time. Tests run each of them with every choice of the kernel's parameters,
+  /// on 1 to 4 ranks.
+  std::vector<CaseArguments> small = {{}};
+  std::function<Plan(const Params&, const Shape&)> plan;  ///< of at least `least_ranks`
   std::function<std::unique_ptr<Instance>(const Context&)> setup;
 
   /// The kernel's own parameters, then those of the protocol.
   std::vector<Parameter> all_parameters() const;
+  /// The kernel's own plan; on too few ranks that for the least, with the problem that they are too
+  /// few.
+  Plan plan_for(const Params& params, const Shape& shape) const;
 };
 
 /// Every kernel of kernels.def, in its order.

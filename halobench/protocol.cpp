@@ -113,7 +113,7 @@ class Measuring {
     instance_.select(point);
     if (instance_.usual_steps() > 0) return instance_.usual_steps();
     if (protocol_.synchronisation == Synchronisation::round_time) return 1;
-    instance_.prepare();
+    instance_.prepare_for(1);  // the others find what these leave
     return enough_steps(comm_, meter_, [&] { instance_.step(); });
   }
 
@@ -134,14 +134,14 @@ class Measuring {
   void warm_up() {
     if (protocol_.warmup == 0) return;
     meter_.count(false);
-    instance_.prepare();
+    instance_.prepare_for(protocol_.warmup);
     run(meter_, protocol_.warmup, [&] { instance_.step(); });
     meter_.count(true);
   }
 
   Round timely_round(std::int64_t steps) {
     for (int tries = 1;; ++tries) {
-      instance_.prepare();
+      instance_.prepare_for(steps);
       measured_.timed_steps += static_cast<double>(steps);
       const auto round = one_round(steps);
       if (round.late_s <= 0 || tries == most_rounds) return round;
@@ -188,7 +188,7 @@ std::vector<PartTimes> measure_parts(const Communicator& comm, Instance& instanc
       auto& [point, name, times] = measured[i];
       number = i > 0 && measured[i - 1].point == point ? number + 1 : 0;
       instance.select(point);
-      instance.prepare();
+      instance.prepare_for(1);
       instance.step();  // so that buffers hold values
       meter.settle();
       const auto part = [&] { instance.run_part(number); };

@@ -1,5 +1,6 @@
 #include "timeline.hpp"
 
+#include "base/as_size.hpp"
 #include "mpi/shared_clock.hpp"
 
 namespace halobench {
@@ -23,10 +24,10 @@ std::string rank_record(const std::vector<Span>& spans, const SharedClock& clock
 /// A step after one that warms up; all ranks start it at one time of the shared clock.
 Json trace(const Communicator& comm, Instance& instance, Meter& meter, SharedClock& clock,
            std::size_t spans) {
-  instance.prepare();
+  instance.prepare_for(1);
   instance.step();
   meter.settle();
-  instance.prepare();
+  instance.prepare_for(1);
   clock.synchronise();
   double start_s = clock.now_s() + lead_s;
   check(MPI_Bcast(&start_s, 1, MPI_DOUBLE, 0, comm.handle()), "MPI_Bcast");
@@ -53,7 +54,7 @@ Json timeline(const Communicator& comm, Instance& instance, Meter& meter, std::i
   meter.count(false);
   for (std::size_t point = 0; point < instance.points(); ++point) {
     instance.select(point);
-    points.push(trace(comm, instance, meter, clock, static_cast<std::size_t>(spans)));
+    points.push(trace(comm, instance, meter, clock, as_size(spans)));
     const auto verdict = instance.verify();
     if (reason.empty()) reason = verdict.reason;
   }

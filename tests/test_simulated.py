@@ -86,7 +86,7 @@ def test_simulated_times_are_the_golden_ones(smpi: None, command: str, execute: 
 def test_star_forests_do_under_simulation_what_they_do_for_real(
     smpi: None, tmp_path: Path, ranks: int
 ) -> None:
-    smpirun(BINARY.with_name("test_star_forest"), [], ranks)
+    smpirun(BINARY.parent / "tests" / "test_star_forest", [], ranks)
 
 
 @pytest.mark.parametrize("selector", ["ompi", "mpich", "impi"])

@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 
+#include "base/as_size.hpp"
 #include "kernel.hpp"
 #include "mpi/pattern.hpp"
 #include "mpi/shared_clock.hpp"
@@ -208,8 +209,8 @@ class Collectives : public Instance {
 
  private:
   std::span<unsigned char> block(const Buffer<unsigned char>& buffer, int i) const {
-    const auto bytes = static_cast<std::size_t>(arguments_.bytes);
-    return buffer.span().subspan(static_cast<std::size_t>(i) * bytes, bytes);
+    const auto bytes = as_size(arguments_.bytes);
+    return buffer.span().subspan(as_size(i) * bytes, bytes);
   }
 
   /// The same for every receiver, unless each gets its own.
@@ -293,8 +294,7 @@ std::vector<Parameter> parameters() {
       {"operation", choice, "all", "which collective; all: one after another", "", {}, {}, names},
       {"sizes", sizes, "8:1M",
        "of bcast, reduce and allreduce: the message; of alltoall and allgather: what a rank has "
-       "for "
-       "each other rank",
+       "for each other rank",
        "B", 1, static_cast<double>(std::numeric_limits<int>::max())},
       {"call",
        choice,
@@ -319,6 +319,7 @@ Kernel collectives() {
   kernel.synchronisation = "round_time";
   kernel.sweeps = true;
   kernel.batched = true;
+  kernel.small = {{"sizes=8,64K", "repetitions=3"}};
   kernel.plan = plan_collectives;
   kernel.setup = [](const Context& context) { return std::make_unique<Collectives>(context); };
   return kernel;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/as_size.hpp"
 #include "kernel.hpp"
 #include "kernels/jacobi3d/cut.hpp"
 #include "kernels/jacobi3d/halo.hpp"
@@ -191,10 +192,10 @@ class Jacobi3D : public Instance {
       halo_.finish(stage, now_);
       halo_.unpack(stage, now_);
     }
-    std::vector<Answer> answers(static_cast<std::size_t>(threads_));
+    std::vector<Answer> answers(as_size(threads_));
     const double decay = mode_.after(sweeps_);
     in_threads(part_.own(), threads_, [&](const Box& box, std::int64_t thread) {
-      auto& answer = answers[static_cast<std::size_t>(thread)];
+      auto& answer = answers[as_size(thread)];
       each_point(box, [&](const Value* value, std::int64_t x, std::int64_t y, std::int64_t z) {
         const double wanted = decay * mode_.at(x, y, z);
         const Planes<Value> planes{value - storage_.plane(), value, value + storage_.plane(),
@@ -336,6 +337,7 @@ Kernel jacobi3d() {
   kernel.parameters = parameters();
   kernel.repetitions = "5";
   kernel.warmup = "1";
+  kernel.small = {{"size=13x9x11", "depth=2", "sweeps=5", "repetitions=2", "timeline=9"}};
   kernel.plan = plan;
   kernel.setup = [](const Context& context) -> std::unique_ptr<Instance> {
     std::vector<Problem> none;  // the plan has already refused bad layouts

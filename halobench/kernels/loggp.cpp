@@ -7,8 +7,9 @@
 #include <array>
 #include <limits>
 
+#include "base/as_size.hpp"
+#include "base/simulation.hpp"
 #include "kernel.hpp"
-#include "machine/simulation.hpp"
 #include "mpi/pattern.hpp"
 
 namespace halobench {
@@ -118,7 +119,7 @@ class LogGP : public Instance {
   bool plays() const { return comm_.rank() <= server; }
 
   std::span<unsigned char> own(const Buffer<unsigned char>& buffer) const {
-    return buffer.span().first(static_cast<std::size_t>(size_));
+    return buffer.span().first(as_size(size_));
   }
 
   std::uint64_t seed(int sender) const { return pattern_seed({round_, size_, sender}); }
@@ -215,11 +216,8 @@ class LogGP : public Instance {
   std::int64_t round_ = 0;
 };
 
-Plan plan_loggp(const Params& params, const Shape& shape) {
+Plan plan_loggp(const Params& params, const Shape& /*shape*/) {
   Plan plan;
-  if (shape.ranks < 2) {
-    plan.problems.push_back({"ranks", std::to_string(shape.ranks), "needs at least 2 ranks"});
-  }
   const auto sizes = params.sizes("sizes");
   plan.memory_bytes = 4.0 * static_cast<double>(*std::ranges::max_element(sizes));
   return plan;
@@ -245,6 +243,8 @@ Kernel loggp() {
   kernel.repetitions = "100";
   kernel.warmup = "1";
   kernel.sweeps = true;
+  kernel.least_ranks = 2;
+  kernel.small = {{"sizes=1,64,64K", "burst=4", "repetitions=3"}};
   kernel.plan = plan_loggp;
   kernel.setup = [](const Context& context) { return std::make_unique<LogGP>(context); };
   return kernel;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/as_size.hpp"
 #include "kernel.hpp"
 #include "machine/cache.hpp"
 #include "mpi/pairs.hpp"
@@ -96,7 +97,7 @@ class PingPong : public Instance {
   void select(std::size_t point) override {
     point_ = point;
     size_ = message_count(sizes_[point]);
-    messages_ = static_cast<std::size_t>(setting_.messages(size_));
+    messages_ = as_size(setting_.messages(size_));
     if (sends_) sent_ = Slots(sent_memory_.data(), size_, setting_.sent_slots(size_));
     if (receives_)
       received_ = Slots(received_memory_.data(), size_, setting_.received_slots(size_));
@@ -104,7 +105,14 @@ class PingPong : public Instance {
     statuses_.resize(2 * messages_);
   }
 
-  void prepare() override { write_contents(std::max(sent_.count(), received_.count())); }
+  /// Where messages rotate, what was just written is in the caches until the other places have been
+  /// touched, too.
+  void prepare_for(std::int64_t steps) override {
+    const auto used = steps * setting_.messages(size_);
+    write_contents(used);
+    if (!executes_ || setting_.rotate_bytes == 0) return;
+    for (const auto* slots : {&sent_, &received_}) touch_others(*slots, used);
+  }
 
   void step() override {
     if (partner_ == MPI_PROC_NULL) return;
@@ -173,7 +181,7 @@ class PingPong : public Instance {
       best.messages_per_s = std::max(best.messages_per_s, rate.messages_per_s);
     }
     return Json::object()
-        .set("latency_s", latency_s(times[static_cast<std::size_t>(smallest)]))
+        .set("latency_s", latency_s(times[as_size(smallest)]))
         .set("bandwidth_bytes_per_s", best.bytes_per_s)
         .set("messages_per_s", best.messages_per_s);
   }
@@ -198,7 +206,7 @@ class PingPong : public Instance {
 
   /// New contents in the next `slots` places: a message that was left over from before is not taken
   /// for a new one. Places are written in the order of their use, so that rotation begins with
-  /// those that have been out of the caches for longest.
+  /// those that were written first.
   void write_contents(std::int64_t slots) {
     ++round_;
     sent_.restart();
@@ -208,6 +216,14 @@ class PingPong : public Instance {
         slots, [&](std::int64_t slot) { write_pattern(sent_[slot], seed(comm_.rank(), slot)); });
     received_.for_first(slots, [&](std::int64_t slot) {
       write_opposite(received_[slot], seed(partner_, slot % setting_.sent_slots(size_)));
+    });
+  }
+
+  /// One byte of every cache line of all places but the first `used` ones.
+  static void touch_others(const Slots& slots, std::int64_t used) {
+    slots.for_others(used, [&](std::int64_t slot) {
+      const auto place = slots[slot];
+      for (std::size_t i = 0; i < place.size(); i += Slots::line_bytes) place[i] = 0;
     });
   }
 
@@ -303,10 +319,6 @@ class PingPong : public Instance {
 
 Plan plan_pingpong(const Params& params, const Shape& shape) {
   Plan plan;
-  if (shape.ranks < 2) {
-    plan.problems.push_back({"ranks", std::to_string(shape.ranks), "needs at least 2 ranks"});
-    return plan;
-  }
   const auto pairs = parse_pairs(params.text("pairs"), shape.ranks, plan.problems);
   if (params.choice("cache") == "off" && !simulated() && last_cache_bytes() == 0) {
     plan.problems.push_back({"cache", "off",
@@ -329,10 +341,9 @@ std::vector<Parameter> parameters() {
       {"mode",
        choice,
        "imb",
-       "imb: Send and Recv, half a round trip, as IMB-MPI1 PingPong (1000 round trips, or 40 MiB "
-       "of "
-       "messages); osu: the same as osu_latency counts (10000 up to 8 KiB, else 1000); stream: "
-       "bandwidth one way, a window of messages in flight; bistream: both ways at once",
+       "imb: Send and Recv, half a round trip, as IMB-MPI1 PingPong (1000 round trips, or "
+       "40 MiB of messages); osu: the same as osu_latency counts (10000 up to 8 KiB, else 1000); "
+       "stream: bandwidth one way, a window of messages in flight; bistream: both ways at once",
        "",
        {},
        {},
@@ -369,6 +380,8 @@ Kernel pingpong() {
   kernel.warmup = "2";
   kernel.sweeps = true;
   kernel.batched = true;
+  kernel.least_ranks = 2;
+  kernel.small = {{"sizes=0,1,64K", "repetitions=2", "steps=20", "warmup=0"}};
   kernel.plan = plan_pingpong;
   kernel.setup = [](const Context& context) {
     std::vector<Problem> none;  // the plan has already refused bad pairs

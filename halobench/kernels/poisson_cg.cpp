@@ -40,9 +40,9 @@ Variant chosen_variant(const Params& params) {
 }
 
 Cut chosen_cut(const Params& params, const Shape& shape) {
-  const auto ranks = static_cast<int>(shape.ranks);
+  const auto ranks = shape.ranks;
   const bool rows = params.choice("decomposition") == "rows";
-  return {params.integer("n"), rows ? GridShape{ranks, 1} : even_shape(ranks),
+  return {params.integer("n"), RankGrid(most_even(ranks, rows ? 1 : 2)),
           simulated() ? 1 : shape.threads, chosen_variant(params).halo};
 }
 
@@ -64,11 +64,11 @@ std::optional<Problem> problem_of_depth(const Params& params, const Cut& cut) {
   if (params.choice("variant") != "sstep") return {};
   const std::int64_t s = params.integer("s");
   if (s % 2 != 0) return Problem{"s", std::to_string(s), "an even number is needed"};
-  const auto smallest = cut.place(cut.ranks.rows * cut.ranks.cols - 1);
+  const auto smallest = cut.place(static_cast<int>(cut.ranks.ranks()) - 1);
   std::int64_t least = cut.n;
-  if (cut.ranks.rows > 1) least = std::min(least, smallest.rows.size());
-  if (cut.ranks.cols > 1) least = std::min(least, smallest.cols.size());
-  if (cut.halo <= least || cut.ranks.rows * cut.ranks.cols == 1) return {};
+  if (cut.ranks.extent(cg::vertical) > 1) least = std::min(least, smallest.rows.size());
+  if (cut.ranks.extent(cg::horizontal) > 1) least = std::min(least, smallest.cols.size());
+  if (cut.halo <= least || cut.ranks.ranks() == 1) return {};
   const std::int64_t largest = least / 4 * 2;
   return Problem{"s", std::to_string(s),
                  "the halo of 2 s = " + std::to_string(cut.halo) +
@@ -81,10 +81,10 @@ std::optional<Problem> problem_of_depth(const Params& params, const Cut& cut) {
 Plan plan(const Params& params, const Shape& shape) {
   Plan planned;
   const auto cut = chosen_cut(params, shape);
-  if (cut.ranks.rows > cut.n) {
+  if (cut.ranks.extent(cg::vertical) > cut.n) {
     planned.problems.push_back({"n", std::to_string(cut.n),
                                 "fewer rows than ranks down the grid (" +
-                                    std::to_string(cut.ranks.rows) +
+                                    std::to_string(cut.ranks.extent(cg::vertical)) +
                                     "): use fewer ranks or a larger n"});
     return planned;
   }
@@ -209,6 +209,7 @@ Kernel poisson_cg() {
   kernel.summary = "Poisson's equation in two dimensions by the conjugate gradient method";
   kernel.paper = "hpcf-2018-10, sections 2 and 3";
   kernel.parameters = parameters();
+  kernel.small = {{"n=20"}};
   kernel.plan = plan;
   kernel.setup = [](const Context& context) { return std::make_unique<PoissonCg>(context); };
   return kernel;

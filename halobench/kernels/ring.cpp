@@ -1,7 +1,7 @@
 // Messages round a ring of ranks, both ways at once, until each is back where it began: M. Celoria,
 // Report for Assignment 1 of Foundations of High Performance Computing, 2021, section 1.A.
+#include "base/simulation.hpp"
 #include "kernel.hpp"
-#include "machine/simulation.hpp"
 
 namespace halobench {
 namespace {

@@ -1,13 +1,16 @@
 // Halos of a periodic grid by a star forest: every rank's n x n (x n) points copied into an array
-// with a halo, and that array added back to its points. J. Zhang, R. Mills, B. Smith, ANL-20/XXXX,
-// section 5.3 (there, the star stencil of a DMDA).
+// with a halo, and that array added back to its points. Zhang, Mills and Smith 2020, section 5.3
+// (there, the star stencil of a DMDA).
+#include "kernels/sf_grid.hpp"
+
 #include <algorithm>
+#include <array>
 #include <optional>
 
-#include "kernel.hpp"
+#include "base/as_size.hpp"
 #include "kernels/star_forest/parts.hpp"
-#include "mpi/star_forest.hpp"
-#include "mpi/topology.hpp"
+#include "mpi/rank_grid.hpp"
+#include "star_forest/star_forest.hpp"
 
 namespace halobench {
 namespace {
@@ -24,15 +27,19 @@ std::optional<Topology> parse_topology(const std::string& text, std::int64_t ran
   const auto extents = parse_extents(text);
   const auto crosses = std::ranges::count(text, 'x');
   if (!extents || crosses == 0 || volume(*extents) != ranks) return std::nullopt;
-  return Topology{*extents, static_cast<std::size_t>(crosses) + 1};
+  return Topology{*extents, as_size(crosses) + 1};
 }
 
 /// One rank's cube of the periodic grid. Points and ranks are numbered x first, as a DMDA does.
 class Cube {
  public:
   Cube(const Topology& topology, int rank, std::int64_t n)
-      : ranks_(topology.ranks), dimensions_(topology.dimensions), n_(n) {
-    at_ = {rank % ranks_[0], rank / ranks_[0] % ranks_[1], rank / (ranks_[0] * ranks_[1])};
+      : dimensions_(topology.dimensions), n_(n), rank_(rank) {
+    const auto [x, y, z] = topology.ranks;
+    const RankGrid ranks({z, y, x}, true);  // which numbers its last axis first
+    for (std::size_t axis = 0; axis < dimensions_; ++axis) {
+      neighbours_[axis] = {ranks.neighbour(rank, 2 - axis, -1), ranks.neighbour(rank, 2 - axis, 1)};
+    }
   }
 
   std::int64_t points() const { return power(n_); }
@@ -63,6 +70,16 @@ class Cube {
     }
   }
 
+  /// The point that place `leaf` of the array with halo shows; corners show none.
+  std::optional<Root> shown(std::int64_t leaf) const {
+    const auto row = n_ + 2;
+    const Extents place{leaf % row - 1, leaf / row % row - 1,
+                        dimensions_ == 3 ? leaf / row / row - 1 : 0};
+    const auto outside = [&](std::int64_t at) { return at < 0 || at == n_; };
+    if (std::ranges::count_if(place, outside) > 1) return std::nullopt;
+    return root_at(place);
+  }
+
   /// How many places show point `index` of any rank.
   std::int64_t copies(std::int64_t index) const {
     std::int64_t sum = 1;
@@ -90,28 +107,30 @@ class Cube {
     }
   }
 
+  /// The point that a place shows: a rank's own, or beyond one of its faces.
   Root root_at(Extents place) const {
-    auto rank = at_;
+    int rank = rank_;
     for (std::size_t axis = 0; axis < dimensions_; ++axis) {
-      const std::int64_t step = place[axis] < 0 ? -1 : (place[axis] == n_ ? 1 : 0);
-      rank[axis] = (rank[axis] + step + ranks_[axis]) % ranks_[axis];
-      place[axis] -= step * n_;
+      if (place[axis] >= 0 && place[axis] < n_) continue;
+      const bool below = place[axis] < 0;
+      rank = neighbours_[axis][below ? 0 : 1];
+      place[axis] += below ? n_ : -n_;
     }
-    return {static_cast<int>(rank[0] + ranks_[0] * (rank[1] + ranks_[1] * rank[2])),
-            place[0] + n_ * (place[1] + n_ * place[2])};
+    return {rank, place[0] + n_ * (place[1] + n_ * place[2])};
   }
 
-  Extents ranks_;
   std::size_t dimensions_;
   std::int64_t n_;
-  Extents at_{};
+  int rank_;
+  std::array<std::array<int, 2>, 3> neighbours_{};  ///< by axis: the low side, the high one
 };
 
 class GridForest : public Instance {
  public:
-  GridForest(const Context& context, const Topology& topology)
+  GridForest(const Context& context, const Topology& topology, const SpaceMaker& make_space)
       : comm_(context.comm),
         meter_(context.meter),
+        space_(make_space(context.meter, context.memory)),
         to_local_(context.meter.phase("global to local")),
         to_global_(context.meter.phase("local to global")),
         sizes_(context.params.sizes("n")) {
@@ -121,19 +140,19 @@ class GridForest : public Instance {
       const auto& cube = cubes_.emplace_back(topology, comm_.rank(), n);
       std::vector<Root> edges;
       std::vector<std::int64_t> leaves;
-      edges.reserve(static_cast<std::size_t>(cube.edges()));
-      leaves.reserve(static_cast<std::size_t>(cube.edges()));
+      edges.reserve(as_size(cube.edges()));
+      leaves.reserve(as_size(cube.edges()));
       cube.for_each_edge([&](std::int64_t leaf, const Root& root) {
         leaves.push_back(leaf);
         edges.push_back(root);
       });
-      forests_.push_back(std::make_unique<StarForest>(
-          comm_, HostSpace(context.meter, context.memory), cube.points(), edges, leaves));
+      forests_.push_back(
+          std::make_unique<StarForest>(comm_, *space_, cube.points(), edges, leaves));
       points = std::max(points, cube.points());
       with_halo = std::max(with_halo, cube.points_with_halo());
     }
-    global_ = context.memory.allocate<double>(points);
-    local_ = context.memory.allocate<double>(with_halo);
+    global_ = space_->allocate<double>(points);
+    local_ = space_->allocate<double>(with_halo);
   }
 
   std::size_t points() const override { return sizes_.size(); }
@@ -143,8 +162,8 @@ class GridForest : public Instance {
     steps_ = 0;
     ++round_;
     if (!meter_.executes()) return;
-    for (std::int64_t i = 0; i < cube().points(); ++i) global_[index(i)] = start(comm_.rank(), i);
-    std::fill_n(local_.data(), cube().points_with_halo(), -1.0);
+    fill(*space_, global_, cube().points(), [&](std::int64_t i) { return start(comm_.rank(), i); });
+    fill(*space_, local_, cube().points_with_halo(), [](std::int64_t) { return -1.0; });
   }
 
   void step() override {
@@ -205,7 +224,6 @@ class GridForest : public Instance {
   }
 
  private:
-  static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
   const Cube& cube() const { return cubes_[point_]; }
 
   /// Whole numbers, so that sums of few are exact; no neighbour's and no neighbouring round's.
@@ -231,24 +249,26 @@ class GridForest : public Instance {
   std::int64_t wrong_values() const {
     std::int64_t wrong = 0;
     if (!meter_.executes()) return wrong;
-    for (std::int64_t i = 0; i < cube().points(); ++i) {
-      wrong += global_[index(i)] != after_steps(comm_.rank(), i).point ? 1 : 0;
-    }
-    cube().for_each_edge([&](std::int64_t leaf, const Root& root) {
-      wrong += local_[index(leaf)] != after_steps(root.rank, root.index).place ? 1 : 0;
+    visit(*space_, global_, cube().points(), [&](std::int64_t i, double found) {
+      wrong += found != after_steps(comm_.rank(), i).point ? 1 : 0;
+    });
+    visit(*space_, local_, cube().points_with_halo(), [&](std::int64_t i, double found) {
+      const auto root = cube().shown(i);
+      wrong += root && found != after_steps(root->rank, root->index).place ? 1 : 0;
     });
     return wrong;
   }
 
   const Communicator& comm_;
   Meter& meter_;
+  std::unique_ptr<Space> space_;
   Phase& to_local_;
   Phase& to_global_;
   std::vector<std::int64_t> sizes_;
   std::vector<Cube> cubes_;                           ///< one a point
   std::vector<std::unique_ptr<StarForest>> forests_;  ///< one a point
-  Buffer<double> global_;
-  Buffer<double> local_;
+  SpaceArray<double> global_;
+  SpaceArray<double> local_;
   std::size_t point_ = 0;
   std::int64_t round_ = 0;
   std::int64_t steps_ = 0;
@@ -274,7 +294,9 @@ Plan plan_grid(const Params& params, const Shape& shape) {
 
 }  // namespace
 
-Kernel sf_grid() {
+Kernel sf_grid() { return sf_grid_in(make_host_space); }
+
+Kernel sf_grid_in(const SpaceMaker& make_space) {
   Kernel kernel;
   kernel.name = "sf_grid";
   kernel.summary = "Star forest: halos of a periodic grid filled, then added back to its points";
@@ -292,10 +314,12 @@ Kernel sf_grid() {
   kernel.sweeps = true;
   kernel.batched = true;
   kernel.has_parts = true;
+  kernel.small = {{"n=1,2,5,16", "repetitions=2", "steps=3", "parts=yes", "timeline=9"},
+                  {"n=1,2,5", "topology=3d", "repetitions=2", "steps=3"}};
   kernel.plan = plan_grid;
-  kernel.setup = [](const Context& context) {
+  kernel.setup = [make_space](const Context& context) {
     return std::make_unique<GridForest>(
-        context, *parse_topology(context.params.text("topology"), context.comm.size()));
+        context, *parse_topology(context.params.text("topology"), context.comm.size()), make_space);
   };
   return kernel;
 }

@@ -1,10 +1,11 @@
-// Sparse matrix times vector, rows over ranks: the irregular neighbourhood communication of J.
-// Zhang, R. Mills, B. Smith, ANL-20/XXXX, section 5.4, with the three schemes of its figure 12.
+// Sparse matrix times vector, rows over ranks: the irregular neighbourhood communication of
+// Zhang, Mills and Smith 2020, section 5.4, with the three schemes of its figure 12.
 #include <omp.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "base/as_size.hpp"
 #include "kernel.hpp"
 #include "kernels/spmv/answer.hpp"
 #include "kernels/spmv/distributed_csr.hpp"
@@ -145,7 +146,7 @@ class Spmv : public Instance {
         }
 #pragma omp for schedule(dynamic, 1)
         for (std::int64_t piece = 0; piece < all; ++piece) {
-          const auto& rows = workers[static_cast<std::size_t>(piece / pieces)].rows;
+          const auto& rows = workers[as_size(piece / pieces)].rows;
           multiply(matrix_.diagonal(), share(rows, pieces, piece % pieces), x_.data(), y_.data());
         }
       }
@@ -205,8 +206,8 @@ class Spmv : public Instance {
     const auto first = matrix_.rows().begin;
     for_each_worker([&](const WorkerRows& worker) {
       for (auto i = worker.rows.begin; i < worker.rows.end; ++i) {
-        x_[static_cast<std::size_t>(i)] = factor * x(first + i);
-        y_[static_cast<std::size_t>(i)] = -1;
+        x_[as_size(i)] = factor * x(first + i);
+        y_[as_size(i)] = -1;
       }
     });
     std::ranges::fill(ghosts_.span(), -1.0);
@@ -244,7 +245,7 @@ class Spmv : public Instance {
     step();
     double sum = 0;
     for (std::int64_t i = 0; i < counts().rows; ++i) {
-      sum += left(matrix_.rows().begin + i) * y_[static_cast<std::size_t>(i)];
+      sum += left(matrix_.rows().begin + i) * y_[as_size(i)];
     }
     return comm_.sum(sum);
   }
@@ -311,6 +312,7 @@ Kernel spmv() {
   kernel.repetitions = "20";
   kernel.warmup = "2";
   kernel.batched = true;
+  kernel.small = {{"n=7", "repetitions=2", "steps=3"}};
   kernel.plan = plan_spmv;
   kernel.setup = [](const Context& context) { return std::make_unique<Spmv>(context); };
   return kernel;

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 
+#include "base/as_size.hpp"
 #include "kernel.hpp"
 
 namespace halobench {
@@ -75,7 +76,7 @@ void fill(double* out, std::int64_t count, bool streaming, Value&& value) {
   }
   for (std::int64_t i = 0; i < count; i += line) {
     alignas(64) Line values;
-    for (int k = 0; k < line; ++k) values[static_cast<std::size_t>(k)] = value(i + k);
+    for (int k = 0; k < line; ++k) values[as_size(k)] = value(i + k);
     stream_line(out + i, values);
   }
 #ifdef __SSE2__
@@ -89,7 +90,7 @@ double inner_product(const double* a, const double* b, std::int64_t count) {
   std::int64_t i = 0;
   for (; i + together <= count; i += together) {
 #pragma omp simd
-    for (int k = 0; k < together; ++k) sums[static_cast<std::size_t>(k)] += a[i + k] * b[i + k];
+    for (int k = 0; k < together; ++k) sums[as_size(k)] += a[i + k] * b[i + k];
   }
   for (; i < count; ++i) sums[0] += a[i] * b[i];
   double sum = 0;
@@ -128,7 +129,7 @@ class Stream : public Instance {
         threads_(context.meter.threads()) {
     const auto& wanted = context.params.choice("operation");
     for (int i = 0; i < std::ssize(operations); ++i) {
-      if (wanted == "all" || wanted == operations[static_cast<std::size_t>(i)].name) {
+      if (wanted == "all" || wanted == operations[as_size(i)].name) {
         chosen_.push_back(i);
       }
     }
@@ -199,7 +200,7 @@ class Stream : public Instance {
     Json out = Json::object();
     const auto largest = std::ranges::max_element(sizes_) - sizes_.begin();
     for (std::size_t i = 0; i < chosen_.size(); ++i) {
-      const auto point = static_cast<std::size_t>(largest) * chosen_.size() + i;
+      const auto point = as_size(largest) * chosen_.size() + i;
       select(point);
       out.set(std::string(operation().name) + "_bytes_per_s", bytes_per_s(times[point]));
     }
@@ -207,7 +208,7 @@ class Stream : public Instance {
   }
 
  private:
-  const Operation& operation() const { return operations[static_cast<std::size_t>(operation_)]; }
+  const Operation& operation() const { return operations[as_size(operation_)]; }
   double elements() const { return static_cast<double>(lines_ * line); }
   double pass_bytes() const { return operation().arrays * sizeof(double) * elements(); }
   /// With the lines that are read only to be overwritten.
@@ -309,6 +310,7 @@ Kernel stream() {
   kernel.repetitions = "10";
   kernel.sweeps = true;
   kernel.batched = true;
+  kernel.small = {{"sizes=192,1000,64K", "repetitions=2", "steps=1"}};
   kernel.plan = plan_stream;
   kernel.setup = [](const Context& context) { return std::make_unique<Stream>(context); };
   return kernel;

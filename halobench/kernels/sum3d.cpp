@@ -5,6 +5,7 @@
 #include <array>
 #include <numeric>
 
+#include "base/as_size.hpp"
 #include "kernel.hpp"
 #include "kernels/sum3d/layout.hpp"
 #include "mpi/pattern.hpp"
@@ -41,7 +42,7 @@ class Contiguous : public Distributor {
   }
 
  private:
-  int own_count() const { return counts_[static_cast<std::size_t>(comm_.rank())]; }
+  int own_count() const { return counts_[as_size(comm_.rank())]; }
 
   const Communicator& comm_;
   std::vector<int> counts_;
@@ -53,12 +54,12 @@ class Contiguous : public Distributor {
 class Blocks : public Distributor {
  public:
   Blocks(const Communicator& comm, const SumLayout& layout)
-      : comm_(comm), places_(static_cast<std::size_t>(comm.size())) {
+      : comm_(comm), places_(as_size(comm.size())) {
     const auto ranks = places_.size();
     whole_.counts.assign(ranks, 0);
     whole_.types.assign(ranks, MPI_DOUBLE);
     own_ = whole_;
-    own_.counts[0] = layout.counts(comm.size())[static_cast<std::size_t>(comm.rank())];
+    own_.counts[0] = layout.counts(comm.size())[as_size(comm.rank())];
     if (comm.rank() != 0) return;
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       const auto block = layout.block(static_cast<std::int64_t>(rank));
@@ -131,7 +132,7 @@ class Sum3D : public Instance {
         gather_(context.meter.phase("gather")),
         layout_(layout),
         counts_(layout.counts(comm_.size())),
-        count_(counts_[static_cast<std::size_t>(comm_.rank())]) {
+        count_(counts_[as_size(comm_.rank())]) {
     if (layout.distribution == Distribution::subblock) {
       distributor_ = std::make_unique<Blocks>(comm_, layout);
     } else {
@@ -141,8 +142,8 @@ class Sum3D : public Instance {
     for (auto& array : whole_) array = context.memory.allocate<double>(elements_);
     for (auto& array : own_) array = context.memory.allocate<double>(count_);
     for (std::int64_t i = 0; meter_.executes() && i < elements_; ++i) {
-      whole_[0][index(i)] = random_element(0, i);
-      whole_[1][index(i)] = random_element(1, i);
+      whole_[0][as_size(i)] = random_element(0, i);
+      whole_[1][as_size(i)] = random_element(1, i);
     }
   }
 
@@ -162,7 +163,7 @@ class Sum3D : public Instance {
     });
     meter_.compute(add_, traffic(), [&] {
 #pragma omp parallel for simd
-      for (int i = 0; i < count_; ++i) c[index(i)] = a[index(i)] + b[index(i)];
+      for (int i = 0; i < count_; ++i) c[as_size(i)] = a[as_size(i)] + b[as_size(i)];
     });
     meter_.communicate(gather_, [&] { distributor_->gather(c.data(), whole_c.data()); });
   }
@@ -171,7 +172,7 @@ class Sum3D : public Instance {
     const auto& [a, b, c] = whole_;
     std::int64_t wrong = 0;
     for (std::int64_t i = 0; meter_.executes() && i < elements_; ++i) {
-      wrong += c[index(i)] != a[index(i)] + b[index(i)] ? 1 : 0;
+      wrong += c[as_size(i)] != a[as_size(i)] + b[as_size(i)] ? 1 : 0;
     }
     wrong = comm_.sum(wrong);
     if (wrong == 0) return {};
@@ -190,7 +191,6 @@ class Sum3D : public Instance {
   }
 
  private:
-  static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
   Traffic traffic() const { return {24.0 * count_, 1.0 * count_, 24.0 * count_}; }
 
   Communicator comm_;  ///< with the virtual topology
@@ -225,10 +225,8 @@ std::vector<Parameter> parameters() {
        choice,
        "balanced",
        "balanced: equal counts of what lies next in memory (the report's a = 0); topology: the "
-       "same, "
-       "but as many as the rank's block of the topology has (a = 1); subblock: that block itself, "
-       "by "
-       "derived types",
+       "same, but as many as the rank's block of the topology has (a = 1); subblock: that block "
+       "itself, by derived types",
        "",
        {},
        {},
@@ -247,6 +245,7 @@ Kernel sum3d() {
   kernel.repetitions = "10";
   kernel.warmup = "1";
   kernel.batched = true;
+  kernel.small = {{"size=23x7x5", "topology=3d", "repetitions=2", "steps=3"}};
   kernel.plan = plan_sum3d;
   kernel.setup = [](const Context& context) {
     std::vector<Problem> none;  // the plan has already refused bad layouts

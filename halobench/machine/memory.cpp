@@ -8,7 +8,7 @@
 #include <new>
 #include <string>
 
-#include "machine/simulation.hpp"
+#include "base/simulation.hpp"
 
 namespace halobench {
 namespace {

@@ -7,6 +7,8 @@
 #include <span>
 #include <type_traits>
 
+#include "base/as_size.hpp"
+
 namespace halobench {
 
 /// Large arrays on huge pages, where the system has them to give, or all on the pages that malloc
@@ -42,10 +44,10 @@ class Memory {
 
   template <class Value>
   Buffer<Value> allocate(std::int64_t count, Pages pages = Pages::huge) {
-    const auto bytes = static_cast<std::size_t>(count) * sizeof(Value);
+    const auto bytes = as_size(count) * sizeof(Value);
     void (*release)(void*) = nullptr;
     void* memory = acquire(bytes, pages, release);
-    return Buffer<Value>(memory, static_cast<std::size_t>(count), release);
+    return Buffer<Value>(memory, as_size(count), release);
   }
 
   std::int64_t allocated_bytes() const { return allocated_bytes_; }

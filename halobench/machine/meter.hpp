@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "base/record.hpp"
+#include "base/simulation.hpp"
 #include "machine/node_model.hpp"
-#include "machine/simulation.hpp"
 #include "mpi/communicator.hpp"
-#include "record.hpp"
 
 namespace halobench {
 

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "params.hpp"
+#include "base/usage_error.hpp"
 
 namespace halobench {
 namespace {

@@ -8,9 +8,10 @@
 #include <set>
 #include <vector>
 
-#include "machine/simulation.hpp"
+#include "base/as_size.hpp"
+#include "base/record.hpp"
+#include "base/simulation.hpp"
 #include "mpi/communicator.hpp"
-#include "record.hpp"
 
 namespace halobench {
 namespace {
@@ -39,9 +40,9 @@ std::string placement(int rank) {
   Json out = Json::object();
   out.set("rank", rank).set("host", host_name());
   if (simulated()) return out.dump();  // the processors are those of the simulating process
-  std::vector<std::vector<int>> threads(static_cast<std::size_t>(omp_get_max_threads()));
+  std::vector<std::vector<int>> threads(as_size(omp_get_max_threads()));
 #pragma omp parallel
-  threads[static_cast<std::size_t>(omp_get_thread_num())] = processors_of_this_thread();
+  threads[as_size(omp_get_thread_num())] = processors_of_this_thread();
   std::set<int> all;  // OpenMP may already have narrowed the first thread's own mask
   for (const auto& processors : threads) all.insert(processors.begin(), processors.end());
   out.set("cpus", std::vector<int>(all.begin(), all.end())).set("thread_cpus", threads);

@@ -3,7 +3,8 @@
 #include <array>
 #include <limits>
 
-#include "params.hpp"
+#include "base/as_size.hpp"
+#include "base/usage_error.hpp"
 
 namespace halobench {
 
@@ -110,7 +111,7 @@ std::vector<std::string> Communicator::gather(const std::string& text) const {
     int length = 0;
     check(MPI_Probe(rank, tag, handle_, &status), "MPI_Probe");
     check(MPI_Get_count(&status, MPI_CHAR, &length), "MPI_Get_count");
-    auto& received = texts.emplace_back(static_cast<std::size_t>(length), ' ');
+    auto& received = texts.emplace_back(as_size(length), ' ');
     check(MPI_Recv(received.data(), length, MPI_CHAR, rank, tag, handle_, MPI_STATUS_IGNORE),
           "MPI_Recv");
   }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "params.hpp"
+#include "base/usage_error.hpp"
 
 namespace halobench {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "machine/simulation.hpp"
+#include "base/simulation.hpp"
 #include "mpi/communicator.hpp"
 
 namespace halobench {

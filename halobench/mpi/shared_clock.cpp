@@ -3,7 +3,7 @@
 #include <bit>
 #include <limits>
 
-#include "machine/simulation.hpp"
+#include "base/simulation.hpp"
 
 namespace halobench {
 namespace {

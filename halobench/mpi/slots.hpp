@@ -6,22 +6,28 @@
 #include <numeric>
 #include <span>
 
+#include "base/as_size.hpp"
+
 namespace halobench {
 
 /// Many slots are used in a scattered order, so that no prefetcher runs ahead of it.
 class Slots {
  public:
+  static constexpr std::int64_t line_bytes = 64;  ///< of a cache
+
   Slots() = default;
   /// `count` slots for messages of `size` bytes; `memory` has count * stride(size) bytes.
   Slots(unsigned char* memory, std::int64_t size, std::int64_t count)
       : memory_(memory), size_(size), count_(count), leap_(coprime_leap(count)) {}
 
   /// From one slot to the next: whole cache lines, and one more to keep slots off the same sets.
-  static std::int64_t stride(std::int64_t size) { return (size + 63) / 64 * 64 + 64; }
+  static std::int64_t stride(std::int64_t size) {
+    return (size + line_bytes - 1) / line_bytes * line_bytes + line_bytes;
+  }
 
   std::int64_t count() const { return count_; }
   std::span<unsigned char> operator[](std::int64_t slot) const {
-    return {memory_ + slot * stride(size_), static_cast<std::size_t>(size_)};
+    return {memory_ + slot * stride(size_), as_size(size_)};
   }
 
   /// The next message's place.
@@ -43,6 +49,16 @@ class Slots {
   void for_first(std::int64_t slots, Body&& body) const {
     std::int64_t slot = 0;
     for (std::int64_t i = 0; i < std::min(slots, count_); ++i) body(slot = following(slot));
+  }
+
+  /// `body(slot)` for all others, in the order of their use too.
+  template <class Body>
+  void for_others(std::int64_t slots, Body&& body) const {
+    std::int64_t slot = 0;
+    for (std::int64_t i = 0; i < count_; ++i) {
+      slot = following(slot);
+      if (i >= slots) body(slot);
+    }
   }
 
  private:

@@ -5,6 +5,8 @@
 #include <numbers>
 #include <stdexcept>
 
+#include "base/as_size.hpp"
+
 namespace halobench {
 namespace {
 
@@ -42,8 +44,8 @@ Poisson::Poisson(std::int64_t n, RightSide kind)
 double Poisson::right_side(std::int64_t row, std::int64_t col) const {
   if (kind_ == RightSide::random) return scattered(static_cast<std::uint64_t>(row * n_ + col));
   if (kind_ == RightSide::point) return row == n_ / 3 && col == n_ / 2 ? 1.0 : 0.0;
-  return scale_ *
-         (cos_2pi_[index(col)] * sin2_[index(row)] + sin2_[index(col)] * cos_2pi_[index(row)]);
+  return scale_ * (cos_2pi_[as_size(col)] * sin2_[as_size(row)] +
+                   sin2_[as_size(col)] * cos_2pi_[as_size(row)]);
 }
 
 }  // namespace halobench

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/as_size.hpp"
+
 namespace halobench {
 
 /// What the system is solved for.
@@ -39,12 +41,10 @@ class Poisson {
   bool has_exact() const { return kind_ == RightSide::paper; }
   /// u = sin^2(pi x) sin^2(pi y), the solution for the papers' right-hand side.
   double exact(std::int64_t row, std::int64_t col) const {
-    return sin2_[index(col)] * sin2_[index(row)];
+    return sin2_[as_size(col)] * sin2_[as_size(row)];
   }
 
  private:
-  static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
-
   std::int64_t n_;
   RightSide kind_;
   double h_;

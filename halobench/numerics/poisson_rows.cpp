@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/as_size.hpp"
+
 namespace halobench {
 namespace {
 
@@ -62,7 +64,7 @@ double dot(const double* a, const double* b, std::int64_t count) {
   std::int64_t j = 0;
   for (; j + lanes <= count; j += lanes) {
     for (std::int64_t lane = 0; lane < lanes; ++lane) {
-      sums[static_cast<std::size_t>(lane)] += a[j + lane] * b[j + lane];
+      sums[as_size(lane)] += a[j + lane] * b[j + lane];
     }
   }
   double sum = std::accumulate(sums.begin(), sums.end(), 0.0);

@@ -4,7 +4,7 @@
 #include <array>
 #include <functional>
 
-#include "params.hpp"
+#include "base/usage_error.hpp"
 #include "run_case.hpp"
 
 using expect::Ran;
@@ -211,6 +211,7 @@ void bad_usage_is_refused_alike(const Environment& environment, const Communicat
   says({"streem"}, "no kernel 'streem'");
   says({"empty", "repetitions=0", "n=3"}, "repetitions=0: give a whole number from 1 to 1e+06");
   says({"empty", "repetitions=0", "n=3"}, "\nn=3: no such parameter");
+  says({"empty", "steps=1", "steps=2"}, "steps=2: given more than once");
   says({"--machine", "/nowhere", "empty"}, "--machine /nowhere: can't be read");
   says({"--execute", "no", "empty"}, "only a simulated run can leave out the arithmetic");
   if (comm.size() == 1) says({"pingpong"}, "ranks=1: needs at least 2 ranks");

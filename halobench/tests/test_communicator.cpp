@@ -2,10 +2,12 @@
 #include <array>
 #include <cstdint>
 
+#include "base/as_size.hpp"
+#include "base/usage_error.hpp"
 #include "expect.hpp"
 #include "mpi/communicator.hpp"
-#include "params.hpp"
 
+using halobench::as_size;
 using halobench::Communicator;
 
 namespace {
@@ -44,8 +46,8 @@ void all_means_every_rank(const Communicator& comm) {
 }
 
 void texts_are_gathered_in_rank_order(const Communicator& comm) {
-  const auto texts = comm.gather(std::string(static_cast<std::size_t>(comm.rank()), 'a'));
-  expect::equal(texts.size(), comm.rank() == 0 ? static_cast<std::size_t>(comm.size()) : 0U);
+  const auto texts = comm.gather(std::string(as_size(comm.rank()), 'a'));
+  expect::equal(texts.size(), comm.rank() == 0 ? as_size(comm.size()) : 0U);
   for (std::size_t i = 0; i < texts.size(); ++i) expect::equal(texts[i], std::string(i, 'a'));
 }
 

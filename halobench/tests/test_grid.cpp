@@ -1,12 +1,9 @@
 // How the grid is cut, and how a piece of it lies in memory.
-#include <mpi.h>
-
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "base/as_size.hpp"
 #include "expect.hpp"
-#include "mpi/process_grid.hpp"
 #include "numerics/grid.hpp"
 
 using namespace halobench;
@@ -32,7 +29,7 @@ void a_field_has_room_for_its_halo() {
   for (const auto& [cols, halo] : std::vector<std::pair<std::int64_t, std::int64_t>>{
            {1, 1}, {7, 1}, {8, 1}, {500, 1}, {503, 1}, {504, 1}, {5, 4}, {496, 8}, {504, 7}}) {
     const Layout layout({{3, 5}, {0, cols}}, halo);
-    std::vector<double> memory(static_cast<std::size_t>(layout.size()));
+    std::vector<double> memory(as_size(layout.size()));
     const auto field = layout.field(memory.data());
     expect::is_true(field.row(-halo - 1) - halo - 1 >= memory.data(), "a halo and its rim above");
     expect::is_true(field.row(2 + halo) + cols + halo < memory.data() + layout.size(), "and below");
@@ -44,31 +41,10 @@ void a_field_has_room_for_its_halo() {
   }
 }
 
-void grids_of_ranks_are_even() {
-  const auto shape = [](int ranks) {
-    const auto [rows, cols] = even_shape(ranks);
-    return std::to_string(rows) + "x" + std::to_string(cols);
-  };
-  expect::equal(shape(1), "1x1");
-  expect::equal(shape(2), "2x1");
-  expect::equal(shape(6), "3x2");
-  expect::equal(shape(7), "7x1");
-  expect::equal(shape(12), "4x3");
-  expect::equal(shape(2048), "64x32");
-  const ProcessGrid middle({3, 2}, 3);
-  expect::equal(middle.row(), 1);
-  expect::equal(middle.col(), 1);
-  expect::equal(middle.neighbour(-1, 0), 1);
-  expect::equal(middle.neighbour(1, 0), 5);
-  expect::equal(middle.neighbour(0, -1), 2);
-  expect::equal(middle.neighbour(0, 1), MPI_PROC_NULL);
-}
-
 }  // namespace
 
 int main() {
   shares_are_even_and_complete();
   a_field_has_room_for_its_halo();
-  grids_of_ranks_are_even();
   return expect::exit_code();
 }

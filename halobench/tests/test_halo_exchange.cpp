@@ -4,7 +4,7 @@
 
 #include "expect.hpp"
 #include "mpi/halo_exchange.hpp"
-#include "mpi/process_grid.hpp"
+#include "mpi/rank_grid.hpp"
 
 using namespace halobench;
 
@@ -15,9 +15,9 @@ double value(int rank, int side, int round) { return 100.0 * rank + 10.0 * side 
 
 /// Four sides with their buffers; side 2 a is the low one of axis a, 2 a + 1 the high one.
 struct Sides {
-  Sides(const ProcessGrid& grid, std::size_t size)
-      : ranks{grid.neighbour(-1, 0), grid.neighbour(1, 0), grid.neighbour(0, -1),
-              grid.neighbour(0, 1)} {
+  Sides(const RankGrid& grid, int here, std::size_t size)
+      : ranks{grid.neighbour(here, 0, -1), grid.neighbour(here, 0, 1), grid.neighbour(here, 1, -1),
+              grid.neighbour(here, 1, 1)} {
     for (const int rank : ranks) {
       const std::size_t count = rank == MPI_PROC_NULL ? 0 : size;
       send.emplace_back(count);
@@ -32,12 +32,13 @@ struct Sides {
   std::vector<std::vector<double>> receive;
 };
 
-void halos_arrive(const Communicator& comm, ExchangeMode mode, GridShape shape, std::size_t size) {
-  const ProcessGrid grid(shape, comm.rank());
-  Sides sides(grid, size);
+void halos_arrive(const Communicator& comm, ExchangeMode mode, int dimensions, std::size_t size) {
+  const RankGrid grid(most_even(comm.size(), dimensions));
+  Sides sides(grid, comm.rank(), size);
+  const auto [row, col, only] = grid.coordinates(comm.rank());
   HaloExchange exchange(comm, mode,
-                        {{grid.row(), sides.neighbour(0), sides.neighbour(1)},
-                         {grid.col(), sides.neighbour(2), sides.neighbour(3)}});
+                        {{static_cast<int>(row), sides.neighbour(0), sides.neighbour(1)},
+                         {static_cast<int>(col), sides.neighbour(2), sides.neighbour(3)}});
   expect::equal(exchange.messages(),
                 std::ranges::count_if(sides.ranks, [](int rank) { return rank != MPI_PROC_NULL; }));
   for (int round = 0; round < 3; ++round) {
@@ -61,8 +62,7 @@ int main(int argc, char** argv) {
   for (const auto& name : exchange_names()) {
     for (const std::size_t size : {1, 100000}) {
       const auto mode = exchange_mode(name);
-      halos_arrive(comm, mode, {comm.size(), 1}, size);
-      halos_arrive(comm, mode, even_shape(comm.size()), size);
+      for (const int dimensions : {1, 2}) halos_arrive(comm, mode, dimensions, size);
     }
   }
   return expect::exit_code();

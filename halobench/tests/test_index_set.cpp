@@ -3,7 +3,7 @@
 #include <random>
 
 #include "expect.hpp"
-#include "mpi/index_set.hpp"
+#include "star_forest/index_set.hpp"
 
 using namespace halobench;
 

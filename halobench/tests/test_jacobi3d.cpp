@@ -2,7 +2,7 @@
 // computed, and messages and memory as they were foretold.
 #include <limits>
 
-#include "mpi/topology.hpp"
+#include "mpi/rank_grid.hpp"
 #include "run_case.hpp"
 
 using namespace halobench;

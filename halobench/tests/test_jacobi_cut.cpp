@@ -80,9 +80,9 @@ void neighbours_agree() {
     const auto cut = ask(12, {"L=5", "topology=3x2x2", "boundary=" + boundary}).cut;
     for (int rank = 0; rank < 12; ++rank) {
       for (std::size_t axis = 0; axis < axes; ++axis) {
-        const int up = cut.neighbour(rank, axis, 1);
+        const int up = cut.grid().neighbour(rank, axis, 1);
         expect::is_true(up >= 0 || boundary == "dirichlet", "a ring has an end");
-        if (up >= 0) expect::equal(cut.neighbour(up, axis, -1), rank);
+        if (up >= 0) expect::equal(cut.grid().neighbour(up, axis, -1), rank);
         expect::equal(cut.part(rank).open[axis][1], up >= 0);
       }
     }

@@ -1,20 +1,31 @@
-// One kernel with every choice of its parameters: each case checks its own answer.
-// Arguments: threads, the kernel, and what makes it small (key=value ...).
+// One kernel: each of its small cases with every choice of its parameters, all of which check their
+// own answers; on fewer ranks than it needs, that it refuses them. Arguments: threads, the
+// kernel.
+#include <algorithm>
+
 #include "case.hpp"
 #include "expect.hpp"
 
+using halobench::CaseArguments;
 using halobench::Command;
 using halobench::Communicator;
 using halobench::Environment;
+using halobench::Kernel;
 
 namespace {
 
-/// Every combination of the choices that the kernel declares, each as key=value arguments.
-std::vector<std::vector<std::string>> combinations(const halobench::Kernel& kernel) {
-  std::vector<std::vector<std::string>> all{{}};
+bool has_key(const std::string& argument, const std::string& key) {
+  return argument.starts_with(key + "=");
+}
+
+/// `small` with every combination of the choices that the kernel declares and `small` leaves open.
+std::vector<CaseArguments> combinations(const Kernel& kernel, const CaseArguments& small) {
+  std::vector<CaseArguments> all{small};
   for (const auto& parameter : kernel.parameters) {
-    if (parameter.choices.empty()) continue;
-    std::vector<std::vector<std::string>> longer;
+    const bool chosen = std::ranges::any_of(
+        small, [&](const auto& argument) { return has_key(argument, parameter.name); });
+    if (parameter.choices.empty() || chosen) continue;
+    std::vector<CaseArguments> longer;
     for (const auto& arguments : all) {
       for (const auto& choice : parameter.choices) {
         longer.push_back(arguments);
@@ -26,29 +37,51 @@ std::vector<std::vector<std::string>> combinations(const halobench::Kernel& kern
   return all;
 }
 
-void run(Command command, const std::vector<std::string>& choices, const Environment& environment,
-         const Communicator& comm) {
-  const expect::File out;
-  command.out = out.path();
-  command.arguments.insert(command.arguments.end(), choices.begin(), choices.end());
-  const int code = halobench::run_case(command, environment, comm);
-  std::string text;
-  for (const auto& choice : choices) text += " " + choice;
-  expect::is_true(code == 0, command.kernel + text + ": " + out.text());
-}
+/// Runs cases of one kernel.
+struct Runner {
+  const Environment& environment;
+  const Communicator& comm;
+  Command command;
+
+  int code(const CaseArguments& arguments, const std::string& out) {
+    command.out = out;
+    command.arguments = arguments;
+    return halobench::run_case(command, environment, comm);
+  }
+
+  void is_good(const CaseArguments& arguments) {
+    const expect::File out;
+    std::string text = command.kernel;
+    for (const auto& argument : arguments) text += " " + argument;
+    expect::is_true(code(arguments, out.path()) == 0, text + ": " + out.text());
+  }
+
+  void is_refused(const Kernel& kernel, const CaseArguments& arguments) {
+    const auto why = "ranks=" + std::to_string(comm.size()) + ": needs at least " +
+                     std::to_string(kernel.least_ranks) + " ranks";
+    expect::throws<halobench::UsageError>([&] { code(arguments, {}); }, why);
+  }
+};
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const Environment environment(argc, argv);
   const Communicator comm(MPI_COMM_WORLD);
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
-  Command command;
-  command.threads = std::stoi(arguments.at(0));
-  command.kernel = arguments.at(1);
-  command.arguments.assign(arguments.begin() + 2, arguments.end());
-  const auto kernel = halobench::find_kernel(command.kernel);
-  for (const auto& choices : combinations(kernel)) run(command, choices, environment, comm);
-  run(command, {"synchronisation=round_time"}, environment, comm);
+  Runner runner{environment, comm, {}};
+  runner.command.threads = std::stoi(argv[1]);
+  runner.command.kernel = argv[2];
+  const auto kernel = halobench::find_kernel(runner.command.kernel);
+  expect::is_true(!kernel.small.empty(), kernel.name + " has no small case");
+  for (const auto& small : kernel.small) {
+    if (comm.size() < kernel.least_ranks) {
+      runner.is_refused(kernel, small);
+      continue;
+    }
+    for (const auto& arguments : combinations(kernel, small)) runner.is_good(arguments);
+    auto rounds = small;
+    rounds.emplace_back("synchronisation=round_time");
+    runner.is_good(rounds);
+  }
   return expect::exit_code();
 }

@@ -3,10 +3,12 @@
 #include <new>
 #include <utility>
 
+#include "base/as_size.hpp"
+#include "base/simulation.hpp"
 #include "expect.hpp"
 #include "machine/memory.hpp"
-#include "machine/simulation.hpp"
 
+using halobench::as_size;
 using halobench::Buffer;
 using halobench::Memory;
 
@@ -37,7 +39,7 @@ void all_of_a_buffer_is_there() {
   Memory memory(false);
   for (const std::int64_t count : {0, 1, 9, 1000003}) {
     const auto buffer = memory.allocate<std::int32_t>(count);
-    expect::equal(buffer.size(), static_cast<std::size_t>(count));
+    expect::equal(buffer.size(), as_size(count));
     std::int32_t next = 0;
     for (auto& value : buffer.span()) value = next++;
     if (count > 0) expect::equal(buffer[buffer.size() - 1], count - 1);

@@ -15,7 +15,7 @@ Plan plan(const std::string& name, std::int64_t ranks, const std::vector<std::st
   const auto kernel = halobench::find_kernel(name);
   std::vector<Problem> problems;
   const Params params(kernel.all_parameters(), arguments, problems);
-  return problems.empty() ? kernel.plan(params, {ranks, 1}) : Plan{0, problems};
+  return problems.empty() ? kernel.plan_for(params, {ranks, 1}) : Plan{0, problems};
 }
 
 /// The plan has this one problem.
@@ -35,6 +35,15 @@ void pingpong_needs_its_pairs() {
   refuses("pingpong", 2, "sizes=2147483648", "give sizes from 0 to 2147483647 bytes");
   refuses("pingpong", 2, "sizes=9223372036854775808", "give sizes from 0");
   refuses("pingpong", 2, "window=0", "give a whole number from 1 to 65536");
+}
+
+/// What is wrong beside is told for the least ranks.
+void too_few_ranks_are_one_problem_of_all() {
+  const auto planned = plan("sf_pingpong", 1, {"sizes=8,12"});
+  expect::equal(planned.problems.size(), 2U);
+  expect::contains(planned.problems[0].message, "needs at least 2 ranks");
+  expect::contains(planned.problems[1].message, "give multiples of 8 bytes");
+  expect::equal(plan("sf_pingpong", 1, {}).problems.size(), 1U);
 }
 
 void loggp_needs_a_pair_and_a_burst() {
@@ -120,6 +129,7 @@ void every_kernel_can_start_at_a_common_time() {
 
 int main() {
   pingpong_needs_its_pairs();
+  too_few_ranks_are_one_problem_of_all();
   loggp_needs_a_pair_and_a_burst();
   pingpong_foresees_its_memory();
   sum3d_needs_a_topology_of_its_ranks();

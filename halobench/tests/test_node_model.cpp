@@ -1,7 +1,7 @@
 // The node model: flops, caches and their shares, memory and its sharing; its file.
+#include "base/usage_error.hpp"
 #include "expect.hpp"
 #include "machine/node_model.hpp"
-#include "params.hpp"
 
 using halobench::NodeModel;
 using halobench::UsageError;

@@ -1,8 +1,8 @@
 // Parameters: what is typed, what is refused and how.
 #include <sstream>
 
+#include "base/params.hpp"
 #include "expect.hpp"
-#include "params.hpp"
 
 using halobench::Parameter;
 using halobench::Params;
@@ -148,6 +148,21 @@ void all_problems_come_at_once() {
   expect::equal(parsed.params.choice("mode"), "slow");
 }
 
+/// Also where both values are the same, or the first one is refused; the first one stands.
+void a_key_is_given_once() {
+  for (const std::string first : {"n=5", "n=6"}) {
+    const Parsed parsed({first, "mode=slow", "n=6"});
+    expect::equal(parsed.problems.size(), 1U);
+    if (parsed.problems.empty()) continue;
+    expect::equal(parsed.problems[0].key, "n");
+    expect::equal(parsed.problems[0].value, "6");
+    expect::equal(parsed.problems[0].message, "given more than once; give one value");
+    expect::equal("n=" + std::to_string(parsed.params.integer("n")), first);
+  }
+  expect::equal(Parsed({"n=0", "n=6"}).problems.size(), 2U);
+  expect::equal(Parsed({"n=5", "shift=5"}).problems.size(), 0U);
+}
+
 void undeclared_parameters_are_a_kernels_mistake() {
   const Parsed parsed({});
   expect::throws<std::logic_error>([&] { parsed.params.integer("m"); }, "did not declare: m");
@@ -179,6 +194,7 @@ int main() {
   the_longest_doubling_does_not_overflow();
   unknown_keys_name_the_known();
   all_problems_come_at_once();
+  a_key_is_given_once();
   undeclared_parameters_are_a_kernels_mistake();
   parameters_describe_themselves();
   return expect::exit_code();

@@ -2,8 +2,8 @@
 // how the work is exchanged or shared among threads.
 #include <map>
 
-#include "mpi/process_grid.hpp"
-#include "params.hpp"
+#include "base/usage_error.hpp"
+#include "mpi/rank_grid.hpp"
 #include "run_case.hpp"
 
 using halobench::Communicator;
@@ -79,7 +79,7 @@ void the_smallest_grids_are_solved(const World& world) {
         const std::vector<std::string> arguments{"n=" + std::to_string(n), "variant=" + variant,
                                                  "decomposition=" + decomposition};
         const int ranks = world.comm.size();
-        const int rows = decomposition == "rows" ? ranks : halobench::even_shape(ranks).rows;
+        const auto rows = halobench::most_even(ranks, decomposition == "rows" ? 1 : 2)[0];
         const bool deep = variant == "sstep" && ranks > 1;  // a halo of 4 is too deep, or just fits
         if (deep && n >= rows) continue;
         if (n >= rows) {

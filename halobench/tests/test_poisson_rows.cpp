@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "base/as_size.hpp"
 #include "expect.hpp"
 #include "numerics/poisson_rows.hpp"
 
@@ -36,7 +37,7 @@ class Example {
   Strip strip;
 
  private:
-  std::size_t size() const { return static_cast<std::size_t>(layout_.size()); }
+  std::size_t size() const { return as_size(layout_.size()); }
 
   Layout layout_;
   std::vector<double> memory_;

@@ -3,10 +3,12 @@
 #include <bit>
 #include <cmath>
 
+#include "base/as_size.hpp"
 #include "expect.hpp"
 #include "protocol.hpp"
 #include "timeline.hpp"
 
+using halobench::as_size;
 using halobench::Communicator;
 using halobench::Json;
 using halobench::Meter;
@@ -28,8 +30,12 @@ class Recorder : public halobench::Instance {
     point_ = point;
     calls += "s" + std::to_string(point);
   }
-  void prepare() override { calls += "p"; }
+  void prepare_for(std::int64_t steps) override {
+    calls += "p";
+    announced_ = steps;
+  }
   void step() override {
+    --announced_;
     meter_.compute(phase_, {}, [&] {
       calls += ".";
       for (const double end = MPI_Wtime() + step_s; MPI_Wtime() < end;) continue;
@@ -37,6 +43,7 @@ class Recorder : public halobench::Instance {
   }
   Verdict verify() override {
     calls += "v ";
+    expect::equal(announced_, 0);  // as many steps as prepare_for() was told of
     return verifications < verdicts.size() ? verdicts[verifications++] : Verdict{};
   }
   std::int64_t usual_steps() const override { return usual; }
@@ -62,6 +69,7 @@ class Recorder : public halobench::Instance {
   Meter& meter_;
   halobench::Phase& phase_;
   std::size_t points_;
+  std::int64_t announced_ = 0;  ///< steps that prepare_for() was told of and that did not come yet
   std::size_t point_ = 0;
 };
 
@@ -113,7 +121,7 @@ void a_timeline_has_every_rank_and_is_checked(const Communicator& comm) {
   for (auto at = text.find("[\"step\",0,"); at != std::string::npos; ++spans) {
     at = text.find("[\"step\",0,", at + 1);
   }
-  expect::equal(spans, 2 * static_cast<std::size_t>(comm.size()));
+  expect::equal(spans, 2 * as_size(comm.size()));
   expect::equal(timeline(comm, bench.recorder, bench.meter, 0, reason).dump(), "[]");
 }
 

@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/record.hpp"
 #include "expect.hpp"
-#include "record.hpp"
 
 using halobench::Json;
 

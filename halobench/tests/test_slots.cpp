@@ -2,9 +2,11 @@
 #include <set>
 #include <vector>
 
+#include "base/as_size.hpp"
 #include "expect.hpp"
 #include "mpi/slots.hpp"
 
+using halobench::as_size;
 using halobench::Slots;
 
 namespace {
@@ -19,7 +21,7 @@ void slots_do_not_overlap_and_are_aligned() {
 
 void every_slot_is_used_once_a_lap() {
   for (const std::int64_t count : {1, 2, 3, 7, 64, 1000, 1024}) {
-    std::vector<unsigned char> memory(static_cast<std::size_t>(count * Slots::stride(8)));
+    std::vector<unsigned char> memory(as_size(count * Slots::stride(8)));
     Slots slots(memory.data(), 8, count);
     for (int lap = 0; lap < 2; ++lap) {
       std::set<const unsigned char*> places;
@@ -32,7 +34,7 @@ void every_slot_is_used_once_a_lap() {
 }
 
 void neighbours_are_far_apart_in_time() {
-  std::vector<unsigned char> memory(static_cast<std::size_t>(1000 * Slots::stride(8)));
+  std::vector<unsigned char> memory(as_size(1000 * Slots::stride(8)));
   Slots slots(memory.data(), 8, 1000);
   const auto* before = slots.next();
   for (int i = 0; i < 1000; ++i) {
@@ -43,7 +45,7 @@ void neighbours_are_far_apart_in_time() {
 }
 
 void the_order_of_use_is_known() {
-  std::vector<unsigned char> memory(static_cast<std::size_t>(5 * Slots::stride(8)));
+  std::vector<unsigned char> memory(as_size(5 * Slots::stride(8)));
   Slots slots(memory.data(), 8, 5);
   slots.next();
   for (int round = 0; round < 2; ++round) {
@@ -62,13 +64,30 @@ void the_order_of_use_is_known() {
 }
 
 void more_uses_than_slots_are_each_slot_once() {
-  std::vector<unsigned char> memory(static_cast<std::size_t>(3 * Slots::stride(8)));
+  std::vector<unsigned char> memory(as_size(3 * Slots::stride(8)));
   Slots slots(memory.data(), 8, 3);
   for (int i = 0; i < 10; ++i) slots.next();
   int told = 0;
   slots.for_first(slots.used(), [&](std::int64_t) { ++told; });
   expect::equal(slots.used(), 10);
   expect::equal(told, 3);
+}
+
+/// The first to be used, and all others: together each slot once, in the order of use.
+void the_others_are_those_not_used_first() {
+  for (const std::int64_t count : {1, 2, 3, 7, 64, 1000, 1024}) {
+    std::vector<unsigned char> memory(as_size(count * Slots::stride(8)));
+    const Slots slots(memory.data(), 8, count);
+    for (const std::int64_t used :
+         {std::int64_t{0}, std::int64_t{1}, count / 2, count, 2 * count}) {
+      std::vector<std::int64_t> all;
+      std::vector<std::int64_t> parts;
+      slots.for_first(count, [&](std::int64_t slot) { all.push_back(slot); });
+      slots.for_first(used, [&](std::int64_t slot) { parts.push_back(slot); });
+      slots.for_others(used, [&](std::int64_t slot) { parts.push_back(slot); });
+      expect::is_true(parts == all, std::to_string(used) + " of " + std::to_string(count));
+    }
+  }
 }
 
 }  // namespace
@@ -79,5 +98,6 @@ int main() {
   neighbours_are_far_apart_in_time();
   the_order_of_use_is_known();
   more_uses_than_slots_are_each_slot_once();
+  the_others_are_those_not_used_first();
   return expect::exit_code();
 }

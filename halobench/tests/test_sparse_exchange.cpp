@@ -1,6 +1,7 @@
 // Parcels for a few ranks: each arrives once, whoever sends to whom.
+#include "base/as_size.hpp"
 #include "expect.hpp"
-#include "mpi/sparse_exchange.hpp"
+#include "star_forest/sparse_exchange.hpp"
 
 using namespace halobench;
 
@@ -12,8 +13,7 @@ bool sends(int from, int to, int round) {
 }
 
 std::vector<std::int64_t> numbers(int from, int to, int round) {
-  return std::vector<std::int64_t>(static_cast<std::size_t>((from + round) % 3 * 5000),
-                                   100 * from + to);
+  return std::vector<std::int64_t>(as_size((from + round) % 3 * 5000), 100 * from + to);
 }
 
 void parcels_arrive(const Communicator& comm, int round) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "base/as_size.hpp"
 #include "expect.hpp"
 #include "numerics/csr.hpp"
 #include "numerics/sparse_rows.hpp"
@@ -53,7 +54,7 @@ void stencils_are_what_their_names_say() {
         const auto y = std::abs(i / n % n - j / n % n);
         const auto z = std::abs(i / n / n - j / n / n);
         const bool near = corners ? std::max({x, y, z}) <= 1 : x + y + z <= 1;
-        const auto& row = rows[static_cast<std::size_t>(i)];
+        const auto& row = rows[as_size(i)];
         expect::equal(row.contains(j), near);
         if (near) expect::equal(row.at(j), i == j ? inside : -1.0);
       }
@@ -83,7 +84,7 @@ void random_rows_fill_their_band() {
         const auto reach = bandwidth == 0 ? n : bandwidth;
         for (std::int64_t i = 0; i < n; ++i) {
           const auto there = std::min(n, i + reach + 1) - std::max(std::int64_t{0}, i - reach);
-          expect::equal(std::ssize(rows[static_cast<std::size_t>(i)]), std::min(length, there));
+          expect::equal(std::ssize(rows[as_size(i)]), std::min(length, there));
         }
       }
     }
@@ -124,7 +125,7 @@ void products_are_sums_over_columns() {
     for (std::int32_t k = 0; k < i; ++k) {
       columns.push_back((3 * k + i) % static_cast<std::int32_t>(n));
       values.push_back(i - 2 * k);
-      sum += values.back() * x[static_cast<std::size_t>(columns.back())];
+      sum += values.back() * x[as_size(columns.back())];
     }
     begin.push_back(std::ssize(columns));
     wanted.push_back(sum);
@@ -135,15 +136,15 @@ void products_are_sums_over_columns() {
   multiply(a, {2, n - 3}, x.data(), y.data());
   multiply_add(a, places.data(), {0, n}, x.data(), z.data());
   for (std::int64_t i = 0; i < n; ++i) {
-    const auto at = static_cast<std::size_t>(i);
+    const auto at = as_size(i);
     expect::equal(y[at], i < 2 || i >= n - 3 ? -1 : wanted[at]);
-    expect::equal(z[static_cast<std::size_t>(places[at])], 100 + wanted[at]);
+    expect::equal(z[as_size(places[at])], 100 + wanted[at]);
   }
   scatter_add(places.data(), {1, 3}, wanted.data(), z.data());
   for (std::int64_t i = 0; i < 4; ++i) {
-    const auto at = static_cast<std::size_t>(i);
+    const auto at = as_size(i);
     const double times = i == 1 || i == 2 ? 2 : 1;
-    expect::equal(z[static_cast<std::size_t>(places[at])], 100 + times * wanted[at]);
+    expect::equal(z[as_size(places[at])], 100 + times * wanted[at]);
   }
 }
 

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/params.hpp"
 #include "kernels/spmv/answer.hpp"
 #include "kernels/spmv/distributed_csr.hpp"
 #include "kernels/spmv/matrix_file.hpp"
 #include "kernels/spmv/source.hpp"
-#include "params.hpp"
 #include "run_case.hpp"
 
 using namespace halobench;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/as_size.hpp"
 #include "expect.hpp"
 #include "kernels/poisson_cg/sstep_sweep.hpp"
 
@@ -22,7 +23,7 @@ class Part {
  public:
   Part(const Rectangle& place, std::int64_t s) {
     const Layout layout(place, 2 * s);
-    memory_.resize(static_cast<std::size_t>(4 * layout.size()));
+    memory_.resize(as_size(4 * layout.size()));
     strip.place = place;
     double* next = memory_.data();
     for (const Vector vector : {&Strip::x, &Strip::r, &Strip::p, &Strip::q}) {
@@ -115,15 +116,15 @@ std::vector<double> moments(const Strip& whole, std::int64_t s) {
 /// Sweeps and measurements of parts that make up the grid, against the whole grid.
 void parts_do_what_the_whole_does(const std::vector<Rectangle>& places, std::int64_t s) {
   std::vector<TwoIterations> pairs{{0.2, 0.3, 0.15, 0.4}, {0.1, 0.5, 0.25, 0.2}};
-  pairs.resize(static_cast<std::size_t>(s / 2));
+  pairs.resize(as_size(s / 2));
   const Part whole({{0, n}, {0, n}}, s);
   iterate(whole.strip, pairs);
-  std::vector<double> light(static_cast<std::size_t>(6 * s));
+  std::vector<double> light(as_size(6 * s));
   Memory memory(false);
   for (const auto& place : places) {
     const Part part(place, s);
     const SstepSweep sweep(memory, part.strip, n, s);
-    std::vector<double> sums(static_cast<std::size_t>(6 * s * part.strip.rows()));
+    std::vector<double> sums(as_size(6 * s * part.strip.rows()));
     sweep.advance(pairs, sums.data(), 6 * s);
     for (std::size_t k = 0; k < sums.size(); ++k) light[k % light.size()] += sums[k];
     for (std::int64_t i = 0; i < part.strip.rows(); ++i) {
@@ -137,23 +138,23 @@ void parts_do_what_the_whole_does(const std::vector<Rectangle>& places, std::int
   }
   SstepSweep::finish(light.data(), s);
   const auto wanted = moments(whole.strip, s);
-  for (std::size_t l = 0; l < static_cast<std::size_t>(2 * s); ++l) near(light[l], wanted[l]);
+  for (std::size_t l = 0; l < as_size(2 * s); ++l) near(light[l], wanted[l]);
 }
 
 void measured_moments_are_inner_products(const std::vector<Rectangle>& places, std::int64_t s) {
-  std::vector<double> all(static_cast<std::size_t>(6 * s));
+  std::vector<double> all(as_size(6 * s));
   Memory memory(false);
   for (const auto& place : places) {
     const Part part(place, s);
     const SstepSweep sweep(memory, part.strip, n, s);
-    std::vector<double> sums(static_cast<std::size_t>(6 * s * part.strip.rows()));
+    std::vector<double> sums(as_size(6 * s * part.strip.rows()));
     sweep.measure(sums.data(), 6 * s);
     for (std::size_t k = 0; k < sums.size(); ++k) all[k % all.size()] += sums[k];
   }
   const Part whole({{0, n}, {0, n}}, s);
   const auto wanted = moments(whole.strip, s);
   for (std::size_t l = 0; l < all.size(); ++l) {
-    if (l != static_cast<std::size_t>(4 * s)) near(all[l], wanted[l]);  // (p, p) is not used
+    if (l != as_size(4 * s)) near(all[l], wanted[l]);  // (p, p) is not used
   }
 }
 

@@ -1,199 +1,95 @@
 // Star forests against a model that holds all ranks' arrays: random forests and regular ones, every
-// operation and type, several in flight; and what is refused.
+// operation and type, several in flight, in the host's memory and in one apart from it; and what is
+// refused.
 #include <algorithm>
-#include <random>
 
+#include "apart_space.hpp"
+#include "base/as_size.hpp"
+#include "base/usage_error.hpp"
 #include "expect.hpp"
-#include "mpi/star_forest.hpp"
-#include "params.hpp"
+#include "forest_model.hpp"
+#include "star_forest/host_space.hpp"
+#include "star_forest/star_forest.hpp"
 
 using namespace halobench;
 
 namespace {
 
-struct Leaf {
-  std::int64_t index;
-  Root root;
-};
-
-/// A forest as nobody in a parallel program sees it: all ranks' roots and leaves.
-struct Graph {
-  std::vector<std::int64_t> roots;        ///< how many, by rank
-  std::vector<std::vector<Leaf>> leaves;  ///< by rank, in the order given
-  std::vector<std::int64_t> leaf_space;   ///< length of the leaf array, by rank
-  bool dense = false;
-
-  std::size_t ranks() const { return roots.size(); }
-
-  /// Whether some root has several leaves.
-  bool shares() const {
-    std::vector<std::pair<int, std::int64_t>> all;
-    for (const auto& own : leaves) {
-      for (const auto& leaf : own) all.emplace_back(leaf.root.rank, leaf.root.index);
-    }
-    std::ranges::sort(all);
-    return std::ranges::adjacent_find(all) != all.end();
-  }
-};
-
-class Random {
- public:
-  explicit Random(unsigned seed) : engine_(seed) {}
-  std::int64_t below(std::int64_t end) {
-    return static_cast<std::int64_t>(engine_() % static_cast<std::uint64_t>(end));
-  }
-  bool chance(std::int64_t one_in) { return below(one_in) == 0; }
-
-  template <class Value>
-  Value value() {
-    return static_cast<Value>(static_cast<double>(below(2000001) - 1000000) / 7.0);
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
-
-/// Empty ranks, many leaves on a root, the same root again and again, self edges, holes.
-Graph random_graph(int ranks, Random& random) {
-  Graph graph;
-  graph.dense = random.chance(3);
-  for (int rank = 0; rank < ranks; ++rank) {
-    graph.roots.push_back(random.chance(4) ? 0 : 1 + random.below(60));
-  }
-  const bool crowded = random.chance(3);
-  for (int rank = 0; rank < ranks; ++rank) {
-    auto& own = graph.leaves.emplace_back();
-    graph.leaf_space.push_back(random.chance(4) ? 0 : random.below(80));
-    for (std::int64_t index = 0; index < graph.leaf_space.back(); ++index) {
-      if (!graph.dense && random.chance(3)) continue;
-      Root root{static_cast<int>(random.below(ranks)), 0};
-      while (graph.roots[static_cast<std::size_t>(root.rank)] == 0) {
-        if (std::ranges::max(graph.roots) == 0) graph.roots[0] = 5;
-        root.rank = (root.rank + 1) % ranks;
-      }
-      const auto there = graph.roots[static_cast<std::size_t>(root.rank)];
-      root.index = crowded ? random.below(std::min<std::int64_t>(2, there)) : random.below(there);
-      own.push_back({index, root});
-    }
-    if (!graph.dense && random.chance(2)) std::shuffle(own.begin(), own.end(), std::mt19937(7));
-    if (graph.dense) graph.leaf_space.back() = std::ssize(own);
-  }
-  return graph;
-}
-
-/// Each rank's leaves: the next rank's roots and some of its own, as runs and as boxes; a root has
-/// at most one leaf.
-Graph regular_graph(int ranks, bool rows) {
-  Graph graph;
-  for (int rank = 0; rank < ranks; ++rank) {
-    graph.roots.push_back(100);
-    graph.leaf_space.push_back(120);
-    auto& own = graph.leaves.emplace_back();
-    for (std::int64_t i = 0; i < 20; ++i) {
-      own.push_back({rows ? i : 100 - 5 * i, {(rank + 1) % ranks, 7 + (rows ? i : 3 * i)}});
-    }
-    for (std::int64_t i = 0; i < 16; ++i) own.push_back({102 + i, {rank, 70 + i}});
-  }
-  return graph;
-}
-
-template <class Value>
-using Arrays = std::vector<std::vector<Value>>;
-
-template <class Value>
-Arrays<Value> random_arrays(const std::vector<std::int64_t>& lengths, std::int64_t width,
-                            Random& random) {
-  Arrays<Value> arrays;
-  for (const auto length : lengths) {
-    auto& array = arrays.emplace_back(static_cast<std::size_t>(length * width));
-    for (auto& value : array) value = random.value<Value>();
-  }
-  return arrays;
-}
-
-template <class Value>
-void join(const Value* from, Value* to, std::int64_t width, Operation operation) {
-  for (std::int64_t i = 0; i < width; ++i) {
-    if (operation == Operation::replace) to[i] = from[i];
-    if (operation == Operation::sum) to[i] = to[i] + from[i];
-    if (operation == Operation::min) to[i] = from[i] < to[i] ? from[i] : to[i];
-    if (operation == Operation::max) to[i] = from[i] > to[i] ? from[i] : to[i];
-  }
-}
-
-/// The order that is promised: a root's own rank first, then the other ranks in theirs.
-template <class Body>
-void for_each_edge(const Graph& graph, Body&& body) {
-  for (const bool own : {true, false}) {
-    for (std::size_t rank = 0; rank < graph.ranks(); ++rank) {
-      for (const auto& leaf : graph.leaves[rank]) {
-        const auto root_rank = static_cast<std::size_t>(leaf.root.rank);
-        if ((root_rank == rank) == own) body(rank, leaf, root_rank);
-      }
-    }
-  }
-}
-
-template <class Value>
-void model_bcast(const Graph& graph, std::int64_t width, const Arrays<Value>& roots,
-                 Arrays<Value>& leaves, Operation operation) {
-  for_each_edge(graph, [&](std::size_t rank, const Leaf& leaf, std::size_t root_rank) {
-    join(roots[root_rank].data() + leaf.root.index * width,
-         leaves[rank].data() + leaf.index * width, width, operation);
-  });
-}
-
-template <class Value>
-void model_reduce(const Graph& graph, std::int64_t width, const Arrays<Value>& leaves,
-                  Arrays<Value>& roots, Operation operation) {
-  for_each_edge(graph, [&](std::size_t rank, const Leaf& leaf, std::size_t root_rank) {
-    join(leaves[rank].data() + leaf.index * width,
-         roots[root_rank].data() + leaf.root.index * width, width, operation);
-  });
-}
-
 constexpr std::int64_t no_cache = 1;  ///< byte: every copy of boxes goes past the caches
 
+/// A space, and what it needs.
 struct Machine {
-  explicit Machine(std::int64_t cached_bytes = 0) : space(meter, memory, cached_bytes) {}
+  explicit Machine(const SpaceMaker& make_space = make_host_space)
+      : space(make_space(meter, memory)) {}
 
   Meter meter{Meter::Setting{}};
   Memory memory{false};
-  HostSpace space;
+  std::unique_ptr<Space> space;
+};
+
+std::unique_ptr<Space> make_space_without_cache(Meter& meter, Memory& memory) {
+  return std::make_unique<HostSpace>(meter, memory, no_cache);
+}
+
+/// Values of the host in a space.
+template <class Value>
+class Placed {
+ public:
+  Placed(Space& space, const std::vector<Value>& values)
+      : space_(space),
+        count_(std::ssize(values)),
+        array_(space.allocate<Value>(std::ssize(values))) {
+    write(values);
+  }
+
+  Value* data() const { return array_.data(); }
+  void write(const std::vector<Value>& values) {
+    fill(space_, array_, count_, [&](std::int64_t i) { return values[as_size(i)]; });
+  }
+  std::vector<Value> read() const {
+    std::vector<Value> values;
+    visit(space_, array_, count_, [&](std::int64_t, Value value) { values.push_back(value); });
+    return values;
+  }
+
+ private:
+  Space& space_;
+  std::int64_t count_;
+  SpaceArray<Value> array_;
 };
 
 std::unique_ptr<StarForest> build(const Communicator& comm, Machine& machine, const Graph& graph) {
-  const auto rank = static_cast<std::size_t>(comm.rank());
+  const auto rank = as_size(comm.rank());
   std::vector<Root> edges;
   std::vector<std::int64_t> leaves;
   for (const auto& leaf : graph.leaves[rank]) {
     edges.push_back(leaf.root);
     if (!graph.dense) leaves.push_back(leaf.index);
   }
-  return std::make_unique<StarForest>(comm, machine.space, graph.roots[rank], edges, leaves);
+  return std::make_unique<StarForest>(comm, *machine.space, graph.roots[rank], edges, leaves);
 }
 
 /// Every operation there and back, twice on the same buffers; both of the model and of the forest.
 template <class Value>
-void operations_agree(const Communicator& comm, const Graph& graph, StarForest& forest,
-                      std::int64_t width, Random& random) {
-  const auto rank = static_cast<std::size_t>(comm.rank());
+void operations_agree(const Communicator& comm, Space& space, const Graph& graph,
+                      StarForest& forest, std::int64_t width, Random& random) {
+  const auto rank = as_size(comm.rank());
   const auto unit = Unit::of<Value>(width);
   auto roots = random_arrays<Value>(graph.roots, width, random);
   auto leaves = random_arrays<Value>(graph.leaf_space, width, random);
-  auto my_roots = roots[rank];
-  auto my_leaves = leaves[rank];
+  const Placed my_roots(space, roots[rank]);
+  Placed my_leaves(space, leaves[rank]);
   using enum Operation;
   for (int round = 0; round < 2; ++round) {
     for (const auto operation : {max, replace, sum, min}) {
       model_bcast(graph, width, roots, leaves, operation);
       forest.bcast_begin(unit, my_roots.data(), my_leaves.data(), operation);
       forest.bcast_end(unit, my_roots.data(), my_leaves.data(), operation);
-      expect::is_true(my_leaves == leaves[rank], "bcast: other leaves");
+      expect::is_true(my_leaves.read() == leaves[rank], "bcast: other leaves");
       for (auto& array : leaves) {
         for (auto& value : array) value = random.value<Value>();
       }
-      my_leaves = leaves[rank];
+      my_leaves.write(leaves[rank]);
       if (operation == replace && graph.shares()) {
         expect::throws<UsageError>(
             [&] { forest.reduce_begin(unit, my_leaves.data(), my_roots.data(), operation); },
@@ -203,48 +99,50 @@ void operations_agree(const Communicator& comm, const Graph& graph, StarForest& 
       model_reduce(graph, width, leaves, roots, operation);
       forest.reduce_begin(unit, my_leaves.data(), my_roots.data(), operation);
       forest.reduce_end(unit, my_leaves.data(), my_roots.data(), operation);
-      expect::is_true(my_roots == roots[rank], "reduce: other roots");
+      expect::is_true(my_roots.read() == roots[rank], "reduce: other roots");
     }
   }
 }
 
 /// Two broadcasts and a reduction at once, ended in another order than begun.
-void several_are_in_flight(const Communicator& comm, const Graph& graph, StarForest& forest,
-                           Random& random) {
-  const auto rank = static_cast<std::size_t>(comm.rank());
+void several_are_in_flight(const Communicator& comm, Space& space, const Graph& graph,
+                           StarForest& forest, Random& random) {
+  const auto rank = as_size(comm.rank());
   const auto roots = random_arrays<double>(graph.roots, 1, random);
   auto first = random_arrays<double>(graph.leaf_space, 1, random);
   auto second = random_arrays<double>(graph.leaf_space, 1, random);
   const auto counted = random_arrays<std::int32_t>(graph.leaf_space, 2, random);
   auto counts = random_arrays<std::int32_t>(graph.roots, 2, random);
-  auto my_first = first[rank];
-  auto my_second = second[rank];
-  auto my_counts = counts[rank];
+  const Placed my_roots(space, roots[rank]);
+  const Placed my_first(space, first[rank]);
+  const Placed my_second(space, second[rank]);
+  const Placed my_counted(space, counted[rank]);
+  const Placed my_counts(space, counts[rank]);
   const auto real = Unit::of<double>();
   const auto pair = Unit::of<std::int32_t>(2);
-  const auto* my_roots = roots[rank].data();
-  forest.bcast_begin(real, my_roots, my_first.data());
-  forest.reduce_begin(pair, counted[rank].data(), my_counts.data(), Operation::sum);
-  forest.bcast_begin(real, my_roots, my_second.data(), Operation::max);
-  forest.bcast_end(real, my_roots, my_second.data(), Operation::max);
-  forest.bcast_end(real, my_roots, my_first.data());
-  forest.reduce_end(pair, counted[rank].data(), my_counts.data(), Operation::sum);
+  forest.bcast_begin(real, my_roots.data(), my_first.data());
+  forest.reduce_begin(pair, my_counted.data(), my_counts.data(), Operation::sum);
+  forest.bcast_begin(real, my_roots.data(), my_second.data(), Operation::max);
+  forest.bcast_end(real, my_roots.data(), my_second.data(), Operation::max);
+  forest.bcast_end(real, my_roots.data(), my_first.data());
+  forest.reduce_end(pair, my_counted.data(), my_counts.data(), Operation::sum);
   model_bcast(graph, 1, roots, first, Operation::replace);
   model_bcast(graph, 1, roots, second, Operation::max);
   model_reduce(graph, 2, counted, counts, Operation::sum);
-  expect::is_true(my_first == first[rank], "the first broadcast");
-  expect::is_true(my_second == second[rank], "the second broadcast");
-  expect::is_true(my_counts == counts[rank], "the reduction");
+  expect::is_true(my_first.read() == first[rank], "the first broadcast");
+  expect::is_true(my_second.read() == second[rank], "the second broadcast");
+  expect::is_true(my_counts.read() == counts[rank], "the reduction");
 }
 
-void forest_agrees_with_the_model(const Communicator& comm, const Graph& graph, Random& random,
-                                  std::int64_t cached_bytes = 0) {
-  Machine machine(cached_bytes);
+void forest_agrees_with_the_model(const Communicator& comm, const SpaceMaker& make_space,
+                                  const Graph& graph, Random& random) {
+  Machine machine(make_space);
+  auto& space = *machine.space;
   const auto forest = build(comm, machine, graph);
-  operations_agree<double>(comm, graph, *forest, 1, random);
-  operations_agree<float>(comm, graph, *forest, 3, random);
-  operations_agree<std::int32_t>(comm, graph, *forest, 2, random);
-  several_are_in_flight(comm, graph, *forest, random);
+  operations_agree<double>(comm, space, graph, *forest, 1, random);
+  operations_agree<float>(comm, space, graph, *forest, 3, random);
+  operations_agree<std::int32_t>(comm, space, graph, *forest, 2, random);
+  several_are_in_flight(comm, space, graph, *forest, random);
 }
 
 /// Runs go out of the caller's memory and into it; sums need a buffer where they arrive.
@@ -309,7 +207,7 @@ void bad_forests_are_refused_everywhere(const Communicator& comm) {
     if (comm.rank() != last) edges.clear(), leaves.clear();
     Machine machine;
     expect::throws<UsageError>(
-        [&] { const StarForest forest(comm, machine.space, 10, edges, leaves); }, part);
+        [&] { const StarForest forest(comm, *machine.space, 10, edges, leaves); }, part);
   };
   const auto me = std::to_string(last);
   refused({{0, 3}, {0, 10}}, {4, 7},
@@ -398,21 +296,21 @@ void a_message_says_what_it_carries(const Communicator& comm) {
 }
 
 /// A step made of its parts leaves what the step leaves.
-void parts_make_the_whole(const Communicator& comm) {
-  Machine machine;
+void parts_make_the_whole(const Communicator& comm, const SpaceMaker& make_space) {
+  Machine machine(make_space);
   const auto forest = build(comm, machine, regular_graph(comm.size(), false));
   const auto unit = Unit::of<double>();
-  std::vector<double> roots(200, 2.0);
-  std::vector<double> leaves(240, -1.0);
+  const Placed roots(*machine.space, std::vector<double>(200, 2.0));
+  Placed leaves(*machine.space, std::vector<double>(240, -1.0));
   forest->bcast_begin(unit, roots.data(), leaves.data());
   forest->bcast_end(unit, roots.data(), leaves.data());
-  const auto expected = leaves;
-  std::ranges::fill(leaves, -1.0);
+  const auto expected = leaves.read();
+  leaves.write(std::vector<double>(240, -1.0));
   using enum StarForest::Part;
   for (const auto part : {pack, messages, scatter, unpack}) {
     forest->run_bcast_part(part, unit, roots.data(), leaves.data());
   }
-  expect::is_true(leaves == expected, "the parts leave something else");
+  expect::is_true(leaves.read() == expected, "the parts leave something else");
 }
 
 }  // namespace
@@ -421,20 +319,20 @@ int main(int argc, char** argv) {
   const Environment environment(argc, argv);
   const Communicator comm(MPI_COMM_WORLD);
   Random random(20);
-  for (int round = 0; round < 24; ++round) {
-    forest_agrees_with_the_model(comm, random_graph(comm.size(), random), random);
-  }
-  for (const bool rows : {true, false}) {
-    for (const auto cached_bytes : {std::int64_t{0}, no_cache}) {
-      forest_agrees_with_the_model(comm, regular_graph(comm.size(), rows), random, cached_bytes);
+  for (const auto make_space : {make_host_space, make_space_without_cache, make_apart_space}) {
+    for (int round = 0; round < 24; ++round) {
+      forest_agrees_with_the_model(comm, make_space, random_graph(comm.size(), random), random);
     }
+    for (const bool rows : {true, false}) {
+      forest_agrees_with_the_model(comm, make_space, regular_graph(comm.size(), rows), random);
+    }
+    parts_make_the_whole(comm, make_space);
   }
   runs_need_no_buffers(comm);
   boxes_pass_through_buffers(comm);
   many_buffers_take_turns(comm);
   bad_forests_are_refused_everywhere(comm);
   what_was_not_begun_is_not_ended(comm);
-  parts_make_the_whole(comm);
   ranks_agree_on_what_they_begin(comm);
   a_message_says_what_it_carries(comm);
   return expect::exit_code();

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/as_size.hpp"
 #include "command.hpp"
 #include "expect.hpp"
 #include "kernels/sum3d/layout.hpp"
 
+using halobench::as_size;
 using halobench::Params;
 using halobench::Problem;
 
@@ -47,11 +49,11 @@ void table_1() {
   }
   const auto by_8_3_1 = counts("2400x100x100", "8x3x1", "topology");
   for (int rank = 0; rank < ranks; ++rank) {
-    expect::equal(by_8_3_1[static_cast<std::size_t>(rank)], rank % 3 == 0 ? 1020000 : 990000);
+    expect::equal(by_8_3_1[as_size(rank)], rank % 3 == 0 ? 1020000 : 990000);
   }
   const auto by_4_3_2 = counts("2400x100x100", "4x3x2", "topology");
   for (int rank = 0; rank < ranks; ++rank) {
-    expect::equal(by_4_3_2[static_cast<std::size_t>(rank)], rank % 6 < 2 ? 1020000 : 990000);
+    expect::equal(by_4_3_2[as_size(rank)], rank % 6 < 2 ? 1020000 : 990000);
   }
 }
 
@@ -59,7 +61,7 @@ void table_2() {
   const auto by_8_3_1 = counts("1200x200x100", "8x3x1", "topology");
   const auto by_4_3_2 = counts("1200x200x100", "4x3x2", "topology");
   for (int rank = 0; rank < ranks; ++rank) {
-    const auto i = static_cast<std::size_t>(rank);
+    const auto i = as_size(rank);
     expect::equal(by_8_3_1[i], rank % 3 < 2 ? 1005000 : 990000);
     expect::equal(by_4_3_2[i], rank % 6 < 4 ? 1005000 : 990000);
   }
@@ -73,7 +75,7 @@ void table_3() {
   const auto by_6_4_1 = counts("800x300x100", "6x4x1", "topology");
   const auto by_6_2_2 = counts("800x300x100", "6x2x2", "topology");
   for (int rank = 0; rank < ranks; ++rank) {
-    const auto i = static_cast<std::size_t>(rank);
+    const auto i = as_size(rank);
     expect::equal(by_24_1_1[i], rank < 8 ? 1020000 : 990000);
     expect::equal(by_12_2_1[i], rank < 16 ? 1005000 : 990000);
     expect::equal(by_6_4_1[i], rank < 8 ? 1005000 : 997500);

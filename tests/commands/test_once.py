@@ -121,7 +121,7 @@ def test_every_type_of_a_parameter_has_words() -> None:
     from haloscope.commands.describe import allowed
     from haloscope.run.halobench import Parameter
 
-    header = (Path(__file__).parents[2] / "halobench" / "params.hpp").read_text()
+    header = (Path(__file__).parents[2] / "halobench" / "base" / "params.hpp").read_text()
     (listed,) = re.findall(r"enum class Type \{ (.*?) \};", header)
     for kind in listed.split(", "):
         given: dict[str, Any] = {"type": kind, "choices": ("a",) if kind == "choice" else ()}

@@ -69,13 +69,10 @@ std::optional<Extents> parse_topology(const std::string& text, std::int64_t rank
         {"topology", text, "give auto, 1d, 2d, 3d, or ranks along x, y and z, such as 4x1x1"});
     return {};
   }
-  const auto asked = volume(*topology);
-  if (asked == ranks) return topology;
-  problems.push_back({"topology", text,
-                      (asked ? std::to_string(*asked) : "more than 2^63") +
-                          " ranks are asked for, " + "there are " + std::to_string(ranks) +
-                          "; give numbers whose product is " + std::to_string(ranks) +
-                          ", such as " + to_string(most_even(ranks, 3)) + ", or auto"});
+  const auto wrong = other_ranks(*topology, ranks);
+  if (!wrong) return topology;
+  problems.push_back(
+      {"topology", text, *wrong + ", such as " + to_string(most_even(ranks, 3)) + ", or auto"});
   return {};
 }
 
@@ -95,7 +92,7 @@ void check_size(const Cut& cut, const std::string& key, const std::string& value
 
 std::int64_t chosen_depth(const Params& params, const Cut& cut, std::vector<Problem>& problems) {
   const auto asked = params.integer("depth");
-  const auto most = std::ranges::min(cut.part(cut.ranks() - 1).extents);  // the smallest box
+  const auto most = std::ranges::min(cut.part(cut.grid().ranks() - 1).extents);  // the smallest box
   if (asked == 0) {
     return params.choice("variant") == "temporal" ? std::min(usual_temporal_depth, most) : 1;
   }
@@ -149,7 +146,7 @@ Box Part::inside(std::int64_t layers) const {
 }
 
 Box Cut::box(std::int64_t rank) const {
-  const auto at = coordinates(topology, rank);
+  const auto at = grid().coordinates(rank);
   Box box;
   for (std::size_t axis = 0; axis < axes; ++axis) {
     box[axis] = share({0, size[axis]}, topology[axis], at[axis]);
@@ -163,18 +160,10 @@ Part Cut::part(std::int64_t rank) const {
   const auto place = box(rank);
   for (std::size_t axis = 0; axis < axes; ++axis) {
     part.extents[axis] = place[axis].size();
-    part.open[axis] = {neighbour(rank, axis, -1) != MPI_PROC_NULL,
-                       neighbour(rank, axis, 1) != MPI_PROC_NULL};
+    part.open[axis] = {grid().neighbour(rank, axis, -1) != MPI_PROC_NULL,
+                       grid().neighbour(rank, axis, 1) != MPI_PROC_NULL};
   }
   return part;
-}
-
-int Cut::neighbour(std::int64_t rank, std::size_t axis, int step) const {
-  auto at = coordinates(topology, rank);
-  at[axis] += step;
-  if (periodic) at[axis] = (at[axis] + topology[axis]) % topology[axis];
-  if (at[axis] < 0 || at[axis] == topology[axis]) return MPI_PROC_NULL;
-  return static_cast<int>((at[0] * topology[1] + at[1]) * topology[2] + at[2]);
 }
 
 Exchanged exchanged(const Extents& box, const Extents& topology, double value_bytes) {

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "mpi/topology.hpp"
+#include "base/params.hpp"
+#include "mpi/rank_grid.hpp"
 #include "numerics/grid.hpp"
-#include "params.hpp"
 
 namespace halobench::jacobi {
 
@@ -43,12 +43,10 @@ struct Cut {
   bool periodic = false;
   std::int64_t depth = 1;  ///< ghost layers, and sweeps from one exchange to the next
 
-  std::int64_t ranks() const { return topology[0] * topology[1] * topology[2]; }
+  RankGrid grid() const { return RankGrid(topology, periodic); }
   /// A rank's points, counted from the mesh's first.
   Box box(std::int64_t rank) const;
   Part part(std::int64_t rank) const;
-  /// The rank one step (-1 or 1) along an axis, perhaps `rank` itself; MPI_PROC_NULL at a boundary.
-  int neighbour(std::int64_t rank, std::size_t axis, int step) const;
 };
 
 /// What the paper's tables IV to XI call k and c: the faces through which a rank exchanges, two for

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/as_size.hpp"
+
 namespace halobench::jacobi {
 namespace {
 
@@ -13,7 +15,7 @@ bool picks(const std::string& exchange) { return exchange == "derived_types"; }
 
 ExchangeMode mode_of(const std::string& exchange) {
   const auto names = face_exchange_names();
-  return modes.at(static_cast<std::size_t>(std::ranges::find(names, exchange) - names.begin()));
+  return modes.at(as_size(std::ranges::find(names, exchange) - names.begin()));
 }
 
 /// Both faces of a box across an axis: what is sent at the low and at the high side, and the ghosts
@@ -85,15 +87,15 @@ Halo<Value>::Halo(const Context& context, const Cut& cut, const std::array<Mesh<
       std::vector<Axis> lines;
       for (const auto axis : together) {
         const auto [out, in] = ends(part, axis);
-        const int low = cut.neighbour(rank, axis, -1);
-        const int high = cut.neighbour(rank, axis, 1);
+        const int low = cut.grid().neighbour(rank, axis, -1);
+        const int high = cut.grid().neighbour(rank, axis, 1);
         if (low == rank) {
           if (which == 0) stage.wraps.push_back({out[1], in[0], {}, {}});
           if (which == 0) stage.wraps.push_back({out[0], in[1], {}, {}});
           continue;
         }
         const auto& mesh = meshes_[which];
-        const auto position = static_cast<int>(coordinates(cut.topology, rank)[axis]);
+        const auto position = static_cast<int>(cut.grid().coordinates(rank)[axis]);
         lines.push_back({position, meet(context, low, mesh, out[0], in[0], stage),
                          meet(context, high, mesh, out[1], in[1], stage)});
       }

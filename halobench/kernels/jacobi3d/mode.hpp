@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/as_size.hpp"
 #include "kernels/jacobi3d/cut.hpp"
 
 namespace halobench::jacobi {
@@ -20,15 +21,13 @@ class Mode {
   explicit Mode(const Cut& cut);
 
   double at(std::int64_t x, std::int64_t y, std::int64_t z) const {
-    return waves_[0][index(x)] * waves_[1][index(y)] * waves_[2][index(z)];
+    return waves_[0][as_size(x)] * waves_[1][as_size(y)] * waves_[2][as_size(z)];
   }
   /// What so many sweeps make of it.
   double after(std::int64_t sweeps) const { return std::pow(factor_, static_cast<double>(sweeps)); }
   double factor() const { return factor_; }
 
  private:
-  static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
-
   std::array<std::vector<double>, axes> waves_;
   double factor_ = 0;
 };

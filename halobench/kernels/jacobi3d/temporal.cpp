@@ -9,6 +9,7 @@
 // compute these edges twice.
 #include <algorithm>
 
+#include "base/as_size.hpp"
 #include "kernels/jacobi3d/sweeper.hpp"
 #include "machine/streaming.hpp"
 
@@ -55,7 +56,7 @@ class Wavefront : public Sweeper<Value> {
   void advance(const Mesh<Value>& from, const Mesh<Value>& to, const Box& target,
                std::int64_t sweeps) override {
     in_threads(target, threads_, [&](const Box& box, std::int64_t thread) {
-      Pass pass{from, to, box, sweeps, rings_[static_cast<std::size_t>(thread)].span()};
+      Pass pass{from, to, box, sweeps, rings_[as_size(thread)].span()};
       for (std::int64_t y = box[1].begin; y < box[1].end; y += block_.rows) {
         pass.block[1] = {y, std::min(y + block_.rows, box[1].end)};
         run(pass);

@@ -7,6 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include "base/as_size.hpp"
+
 namespace halobench::cg {
 namespace {
 
@@ -73,10 +75,10 @@ std::string fault_of_converged(const Answer& answer, double tolerance, const Poi
 
 Answer examine(const Communicator& comm, Domain& domain, const Poisson& problem) {
   domain.refresh(&Strip::x);
-  std::vector<RowAnswer> rows(static_cast<std::size_t>(domain.place().rows.size()));
+  std::vector<RowAnswer> rows(as_size(domain.place().rows.size()));
   domain.each_strip([&](const Strip& strip) {
     for (std::int64_t i = 0; i < strip.rows(); ++i) {
-      rows[static_cast<std::size_t>(domain.first_row(strip) + i)] = examine_row(strip, i, problem);
+      rows[as_size(domain.first_row(strip) + i)] = examine_row(strip, i, problem);
     }
   });
   double error = 0;
@@ -102,7 +104,7 @@ std::string fault(const Answer& answer, const Progress& progress, const Limits& 
 
 Json surface(const Communicator& comm, const Domain& domain, const Poisson& problem,
              std::int64_t samples) {
-  std::vector<double> solution(static_cast<std::size_t>(samples * samples));
+  std::vector<double> solution(as_size(samples * samples));
   std::vector<double> error(solution.size());
   const auto node = [&](std::int64_t k) {  // -1 and n are the boundary
     return samples == 1 ? problem.n() / 2 : k * (problem.n() + 1) / (samples - 1) - 1;
@@ -113,8 +115,8 @@ Json surface(const Communicator& comm, const Domain& domain, const Poisson& prob
       const std::int64_t col = node(k % samples);
       if (!strip.place.contains(row, col)) continue;
       const double x = strip.x.row(row - strip.place.rows.begin)[col - strip.place.cols.begin];
-      solution[static_cast<std::size_t>(k)] = x;
-      error[static_cast<std::size_t>(k)] = problem.exact(row, col) - x;
+      solution[as_size(k)] = x;
+      error[as_size(k)] = problem.exact(row, col) - x;
     }
   }
   comm.sum(solution);

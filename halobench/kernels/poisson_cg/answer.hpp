@@ -3,10 +3,10 @@
 
 #include <string>
 
+#include "base/record.hpp"
 #include "kernels/poisson_cg/domain.hpp"
 #include "kernels/poisson_cg/solver.hpp"
 #include "numerics/poisson.hpp"
-#include "record.hpp"
 
 namespace halobench::cg {
 

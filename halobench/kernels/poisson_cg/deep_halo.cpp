@@ -21,15 +21,12 @@ void each_row(const Strip& strip, const Rectangle& part, double* buffer, const C
   }
 }
 
-bool there(const ProcessGrid& grid, int down, int right) {
-  return grid.neighbour(down, right) != MPI_PROC_NULL;
-}
-
 }  // namespace
 
 DeepHalo::DeepHalo(const Context& context, const Domain& domain, ExchangeMode mode)
     : domain_(domain) {
-  const ProcessGrid grid(domain.cut().ranks, context.comm.rank());
+  const int rank = context.comm.rank();
+  const auto& ranks = domain.cut().ranks;
   const std::int64_t depth = domain.cut().halo;
   const auto& top = domain.strips().front();
   const auto& bottom = domain.strips().back();
@@ -39,24 +36,28 @@ DeepHalo::DeepHalo(const Context& context, const Domain& domain, ExchangeMode mo
   const Piece below{&bottom, {{end - depth, end}, all}, {{end, end + depth}, all}};
   auto& rows = passes_[0];
   auto& cols = passes_[1];
-  const Axis vertical{grid.row(), meet(context.memory, grid.neighbour(-1, 0), {above}, rows),
-                      meet(context.memory, grid.neighbour(1, 0), {below}, rows)};
-  const auto left = columns(grid, {0, depth}, {-depth, 0});
-  const auto right = columns(grid, {all.end - depth, all.end}, {all.end, all.end + depth});
-  const Axis horizontal{grid.col(), meet(context.memory, grid.neighbour(0, -1), left, cols),
-                        meet(context.memory, grid.neighbour(0, 1), right, cols)};
-  rows.exchange = std::make_unique<HaloExchange>(context.comm, mode, std::vector{vertical});
-  cols.exchange = std::make_unique<HaloExchange>(context.comm, mode, std::vector{horizontal});
+  const auto [row, col, only] = ranks.coordinates(rank);
+  const auto with = [&](std::size_t axis, int step, std::vector<Piece> side, Pass& pass) {
+    return meet(context.memory, ranks.neighbour(rank, axis, step), std::move(side), pass);
+  };
+  const Axis down{static_cast<int>(row), with(vertical, -1, {above}, rows),
+                  with(vertical, 1, {below}, rows)};
+  const auto left = columns(rank, {0, depth}, {-depth, 0});
+  const auto right = columns(rank, {all.end - depth, all.end}, {all.end, all.end + depth});
+  const Axis across{static_cast<int>(col), with(horizontal, -1, left, cols),
+                    with(horizontal, 1, right, cols)};
+  rows.exchange = std::make_unique<HaloExchange>(context.comm, mode, std::vector{down});
+  cols.exchange = std::make_unique<HaloExchange>(context.comm, mode, std::vector{across});
 }
 
 /// Columns of all strips; of the first and last one with the halo rows that came from other ranks.
-std::vector<DeepHalo::Piece> DeepHalo::columns(const ProcessGrid& grid, Range out, Range in) const {
-  const std::int64_t depth = domain_.cut().halo;
+std::vector<DeepHalo::Piece> DeepHalo::columns(int rank, Range out, Range in) const {
+  const auto& cut = domain_.cut();
   std::vector<Piece> side;
   for (const auto& strip : domain_.strips()) {
     Range rows{0, strip.rows()};
-    if (&strip == &domain_.strips().front() && there(grid, -1, 0)) rows.begin -= depth;
-    if (&strip == &domain_.strips().back() && there(grid, 1, 0)) rows.end += depth;
+    if (&strip == &domain_.strips().front()) rows.begin -= cut.halo * cut.open(rank, vertical, -1);
+    if (&strip == &domain_.strips().back()) rows.end += cut.halo * cut.open(rank, vertical, 1);
     side.push_back({&strip, {rows, out}, {rows, in}});
   }
   return side;
@@ -119,11 +120,12 @@ std::int64_t DeepHalo::messages() const {
 
 double DeepHalo::memory_bytes(const Cut& cut) {
   double points = 0;
-  for (int rank = 0; rank < cut.ranks.rows * cut.ranks.cols; ++rank) {
-    const ProcessGrid grid(cut.ranks, rank);
+  for (int rank = 0; rank < cut.ranks.ranks(); ++rank) {
     const auto here = cut.place(rank);
-    const auto beyond_rows = cut.halo * (there(grid, -1, 0) + there(grid, 1, 0));
-    const auto beyond_cols = cut.halo * (there(grid, 0, -1) + there(grid, 0, 1));
+    const auto beyond_rows =
+        cut.halo * (cut.open(rank, vertical, -1) + cut.open(rank, vertical, 1));
+    const auto beyond_cols =
+        cut.halo * (cut.open(rank, horizontal, -1) + cut.open(rank, horizontal, 1));
     points += static_cast<double>(beyond_rows * here.cols.size() +
                                   beyond_cols * (here.rows.size() + beyond_rows));
   }

@@ -47,7 +47,7 @@ class DeepHalo {
   };
 
   Neighbour meet(Memory& memory, int rank, std::vector<Piece> side, Pass& pass);
-  std::vector<Piece> columns(const ProcessGrid& grid, Range out, Range in) const;
+  std::vector<Piece> columns(int rank, Range out, Range in) const;
 
   const Domain& domain_;
   std::vector<Buffer<double>> buffers_;

@@ -9,22 +9,21 @@ namespace {
 constexpr std::array all_vectors{&Strip::x, &Strip::r, &Strip::p, &Strip::q,
                                  &Strip::s, &Strip::z, &Strip::w};
 
-/// What is left of a strip without the points at the rank's edges that have a neighbour.
-Rectangle inside(const Rectangle& strip, const Rectangle& rank, const ProcessGrid& grid) {
-  const auto open = [&](int down, int right) {
-    return grid.neighbour(down, right) == MPI_PROC_NULL ? 0 : 1;
-  };
-  const bool top = strip.rows.begin == rank.rows.begin;
-  const bool bottom = strip.rows.end == rank.rows.end;
-  return {{top ? open(-1, 0) : 0, strip.rows.size() - (bottom ? open(1, 0) : 0)},
-          {open(0, -1), strip.cols.size() - open(0, 1)}};
+/// What is left of a rank's strip without the points at the rank's edges that have a neighbour.
+Rectangle inside(const Rectangle& strip, const Cut& cut, int rank) {
+  const auto rows = cut.place(rank).rows;
+  const bool top = strip.rows.begin == rows.begin;
+  const bool bottom = strip.rows.end == rows.end;
+  return {{top ? cut.open(rank, vertical, -1) : 0,
+           strip.rows.size() - (bottom ? cut.open(rank, vertical, 1) : 0)},
+          {cut.open(rank, horizontal, -1), strip.cols.size() - cut.open(rank, horizontal, 1)}};
 }
 
 }  // namespace
 
 Rectangle Cut::place(int rank) const {
-  const ProcessGrid grid(ranks, rank);
-  return {share({0, n}, ranks.rows, grid.row()), share({0, n}, ranks.cols, grid.col())};
+  const auto [row, col, only] = ranks.coordinates(rank);
+  return {share({0, n}, ranks.extent(vertical), row), share({0, n}, ranks.extent(horizontal), col)};
 }
 
 std::vector<Rectangle> Cut::strips(int rank) const {
@@ -39,29 +38,26 @@ std::vector<Rectangle> Cut::strips(int rank) const {
 
 double Cut::memory_bytes(int vectors) const {
   double doubles = 0;
-  for (int rank = 0; rank < ranks.rows * ranks.cols; ++rank) {
+  for (int rank = 0; rank < ranks.ranks(); ++rank) {
     for (const auto& strip : strips(rank)) {
       doubles += static_cast<double>(vectors * Layout(strip, halo).size());
     }
-    const ProcessGrid grid(ranks, rank);
     const auto here = place(rank);
-    const auto there = [&](int down, int right) {
-      return grid.neighbour(down, right) == MPI_PROC_NULL ? 0 : 1;
-    };
-    doubles += static_cast<double>(2 * here.cols.size() * (there(-1, 0) + there(1, 0)) +
-                                   2 * here.rows.size() * (there(0, -1) + there(0, 1)));
+    doubles += static_cast<double>(
+        2 * here.cols.size() * (open(rank, vertical, -1) + open(rank, vertical, 1)) +
+        2 * here.rows.size() * (open(rank, horizontal, -1) + open(rank, horizontal, 1)));
   }
   return doubles * sizeof(double);
 }
 
 Domain::Domain(const Context& context, const Cut& cut, int vectors, ExchangeMode mode)
     : memory_(context.memory), cut_(cut), place_(cut.place(context.comm.rank())) {
-  const ProcessGrid grid(cut.ranks, context.comm.rank());
-  for (const auto& place : cut.strips(context.comm.rank())) {
+  const int rank = context.comm.rank();
+  for (const auto& place : cut.strips(rank)) {
     const Layout layout(place, cut.halo);
     double* memory =
         buffers_.emplace_back(memory_.allocate<double>(vectors * layout.size())).data();
-    Strip strip{place, inside(place, place_, grid)};
+    Strip strip{place, inside(place, cut, rank)};
     int used = 0;
     for (const Vector vector : all_vectors) {
       if (used < vectors) strip.*vector = layout.field(memory + used++ * layout.size());
@@ -73,11 +69,16 @@ Domain::Domain(const Context& context, const Cut& cut, int vectors, ExchangeMode
   const std::int64_t cols = place_.cols.size();
   const Segment above{&top, 0, 0, -top.x.stride, false, cols};
   const Segment below{&bottom, bottom.rows() - 1, 0, bottom.x.stride, false, cols};
-  const Axis vertical{grid.row(), meet(grid.neighbour(-1, 0), {above}, row_segments_),
-                      meet(grid.neighbour(1, 0), {below}, row_segments_)};
-  const Axis horizontal{grid.col(), meet(grid.neighbour(0, -1), column(0, -1), column_segments_),
-                        meet(grid.neighbour(0, 1), column(cols - 1, 1), column_segments_)};
-  exchange_ = std::make_unique<HaloExchange>(context.comm, mode, std::vector{vertical, horizontal});
+  const auto [row, col, only] = cut.ranks.coordinates(rank);
+  const auto neighbour = [&](std::size_t axis, int step) {
+    return cut.ranks.neighbour(rank, axis, step);
+  };
+  const Axis down{static_cast<int>(row), meet(neighbour(vertical, -1), {above}, row_segments_),
+                  meet(neighbour(vertical, 1), {below}, row_segments_)};
+  const Axis across{static_cast<int>(col),
+                    meet(neighbour(horizontal, -1), column(0, -1), column_segments_),
+                    meet(neighbour(horizontal, 1), column(cols - 1, 1), column_segments_)};
+  exchange_ = std::make_unique<HaloExchange>(context.comm, mode, std::vector{down, across});
 }
 
 std::vector<Segment> Domain::column(std::int64_t col, std::int64_t outwards) const {

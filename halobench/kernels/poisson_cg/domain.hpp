@@ -5,9 +5,10 @@
 #include <memory>
 #include <vector>
 
+#include "base/as_size.hpp"
 #include "kernel.hpp"
 #include "mpi/halo_exchange.hpp"
-#include "mpi/process_grid.hpp"
+#include "mpi/rank_grid.hpp"
 #include "numerics/grid.hpp"
 #include "numerics/poisson.hpp"
 #include "numerics/poisson_rows.hpp"
@@ -17,14 +18,22 @@ namespace halobench::cg {
 /// A vector of the solver: &Strip::x, &Strip::r ...
 using Vector = Field Strip::*;
 
+/// The axes of the grid of ranks: its rows from top to bottom, its columns from left to right.
+constexpr std::size_t vertical = 0;
+constexpr std::size_t horizontal = 1;
+
 /// How the grid is cut: over ranks into rows or blocks, and each rank's part into strips of rows.
 struct Cut {
   std::int64_t n = 0;
-  GridShape ranks;
+  RankGrid ranks;
   std::int64_t threads = 1;
   std::int64_t halo = 1;  ///< points beyond an edge that a neighbour's values are kept of
 
   Rectangle place(int rank) const;
+  /// 1 where a rank has a neighbour one step (-1 or 1) along an axis, else 0.
+  std::int64_t open(int rank, std::size_t axis, int step) const {
+    return ranks.neighbour(rank, axis, step) == MPI_PROC_NULL ? 0 : 1;
+  }
   /// One for each thread, but none with fewer rows than the halo.
   std::vector<Rectangle> strips(int rank) const;
   /// Memory for `vectors` vectors and the buffers for messages of one layer, over all ranks.
@@ -61,7 +70,7 @@ class Domain {
   void each_strip(const Body& body) const {
     const auto count = std::ssize(strips_);
 #pragma omp parallel for schedule(static, 1) num_threads(static_cast<int>(count))
-    for (std::int64_t i = 0; i < count; ++i) body(strips_[static_cast<std::size_t>(i)]);
+    for (std::int64_t i = 0; i < count; ++i) body(strips_[as_size(i)]);
   }
 
   /// x = 0, r = the right-hand side, and 0 everywhere else, halos included.

@@ -11,6 +11,7 @@
 // the new r at the edges is computed ahead of it, sent, and computed again in its turn.
 #include <cmath>
 
+#include "base/as_size.hpp"
 #include "kernels/poisson_cg/solver.hpp"
 
 namespace halobench::cg {
@@ -43,7 +44,7 @@ class Fused : public Rescue {
       : context_(context),
         domain_(domain),
         phases_(phases),
-        row_sums_(static_cast<std::size_t>(domain.place().rows.size()) + 1) {}
+        row_sums_(as_size(domain.place().rows.size()) + 1) {}
 
   void solve(Progress& progress) override {
     const Products now = sweep({});  // a step of zero: the inner products of the start
@@ -159,7 +160,7 @@ class Fused : public Rescue {
   }
 
   RowSums& row_sums(const Strip& strip, std::int64_t i) {
-    return row_sums_[static_cast<std::size_t>(domain_.first_row(strip) + i)];
+    return row_sums_[as_size(domain_.first_row(strip) + i)];
   }
 
   static bool at_boundary(const Strip& strip) { return strip.place.rows.begin == 0; }

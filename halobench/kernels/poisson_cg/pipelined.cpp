@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 
+#include "base/as_size.hpp"
 #include "kernels/poisson_cg/product.hpp"
 #include "kernels/poisson_cg/solver.hpp"
 #include "mpi/pending_sum.hpp"
@@ -27,7 +28,7 @@ class Pipelined : public Solver {
         product_(context, domain),
         updates_(context.meter.phase("updates")),
         reduce_(context.meter.phase("reduce")),
-        row_sums_(static_cast<std::size_t>(domain.place().rows.size())) {}
+        row_sums_(as_size(domain.place().rows.size())) {}
 
   void solve(Progress& progress) override {
     product_.apply(&Strip::w, &Strip::r);
@@ -81,8 +82,7 @@ class Pipelined : public Solver {
     context_.meter.compute(updates_, traffic, [&] {
       domain_.each_strip([&](const Strip& strip) {
         for (std::int64_t i = 0; i < strip.rows(); ++i) {
-          row_sums_[static_cast<std::size_t>(domain_.first_row(strip) + i)] =
-              renew(strip, i, alpha, beta);
+          row_sums_[as_size(domain_.first_row(strip) + i)] = renew(strip, i, alpha, beta);
         }
       });
       for (const auto& sums : row_sums_) {

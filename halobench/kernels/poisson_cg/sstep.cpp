@@ -15,6 +15,7 @@
 // orthogonal to p, as it does long before a breakdown.
 #include <cmath>
 
+#include "base/as_size.hpp"
 #include "kernels/poisson_cg/deep_halo.hpp"
 #include "kernels/poisson_cg/solver.hpp"
 #include "kernels/poisson_cg/sstep_sweep.hpp"
@@ -52,8 +53,8 @@ class Sstep : public Solver {
         measure_(context.meter.phase("measure")),
         rescue_(make_rescue(context, domain, phases_)),
         halos_(context, domain, setting.exchange),
-        pairs_(static_cast<std::size_t>(setting.s / 2)),
-        row_sums_(static_cast<std::size_t>(width() * domain.place().rows.size())) {
+        pairs_(as_size(setting.s / 2)),
+        row_sums_(as_size(width() * domain.place().rows.size())) {
     for (const auto& strip : domain.strips()) {
       sweeps_.emplace_back(context.memory, strip, domain.cut().n, setting.s);
     }
@@ -93,7 +94,7 @@ class Sstep : public Solver {
   };
 
   void iterate(Progress& progress) {
-    SstepScalars scalars(static_cast<std::size_t>(setting_.s), Poisson::largest_eigenvalue);
+    SstepScalars scalars(as_size(setting_.s), Poisson::largest_eigenvalue);
     double last_residual = 0;
     for (std::int64_t step = 0;; ++step) {
       exchange();
@@ -108,7 +109,7 @@ class Sstep : public Solver {
       const auto count = wanted(scalars, progress);
       if (count == 0) return;
       sweep(scalars, count, (step + 1) % setting_.every != 0);
-      scalars.done(static_cast<std::size_t>(count));
+      scalars.done(as_size(count));
       if (count < setting_.s) return settle(progress);
       last_residual = residual;
     }
@@ -119,8 +120,7 @@ class Sstep : public Solver {
   /// How many of the iterations that were found are wanted.
   std::int64_t wanted(const SstepScalars& scalars, Progress& progress) const {
     std::int64_t count = 0;
-    while (count < setting_.s &&
-           progress.wants_more(scalars.residual(static_cast<std::size_t>(count)))) {
+    while (count < setting_.s && progress.wants_more(scalars.residual(as_size(count)))) {
       ++count;
     }
     return count;
@@ -151,9 +151,9 @@ class Sstep : public Solver {
 
   /// Adds up the first `count` numbers of all rows, in order.
   Moments reduce(std::int64_t count) {
-    const auto size = static_cast<std::size_t>(count);
+    const auto size = as_size(count);
     std::vector<double> total(size);
-    for (std::size_t row = 0; row < row_sums_.size(); row += static_cast<std::size_t>(width())) {
+    for (std::size_t row = 0; row < row_sums_.size(); row += as_size(width())) {
       for (std::size_t k = 0; k < size; ++k) total[k] += row_sums_[row + k];
     }
     context_.meter.communicate(phases_.reduce, [&] { context_.comm.sum(total); });
@@ -201,8 +201,7 @@ class Sstep : public Solver {
   void each_sweep(const Body& body) {
     domain_.each_strip([&](const Strip& strip) {
       const auto number = &strip - domain_.strips().data();
-      body(sweeps_[static_cast<std::size_t>(number)],
-           row_sums_.data() + width() * domain_.first_row(strip));
+      body(sweeps_[as_size(number)], row_sums_.data() + width() * domain_.first_row(strip));
     });
   }
 
@@ -240,7 +239,7 @@ class Sstep : public Solver {
 
 double memory_bytes(const Cut& cut, std::int64_t s) {
   double doubles = 0;
-  for (int rank = 0; rank < cut.ranks.rows * cut.ranks.cols; ++rank) {
+  for (int rank = 0; rank < cut.ranks.ranks(); ++rank) {
     for (const auto& place : cut.strips(rank)) {
       doubles += static_cast<double>(SstepSweep::memory(place, s));
     }

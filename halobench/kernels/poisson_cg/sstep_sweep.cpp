@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/as_size.hpp"
+
 namespace halobench::cg {
 namespace {
 
@@ -50,7 +52,7 @@ void SstepSweep::advance(const std::vector<TwoIterations>& pairs, double* sums,
   const auto behind = 2 * (std::ssize(pairs) - 1);  // how far the last pair is behind the first
   for (std::int64_t i = rows.begin - 1; i <= rows.end + behind + s_; ++i) {
     for (std::int64_t k = 0; k < std::ssize(pairs); ++k) {
-      const auto at = static_cast<std::size_t>(k);
+      const auto at = as_size(k);
       const std::int64_t row = i - 2 * k;
       if (row < rows.begin - 1 || row > rows.end) continue;
       advance_pair(strip_, directions_[at], row, rows, cols, pairs[at]);
@@ -69,13 +71,11 @@ void SstepSweep::measure(double* sums, std::int64_t width) const {
 }
 
 double* SstepSweep::r(std::int64_t power, std::int64_t row) const {
-  return power == 0 ? strip_.r.row(row)
-                    : powers_of_r_[static_cast<std::size_t>(power - 1)].row(row);
+  return power == 0 ? strip_.r.row(row) : powers_of_r_[as_size(power - 1)].row(row);
 }
 
 double* SstepSweep::p(std::int64_t power, std::int64_t row) const {
-  return power == 0 ? strip_.p.row(row)
-                    : powers_of_p_[static_cast<std::size_t>(power - 1)].row(row);
+  return power == 0 ? strip_.p.row(row) : powers_of_p_[as_size(power - 1)].row(row);
 }
 
 bool SstepSweep::beyond(std::int64_t row, double* values) const {

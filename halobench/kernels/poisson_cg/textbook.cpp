@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/as_size.hpp"
 #include "kernels/poisson_cg/product.hpp"
 #include "kernels/poisson_cg/solver.hpp"
 
@@ -25,7 +26,7 @@ class Textbook : public Solver {
         dots_(context.meter.phase("dots")),
         updates_(context.meter.phase("updates")),
         reduce_(context.meter.phase("reduce")),
-        row_sums_(static_cast<std::size_t>(domain.place().rows.size())) {}
+        row_sums_(as_size(domain.place().rows.size())) {}
 
   void solve(Progress& progress) override {
     double rho = inner_product(&Strip::r, &Strip::r);
@@ -61,7 +62,7 @@ class Textbook : public Solver {
     context_.meter.compute(dots_, traffic(a == b ? dot_bytes / 2 : dot_bytes, 2), [&] {
       domain_.each_strip([&](const Strip& strip) {
         for (std::int64_t i = 0; i < strip.rows(); ++i) {
-          row_sums_[static_cast<std::size_t>(domain_.first_row(strip) + i)] =
+          row_sums_[as_size(domain_.first_row(strip) + i)] =
               dot((strip.*a).row(i), (strip.*b).row(i), strip.cols());
         }
       });

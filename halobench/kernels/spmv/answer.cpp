@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/as_size.hpp"
+
 namespace halobench {
 
 Answer::Answer(Memory& memory, const SparseRows& source, const DistributedCsr& matrix)
@@ -24,7 +26,7 @@ void Answer::expect(VectorAt x) {
                       sum += term;
                       size += std::abs(term);
                     }
-                    const auto i = static_cast<std::size_t>(row - first);
+                    const auto i = as_size(row - first);
                     expected_[i] = sum;
                     if (source_.whole()) return;
                     const auto terms = static_cast<double>(entries.size());

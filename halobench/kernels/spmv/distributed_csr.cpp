@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/as_size.hpp"
+
 namespace halobench {
 namespace {
-
-std::size_t place(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// Different numbers, kept few: sorted again whenever there are twice as many.
 class Different {
@@ -60,16 +60,17 @@ Found look_at(const SparseRows& source, Range own, Range rows) {
 }  // namespace
 
 DistributedCsr::DistributedCsr(const Context& context, const SparseRows& source,
-                               const Begins& begins) {
+                               const Begins& begins)
+    : space_(context.meter, context.memory) {
   const auto threads = (std::ssize(begins) - 1) / context.comm.size();
   Begins rank_begins;
   for (int rank = 0; rank <= context.comm.size(); ++rank) {
-    rank_begins.push_back(begins[place(rank * threads)]);
+    rank_begins.push_back(begins[as_size(rank * threads)]);
   }
-  const auto rank = place(context.comm.rank());
+  const auto rank = as_size(context.comm.rank());
   rows_ = {rank_begins[rank], rank_begins[rank + 1]};
   for (std::int64_t thread = 0; thread < threads; ++thread) {
-    const auto* begin = &begins[rank * place(threads) + place(thread)];
+    const auto* begin = &begins[rank * as_size(threads) + as_size(thread)];
     workers_.push_back({{begin[0] - rows_.begin, begin[1] - rows_.begin}, {}});
   }
   count(source);
@@ -126,21 +127,21 @@ void DistributedCsr::fill(const SparseRows& source, std::size_t worker) {
                  const auto outside_before = at.off_diagonal;
                  for (const auto& [column, value] : entries) {
                    if (rows_.contains(column)) {
-                     diagonal_.columns[place(at.diagonal)] =
+                     diagonal_.columns[as_size(at.diagonal)] =
                          static_cast<std::int32_t>(column - rows_.begin);
-                     diagonal_.values[place(at.diagonal++)] = value;
+                     diagonal_.values[as_size(at.diagonal++)] = value;
                    } else {
                      const auto ghost = std::ranges::lower_bound(ghost_columns_, column);
-                     off_diagonal_.columns[place(at.off_diagonal)] =
+                     off_diagonal_.columns[as_size(at.off_diagonal)] =
                          static_cast<std::int32_t>(ghost - ghost_columns_.begin());
-                     off_diagonal_.values[place(at.off_diagonal++)] = value;
+                     off_diagonal_.values[as_size(at.off_diagonal++)] = value;
                    }
                  }
                  if (at.off_diagonal > outside_before) {
-                   coupled_rows_[place(at.coupled)] = static_cast<std::int32_t>(at.rows);
-                   off_diagonal_.begin[place(++at.coupled)] = at.off_diagonal;
+                   coupled_rows_[as_size(at.coupled)] = static_cast<std::int32_t>(at.rows);
+                   off_diagonal_.begin[as_size(++at.coupled)] = at.off_diagonal;
                  }
-                 diagonal_.begin[place(++at.rows)] = at.diagonal;
+                 diagonal_.begin[as_size(++at.rows)] = at.diagonal;
                });
 }
 
@@ -149,10 +150,9 @@ void DistributedCsr::connect(const Context& context, const Begins& rank_begins) 
   edges.reserve(ghost_columns_.size());
   for (const auto column : ghost_columns_) {
     const auto owner = std::ranges::upper_bound(rank_begins, column) - rank_begins.begin() - 1;
-    edges.push_back({static_cast<int>(owner), column - rank_begins[place(owner)]});
+    edges.push_back({static_cast<int>(owner), column - rank_begins[as_size(owner)]});
   }
-  forest_ = std::make_unique<StarForest>(context.comm, HostSpace(context.meter, context.memory),
-                                         rows_.size(), edges);
+  forest_ = std::make_unique<StarForest>(context.comm, space_, rows_.size(), edges);
   ghost_columns_ = {};
 }
 

@@ -7,9 +7,10 @@
 
 #include "kernel.hpp"
 #include "kernels/spmv/partition.hpp"
-#include "mpi/star_forest.hpp"
 #include "numerics/csr.hpp"
 #include "numerics/sparse_rows.hpp"
+#include "star_forest/host_space.hpp"
+#include "star_forest/star_forest.hpp"
 
 namespace halobench {
 
@@ -29,11 +30,11 @@ struct CsrCounts {
   std::int64_t ghosts = 0;        ///< columns of others that are needed
 };
 
-/// Two blocks on each rank (section 5.4 of ANL-20/XXXX; as PETSc's MPIAIJ): the diagonal one has
-/// the columns of the rank's own rows, the off-diagonal one, without empty rows, those of others.
-/// Columns are 32-bit: the former counted from the first own row, the latter the places of ghosts.
-/// A star forest has the ghosts as its leaves, in the order of their rows, so that they arrive in
-/// place.
+/// Two blocks on each rank (Zhang, Mills and Smith 2020, section 5.4; as PETSc's MPIAIJ): the
+/// diagonal one has the columns of the rank's own rows, the off-diagonal one, without empty rows,
+/// those of others. Columns are 32-bit: the former counted from the first own row, the latter the
+/// places of ghosts. A star forest has the ghosts as its leaves, in the order of their rows, so
+/// that they arrive in place.
 class DistributedCsr {
  public:
   /// `begins`: of all workers, see partition.hpp. Every rank visits its own rows twice, each thread
@@ -72,6 +73,7 @@ class DistributedCsr {
   Block diagonal_;
   Block off_diagonal_;
   Buffer<std::int32_t> coupled_rows_;
+  HostSpace space_;  ///< of x and the ghosts
   std::unique_ptr<StarForest> forest_;
 };
 

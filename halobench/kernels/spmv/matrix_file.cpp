@@ -8,7 +8,8 @@
 #include <bit>
 #include <cstring>
 
-#include "params.hpp"
+#include "base/as_size.hpp"
+#include "base/usage_error.hpp"
 
 namespace halobench {
 namespace {
@@ -54,22 +55,22 @@ void MatrixFile::visit(Range rows, const RowVisitor& visitor) const {
     const auto last = std::min(rows.end, first + rows_at_once);
     const auto begins = numbers(begins_ + first, last - first + 1);
     const auto count = begins.back() - begins.front();
-    columns.resize(static_cast<std::size_t>(count));
-    values.resize(static_cast<std::size_t>(count));
+    columns.resize(as_size(count));
+    values.resize(as_size(count));
     read(columns_ + begins.front(), columns.data(), count);
     read(values_ + begins.front(), values.data(), count);
     std::size_t k = 0;
     for (auto row = first; row < last; ++row) {
-      const auto end = begins[static_cast<std::size_t>(row - first) + 1] - begins.front();
+      const auto end = begins[as_size(row - first) + 1] - begins.front();
       entries.clear();
-      for (; k < static_cast<std::size_t>(end); ++k) entries.push_back({columns[k], values[k]});
+      for (; k < as_size(end); ++k) entries.push_back({columns[k], values[k]});
       visitor(row, entries);
     }
   }
 }
 
 std::vector<std::int64_t> MatrixFile::numbers(std::int64_t first, std::int64_t count) const {
-  std::vector<std::int64_t> found(static_cast<std::size_t>(count));
+  std::vector<std::int64_t> found(as_size(count));
   read(first, found.data(), count);
   return found;
 }
@@ -77,12 +78,12 @@ std::vector<std::int64_t> MatrixFile::numbers(std::int64_t first, std::int64_t c
 void MatrixFile::read(std::int64_t first, void* into, std::int64_t count) const {
   auto* to = static_cast<char*>(into);
   auto at = first * bytes_of_a_number;
-  for (auto left = static_cast<std::size_t>(count * bytes_of_a_number); left > 0;) {
+  for (auto left = as_size(count * bytes_of_a_number); left > 0;) {
     const auto got = pread(file_, to, left, at);
     if (got <= 0) throw std::runtime_error(path_ + ": can't be read any more");
     to += got;
     at += got;
-    left -= static_cast<std::size_t>(got);
+    left -= as_size(got);
   }
 }
 

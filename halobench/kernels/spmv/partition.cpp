@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/as_size.hpp"
+
 namespace halobench {
 
 Begins cut_by_rows(std::int64_t rows, std::int64_t workers) {
@@ -19,13 +21,13 @@ Begins cut_by_nonzeros(const Communicator& comm, const SparseRows& source, std::
   check(MPI_Exscan(&here, &before, 1, MPI_INT64_T, MPI_SUM, comm.handle()), "MPI_Exscan");
   if (comm.rank() == 0) before = 0;
   const auto all = comm.sum(here);
-  Begins begins(static_cast<std::size_t>(workers) + 1, 0);
+  Begins begins(as_size(workers) + 1, 0);
   begins.back() = source.rows();
   for (std::int64_t worker = 1; worker < workers; ++worker) {
     const auto wanted = share({0, all}, workers, worker).begin - before;
     if (wanted <= 0 || wanted > here) continue;  // some other rank has this row
     const auto found = std::ranges::lower_bound(counted, wanted);
-    begins[static_cast<std::size_t>(worker)] = own.begin + (found - counted.begin());
+    begins[as_size(worker)] = own.begin + (found - counted.begin());
   }
   check(MPI_Allreduce(MPI_IN_PLACE, begins.data(), static_cast<int>(begins.size()), MPI_INT64_T,
                       MPI_MAX, comm.handle()),

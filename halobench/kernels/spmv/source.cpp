@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "kernels/spmv/matrix_file.hpp"
-#include "mpi/topology.hpp"
+#include "mpi/rank_grid.hpp"
 
 namespace halobench {
 namespace {

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/as_size.hpp"
 #include "kernels/star_forest/parts.hpp"
-#include "mpi/star_forest.hpp"
+#include "star_forest/star_forest.hpp"
 
 namespace halobench {
 namespace {
@@ -33,9 +34,10 @@ struct Star {
 
 class PairForest : public Instance {
  public:
-  PairForest(const Context& context, const PairTest& test)
+  PairForest(const Context& context, const PairTest& test, const SpaceMaker& make_space)
       : comm_(context.comm),
         meter_(context.meter),
+        space_(make_space(context.meter, context.memory)),
         test_(test),
         operation_(test.adds ? Operation::sum : Operation::replace),
         sizes_(context.params.sizes("sizes")) {
@@ -43,14 +45,14 @@ class PairForest : public Instance {
     for (const auto size : sizes_) {
       const auto count = size / item;
       const bool has_leaves = rank == 1 || (rank == 0 && test.local);
-      std::vector<Root> edges(static_cast<std::size_t>(has_leaves ? count : 0));
+      std::vector<Root> edges(as_size(has_leaves ? count : 0));
       for (std::size_t i = 0; i < edges.size(); ++i) edges[i].index = static_cast<std::int64_t>(i);
-      forests_.push_back(std::make_unique<StarForest>(
-          comm_, HostSpace(context.meter, context.memory), rank == 0 ? count : 0, edges));
+      forests_.push_back(
+          std::make_unique<StarForest>(comm_, *space_, rank == 0 ? count : 0, edges));
     }
     const auto most = std::ranges::max(sizes_) / item;
     const auto allocate = [&](bool needed) {
-      return context.memory.allocate<double>(needed ? most : 0, Pages::ordinary);
+      return space_->allocate<double>(needed ? most : 0, Pages::ordinary);
     };
     roots_ = allocate(rank == 0 || test.two_buffers);
     leaves_ = allocate(rank == 1 || (rank == 0 && (test.local || test.two_buffers)));
@@ -61,24 +63,23 @@ class PairForest : public Instance {
 
   void select(std::size_t point) override {
     forest_ = forests_[point].get();
-    count_ = static_cast<std::size_t>(sizes_[point] / item);
+    count_ = sizes_[point] / item;
   }
 
   /// New values every time: a message left over from before is not taken for a new one.
   void prepare() override {
     ++round_;
     steps_ = 0;
-    for (std::size_t i = 0; meter_.executes() && i < count_; ++i) {
-      const auto star = start(i);
-      if (test_.two_buffers && comm_.rank() < 2) {
-        roots_[i] = comm_.rank() == 0 ? star.root : star.leaf;  // what is sent
-        leaves_[i] = -1;
-        continue;
-      }
-      if (comm_.rank() == 0) roots_[i] = star.root;
-      if (comm_.rank() == 0 && test_.local) leaves_[i] = star.own_leaf;
-      if (comm_.rank() == 1) leaves_[i] = star.leaf;
+    if (!meter_.executes() || comm_.rank() > 1) return;
+    const bool first = comm_.rank() == 0;
+    if (test_.two_buffers) {
+      set(roots_, [&](std::int64_t i) { return first ? start(i).root : start(i).leaf; });
+      set(leaves_, [](std::int64_t) { return -1.0; });
+      return;
     }
+    if (first) set(roots_, [&](std::int64_t i) { return start(i).root; });
+    if (first && test_.local) set(leaves_, [&](std::int64_t i) { return start(i).own_leaf; });
+    if (!first) set(leaves_, [&](std::int64_t i) { return start(i).leaf; });
   }
 
   void step() override {
@@ -114,7 +115,7 @@ class PairForest : public Instance {
     meter_.count(true);
     good &= all_are_right();
     if (comm_.all(good)) return {};
-    return {"values of " + std::to_string(count_ * sizeof(double)) + " bytes are wrong"};
+    return {"values of " + std::to_string(count_ * item) + " bytes are wrong"};
   }
 
   Work work() const override {
@@ -137,57 +138,68 @@ class PairForest : public Instance {
 
   Json result(std::span<const Times> times) override {
     const auto smallest = std::ranges::min_element(sizes_) - sizes_.begin();
-    return Json::object().set("latency_s",
-                              0.5 * times[static_cast<std::size_t>(smallest)].median());
+    return Json::object().set("latency_s", 0.5 * times[as_size(smallest)].median());
   }
 
  private:
   /// Whole numbers, different for every index and round.
-  Star start(std::size_t i) const {
+  Star start(std::int64_t i) const {
     const auto n = static_cast<double>(3 * i) + static_cast<double>(round_);
     return {n + 1, n + 2, n + 3};
   }
 
-  bool all_are_right() const {
-    bool good = true;
-    for (std::size_t i = 0; meter_.executes() && i < count_; ++i) good &= is_right(i);
-    return good;
-  }
-
-  bool is_right(std::size_t i) const {
+  Star after_steps(std::int64_t i) const {
     auto star = start(i);
-    if (test_.two_buffers) {
-      return comm_.rank() > 1 || leaves_[i] == (comm_.rank() == 0 ? star.leaf : star.root);
-    }
     for (std::int64_t step = 0; step < steps_; ++step) {
       const auto before = star.root;
       star.step(test_);
       if (star.root == before) break;  // nothing changes any more
     }
-    if (comm_.rank() == 1) return leaves_[i] == star.leaf;
-    if (comm_.rank() > 1) return true;
-    return roots_[i] == star.root && (!test_.local || leaves_[i] == star.own_leaf);
+    return star;
+  }
+
+  template <class Make>
+  void set(const SpaceArray<double>& array, Make&& value) {
+    fill(*space_, array, count_, value);
+  }
+
+  template <class Make>
+  bool all_are(const SpaceArray<double>& array, Make&& value) const {
+    bool good = true;
+    visit(*space_, array, count_, [&](std::int64_t i, double found) { good &= found == value(i); });
+    return good;
+  }
+
+  bool all_are_right() const {
+    if (!meter_.executes() || comm_.rank() > 1) return true;
+    const bool first = comm_.rank() == 0;
+    if (test_.two_buffers) {
+      return all_are(leaves_,
+                     [&](std::int64_t i) { return first ? start(i).leaf : start(i).root; });
+    }
+    if (!first) return all_are(leaves_, [&](std::int64_t i) { return after_steps(i).leaf; });
+    return all_are(roots_, [&](std::int64_t i) { return after_steps(i).root; }) &&
+           (!test_.local ||
+            all_are(leaves_, [&](std::int64_t i) { return after_steps(i).own_leaf; }));
   }
 
   const Communicator& comm_;
   Meter& meter_;
+  std::unique_ptr<Space> space_;
   PairTest test_;
   Operation operation_;
   std::vector<std::int64_t> sizes_;
   std::vector<std::unique_ptr<StarForest>> forests_;  ///< one a point
-  Buffer<double> roots_;                              ///< with two buffers: what is sent
-  Buffer<double> leaves_;                             ///< with two buffers: what is received
+  SpaceArray<double> roots_;                          ///< with two buffers: what is sent
+  SpaceArray<double> leaves_;                         ///< with two buffers: what is received
   StarForest* forest_ = nullptr;
-  std::size_t count_ = 0;
+  std::int64_t count_ = 0;
   std::int64_t round_ = 0;
   std::int64_t steps_ = 0;
 };
 
-Plan plan_pair(const PairTest& test, const Params& params, const Shape& shape) {
+Plan plan_pair(const PairTest& test, const Params& params) {
   Plan plan;
-  if (shape.ranks < 2) {
-    plan.problems.push_back({"ranks", std::to_string(shape.ranks), "needs at least 2 ranks"});
-  }
   const auto sizes = params.sizes("sizes");
   for (const auto size : sizes) {
     if (size % item == 0) continue;
@@ -203,7 +215,7 @@ Plan plan_pair(const PairTest& test, const Params& params, const Shape& shape) {
 
 }  // namespace
 
-Kernel pair_kernel(const PairTest& test) {
+Kernel pair_kernel(const PairTest& test, const SpaceMaker& make_space) {
   Kernel kernel;
   kernel.name = test.name;
   kernel.summary = test.summary;
@@ -216,11 +228,12 @@ Kernel pair_kernel(const PairTest& test) {
   kernel.sweeps = true;
   kernel.batched = true;
   kernel.has_parts = true;
-  kernel.plan = [test](const Params& params, const Shape& shape) {
-    return plan_pair(test, params, shape);
-  };
-  kernel.setup = [test](const Context& context) {
-    return std::make_unique<PairForest>(context, test);
+  kernel.least_ranks = 2;
+  kernel.small = {
+      {"sizes=8,1K,64K", "repetitions=2", "steps=20", "warmup=0", "parts=yes", "timeline=9"}};
+  kernel.plan = [test](const Params& params, const Shape&) { return plan_pair(test, params); };
+  kernel.setup = [test, make_space](const Context& context) {
+    return std::make_unique<PairForest>(context, test, make_space);
   };
   return kernel;
 }

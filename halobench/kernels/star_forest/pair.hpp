@@ -1,8 +1,9 @@
 // One star forest between ranks 0 and 1, there and back: what sf_pingpong, sf_newpingpong,
-// sf_unpack and sf_scatter share. J. Zhang, R. Mills, B. Smith, ANL-20/XXXX, sections 5.1 and 5.2.
+// sf_unpack and sf_scatter share. Zhang, Mills and Smith 2020, sections 5.1 and 5.2.
 #pragma once
 
 #include "kernel.hpp"
+#include "star_forest/host_space.hpp"
 
 namespace halobench {
 
@@ -16,6 +17,7 @@ struct PairTest {
   bool local = false;        ///< rank 0 has leaves of its own, too
 };
 
-Kernel pair_kernel(const PairTest& test);
+/// Its arrays and buffers are in the space that `make_space` makes.
+Kernel pair_kernel(const PairTest& test, const SpaceMaker& make_space = make_host_space);
 
 }  // namespace halobench

@@ -1,9 +1,9 @@
 // The parts of a broadcast and the reduction that follows it, each by itself: what the split-phase
-// model is made from. J. Zhang, R. Mills, B. Smith, ANL-20/XXXX, section 6.
+// model is made from. Zhang, Mills and Smith 2020, section 6.
 #pragma once
 
-#include "mpi/star_forest.hpp"
-#include "record.hpp"
+#include "base/record.hpp"
+#include "star_forest/star_forest.hpp"
 
 namespace halobench {
 

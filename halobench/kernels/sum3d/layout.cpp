@@ -31,13 +31,8 @@ void parse_topology(const std::string& text, std::int64_t ranks, SumLayout& layo
   const auto topology = parse_extents(text);
   if (!topology) {
     problems.push_back({"topology", text, "give 1d, 2d, 3d, or ranks along x, y and z, as 4x3x2"});
-  } else if (volume(*topology) != ranks) {
-    const auto asked = volume(*topology);
-    problems.push_back({"topology", text,
-                        (asked ? std::to_string(*asked) : "more than 2^63") + " ranks are asked " +
-                            "for, there are " + std::to_string(ranks) +
-                            "; give numbers whose product is " + std::to_string(ranks) +
-                            ", or 1d, 2d, 3d"});
+  } else if (const auto wrong = other_ranks(*topology, ranks)) {
+    problems.push_back({"topology", text, *wrong + ", or 1d, 2d, 3d"});
   } else {
     layout.topology = *topology;
   }
@@ -46,7 +41,7 @@ void parse_topology(const std::string& text, std::int64_t ranks, SumLayout& layo
 }  // namespace
 
 std::array<Range, 3> SumLayout::block(std::int64_t rank) const {
-  const auto at = coordinates(topology, rank);
+  const auto at = RankGrid(topology).coordinates(rank);
   std::array<Range, 3> block;
   for (std::size_t i = 0; i < block.size(); ++i) {
     block[i] = share({0, size[i]}, topology[i], at[i]);

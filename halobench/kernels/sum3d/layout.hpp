@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "mpi/topology.hpp"
+#include "base/params.hpp"
+#include "mpi/rank_grid.hpp"
 #include "numerics/grid.hpp"
-#include "params.hpp"
 
 namespace halobench {
 

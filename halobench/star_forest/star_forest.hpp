@@ -1,6 +1,8 @@
 // Star forests: values that are copied from roots to leaves on any rank, and collected from leaves
-// to roots. J. Zhang et al., The PetscSF Scalable Communication Layer, 2021; J. Zhang, R. Mills,
-// B. Smith, ANL-20/XXXX, section 4.
+// to roots. J. Zhang et al., The PetscSF Scalable Communication Layer, 2021; section 4 of J. Zhang,
+// R. T. Mills, B. Smith, Evaluation of PETSc on a Heterogeneous Architecture, the OLCF Summit
+// System, Part II: Basic Communication Performance, Argonne National Laboratory, 2020
+// (papers/anl-petsc-summit-part2), which other files name by its authors and year.
 #pragma once
 
 #include <mpi.h>
@@ -13,9 +15,10 @@
 #include <vector>
 
 #include "mpi/communicator.hpp"
-#include "mpi/forest_edges.hpp"
-#include "mpi/host_space.hpp"
-#include "mpi/index_set.hpp"
+#include "star_forest/forest_edges.hpp"
+#include "star_forest/index_set.hpp"
+#include "star_forest/space.hpp"
+#include "star_forest/tag.hpp"
 
 namespace halobench {
 
@@ -51,11 +54,12 @@ struct Sent {
 /// Open MPI 4.1, a persistent send of 8 bytes over shared memory takes 0.7 us and MPI_Isend 0.4 us.
 class StarForest {
  public:
-  /// `roots`: how many this rank has, 0 to roots - 1. `edges[i]` is the root of leaf `leaves[i]`,
-  /// of leaf i where `leaves` is empty. Collective. Time grows with the edges of a rank, the number
-  /// of its neighbours and log(ranks); no memory grows with the number of ranks. Throws UsageError,
-  /// on every rank the same, where a root is not there or a leaf has two.
-  StarForest(const Communicator& comm, HostSpace space, std::int64_t roots,
+  /// `space` has the caller's arrays and all buffers. `roots`: how many this rank has, 0 to roots
+  /// - 1. `edges[i]` is the root of leaf `leaves[i]`, of leaf i where `leaves` is empty.
+  /// Collective. Time grows with the edges of a rank, the number of its neighbours and log(ranks);
+  /// no memory grows with the number of ranks. Throws UsageError, on every rank the same, where a
+  /// root is not there or a leaf has two.
+  StarForest(const Communicator& comm, Space& space, std::int64_t roots,
              std::span<const Root> edges, std::span<const std::int64_t> leaves = {});
   /// Completes what is in flight.
   ~StarForest();
@@ -102,8 +106,6 @@ class StarForest {
   };
   using Side = std::vector<Neighbour>;
 
-  enum class Way { to_leaves, to_roots };
-
   /// What begin() and end() must agree on.
   struct Transfer {
     Way way;
@@ -132,7 +134,7 @@ class StarForest {
   static Sent sent(const Side& side);
 
   Communicator comm_;  ///< of its own: its messages are nobody else's
-  HostSpace space_;
+  Space& space_;
   Side root_side_;              ///< ranks with leaves of this rank's roots
   Side leaf_side_;              ///< ranks with roots of this rank's leaves
   Route local_;                 ///< from roots to leaves of this rank

@@ -1,9 +1,12 @@
-#include "params.hpp"
+#include "base/params.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
+
+#include "base/as_size.hpp"
 
 namespace halobench {
 namespace {
@@ -190,10 +193,12 @@ Params::Params(std::vector<Parameter> declared, std::span<const std::string> arg
                std::vector<Problem>& problems, std::string folder)
     : declared_(std::move(declared)), folder_(std::move(folder)) {
   for (const auto& parameter : declared_) values_.push_back(parameter.fallback);
-  for (const auto& argument : arguments) set(argument, problems);
+  std::vector<std::string> given;
+  for (const auto& argument : arguments) set(argument, given, problems);
 }
 
-void Params::set(const std::string& argument, std::vector<Problem>& problems) {
+void Params::set(const std::string& argument, std::vector<std::string>& given,
+                 std::vector<Problem>& problems) {
   const auto equals = argument.find('=');
   const auto key = argument.substr(0, equals);
   const auto text = equals == std::string::npos ? std::string() : argument.substr(equals + 1);
@@ -202,11 +207,14 @@ void Params::set(const std::string& argument, std::vector<Problem>& problems) {
     std::vector<std::string> names;
     for (const auto& parameter : declared_) names.push_back(parameter.name);
     problems.push_back({key, text, "no such parameter; give key=value, known: " + join(names)});
+  } else if (std::ranges::count(given, key) > 0) {
+    problems.push_back({key, text, "given more than once; give one value"});
   } else if (const auto allowed = refuse(*found, text)) {
     problems.push_back({key, text, *allowed});
   } else {
-    values_[static_cast<std::size_t>(found - declared_.begin())] = text;
+    values_[as_size(found - declared_.begin())] = text;
   }
+  given.push_back(key);
 }
 
 const std::string& Params::value(std::string_view name, Parameter::Type type) const {
@@ -215,7 +223,7 @@ const std::string& Params::value(std::string_view name, Parameter::Type type) co
     throw std::logic_error("a kernel asks for a parameter that it did not declare: " +
                            std::string(name));
   }
-  return values_[static_cast<std::size_t>(found - declared_.begin())];
+  return values_[as_size(found - declared_.begin())];
 }
 
 std::int64_t Params::integer(std::string_view name) const {

@@ -1,18 +1,17 @@
-#include "mpi/forest_edges.hpp"
+#include "star_forest/forest_edges.hpp"
 
 #include <algorithm>
 #include <array>
 #include <unordered_map>
 
-#include "params.hpp"
+#include "base/as_size.hpp"
+#include "base/usage_error.hpp"
 
 namespace halobench {
 namespace {
 
-std::size_t place(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 std::int64_t leaf_of(std::span<const std::int64_t> leaves, std::int64_t edge) {
-  return leaves.empty() ? edge : leaves[place(edge)];
+  return leaves.empty() ? edge : leaves[as_size(edge)];
 }
 
 /// The number of each rank in the order in which ranks turn up. Most ranks have few neighbours:
@@ -51,7 +50,7 @@ std::string own_problem(const Communicator& comm, std::span<const Root> edges,
            " leaves and " + std::to_string(edges.size()) + " roots of leaves";
   }
   for (std::int64_t i = 0; i < edge_count; ++i) {
-    const auto& [rank, index] = edges[place(i)];
+    const auto& [rank, index] = edges[as_size(i)];
     if (rank < 0 || rank >= comm.size()) {
       return name(i) + ": its root is on rank " + std::to_string(rank) + "; there are ranks 0 to " +
              std::to_string(comm.size() - 1);
@@ -59,9 +58,9 @@ std::string own_problem(const Communicator& comm, std::span<const Root> edges,
     if (leaf_of(leaves, i) < 0) return name(i) + ": indices begin at 0";
   }
   if (leaves.empty() || std::ranges::is_sorted(leaves, std::less_equal{})) return {};
-  std::vector<bool> seen(place(std::ranges::max(leaves) + 1));
+  std::vector<bool> seen(as_size(std::ranges::max(leaves) + 1));
   for (std::int64_t i = 0; i < edge_count; ++i) {
-    const auto leaf = place(leaves[place(i)]);
+    const auto leaf = as_size(leaves[as_size(i)]);
     if (seen[leaf]) return name(i) + " is given twice; a leaf has one root";
     seen[leaf] = true;
   }
@@ -75,19 +74,19 @@ void throw_first(const Communicator& comm, const std::string& problem) {
   int length = static_cast<int>(problem.size());
   check(MPI_Bcast(&length, 1, MPI_INT, first, comm.handle()), "MPI_Bcast");
   std::string text = problem;
-  text.resize(place(length));
+  text.resize(as_size(length));
   check(MPI_Bcast(text.data(), length, MPI_CHAR, first, comm.handle()), "MPI_Bcast");
   throw UsageError("star forest: " + text);
 }
 
 std::string missing_root(const Communicator& comm, std::int64_t roots, std::span<const Root> edges,
                          std::span<const std::int64_t> leaves) {
-  std::vector<std::int64_t> there(place(comm.size()));
+  std::vector<std::int64_t> there(as_size(comm.size()));
   check(MPI_Allgather(&roots, 1, MPI_INT64_T, there.data(), 1, MPI_INT64_T, comm.handle()),
         "MPI_Allgather");
   for (std::int64_t i = 0; i < std::ssize(edges); ++i) {
-    const auto& [rank, index] = edges[place(i)];
-    const auto end = there[place(rank)];
+    const auto& [rank, index] = edges[as_size(i)];
+    const auto end = there[as_size(rank)];
     if (index >= 0 && index < end) continue;
     return "leaf " + std::to_string(leaf_of(leaves, i)) + " of rank " +
            std::to_string(comm.rank()) + ": its root is index " + std::to_string(index) +

@@ -1,8 +1,9 @@
-#include "mpi/index_set.hpp"
+#include "star_forest/index_set.hpp"
 
 #include <algorithm>
 #include <optional>
 
+#include "base/as_size.hpp"
 #include "machine/memory.hpp"
 
 namespace halobench {
@@ -11,8 +12,6 @@ namespace {
 constexpr std::int64_t least_box = 8;  ///< indices in a box, on average, that make boxes worth it
 constexpr std::int64_t enough_boxes = 64;  ///< to tell that they will be small
 constexpr std::size_t numbers_of_a_box = 6;
-
-std::size_t place(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// One index sequence seen from a position of it.
 struct Listed {
@@ -150,7 +149,7 @@ std::vector<std::int64_t> IndexSet::serialise(IndexSet set) {
 
 IndexSet IndexSet::deserialise(std::vector<std::int64_t> numbers) {
   IndexSet set;
-  const auto boxes = place(numbers.back());
+  const auto boxes = as_size(numbers.back());
   numbers.pop_back();
   for (std::size_t i = 0; i < boxes; ++i) {
     const auto* n = numbers.data() + i * numbers_of_a_box;
@@ -166,7 +165,7 @@ IndexSet IndexSet::deserialise(std::vector<std::int64_t> numbers) {
 
 Sequence::Sequence(const Scan& seen) : run_(seen.straight), start_(seen.start), count_(seen.count) {
   if (run_) return;
-  list_.reserve(place(count_) + 1);  // and what serialise() adds
+  list_.reserve(as_size(count_) + 1);  // and what serialise() adds
   wish_huge_pages(list_.data(), list_.capacity() * sizeof(std::int64_t));
 }
 

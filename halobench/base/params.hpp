@@ -5,26 +5,14 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "record.hpp"
+#include "base/record.hpp"
+#include "base/usage_error.hpp"
 
 namespace halobench {
-
-/// One thing a user must mend before the case can run.
-struct Problem {
-  std::string key;
-  std::string value;
-  std::string message;  ///< what is allowed, or what to do
-};
-
-/// Bad usage found after planning (exit code 2 on every rank).
-struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 /// A parameter that a kernel takes: its meaning, unit, default and what is allowed.
 struct Parameter {
@@ -49,8 +37,9 @@ using Choices = std::map<std::string, std::string, std::less<>>;
 /// What a user typed, checked against the declared parameters; missing ones take their defaults.
 class Params {
  public:
-  /// Parses `arguments` (each key=value). What is wrong is appended to `problems`, naming the valid
-  /// keys or values; the parameter concerned then keeps its default. `folder` has the files.
+  /// Parses `arguments` (each key=value, no key twice). What is wrong is appended to `problems`,
+  /// naming the valid keys or values; the parameter concerned then keeps its default, or the value
+  /// that it was given first. `folder` has the files.
   Params(std::vector<Parameter> declared, std::span<const std::string> arguments,
          std::vector<Problem>& problems, std::string folder = {});
 
@@ -71,7 +60,9 @@ class Params {
 
  private:
   const std::string& value(std::string_view name, Parameter::Type type) const;
-  void set(const std::string& argument, std::vector<Problem>& problems);
+  /// `given`: the keys of the arguments before it.
+  void set(const std::string& argument, std::vector<std::string>& given,
+           std::vector<Problem>& problems);
 
   std::vector<Parameter> declared_;
   std::vector<std::string> values_;

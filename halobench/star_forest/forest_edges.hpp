@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "mpi/communicator.hpp"
-#include "mpi/index_set.hpp"
+#include "star_forest/index_set.hpp"
 
 namespace halobench {
 

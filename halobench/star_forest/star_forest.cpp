@@ -1,4 +1,4 @@
-#include "mpi/star_forest.hpp"
+#include "star_forest/star_forest.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,45 +6,22 @@
 #include <stdexcept>
 #include <string>
 
-#include "mpi/sparse_exchange.hpp"
-#include "params.hpp"
+#include "base/as_size.hpp"
+#include "base/usage_error.hpp"
+#include "star_forest/sparse_exchange.hpp"
 
 namespace halobench {
 namespace {
 
-using Direction = HostSpace::Direction;
+using Direction = Space::Direction;
 
-constexpr int most_widths = 1024;  ///< told apart by a tag
 constexpr std::size_t most_idle_links = 32;
 constexpr std::int64_t agreed_operations = 2;  ///< the first ones of a forest
-
-std::size_t place(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 bool within(const IndexSet& set, std::int64_t end) {
   if (set.count == 0) return true;
   const auto [low, high] = set.bounds();
   return low >= 0 && high < end;
-}
-
-/// A tag says what a message carries, so that ranks notice where they begin different operations.
-int tag_of(int way, const Unit& unit, Operation operation) {
-  const auto width = static_cast<int>(unit.width() % most_widths);
-  return ((width * 3 + static_cast<int>(unit.type())) * 4 + static_cast<int>(operation)) * 2 + way;
-}
-
-/// What tag_of() says, in words.
-std::string said_by(int tag) {
-  constexpr std::array types{"double", "float", "int32"};
-  constexpr std::array operations{"replace", "sum", "min", "max"};
-  const auto pick = [&tag](int choices) {
-    const int chosen = tag % choices;
-    tag /= choices;
-    return static_cast<std::size_t>(chosen);
-  };
-  const std::string way = pick(2) == 0 ? "bcast" : "reduce";
-  const std::string operation = operations[pick(4)];
-  const std::string type = types[pick(3)];
-  return way + " of " + std::to_string(tag) + " " + type + " with " + operation;
 }
 
 const std::byte* at(const void* array, std::int64_t index, const Unit& unit) {
@@ -60,7 +37,7 @@ std::byte* at(void* array, std::int64_t index, const Unit& unit) {
 /// The buffers and requests of one operation in flight, kept for the next one like it.
 class StarForest::Link {
  public:
-  Link(const StarForest& forest, HostSpace& space, const Transfer& first)
+  Link(const StarForest& forest, Space& space, const Transfer& first)
       : comm_(forest.comm_.handle()),
         out_(first.way == Way::to_leaves ? forest.root_side_ : forest.leaf_side_),
         in_(first.way == Way::to_leaves ? forest.leaf_side_ : forest.root_side_),
@@ -102,7 +79,7 @@ class StarForest::Link {
   }
 
   /// `agree`: all ranks compare what they begin.
-  void begin(HostSpace& space, const Transfer& next, bool agree) {
+  void begin(Space& space, const Transfer& next, bool agree) {
     transfer = next;
     tag_ = tag_of(next);
     auto& meter = space.meter();
@@ -116,7 +93,7 @@ class StarForest::Link {
   }
 
   /// Messages are taken in the order of their ranks, so that sums are the same every time.
-  void end(HostSpace& space) {
+  void end(Space& space) {
     auto& meter = space.meter();
     for (std::size_t i = 0; i < in_.size(); ++i) {
       meter.part("wait", [&] { receive(i); });
@@ -129,7 +106,7 @@ class StarForest::Link {
   }
 
   /// Only that part, of an operation that has been run before.
-  void run_part(HostSpace& space, Part part, const Transfer& next) {
+  void run_part(Space& space, Part part, const Transfer& next) {
     tag_ = tag_of(next);
     if (part == Part::pack) pack(space, next);
     if (part == Part::messages) {
@@ -147,7 +124,7 @@ class StarForest::Link {
 
  private:
   static int tag_of(const Transfer& next) {
-    return halobench::tag_of(static_cast<int>(next.way), next.unit, next.operation);
+    return halobench::tag_of(next.way, next.unit, next.operation);
   }
 
   void start_receives() {
@@ -158,7 +135,7 @@ class StarForest::Link {
     }
   }
 
-  void pack(HostSpace& space, const Transfer& next) {
+  void pack(Space& space, const Transfer& next) {
     for (std::size_t i = 0; i < out_.size(); ++i) {
       if (packed_[i] == nullptr) continue;
       space.move(out_[i].packing, Direction::forth, next.from, packed_[i], unit_,
@@ -188,7 +165,7 @@ class StarForest::Link {
     check(code, "MPI_Wait");
   }
 
-  void unpack(HostSpace& space, const Transfer& next, std::size_t i) {
+  void unpack(Space& space, const Transfer& next, std::size_t i) {
     space.move(in_[i].packing, Direction::back, received_[i], next.to, unit_, next.operation);
   }
 
@@ -220,11 +197,11 @@ class StarForest::Link {
   int count(const IndexSet& set) const { return message_count(set.count * unit_.width()); }
 
   /// A place in `memory` for every neighbour whose message is not whole in the caller's own.
-  void lay_out(const Side& side, bool runs_whole, HostSpace& space, Buffer<std::byte>& memory,
+  void lay_out(const Side& side, bool runs_whole, Space& space, Buffer<std::byte>& memory,
                std::vector<std::byte*>& places) const {
     std::int64_t units = 0;
     for (const auto& neighbour : side) units += buffered(neighbour, runs_whole);
-    if (units > 0) memory = space.allocate(units * unit_.bytes());
+    if (units > 0) memory = space.allocate_bytes(units * unit_.bytes(), Pages::huge);
     auto* next = memory.data();
     for (const auto& neighbour : side) {
       const auto own = buffered(neighbour, runs_whole);
@@ -251,7 +228,7 @@ class StarForest::Link {
   MPI_Request agreement_ = MPI_REQUEST_NULL;
 };
 
-StarForest::StarForest(const Communicator& comm, HostSpace space, std::int64_t roots,
+StarForest::StarForest(const Communicator& comm, Space& space, std::int64_t roots,
                        std::span<const Root> edges, std::span<const std::int64_t> leaves)
     : comm_(comm.handle()), space_(space) {
   throw_first(comm_, own_problem(comm_, edges, leaves));
@@ -289,12 +266,12 @@ void StarForest::find_shared_root(std::int64_t roots) {
   for (const auto& neighbour : root_side_) sets.push_back(&neighbour.packing.from);
   std::erase_if(sets, [](const IndexSet* set) { return set->count == 0; });
   if (sets.size() > 1 || (sets.size() == 1 && !sets.front()->is_run())) {
-    std::vector<char> taken(place(roots));
+    std::vector<char> taken(as_size(roots));
     std::int64_t again = -1;  // without a branch, whose outcome nobody can guess
     for (const auto* set : sets) {
       set->for_each([&](std::int64_t root) {
-        again = taken[place(root)] != 0 ? root : again;
-        taken[place(root)] = 1;
+        again = taken[as_size(root)] != 0 ? root : again;
+        taken[as_size(root)] = 1;
       });
     }
     if (again >= 0) shared = {comm_.rank(), again};
@@ -347,8 +324,12 @@ void StarForest::scatter(const Transfer& transfer) {
 }
 
 void StarForest::run_part(Part part, const Transfer& transfer) {
-  if (part == Part::scatter) return scatter(transfer);
-  idle_link(transfer).run_part(space_, part, transfer);
+  if (part == Part::scatter) {
+    scatter(transfer);
+  } else {
+    idle_link(transfer).run_part(space_, part, transfer);
+  }
+  space_.synchronise();
 }
 
 void StarForest::run_bcast_part(Part part, const Unit& unit, const void* roots, void* leaves,

@@ -1,4 +1,4 @@
-#include "machine/simulation.hpp"
+#include "base/simulation.hpp"
 
 #include <mpi.h>
 

@@ -1,8 +1,9 @@
-#include "mpi/sparse_exchange.hpp"
+#include "star_forest/sparse_exchange.hpp"
 
 #include <algorithm>
 #include <array>
 
+#include "base/as_size.hpp"
 #include "machine/memory.hpp"
 
 namespace halobench {
@@ -21,9 +22,9 @@ void receive(const Communicator& comm, std::vector<Parcel>& received) {
   check(MPI_Get_count(&status, MPI_INT64_T, &count), "MPI_Get_count");
   Parcel& parcel = received.emplace_back();
   parcel.rank = status.MPI_SOURCE;
-  parcel.numbers.reserve(static_cast<std::size_t>(count));
+  parcel.numbers.reserve(as_size(count));
   wish_huge_pages(parcel.numbers.data(), parcel.numbers.capacity() * sizeof(std::int64_t));
-  parcel.numbers.resize(static_cast<std::size_t>(count));
+  parcel.numbers.resize(as_size(count));
   check(MPI_Recv(parcel.numbers.data(), count, MPI_INT64_T, parcel.rank, tag, comm.handle(),
                  MPI_STATUS_IGNORE),
         "MPI_Recv");

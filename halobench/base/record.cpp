@@ -1,4 +1,4 @@
-#include "record.hpp"
+#include "base/record.hpp"
 
 #include <array>
 #include <charconv>

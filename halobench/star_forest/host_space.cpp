@@ -1,8 +1,9 @@
-#include "mpi/host_space.hpp"
+#include "star_forest/host_space.hpp"
 
 #include <algorithm>
+#include <cstring>
 
-#include "machine/simulation.hpp"
+#include "base/simulation.hpp"
 #include "machine/streaming.hpp"
 
 namespace halobench {
@@ -154,13 +155,12 @@ Traffic traffic(const Ends& ends, const Unit& unit, Operation operation) {
 
 }  // namespace
 
-MPI_Datatype Unit::mpi_type() const {
-  if (type_ == Type::real64) return MPI_DOUBLE;
-  return type_ == Type::real32 ? MPI_FLOAT : MPI_INT32_T;
-}
-
 HostSpace::HostSpace(Meter& meter, Memory& memory, std::int64_t cached_bytes)
-    : meter_(&meter), memory_(&memory), cached_bytes_(cached_bytes), simulated_(simulated()) {}
+    : Space(meter), memory_(memory), cached_bytes_(cached_bytes), simulated_(simulated()) {}
+
+Buffer<std::byte> HostSpace::allocate_bytes(std::int64_t bytes, Pages pages) {
+  return memory_.allocate<std::byte>(bytes, pages);
+}
 
 void HostSpace::move(const Route& route, Direction direction, const void* from, void* to,
                      const Unit& unit, Operation operation) {
@@ -170,7 +170,19 @@ void HostSpace::move(const Route& route, Direction direction, const void* from, 
                            2 * route.from.count * unit.bytes() > cached_bytes_;
   const Ends ends{forth ? route.from : route.to, forth ? route.to : route.from, past_caches};
   if (!simulated_) return move_any(ends, from, to, unit, operation);
-  meter_->move(traffic(ends, unit, operation), [&] { move_any(ends, from, to, unit, operation); });
+  meter().move(traffic(ends, unit, operation), [&] { move_any(ends, from, to, unit, operation); });
+}
+
+void HostSpace::copy_in(const void* host, void* to, std::int64_t bytes) {
+  std::memcpy(to, host, as_size(bytes));
+}
+
+void HostSpace::copy_out(const void* from, void* host, std::int64_t bytes) {
+  std::memcpy(host, from, as_size(bytes));
+}
+
+std::unique_ptr<Space> make_host_space(Meter& meter, Memory& memory) {
+  return std::make_unique<HostSpace>(meter, memory);
 }
 
 }  // namespace halobench

@@ -9,7 +9,7 @@
 namespace halobench {
 
 /// start + i + strides[0] j + strides[1] k, for i, j, k below the extents, i fastest: a sub-box of
-/// a three-dimensional array (Zhang, Mills, Smith, ANL-20/XXXX, section 5.3). Strides may have
+/// a three-dimensional array (Zhang, Mills and Smith 2020, section 5.3). Strides may have
 /// either sign, or be 0.
 struct Box {
   std::int64_t start = 0;

@@ -1,0 +1,12 @@
+// sf_grid in any memory.
+#pragma once
+
+#include "kernel.hpp"
+#include "star_forest/host_space.hpp"
+
+namespace halobench {
+
+/// sf_grid with its arrays and buffers in the space that `make_space` makes.
+Kernel sf_grid_in(const SpaceMaker& make_space);
+
+}  // namespace halobench

@@ -1,0 +1,86 @@
+#include "mpi/rank_grid.hpp"
+
+#include <mpi.h>
+
+#include <charconv>
+#include <limits>
+#include <utility>
+
+namespace halobench {
+namespace {
+
+/// The smaller one of the two factors of `number` that are closest to each other.
+std::int64_t smaller_factor(std::int64_t number) {
+  std::int64_t factor = 1;
+  for (std::int64_t divisor = 1; divisor <= number / divisor; ++divisor) {
+    if (number % divisor == 0) factor = divisor;
+  }
+  return factor;
+}
+
+}  // namespace
+
+std::optional<Extents> parse_extents(std::string_view text) {
+  Extents extents{1, 1, 1};
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    const auto cross = text.find('x');
+    const auto number = text.substr(0, cross);
+    const auto [end, error] =
+        std::from_chars(number.data(), number.data() + number.size(), extents[i]);
+    if (error != std::errc{} || end != number.data() + number.size() || extents[i] < 1) {
+      return std::nullopt;
+    }
+    if (cross == std::string_view::npos) return extents;
+    text.remove_prefix(cross + 1);
+  }
+  return std::nullopt;
+}
+
+std::string to_string(const Extents& extents) {
+  return std::to_string(extents[0]) + "x" + std::to_string(extents[1]) + "x" +
+         std::to_string(extents[2]);
+}
+
+std::optional<std::int64_t> volume(const Extents& extents) {
+  std::int64_t product = 1;
+  for (const auto extent : extents) {
+    if (product > std::numeric_limits<std::int64_t>::max() / extent) return std::nullopt;
+    product *= extent;
+  }
+  return product;
+}
+
+std::optional<std::string> other_ranks(const Extents& asked, std::int64_t ranks) {
+  const auto product = volume(asked);
+  if (product == ranks) return std::nullopt;
+  return (product ? std::to_string(*product) : "more than 2^63") +
+         " ranks are asked for, there are " + std::to_string(ranks) +
+         "; give numbers whose product is " + std::to_string(ranks);
+}
+
+Extents most_even(std::int64_t ranks, int dimensions) {
+  Extents best{ranks, 1, 1};
+  if (dimensions == 1) return best;
+  const auto sum = [](const Extents& extents) { return extents[0] + extents[1] + extents[2]; };
+  for (std::int64_t z = 1; z <= (dimensions == 2 ? 1 : ranks / z / z); ++z) {
+    if (ranks % z != 0) continue;
+    const auto y = smaller_factor(ranks / z);
+    const Extents found{ranks / z / y, y, z};
+    if (y >= z && std::pair(sum(found), found[0]) < std::pair(sum(best), best[0])) best = found;
+  }
+  return best;
+}
+
+Extents RankGrid::coordinates(std::int64_t rank) const {
+  return {rank / (extents_[1] * extents_[2]), rank / extents_[2] % extents_[1], rank % extents_[2]};
+}
+
+int RankGrid::neighbour(std::int64_t rank, std::size_t axis, int step) const {
+  auto at = coordinates(rank);
+  at[axis] += step;
+  if (periodic_) at[axis] = (at[axis] + extents_[axis]) % extents_[axis];
+  if (at[axis] < 0 || at[axis] >= extents_[axis]) return MPI_PROC_NULL;
+  return static_cast<int>((at[0] * extents_[1] + at[1]) * extents_[2] + at[2]);
+}
+
+}  // namespace halobench

@@ -1,0 +1,39 @@
+// What is told of the last cache, by the system or in its place.
+#include <cstdlib>
+
+#include "base/usage_error.hpp"
+#include "expect.hpp"
+#include "machine/cache.hpp"
+
+using halobench::last_cache_bytes;
+using halobench::last_cache_share_bytes;
+
+namespace {
+
+constexpr const char* variable = "HALOBENCH_LAST_CACHE_BYTES";
+
+void the_system_tells_of_it() {
+  unsetenv(variable);
+  const auto bytes = last_cache_bytes();
+  const auto share = last_cache_share_bytes();
+  expect::is_true(bytes >= 0 && share >= 0 && share <= bytes, "a share is no more than the whole");
+  expect::equal(share > 0, bytes > 0);
+}
+
+void a_test_tells_another_size() {
+  setenv(variable, "503316480", 1);
+  expect::equal(last_cache_bytes(), 503316480);
+  expect::equal(last_cache_share_bytes(), 503316480);
+  for (const auto* wrong : {"", "1M", "-1", "x"}) {
+    setenv(variable, wrong, 1);
+    expect::throws<halobench::UsageError>([] { last_cache_bytes(); }, "give a whole number");
+  }
+}
+
+}  // namespace
+
+int main() {
+  the_system_tells_of_it();
+  a_test_tells_another_size();
+  return expect::exit_code();
+}
