@@ -223,7 +223,7 @@ class CxxTests:
             with self._copy.mutated(mutant):
                 built = self._build([mutant.program])
                 if built.code != 0:
-                    yield Verdict(mutant, UNFIT, f"does not build: {_end_of(built.output)}")
+                    yield Verdict(mutant, UNFIT, f"does not build: {_first_error(built.output)}")
                     continue
                 ended = self._test(mutant.test)
             if ended.code == 0:
@@ -239,6 +239,12 @@ class CxxTests:
     def _test(self, name: str) -> Ended:
         command = ["ctest", "--test-dir", "build", "--no-tests=error", "-R", f"^{name}$"]
         return run(command, self._copy.folder, LIMIT_S)
+
+
+def _first_error(output: str) -> str:
+    """What a compiler says is wrong."""
+    errors = (line for line in output.splitlines() if "error" in line)
+    return next(errors, _end_of(output))
 
 
 def _end_of(output: str) -> str:
