@@ -19,7 +19,7 @@ from statistics import median
 
 from turns import ROOT, write_page
 
-from haloscope.stats.estimates import compare, holm
+from haloscope.stats.two_samples import compare, holm
 
 EACH = 6
 """Launches of A, and of its twin: the fewest with which a family of three can be called."""

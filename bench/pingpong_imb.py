@@ -24,7 +24,8 @@ from turns import write_page
 from haloscope.quantities import size
 from haloscope.stats.estimates import Estimate, typical
 from haloscope.toolchains.build import build
-from haloscope.toolchains.launch import Launch, launch_command
+from haloscope.toolchains.job import Job
+from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.library import ensure
 
 LOG_SIZES = (3, 22)
@@ -37,7 +38,7 @@ Times = Mapping[int, float]
 def launched(program: list[str]) -> str:
     """One launch on two cores, bound as haloscope binds; what it printed."""
     toolchain = ensure("impi-devel")
-    argv, env = launch_command(toolchain, Launch(ranks=2), program)
+    argv, env = launch_command(toolchain, Job(ranks=2), program)
     env["LD_LIBRARY_PATH"] = f"{toolchain.prefix}/lib"  # IMB does not know where its library lies
     return subprocess.run(argv, env=env, capture_output=True, text=True, check=True).stdout
 

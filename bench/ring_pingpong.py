@@ -24,7 +24,8 @@ from turns import in_turn, write_page
 
 from haloscope.stats.estimates import Estimate, typical
 from haloscope.toolchains.build import build
-from haloscope.toolchains.launch import Launch, launch_command
+from haloscope.toolchains.job import Job
+from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.library import Toolchain, available, find
 
 BYTES = 8
@@ -38,7 +39,7 @@ Competitor = Callable[[], float]
 
 def launched(toolchain: Toolchain, program: list[str]) -> str:
     """One launch on two cores, bound as haloscope binds; what it printed."""
-    argv, env = launch_command(toolchain, Launch(ranks=2), program)
+    argv, env = launch_command(toolchain, Job(ranks=2), program)
     if toolchain.family == "impi":  # IMB does not know where its library lies
         env["LD_LIBRARY_PATH"] = f"{toolchain.prefix}/lib"
     return subprocess.run(argv, env=env, capture_output=True, text=True, check=True).stdout

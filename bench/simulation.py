@@ -21,17 +21,17 @@ from rich.console import Console
 from turns import kept, taken, write_page
 
 from haloscope.analysis.dossier import open_folder
+from haloscope.analysis.predictions import Errors, PredictedCell
 from haloscope.clusters import simgrid_files
 from haloscope.clusters.file import find
 from haloscope.clusters.schema import Cluster
 from haloscope.paths import cache_path
-from haloscope.predict.local_validation import errors as local_errors
 from haloscope.predict.local_validation import validate as validate_local
-from haloscope.predict.paper_validation import Cell, Errors, tables_of, validate
-from haloscope.run.places import SIMGRID, smpi
+from haloscope.predict.paper_validation import tables_of, validate
 from haloscope.run.progress import Teller
 from haloscope.study.case import Case, Layout
 from haloscope.toolchains import build
+from haloscope.toolchains.simgrid import SIMGRID, smpi
 
 MPI_ONLY, HYBRID, OLDER = (0.10, 0.35), (0.15, 0.50), (0.20, 0.60)
 """Median and worst absolute relative error to reach over the cells that were only predicted."""
@@ -79,10 +79,10 @@ def errors(of: Errors, median: str, most: str) -> str:
     """The figures of a line."""
     if of.median is None or of.worst is None:
         return f"0 | | {median} | | {most}"
-    return f"{of.cells} | {of.median:.1%} | {median} | {of.worst:.1%} | {most}"
+    return f"{of.number} | {of.median:.1%} | {median} | {of.worst:.1%} | {most}"
 
 
-def described(cell: Cell) -> str:
+def described(cell: PredictedCell) -> str:
     """A cell in words."""
     where = ", ".join(f"{key} = {value}" for key, value in cell.keys.items())
     return f"{where}: predicted {cell.predicted:.3g} s, published {cell.published:g} s"
@@ -101,13 +101,17 @@ def local(folder: Path) -> list[str]:
         "| kernel | times | median | aim | worst |",
         "|---|---|---|---|---|",
     ]
-    for kernel in dict.fromkeys(one.kernel for one in done.predictions):
-        own = [one for one in done.predictions if one.kernel == kernel]
-        middle, worst = local_errors(own)
-        lines.append(f"| {kernel} | {len(own)} | {middle:.1%} | {LOCAL_MEDIAN:.0%} | {worst:.1%} |")
-    middle, worst = local_errors(done.predictions)
-    number = len(done.predictions)
-    lines += [f"| both | {number} | {middle:.1%} | {LOCAL_MEDIAN:.0%} | {worst:.1%} |", ""]
+    kernels = dict.fromkeys(time.kernel for time in done.predictions)
+    parts = {
+        **{name: [t for t in done.predictions if t.kernel == name] for name in kernels},
+        "both": done.predictions,
+    }
+    for name, times in parts.items():
+        of = Errors.of(times)
+        lines.append(
+            f"| {name} | {of.number} | {of.median:.1%} | {LOCAL_MEDIAN:.0%} | {of.worst:.1%} |"
+        )
+    lines.append("")
     far = [one for one in done.predictions if abs(one.error) > 2 * LOCAL_MEDIAN]
     told = [f"- {one.kernel}, {one.what}: {one.error:+.0%}" for one in far]
     return [*lines, *([f"More than {2 * LOCAL_MEDIAN:.0%} off:", "", *told, ""] if far else [])]

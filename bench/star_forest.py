@@ -65,10 +65,11 @@ def build(folder: Path) -> tuple[Path, Path]:
 
 def printed(ranks: int, *command: object) -> Any:
     """One launch of a program, ours or the peer's, bound alike; the JSON that it prints."""
-    from haloscope.toolchains.launch import Launch, launch_command
+    from haloscope.toolchains.job import Job
+    from haloscope.toolchains.launch import launch_command
     from haloscope.toolchains.library import find
 
-    wanted = Launch(ranks=ranks, threads=1, oversubscribe=ranks > (os.cpu_count() or 1))
+    wanted = Job(ranks=ranks, threads=1, oversubscribe=ranks > (os.cpu_count() or 1))
     argv, env = launch_command(find("system"), wanted, [str(word) for word in command])
     done = subprocess.run(
         argv, env={**os.environ, **env}, capture_output=True, text=True, check=True

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import haloscope
+from haloscope.cli import COMMANDS
 
 SOURCE = Path(haloscope.__file__).parent
 FLOORS = (
@@ -23,6 +24,7 @@ FLOORS = (
 """Rooms, the lowest first: each may know those below it, and none on its own floor."""
 ANYONE = {"errors", "quantities", "paths"}
 """What rooms on the lowest floor may know, too."""
+COMMANDS_ROOM = "haloscope.commands"
 OUTSIDE = {"os", "shutil", "subprocess", "tempfile", "socket", "json", "csv", "tomllib", "psutil"}
 """Libraries that reach files, processes and this machine."""
 
@@ -33,11 +35,16 @@ def imported(path: Path, *, running: bool = False) -> Iterator[str]:
     for node in ast.walk(tree):
         if running and isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             node.body = []
+    yield from imports_of(tree)
+
+
+def imports_of(tree: ast.AST) -> Iterator[str]:
+    """The modules that a piece of a program imports."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module == "haloscope":
-            yield from (f"haloscope.{name.name}" for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module in ("haloscope", COMMANDS_ROOM):
+            yield from (f"{node.module}.{name.name}" for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
 
@@ -75,6 +82,38 @@ def test_beside_the_rooms_lies_what_anyone_may_import_and_the_command_line() -> 
 
     assert lying == ANYONE | {"cli", "__main__"}
     assert rooms == set().union(*FLOORS) - ANYONE
+
+
+def test_commands_know_no_other_command() -> None:
+    knowing = {
+        f"{name} imports {other}"
+        for name in COMMANDS
+        for other in imported(SOURCE / "commands" / f"{name}.py")
+        if other.removeprefix("haloscope.commands.") in COMMANDS
+    }
+
+    assert not knowing
+
+
+LATE = {
+    "commands/run.py": "haloscope.commands.conclusion",
+    "host/machine.py": "psutil",
+    "run/matrices.py": "numpy pymetis scipy.io scipy.sparse",
+    "toolchains/build.py": "cmake ninja",
+}
+"""Imported by the functions that use it: what few command lines need and takes long to import."""
+
+
+def test_imports_stand_at_the_top_but_of_what_is_heavy_and_seldom_needed() -> None:
+    late: dict[str, set[str]] = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        functions = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in (node for node in functions if isinstance(node, ast.FunctionDef)):
+            inside = set(imports_of(node))
+            if inside:
+                late.setdefault(str(path.relative_to(SOURCE)), set()).update(inside)
+
+    assert {path: " ".join(sorted(names)) for path, names in late.items()} == LATE
 
 
 PURE = ("stats", "models", "analysis", "report/tables", "report/figures", "report/findings")
@@ -115,3 +154,30 @@ def test_what_draws_computes_nothing() -> None:
 
     assert modules
     assert not computing
+
+
+REPORT = "haloscope.report"
+BESIDE = {
+    "tables": ("figures", "findings", "draw"),
+    "figures": ("tables", "findings", "draw"),
+    "findings": ("tables", "figures", "draw"),
+}
+"""What each of the three knows nothing of: they share analysis, and stand side by side."""
+DATA = {f"{REPORT}.tables.model"}
+"""What a table is as data, which anyone may know: a finding has the tones of its cells."""
+
+
+@pytest.mark.parametrize("kind", sorted(BESIDE))
+def test_tables_figures_and_findings_know_nothing_of_each_other(kind: str) -> None:
+    modules = sorted((SOURCE / "report" / kind).glob("*.py"))
+    others = tuple(f"{REPORT}.{other}" for other in BESIDE[kind])
+
+    knowing = {
+        f"{path.name}: {name}"
+        for path in modules
+        for name in imported(path)
+        if name.startswith(others) and name not in DATA
+    }
+
+    assert modules
+    assert not knowing

@@ -153,9 +153,11 @@ def test_memory_that_is_not_used_costs_nothing(smpi: None) -> None:
 def test_what_smpi_can_not_run_alone_answers_all_the_same(smpi: None) -> None:
     program = build.asked(BINARY)
     assert program != BINARY
-    plan = halobench.plan(program, "poisson_cg", {"n": 4, "exchange": "rma"}, ranks=5)
-    assert [problem.what for problem in plan.problems] == ["refused"]
-    assert halobench.plan(program, "poisson_cg", {"n": 64}, ranks=4).memory_bytes > 4 * 8 * 64**2
+    forecast = halobench.forecast(program, "poisson_cg", {"n": 4, "exchange": "rma"}, ranks=5)
+    assert [problem.what for problem in forecast.problems] == ["refused"]
+    assert (
+        halobench.forecast(program, "poisson_cg", {"n": 64}, ranks=4).memory_bytes > 4 * 8 * 64**2
+    )
 
 
 def test_every_kernel_has_a_golden_time() -> None:

@@ -11,26 +11,25 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from rich.console import Console
-
 from haloscope import __version__
 from haloscope.errors import UserError
 
-COMMANDS = (
-    "run",
-    "once",
-    "report",
-    "show",
-    "compare",
-    "list",
-    "describe",
-    "calibrate",
-    "doctor",
-    "toolchain",
-    "paper",
-    "validate",
-    "cluster",
-)
+COMMANDS = {
+    "run": "measure a study and report",
+    "once": "one case right now",
+    "report": "write the report of a result folder",
+    "show": "show the tables of a result folder",
+    "compare": "compare two result folders case by case",
+    "list": "the studies, kernels, papers and toolchains that are there",
+    "describe": "what a kernel does and the parameters it takes",
+    "calibrate": "measure this machine for the models",
+    "doctor": "what on this machine would spoil a measurement or a run, and the mend",
+    "toolchain": "the MPI libraries that are there; add one from PyPI, remove it",
+    "paper": "published tables: list them, show one",
+    "validate": "predict published tables by simulation, and show the errors",
+    "cluster": "what a cluster file says of a machine",
+}
+"""What `--help` says of each command: a module of `commands`, imported when it is named."""
 
 _DESCRIPTION = "A laboratory for the communication performance of parallel (MPI) programs."
 _EPILOG = """\
@@ -42,8 +41,8 @@ first steps:
 """
 
 
-def parser() -> argparse.ArgumentParser:
-    """The whole command line, subcommand by subcommand."""
+def parse(words: Sequence[str]) -> argparse.Namespace:
+    """The arguments on a command line, and as `execute` the function of its command."""
     top = argparse.ArgumentParser(
         prog="haloscope",
         description=_DESCRIPTION,
@@ -52,29 +51,39 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"haloscope {__version__}")
     subparsers = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name in COMMANDS:
-        import_module(f"haloscope.commands.{name}").add_parser(subparsers)
-    return top
+    named = next((word for word in words if not word.startswith("-")), None)
+    for name, summary in COMMANDS.items():
+        parser = subparsers.add_parser(
+            name, help=summary, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
+        if name == named:
+            command = import_module(f"haloscope.commands.{name}")
+            command.set_up(parser)
+            parser.set_defaults(execute=command.execute)
+    return top.parse_args(words)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command line; the exit code."""
-    errors = Console(stderr=True, highlight=False)
+def main(words: Sequence[str] | None = None) -> int:
+    """Run one command line, that of this process if none is given; the exit code."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does
     try:
-        arguments = parser().parse_args(argv)
+        arguments = parse(sys.argv[1:] if words is None else words)
         return int(arguments.execute(arguments))
     except UserError as error:
         for problem in error.problems:
-            errors.print(f"haloscope: {problem}", markup=False, soft_wrap=True)
+            _complain(str(problem))
         return 2
     except KeyboardInterrupt:
-        errors.print("haloscope: interrupted")
+        _complain("interrupted")
         return 130
     except BrokenPipeError:
         sys.stderr.close()
         return 0
     except OSError as error:  # of the files and programs of this machine: a full disk, no rights
         about = f"{error.filename}: " if error.filename else ""
-        errors.print(f"haloscope: {about}{error.strerror or error}", markup=False, soft_wrap=True)
+        _complain(f"{about}{error.strerror or error}")
         return 1
+
+
+def _complain(what: str) -> None:
+    print(f"haloscope: {what}", file=sys.stderr)

@@ -14,11 +14,13 @@ from cluster_files import described, quantity
 from haloscope.cli import main
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import schema, simgrid_files
-from haloscope.clusters.schema import Cluster, KernelRate, Level, Quantity
+from haloscope.clusters.schema import Cluster, KernelRate, NetworkLevel, Quantity
 from haloscope.clusters.sketch import drawing
 from haloscope.errors import UserError
-from haloscope.run.places import Simulated, place, smpi
+from haloscope.run.places import place
+from haloscope.run.simulated import SimulatedCluster
 from haloscope.study.case import Case, Layout
+from haloscope.toolchains.simgrid import smpi
 
 
 def case(kernel: str, **layout: Any) -> Case:
@@ -216,7 +218,7 @@ def test_memory_of_one_core_says_nothing_of_several() -> None:
 
 def test_a_network_too_large_to_simulate_is_named() -> None:
     """However few of its nodes a case takes, SimGrid has all of them."""
-    levels = (Level(children=1000), Level(children=201))
+    levels = (NetworkLevel(children=1000), NetworkLevel(children=201))
     few = described()
     assert few.network is not None
     network = few.network.model_copy(update={"levels": levels})
@@ -295,7 +297,7 @@ def test_every_cluster_file_can_be_simulated() -> None:
     assert {"stampede2", "tara"} <= set(cluster_file.ready())
     for name in cluster_file.ready():
         one = place(name)
-        assert isinstance(one, Simulated)
+        assert isinstance(one, SimulatedCluster)
         assert one.cluster.name == name
 
 

@@ -110,23 +110,23 @@ def test_describe_shows_every_parameter(haloscope: Run, capsys: pytest.CaptureFi
 )
 def test_what_a_parameter_may_be(parameter: dict[str, Any], words: str) -> None:
     from haloscope.commands.describe import allowed
-    from haloscope.run.halobench import Parameter
+    from haloscope.run.halobench import KernelParameter
 
     none: dict[str, Any] = {"minimum": None, "maximum": None, "choices": (), "unit": None}
     given = {"name": "x", "default": "1", "help": "a help", **none, **parameter}
-    assert allowed(Parameter(**given)).endswith(words)
+    assert allowed(KernelParameter(**given)).endswith(words)
 
 
 def test_every_type_of_a_parameter_has_words() -> None:
     from haloscope.commands.describe import allowed
-    from haloscope.run.halobench import Parameter
+    from haloscope.run.halobench import KernelParameter
 
     header = (Path(__file__).parents[2] / "halobench" / "base" / "params.hpp").read_text()
     (listed,) = re.findall(r"enum class Type \{ (.*?) \};", header)
     for kind in listed.split(", "):
         given: dict[str, Any] = {"type": kind, "choices": ("a",) if kind == "choice" else ()}
         none: dict[str, Any] = {"minimum": None, "maximum": None, "unit": None}
-        allowed(Parameter(name="x", default="1", help="", **none, **given))  # no error
+        allowed(KernelParameter(name="x", default="1", help="", **none, **given))  # no error
 
 
 def test_describe_names_the_nearest_kernel(haloscope: Run) -> None:

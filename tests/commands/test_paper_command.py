@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
-
 import pytest
 
-from haloscope.commands import paper as command
+from haloscope.cli import main
 from haloscope.papers import tables as papers
 from haloscope.paths import share
 
@@ -15,10 +13,7 @@ TARA = "hpcf-2010-6"
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    parser = argparse.ArgumentParser()
-    command.add_parser(parser.add_subparsers(required=True))
-    arguments = parser.parse_args(["paper", *words])
-    assert arguments.execute(arguments) == 0
+    assert main(["paper", *words]) == 0
     return capsys.readouterr().out
 
 

@@ -372,8 +372,7 @@ def test_a_request_to_end_is_an_interrupt(
         time.sleep(9)
         return 0
 
-    arguments = SimpleNamespace(parse_args=lambda _: SimpleNamespace(execute=ended))
-    monkeypatch.setattr(cli, "parser", lambda: arguments)
+    monkeypatch.setattr(cli, "parse", lambda _: SimpleNamespace(execute=ended))
     before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:
         assert cli.main([]) == 130

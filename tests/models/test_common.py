@@ -23,7 +23,7 @@ def fitted() -> Sequence[Model]:
     return (
         hockney.fit(data, intervals=few),
         piecewise_hockney.fit(data, intervals=few),
-        ring.fit(around, [ring.Level("intra_socket", 1, 12)], few),
+        ring.fit(around, [ring.RingLevel("intra_socket", 1, 12)], few),
     )
 
 

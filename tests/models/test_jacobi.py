@@ -7,7 +7,7 @@ from math import prod
 import pytest
 
 from haloscope.models import jacobi
-from haloscope.models.jacobi import Detailed, Exchanged, Sweep, Textbook, exchanged
+from haloscope.models.jacobi import Detailed, Exchanged, JacobiSweep, Textbook, exchanged
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import Scalar
 
@@ -40,7 +40,7 @@ def test_every_published_prediction(table: papers.PaperTable, row: dict[str, Sca
     model = Textbook(
         float(facts["serial_time_s"]) / prod(CUBE), (latency, latency), (bandwidth, bandwidth)
     )
-    sweep = Sweep(CUBE, grid(row))
+    sweep = JacobiSweep(CUBE, grid(row))
     found = jacobi.updates_per_s(sweep, model.seconds(sweep)) / 1e6
     printed = 0.01 if row["ranks"] == 1 else 0.001  # its last digit
     assert found == pytest.approx(float(str(row["model_mlups"])), abs=printed)
@@ -64,7 +64,7 @@ def detailed(**changes: object) -> Detailed:
 
 
 def test_ranks_that_fill_the_memory_wait_for_it() -> None:
-    alone, both = Sweep((10, 10, 10), (1, 1, 1)), Sweep((10, 10, 10), (2, 1, 1))
+    alone, both = JacobiSweep((10, 10, 10), (1, 1, 1)), JacobiSweep((10, 10, 10), (2, 1, 1))
     model = detailed(memory=lambda ranks: 24e9, message=(lambda size: 0.0, lambda size: 0.0))
     assert model.seconds(alone) == pytest.approx(1000e-9)
     copies = 8 * 800 / 12e9
@@ -73,7 +73,7 @@ def test_ranks_that_fill_the_memory_wait_for_it() -> None:
 
 def test_ranks_that_share_a_core_slow_all_by_their_number_over_the_gain() -> None:
     silent = (lambda size: 0.0, lambda size: 0.0)
-    full, one_more = Sweep((10, 10, 10), (4, 1, 1)), Sweep((10, 10, 10), (5, 1, 1))
+    full, one_more = JacobiSweep((10, 10, 10), (4, 1, 1)), JacobiSweep((10, 10, 10), (5, 1, 1))
     assert detailed(message=silent).seconds(full) == pytest.approx(1000e-9)
     assert detailed(message=silent).seconds(one_more) == pytest.approx(2000e-9)
     gain = detailed(message=silent, smt_gain=1.6)
@@ -82,38 +82,41 @@ def test_ranks_that_share_a_core_slow_all_by_their_number_over_the_gain() -> Non
 
 
 def test_each_axis_has_messages_of_its_size_and_place() -> None:
-    within = detailed().seconds(Sweep((10, 20, 30), (2, 1, 1)))
+    within = detailed().seconds(JacobiSweep((10, 20, 30), (2, 1, 1)))
     assert within == pytest.approx(6e-6 + 4 * (1e-6 + 4800 / 1e9), rel=1e-6)
-    between = detailed().seconds(Sweep((10, 20, 30), (2, 1, 1), nodes=2))
+    between = detailed().seconds(JacobiSweep((10, 20, 30), (2, 1, 1), nodes=2))
     assert between == pytest.approx(6e-6 + 2 * (1e-5 + 4800 / 1e10), rel=1e-6)
-    both = detailed().seconds(Sweep((10, 20, 30), (2, 1, 2), nodes=2))
+    both = detailed().seconds(JacobiSweep((10, 20, 30), (2, 1, 2), nodes=2))
     assert both == pytest.approx(between + 4 * (1e-6 + 1600 / 1e9), rel=1e-6)
 
 
 def test_which_axes_leave_the_node() -> None:
-    sweep = Sweep((1, 1, 1), (2, 2, 2), nodes=2)
+    sweep = JacobiSweep((1, 1, 1), (2, 2, 2), nodes=2)
     assert [sweep.between_nodes(axis) for axis in range(3)] == [True, False, False]
-    sweep = Sweep((1, 1, 1), (1, 3, 2), nodes=2)
+    sweep = JacobiSweep((1, 1, 1), (1, 3, 2), nodes=2)
     assert [sweep.between_nodes(axis) for axis in range(3)] == [False, True, True]
-    assert not Sweep((1, 1, 1), (4, 1, 1)).between_nodes(0)
+    assert not JacobiSweep((1, 1, 1), (4, 1, 1)).between_nodes(0)
 
 
 def test_overlap_hides_messages_behind_the_points_that_need_none() -> None:
-    shown = detailed().seconds(Sweep((10, 20, 30), (2, 1, 1)))
-    hidden = detailed().seconds(Sweep((10, 20, 30), (2, 1, 1), overlap=True))
+    shown = detailed().seconds(JacobiSweep((10, 20, 30), (2, 1, 1)))
+    hidden = detailed().seconds(JacobiSweep((10, 20, 30), (2, 1, 1), overlap=True))
     assert shown - hidden == pytest.approx(8 * 20 * 30 * 1e-9)
-    long = detailed(update_s=1e-6).seconds(Sweep((10, 20, 30), (2, 1, 1), overlap=True))
+    long = detailed(update_s=1e-6).seconds(JacobiSweep((10, 20, 30), (2, 1, 1), overlap=True))
     assert long == pytest.approx(6e-3, rel=1e-6)
 
 
 def test_layers_of_several_sweeps_travel_at_once() -> None:
-    one = detailed().seconds(Sweep((10, 20, 30), (2, 1, 1)))
-    four = detailed().seconds(Sweep((10, 20, 30), (2, 1, 1), depth=4))
+    one = detailed().seconds(JacobiSweep((10, 20, 30), (2, 1, 1)))
+    four = detailed().seconds(JacobiSweep((10, 20, 30), (2, 1, 1), depth=4))
     assert one - four == pytest.approx(4 * 1e-6 * 3 / 4, rel=1e-6)  # latencies are saved
 
 
 def test_residuals_and_range() -> None:
-    sweeps = {Sweep((10, 10, 10), (1, 1, 1)): 1.1e-6, Sweep((10, 10, 10), (1, 1, 2)): 2e-6}
+    sweeps = {
+        JacobiSweep((10, 10, 10), (1, 1, 1)): 1.1e-6,
+        JacobiSweep((10, 10, 10), (1, 1, 2)): 2e-6,
+    }
     checked = jacobi.check(Textbook(1e-9, (0, 0), (1e9, 1e9)), sweeps)
     assert checked.valid == (1, 2)
     assert checked.residuals.relative == pytest.approx([1 - 1 / 1.1, 1 - (1e-6 + 3.2e-6) / 2e-6])
@@ -124,20 +127,20 @@ def test_residuals_and_range() -> None:
 def test_one_rank_is_the_one_that_was_measured_though_it_beats_the_triad() -> None:
     """24 GB/s of a sweep where the triad has 20: the memory's curve is taken 1.2 times as high."""
     model = detailed(memory=lambda ranks: 20e9 if ranks == 1 else 30e9, cores=2)
-    assert model.seconds(Sweep((100, 100, 100), (1, 1, 1))) == pytest.approx(1e-3)
+    assert model.seconds(JacobiSweep((100, 100, 100), (1, 1, 1))) == pytest.approx(1e-3)
     shared = detailed(
         memory=lambda ranks: 20e9 if ranks == 1 else 30e9, cores=2, message=(zero, zero)
     )
     update_s = 24 / (1.2 * 30e9 / 2)
     copies_s = 8 * 8 * 100**2 / (1.2 * 30e9 / 2)
-    found = shared.seconds(Sweep((100, 100, 100), (2, 1, 1)))
+    found = shared.seconds(JacobiSweep((100, 100, 100), (2, 1, 1)))
     assert found == pytest.approx(update_s * 100**3 + copies_s)
 
 
 def test_a_rank_that_draws_less_than_the_triad_says_nothing_of_the_memory() -> None:
     model = detailed(memory=lambda ranks: 48e9, message=(zero, zero), cores=4)
-    alone = model.seconds(Sweep((100, 100, 100), (1, 1, 1)))
-    four = model.seconds(Sweep((100, 100, 100), (4, 1, 1)))
+    alone = model.seconds(JacobiSweep((100, 100, 100), (1, 1, 1)))
+    four = model.seconds(JacobiSweep((100, 100, 100), (4, 1, 1)))
     assert alone == pytest.approx(1e-3)
     assert four == pytest.approx(24 / 12e9 * 100**3 + 8 * 8 * 100**2 / 12e9)
 

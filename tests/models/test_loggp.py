@@ -84,7 +84,6 @@ def test_exact_measurements_give_exact_parameters() -> None:
 def test_predictions_follow_the_model() -> None:
     fit = loggp.fit(measured(), NONE)
     assert fit.predict([1, 1001]) == pytest.approx([1.25e-6, 1.35e-6])
-    assert fit.predict_gap([1, 1001]) == pytest.approx([0.6e-6, 0.7e-6])
     assert fit.predict(0) == fit.predict(1)
 
 

@@ -6,16 +6,20 @@ from model_data import Array, holds, launches
 
 from haloscope.models import ring
 from haloscope.models.intervals import Intervals
-from haloscope.models.ring import Level
+from haloscope.models.ring import RingLevel
 from haloscope.models.sweep import sweep
 from haloscope.papers import tables as papers
 
 RANKS = np.arange(1.0, 49.0)
 NONE = Intervals("none")
-THIN = (Level("intra_socket", 1, 12), Level("inter_socket", 13, 24), Level("inter_node", 25, 48))
+THIN = (
+    RingLevel("intra_socket", 1, 12),
+    RingLevel("inter_socket", 13, 24),
+    RingLevel("inter_node", 25, 48),
+)
 
 
-def published(node: str) -> tuple[tuple[Level, ...], Array, list[float]]:
+def published(node: str) -> tuple[tuple[RingLevel, ...], Array, list[float]]:
     """The levels of equation (1), a cycle's times with exactly its latencies, and these."""
     rows = [row for row in papers.load("orfeo-mpi-report").table("eq1").rows if row["node"] == node]
     levels, times_s, latencies_s = [], np.zeros(RANKS.size), []
@@ -24,7 +28,7 @@ def published(node: str) -> tuple[tuple[Level, ...], Array, list[float]]:
         assert isinstance(first, int)
         assert isinstance(last, int)
         assert isinstance(latency, float)
-        levels.append(Level(f"{node} {number}", first, last))
+        levels.append(RingLevel(f"{node} {number}", first, last))
         latencies_s.append(latency)
         within = (first <= RANKS) & (last >= RANKS)
         times_s[within] = 2e-7 * (number + 1) + 2 * latency * RANKS[within]
@@ -100,7 +104,9 @@ def test_a_negative_latency_is_shown_with_its_reason() -> None:
 def test_levels_that_overlap_are_refused() -> None:
     with pytest.raises(ValueError, match="overlapping"):
         ring.fit(
-            sweep([1, 2], [1e-6, 2e-6], joint=False), (Level("a", 1, 12), Level("b", 12, 24)), NONE
+            sweep([1, 2], [1e-6, 2e-6], joint=False),
+            (RingLevel("a", 1, 12), RingLevel("b", 12, 24)),
+            NONE,
         )
 
 

@@ -7,14 +7,14 @@ import pytest
 
 from haloscope.models import split_phase
 from haloscope.models.intervals import Intervals
-from haloscope.models.split_phase import Measurements, Neighbours, SplitPhase
+from haloscope.models.split_phase import Neighbours, PartTimes, SplitPhase
 from haloscope.models.sweep import Array
 
 SIZES: Array = np.exp2(np.arange(3, 23, dtype=np.float64))
 LAUNCHES = 7
 
 
-def made(*, overlap: bool = True, noise: float = 0.0) -> Measurements:
+def made(*, overlap: bool = True, noise: float = 0.0) -> PartTimes:
     """A machine whose parts are lines: alpha + bytes / bandwidth; scatter on n² bytes."""
     local = SIZES**2 / 64
     lines = {
@@ -34,10 +34,10 @@ def made(*, overlap: bool = True, noise: float = 0.0) -> Measurements:
     parts = {name: launches(a + b * x) for name, (a, b, x) in lines.items()}
     medians = {name: np.median(times, axis=0) for name, times in parts.items()}
     whole = launches(split_phase.compose(medians, overlap=overlap))
-    return Measurements(SIZES, local, whole, parts)
+    return PartTimes(SIZES, local, whole, parts)
 
 
-def fitted(data: Measurements) -> SplitPhase:
+def fitted(data: PartTimes) -> SplitPhase:
     return split_phase.fit(data, Intervals("none"))
 
 
@@ -88,7 +88,7 @@ def test_messages_and_scatter_may_change_places_more_than_once() -> None:
     parts = {**data.parts_s, "messages": np.full_like(data.whole_s, 1e-6)}
     for operation in ("bcast", "reduce"):
         parts[f"{operation} scatter"] = np.where(longer, 1e-6, 2e-7) + 0 * data.whole_s
-    model = fitted(Measurements(SIZES, SIZES, data.whole_s, parts))
+    model = fitted(PartTimes(SIZES, SIZES, data.whole_s, parts))
 
     first, second = model.crossings_bytes
     assert 8e3 < first < 1.7e4 and 6e4 < second < 1.4e5
@@ -98,7 +98,7 @@ def test_without_a_scatter_there_is_no_switch() -> None:
     data = made()
     none = {name: 0 * t if "scatter" in name else t for name, t in data.parts_s.items()}
 
-    assert fitted(Measurements(SIZES, 0 * SIZES, data.whole_s, none)).crossings_bytes == []
+    assert fitted(PartTimes(SIZES, 0 * SIZES, data.whole_s, none)).crossings_bytes == []
 
 
 @pytest.mark.parametrize(("overlap", "word"), [(True, "max"), (False, "sum")])
@@ -119,11 +119,11 @@ def test_intervals_hold_the_truth() -> None:
 def test_what_is_no_measurement_is_refused() -> None:
     data = made()
     with pytest.raises(ValueError, match="4 increasing sizes"):
-        Measurements(SIZES[:3], SIZES[:3], data.whole_s[:, :3], {})
+        PartTimes(SIZES[:3], SIZES[:3], data.whole_s[:, :3], {})
     with pytest.raises(ValueError, match="the parts of a step are messages, bcast pack"):
-        Measurements(SIZES, SIZES, data.whole_s, {"messages": data.whole_s})
+        PartTimes(SIZES, SIZES, data.whole_s, {"messages": data.whole_s})
     with pytest.raises(ValueError, match="one number >= 0"):
-        Measurements(SIZES, SIZES, -data.whole_s, data.parts_s)
+        PartTimes(SIZES, SIZES, -data.whole_s, data.parts_s)
 
 
 def test_gaps_between_neighbours_are_found() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from published import value as value_of
 
 from haloscope.papers import tables as papers
 
@@ -95,7 +96,7 @@ def test_cells(
     where: dict[str, papers.Scalar],
     value: papers.Value,
 ) -> None:
-    assert papers.load(paper).table(table_id).lookup(column, **where) == value
+    assert value_of(papers.load(paper).table(table_id), column, **where) == value
 
 
 @pytest.mark.parametrize(
@@ -106,8 +107,8 @@ def test_bandwidths_of_the_text_follow_from_the_pingpong(
     placement: str, gigabytes_per_s: float
 ) -> None:
     table = papers.load(SUMMIT).table("1")
-    start = number(table.lookup("latency_s", size_bytes=8, placement=placement))
-    total = number(table.lookup("latency_s", size_bytes=4 << 20, placement=placement))
+    start = number(value_of(table, "latency_s", size_bytes=8, placement=placement))
+    total = number(value_of(table, "latency_s", size_bytes=4 << 20, placement=placement))
     assert (4 << 20) / (total - start) / 1e9 == pytest.approx(gigabytes_per_s, abs=0.05)
 
 
@@ -172,14 +173,6 @@ def test_mapping_plans_keep_the_work_of_a_task() -> None:
     for table_id in ("1", "2", "3"):
         for row in mapping.table(table_id).rows:
             assert number(row["nodes"]) <= number(row["ranks"])
-
-
-def test_tables_by_kernel() -> None:
-    summit = papers.load(SUMMIT)
-    assert [table.id for table in summit.tables_with("latency_s", kernel="sf_unpack")] == ["3"]
-    assert [table.id for table in summit.tables_with(kernel="pingpong")] == ["1"]
-    orfeo = papers.load(ORFEO).tables_with("mlups", kernel="jacobi", node="THIN", ranks=12)
-    assert [table.id for table in orfeo] == ["VI", "VIII", "X"]
 
 
 def test_what_is_said_of_mappings_agrees_with_the_table() -> None:

@@ -9,8 +9,9 @@ import pytest
 from recorded import cases, pingpong, poisson
 from rich.console import Console
 
+from haloscope.analysis.predictions import Errors
 from haloscope.errors import UserError
-from haloscope.predict.local_validation import PREDICTED, STUDY, errors, predictions, validate
+from haloscope.predict.local_validation import PREDICTED, STUDY, predictions, validate
 from haloscope.records.folder import ResultFolder, SavedPlan
 from haloscope.records.record import append
 from haloscope.run.progress import Teller
@@ -32,7 +33,7 @@ def test_solves_are_compared_case_by_case_and_messages_size_by_size() -> None:
     messages = [one for one in found if one.kernel == "pingpong"]
     assert [one.error for one in solves] == pytest.approx([0.1])  # 1024 has no twin
     assert len(messages) == 24 and messages[0].what == "0 B"
-    assert errors(solves) == pytest.approx((0.1, 0.1))
+    assert Errors.of(solves).median == pytest.approx(0.1)
 
 
 def test_a_folder_of_another_study_is_refused(tmp_path: Path) -> None:

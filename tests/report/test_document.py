@@ -9,8 +9,7 @@ from recorded import MACHINE, bad, changed, poisson, quick, write_folder
 
 from haloscope.analysis.dossier import open_folder
 from haloscope.errors import UserError
-from haloscope.report import figures, tables
-from haloscope.report.document import LONG, TOPICS, Document, compose
+from haloscope.report.document import LONG, Document, compose
 
 STUDY = """
 title = "Two exchanges"
@@ -60,12 +59,6 @@ def test_a_table_of_many_rows_is_folded(tmp_path: Path) -> None:
         report = document(write_folder(tmp_path / str(len(raws)), raws))
         (summary,) = (table for table in report.tables if table.id == "summary")
         assert (len(summary.rows), summary.folded) == (len(raws), folded)
-
-
-def test_every_kind_of_table_and_figure_has_its_topic() -> None:
-    told = [kind for _, kinds in TOPICS.values() for kind in kinds]
-
-    assert sorted(told) == sorted({*tables.KINDS, *figures.KINDS})
 
 
 def test_the_study_chooses_tables_their_order_and_their_cases(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from recorded import MACHINE, Raw, bad, cases, pingpong, poisson, quick, stream
 
 from haloscope.papers import tables as papers
-from haloscope.report.findings.topics import findings
+from haloscope.report.findings import findings
 from haloscope.report.tables import Context
 
 

@@ -8,6 +8,7 @@ import pytest
 from recorded import Raw, cases, quick, record
 
 from haloscope.analysis.cases import label_of
+from haloscope.analysis.jacobi import operations_of_update
 from haloscope.papers import tables as papers
 from haloscope.report import figures, tables
 from haloscope.report.tables import Context
@@ -168,6 +169,24 @@ def test_the_roofline_has_memory_cache_and_variants() -> None:
     assert found["in the cache, 1 core"].marks[0].y == pytest.approx(12)
     assert found["memory, 1 core"].marks[0].y == pytest.approx(13 / 8, rel=0.1)
     assert found["memory, 1 core"].style == found["reached, 1 core"].style
+
+
+@pytest.mark.parametrize(("precision", "fits"), [("double", False), ("float", True)])
+def test_a_mesh_fits_in_the_cache_by_its_precision(precision: str, fits: bool) -> None:
+    """Two meshes of 140^3 values take 42 MiB or 21, beside a last cache of 32."""
+    raws = [*study(), sweeps((1, 1, 1), 2000.0, L=140, precision=precision)]
+    (figure,) = figures.build("roofline", cases(raws), context(raws))
+    (panel,) = figure.panels
+    assert isinstance(panel, figures.model.Lines)
+    assert ("in the cache, 1 core" in [curve.label for curve in panel.curves]) == fits
+
+
+def test_operations_of_an_update_are_those_that_the_kernel_declares() -> None:
+    """Also where several ghost layers have some points updated twice."""
+    own, twice = sweeps((1, 1, 1), 540.0), sweeps((2, 1, 1), 1000.0)
+    own["phases"][0]["flops"] *= 7 / 6
+    twice["phases"][0]["flops"] *= 1.3
+    assert operations_of_update(cases([own, twice])) == 7
 
 
 def solves(variant: str, ranks: int, seconds: float) -> Raw:

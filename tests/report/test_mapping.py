@@ -10,8 +10,8 @@ from recorded import cases, poisson
 from haloscope.papers import tables as papers
 from haloscope.report import figures, tables
 from haloscope.report.figures.model import Lines
-from haloscope.report.findings.mappings import headlines
-from haloscope.report.findings.topics import findings
+from haloscope.report.findings import findings
+from haloscope.report.findings.mappings import find
 from haloscope.report.tables import Context
 
 PAPER = papers.load("task-mapping-drop")
@@ -85,7 +85,8 @@ def test_the_figure_has_a_panel_for_each_kernel_relative_to_concentrated() -> No
 
 
 def simulated(*raws: dict[str, Any]) -> list[str]:
-    return list(headlines(cases([{**raw, "clock": "simulated"} for raw in raws]), seed=1))
+    measured = cases([{**raw, "clock": "simulated"} for raw in raws])
+    return [finding.text for finding in find(measured, Context(seed=1))]
 
 
 def test_the_fastest_pattern_and_mapping_are_named_with_what_others_take() -> None:
@@ -132,7 +133,7 @@ def test_ties_are_called_ties() -> None:
 
 def test_measured_times_are_told_apart_by_their_launches() -> None:
     raws = [run(8, 1, "concentrated", 1.0), run(8, 8, "distributed", 1.1)]
-    assert list(headlines(cases(raws), seed=1)) == [
+    assert [finding.text for finding in find(cases(raws), Context(seed=1))] == [
         "poisson_cg: with 8 tasks concentrated and distributed can't be told apart."
     ]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from made import build, launches, texts
 from recorded import bad, cases, changed, poisson
 
@@ -222,6 +224,22 @@ def test_clusters_of_another_mesh_are_read_off_the_published_grids() -> None:
     assert cell(table, "tara, InfiniBand QDR", "spread_s").text == "00:00:01"
     (finer,) = build("clusters", launches(2048, [2.0] * 3), shelf=papers.list_papers())
     assert cell(finer, "tara, InfiniBand QDR", "spread_s").text == "00:00:05"
+
+
+def test_clusters_has_the_mesh_and_the_nodes_of_the_published_table() -> None:
+    paper = papers.load(STAMPEDE)
+    years = paper.tables["5.1"]
+    rows = tuple({**row, "nodes": 16 if row["nodes"] == 32 else 1} for row in years.rows)
+    other = replace(years, rows=rows, facts={**years.facts, "n": 512})
+    shelf = [replace(paper, tables={**paper.tables, "5.1": other})]
+    raws = [*launches(512, [400.0] * 3), *launches(512, [20.0] * 3, nodes=16, ranks=16)]
+
+    (table,) = build("clusters", raws, shelf=shelf)
+
+    assert table.title == "Clusters through the years, N = 512"
+    assert [column.group for column in table.columns[1:]] == ["1 node"] * 2 + ["16 nodes"] * 2
+    assert cell(table, "this machine", "spread_s").text == "20.0 s"
+    assert build("clusters", raws, shelf=[]) == []
 
 
 def test_exchange_sets_every_exchange_against_blocking_and_tests_over_launches() -> None:

@@ -15,9 +15,9 @@ import pytest
 from recorded import bad, changed, poisson, quick, write_folder
 from rich.console import Console
 
-from haloscope.report import composed, summary, write_report
 from haloscope.report.draw.latex import escape
 from haloscope.report.draw.palette import INK, SERIES, dark_style
+from haloscope.report.writing import composed, summary, write_report
 
 AWKWARD = 'A & B <script>alert("1")</script> 100 % of $x_1$ {tilde~} \\ "quoted" # 雪'
 

@@ -12,7 +12,7 @@ from recorded import Raw, cases, pingpong, poisson
 from haloscope.analysis.published import Library
 from haloscope.papers import tables as papers
 from haloscope.report.context import Context
-from haloscope.report.findings.topics import findings
+from haloscope.report.findings import findings
 from haloscope.report.method import machine_facts, method
 
 

@@ -7,7 +7,7 @@ from haloscope.papers import tables as papers
 from haloscope.report import figures, tables
 from haloscope.report.draw.figures import draw
 from haloscope.report.figures.model import Gantt, Lines
-from haloscope.report.findings.topics import findings
+from haloscope.report.findings import findings
 from haloscope.report.tables import Context, Table
 
 SUMMIT = "anl-petsc-summit-part2"

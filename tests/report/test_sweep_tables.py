@@ -10,7 +10,7 @@ from made import build
 from recorded import MACHINE, Raw, bad, cases, pingpong, poisson, quick, stream
 
 from haloscope.analysis.sweeps import at_size, capacities, level_of, sweep
-from haloscope.report import tables
+from haloscope.study import kinds
 
 
 def point(size: int, times: list[float], bytes_: float, operation: str | None = None) -> Raw:
@@ -203,18 +203,10 @@ def test_summary_has_every_case_also_those_without_a_good_launch() -> None:
     assert [row[1].tone for row in short] == ["warning", "warning"]
 
 
-def test_every_kind_of_a_study_has_a_builder() -> None:
-    from haloscope.report.figures import KINDS as FIGURES
-    from haloscope.study.schema import FIGURE_KINDS, TABLE_KINDS
-
-    assert sorted(tables.KINDS) == sorted(TABLE_KINDS)
-    assert sorted(FIGURES) == sorted(FIGURE_KINDS)
-
-
 def test_every_kind_bears_records_that_all_failed() -> None:
     raws = [bad(raw, "failed", "no such file") for raw in quick()]
 
-    for kind in tables.KINDS:
+    for kind in kinds.tables():
         for table in build(kind, raws):
             values = [cell.value for row in table.rows for cell in row[table.stub :]]
             assert all(value is None or isinstance(value, str | int) for value in values), kind

@@ -9,7 +9,7 @@ from rich.console import Console
 from haloscope.report import tables as made
 from haloscope.report.document import Document
 from haloscope.report.draw.terminal import summary, tables
-from haloscope.report.findings.topics import Finding
+from haloscope.report.findings import Finding
 from haloscope.report.tables import Context
 
 

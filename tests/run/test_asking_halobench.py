@@ -8,6 +8,7 @@ import pytest
 
 from haloscope.errors import UserError
 from haloscope.run import halobench
+from haloscope.study.plan import Forecast
 
 ANSWERS: dict[str, dict[str, Any]] = {
     "--list": {"kernels": [{"name": "ring", "summary": "round it goes"}]},
@@ -65,13 +66,13 @@ def test_describe(binary: Path) -> None:
     )
 
 
-def test_plan_fills_in_the_parameters(binary: Path) -> None:
-    plan = halobench.plan(binary, "ring", {"n": 4}, ranks=2, threads=3)
-    assert plan == halobench.Plan({"n": 4, "way": "left"}, 4096, ())
+def test_a_forecast_fills_in_the_parameters(binary: Path) -> None:
+    forecast = halobench.forecast(binary, "ring", {"n": 4}, ranks=2, threads=3)
+    assert forecast == Forecast({"n": 4, "way": "left"}, 4096, ())
 
 
-def test_plan_has_every_problem(binary: Path) -> None:
-    problems = halobench.plan(binary, "ring", {"n": 0, "way": "up"}).problems
+def test_a_forecast_has_every_problem(binary: Path) -> None:
+    problems = halobench.forecast(binary, "ring", {"n": 0, "way": "up"}).problems
     assert [(each.where, each.mend) for each in problems] == [
         ("ring n=0", "give a whole number from 1 to 64"),
         ("ring way=up", "give one of left, right"),
@@ -87,7 +88,7 @@ def test_an_unknown_kernel_is_met_with_the_nearest_name_without_a_program() -> N
 
 def test_a_program_that_cannot_answer_is_named(binary: Path) -> None:
     with pytest.raises(UserError, match="--plan ring n=5 ranks=1 threads=1 ended with 3"):
-        halobench.plan(binary, "ring", {"n": 5})
+        halobench.forecast(binary, "ring", {"n": 5})
     binary.write_text("#!/bin/sh\necho 'libmpi.so.40: not found' >&2\nexit 127\n")
     with pytest.raises(UserError, match=r"libmpi.so.40: not found\n.*built again"):
         halobench.kernels(binary)

@@ -17,11 +17,11 @@ from fake_machine import FakeMachine, two_sockets
 from haloscope.commands import doctor as command
 from haloscope.host import machine
 from haloscope.run import doctor
-from haloscope.run.doctor import Finding, Patient
+from haloscope.run.doctor import CheckResult, Patient
 from haloscope.toolchains import library, pypi
 from haloscope.toolchains.library import Toolchain
 
-Check = Callable[[Patient], Finding]
+Check = Callable[[Patient], CheckResult]
 QUOTA = "sys/fs/cgroup/cpu.max"
 THP = "sys/kernel/mm/transparent_hugepage/enabled"
 CLOCK = "sys/devices/system/clocksource/clocksource0/current_clocksource"
@@ -67,9 +67,9 @@ def test_what_proc_and_sys_say(
     fake = two_sockets(tmp_path).write("proc/self/cgroup", "0::/").write(path, text)
     if check is doctor.check_threads_per_core and level == "ok":
         fake = FakeMachine(tmp_path / "plain").write(f"{CPU}/online", "0-3")
-    finding = check(Patient(fake.root))
-    assert finding.level == level
-    assert finding.level in ("ok", "note") or finding.mend
+    result = check(Patient(fake.root))
+    assert result.level == level
+    assert result.level in ("ok", "note") or result.mend
 
 
 @pytest.mark.parametrize(("busy", "level"), [(None, "note"), (0.9, "ok"), (1.1, "warn")])
@@ -78,8 +78,8 @@ def test_others_at_work(
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {*range(8)})
     monkeypatch.setattr(machine, "busy_processors", lambda _: busy)
-    finding = doctor.check_load(Patient(two_sockets(tmp_path).root))
-    assert finding.level == level
+    result = doctor.check_load(Patient(two_sockets(tmp_path).root))
+    assert result.level == level
 
 
 def test_one_core_and_a_part_of_the_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,9 +122,9 @@ def test_the_cache_must_be_writable(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_tuning_variables_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UCX_TLS", "tcp")
-    finding = doctor.check_tuning(Patient())
-    assert finding.level == "note"
-    assert "UCX_TLS" in finding.what
+    result = doctor.check_tuning(Patient())
+    assert result.level == "note"
+    assert "UCX_TLS" in result.what
 
 
 def test_python_without_an_installer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,16 +160,16 @@ def a_toolchain(tmp_path: Path, launcher: str = "exit 1", wrapper: str = 'c++ "$
 def test_the_compiler_is_tried(tmp_path: Path) -> None:
     assert doctor.check_compiler(a_toolchain(tmp_path)).level == "ok"
     too_old = a_toolchain(tmp_path, wrapper='echo "unknown option -std=c++20" >&2; exit 1')
-    finding = doctor.check_compiler(too_old)
-    assert finding.level == "fail"
-    assert "unknown option -std=c++20" in finding.what
+    result = doctor.check_compiler(too_old)
+    assert result.level == "fail"
+    assert "unknown option -std=c++20" in result.what
 
 
 def test_wrapper_and_launcher_of_two_libraries(tmp_path: Path) -> None:
     other = a_toolchain(tmp_path, wrapper='echo "#define OMPI_MAJOR_VERSION 4"')
-    finding = doctor.check_mpi(other)
-    assert finding.level == "fail"
-    assert "mpicxx in PATH is openmpi's, but mpirun is of X MPI 1.0" in finding.what
+    result = doctor.check_mpi(other)
+    assert result.level == "fail"
+    assert "mpicxx in PATH is openmpi's, but mpirun is of X MPI 1.0" in result.what
     same = a_toolchain(tmp_path, wrapper="echo '#define MPICH_VERSION \"4\"'")
     assert doctor.check_mpi(same).level == "ok"
 
@@ -178,11 +178,11 @@ def test_binding_is_tried(tmp_path: Path) -> None:
     assert doctor.check_binding(a_toolchain(tmp_path, LAUNCHER)).level == "ok"
     unbound = LAUNCHER.replace("i=0", "shift 3; i=0", 1)
     if len(machine.physical_cores()) > 1:
-        finding = doctor.check_binding(a_toolchain(tmp_path, unbound))
-        assert finding.level == "fail"
-        assert finding.what.startswith("asked for")
-    finding = doctor.check_binding(a_toolchain(tmp_path, "echo no slots >&2; exit 1"))
-    assert (finding.level, finding.what) == ("fail", "no slots")
+        result = doctor.check_binding(a_toolchain(tmp_path, unbound))
+        assert result.level == "fail"
+        assert result.what.startswith("asked for")
+    result = doctor.check_binding(a_toolchain(tmp_path, "echo no slots >&2; exit 1"))
+    assert (result.level, result.what) == ("fail", "no slots")
 
 
 def test_without_mpi_nothing_fails() -> None:
@@ -197,12 +197,12 @@ def test_every_check_is_listed() -> None:
 
 @pytest.mark.parametrize(("level", "code"), [("ok", 0), ("note", 0), ("warn", 0), ("fail", 1)])
 def test_the_command(
-    level: doctor.Level,
+    level: doctor.Severity,
     code: int,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    found = Finding("binding", level, "what [is] found", "do this")
+    found = CheckResult("binding", level, "what [is] found", "do this")
     monkeypatch.setattr(doctor, "CHECKS", (lambda patient: found,))
     monkeypatch.setattr(library, "available", list)
     assert command.execute(argparse.Namespace(json=False)) == code

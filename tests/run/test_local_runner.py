@@ -6,10 +6,10 @@ from fakes import MACHINE, FakeProgram, Laboratory
 from haloscope.records.record import Record
 from haloscope.run.runners.local import LocalRunner
 from haloscope.study.capacity import Site
-from haloscope.study.case import Job
+from haloscope.study.case import Launch
 from haloscope.study.plan import expand
 from haloscope.study.schema import Study
-from haloscope.toolchains.launch import Launch
+from haloscope.toolchains.job import Job
 
 
 def run(
@@ -24,7 +24,7 @@ def run(
     study = Study.model_validate({"title": "t", "timeout_s": timeout_s, "runs": runs})
     site = Site(1, 4, 4, 2**30, oversubscribe, ("fake",))
     (case,) = expand(study, site, FakeProgram()).cases
-    (record,) = LocalRunner(lab.session, lab.built).run([Job(case, 3)])
+    (record,) = LocalRunner(lab.facts, lab.built).run([Launch(case, 3)])
     Record.of(record)
     assert record["case"] == case.id
     return record
@@ -69,7 +69,7 @@ def test_a_good_record_has_everything(laboratory: Laboratory) -> None:
 def test_the_layout_is_asked_for_explicitly(laboratory: Laboratory) -> None:
     run(laboratory, {"ppn": 2, "threads": 2, "places": "threads", "bind": "spread"})
     assert laboratory.launches == [
-        Launch(ranks=2, threads=2, places="threads", bind="spread", oversubscribe=False)
+        Job(ranks=2, threads=2, places="threads", bind="spread", oversubscribe=False)
     ]
 
 

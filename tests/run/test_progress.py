@@ -8,61 +8,62 @@ from rich.console import Console
 
 from haloscope.run.progress import RunView, TimeLeft, duration
 from haloscope.study.capacity import Site
-from haloscope.study.case import Job
+from haloscope.study.case import Launch
 from haloscope.study.plan import expand
 from haloscope.study.schema import Study
 
 
-def jobs(*sizes: int, launches: int = 1) -> list[Job]:
+def launches(*sizes: int, launches: int = 1) -> list[Launch]:
     runs = [{"kernel": "fake", "params": {"n": list(sizes)}}]
     study = Study.model_validate({"title": "t", "launches": launches, "runs": runs})
     cases = expand(study, Site(1, 4, 4, 2**40), FakeProgram()).cases
-    return [Job(case, launch) for launch in range(launches) for case in cases]
+    return [Launch(case, launch) for launch in range(launches) for case in cases]
 
 
 def test_nothing_is_known_before_the_first_launch() -> None:
-    assert TimeLeft(jobs(8), {}).seconds() is None
+    assert TimeLeft(launches(8), {}).seconds() is None
 
 
 def test_earlier_walls_of_the_same_cases_are_used() -> None:
-    one, other = jobs(8, 16)
+    one, other = launches(8, 16)
     left = TimeLeft([one, other], {one.case.id: [1.0, 3.0], "some other": [100.0]})
     assert left.seconds() == pytest.approx(2.0 + 8.0)  # n = 16 needs four times the memory
 
 
 def test_a_case_that_is_much_larger_than_all_that_ended_leaves_the_time_open() -> None:
-    small, large = jobs(8, 80)  # a hundred times the memory
+    small, large = launches(8, 80)  # a hundred times the memory
     left = TimeLeft([small, large], {})
     left.ended(small, 1.0)
     assert left.seconds() is None
 
 
 def test_walls_are_learned_while_jobs_end() -> None:
-    first, *others = jobs(8, 16, 24, launches=2)
+    first, *others = launches(8, 16, 24, launches=2)
     left = TimeLeft([first, *others], {})
     left.ended(first, 1.0)
     assert left.seconds() == pytest.approx(4 + 9 + 1 + 4 + 9)
     left.ended(others[0], 2.0)
     assert left.seconds() == pytest.approx(4.5 + 1 + 2 + 4.5)
-    for job in others[1:]:
-        left.ended(job, 5.0)
+    for launch in others[1:]:
+        left.ended(launch, 5.0)
     assert left.seconds() == 0
 
 
 def test_another_way_of_messages_tells_nothing() -> None:
     one, other = (
-        replace(job.case, transport=way) for job, way in zip(jobs(8, 16), "ab", strict=True)
+        replace(launch.case, transport=way)
+        for launch, way in zip(launches(8, 16), "ab", strict=True)
     )
-    left = TimeLeft([Job(one, 0), Job(other, 0)], {})
-    left.ended(Job(one, 0), 30.0)
+    left = TimeLeft([Launch(one, 0), Launch(other, 0)], {})
+    left.ended(Launch(one, 0), 30.0)
     assert left.seconds() is None
-    left = TimeLeft([Job(one, 0), Job(other, 0)], {other.id: [2.0]})
-    left.ended(Job(one, 0), 30.0)
+    left = TimeLeft([Launch(one, 0), Launch(other, 0)], {other.id: [2.0]})
+    left.ended(Launch(one, 0), 30.0)
     assert left.seconds() == 2.0
 
 
 def test_a_cap_on_time_and_cases_that_stopped_shorten_what_is_left() -> None:
-    todo = jobs(8, launches=10)
+    todo = launches(8, launches=10)
     left = TimeLeft(todo, {}, most_s=12.0)
     left.ended(todo[0], 5.0)
     assert left.seconds() == 12.0  # not 45
@@ -93,14 +94,14 @@ def test_plain_lines_where_nothing_can_be_drawn(
     monkeypatch.setenv("TERM", "dumb")
     out = io.StringIO()
     console = Console(file=out, width=40, force_terminal=terminal == "dumb", color_system=None)
-    todo = jobs(8, 16)
+    todo = launches(8, 16)
     outcomes: list[dict[str, Any]] = [
         {"outcome": "ok", "reason": None, "wall_s": 1.0},
         {"outcome": "failed", "reason": "exit code 3", "wall_s": 0.5},
     ]
     with RunView(console, todo, {}) as view:
-        for job, record in zip(view.watch(todo), outcomes, strict=True):
-            view.ended(job, record)
+        for launch, record in zip(view.watch(todo), outcomes, strict=True):
+            view.ended(launch, record)
     assert out.getvalue().splitlines() == [
         "[1/2] fake n=8, 1 rank, system: 1.00 s  about 4 s left",
         "[2/2] failed: fake n=16, 1 rank, system: exit code 3  about 0 s left",
@@ -109,13 +110,13 @@ def test_plain_lines_where_nothing_can_be_drawn(
 
 def test_a_bar_in_a_terminal_shows_what_runs_and_leaves_only_problems() -> None:
     out = io.StringIO()
-    (job,) = todo = jobs(8)
+    (launch,) = todo = launches(8)
     console = Console(
         file=out, width=100, force_terminal=True, force_interactive=True, color_system=None
     )
     with RunView(console, todo, {}) as view:
-        assert list(view.watch(todo)) == [job]
-        view.ended(job, {"outcome": "wrong", "reason": "error 0.5", "wall_s": 1.0})
+        assert list(view.watch(todo)) == [launch]
+        view.ended(launch, {"outcome": "wrong", "reason": "error 0.5", "wall_s": 1.0})
     shown = out.getvalue()
     assert "[1/1] wrong: fake n=8, 1 rank, system: error 0.5" in shown
     assert "0/1" in shown and "fake n=8, 1 rank" in shown

@@ -11,18 +11,19 @@ from typing import Any
 
 import pytest
 from cluster_files import described
+from record_page import unknown
 from simulated_build import BINARY
 
 from haloscope.clusters.file import find
 from haloscope.clusters.schema import Algorithm
 from haloscope.clusters.smpi_collectives import ALGORITHMS, SELECTOR
-from haloscope.run.places import smpi as found_smpi
-from haloscope.run.runners.base import Session
+from haloscope.records.maker import CampaignFacts
 from haloscope.run.runners.local import Built
 from haloscope.run.runners.simgrid import SimgridRunner
-from haloscope.study.case import Case, Job, Layout
+from haloscope.study.case import Case, Launch, Layout
+from haloscope.toolchains.simgrid import smpi as found_smpi
 
-SESSION = Session("a study", 1, {"host": "tiny", "cores": 4}, "0", None)
+SESSION = CampaignFacts("a study", 1, {"host": "tiny", "cores": 4}, "0", None)
 PARAMS: dict[str, Any] = {"iterations": 0, "tolerance": 1e-6, "rhs": "paper", "repetitions": 1}
 
 
@@ -32,8 +33,8 @@ def runner(cache: Path, **changes: Any) -> SimgridRunner:
     return SimgridRunner(SESSION, built, described(), cache, **options)
 
 
-def job(nodes: int = 2, ppn: int = 2, **given: Any) -> Job:
-    return Job(
+def launch(nodes: int = 2, ppn: int = 2, **given: Any) -> Launch:
+    return Launch(
         Case(
             kernel="poisson_cg",
             given=given,
@@ -64,10 +65,11 @@ def test_what_is_passed_over_takes_what_it_takes_with_its_arithmetic(
     tmp_path: Path, given: dict[str, Any], simulated: int, error: float
 ) -> None:
     """What a solve does once is not multiplied; what it does once in a while is among the rest."""
-    one = job(n=256, **given).case
-    (short,) = runner(tmp_path).run([Job(one, 0)])
-    (whole,) = runner(tmp_path).run([Job(replace(one, execute=True), 0)])
+    one = launch(n=256, **given).case
+    (short,) = runner(tmp_path).run([Launch(one, 0)])
+    (whole,) = runner(tmp_path).run([Launch(replace(one, execute=True), 0)])
     assert (short["outcome"], short["clock"]) == ("ok", "simulated"), short
+    assert unknown(short) == []
     assert short["params"]["iterations"] == 0
     told, of_whole = short["simulation"], whole["simulation"]
     assert (told["iterations"], told["of_iterations"], told["verified"]) == (simulated, 387, False)
@@ -84,8 +86,8 @@ def test_what_is_passed_over_takes_what_it_takes_with_its_arithmetic(
 
 @pytest.mark.usefixtures("smpi")
 def test_iterations_that_are_asked_for_are_passed_over_too(tmp_path: Path) -> None:
-    jobs = [job(n=256, iterations=count) for count in (20, 40, 60, 80)]
-    found = {r["params"]["iterations"]: r for r in runner(tmp_path).run(jobs)}
+    launches = [launch(n=256, iterations=count) for count in (20, 40, 60, 80)]
+    found = {r["params"]["iterations"]: r for r in runner(tmp_path).run(launches)}
     times = {count: record["times_s"][0] for count, record in found.items()}
     assert times[80] - times[60] == pytest.approx(times[60] - times[40], rel=1e-5)
     assert times[40] == pytest.approx(2 * times[20], rel=0.05)
@@ -97,7 +99,7 @@ def test_iterations_that_are_asked_for_are_passed_over_too(tmp_path: Path) -> No
 
 @pytest.mark.usefixtures("smpi")
 def test_what_is_not_known_is_solved_and_verified(tmp_path: Path) -> None:
-    (record,) = runner(tmp_path).run([job(n=20)])
+    (record,) = runner(tmp_path).run([launch(n=20)])
     assert record["outcome"] == "ok", record
     assert record["simulation"]["verified"] is True
     assert record["result"]["error_max"] < 0.01
@@ -107,9 +109,9 @@ def test_what_is_not_known_is_solved_and_verified(tmp_path: Path) -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_what_is_asked_for_is_solved_to_its_end_and_verified(tmp_path: Path, threads: int) -> None:
     """Threads are in the node model alone: one does their arithmetic."""
-    one = replace(job(n=256).case, layout=Layout(2, 2, threads))
-    (short,) = runner(tmp_path).run([Job(one, 0)])
-    (whole,) = runner(tmp_path).run([Job(replace(one, execute=True), 0)])
+    one = replace(launch(n=256).case, layout=Layout(2, 2, threads))
+    (short,) = runner(tmp_path).run([Launch(one, 0)])
+    (whole,) = runner(tmp_path).run([Launch(replace(one, execute=True), 0)])
     assert (short["simulation"]["verified"], whole["simulation"]["verified"]) == (False, True)
     assert short["result"]["error_max"] is None
     assert whole["result"]["error_max"] < 1e-4
@@ -123,18 +125,18 @@ def test_what_is_asked_for_is_solved_to_its_end_and_verified(tmp_path: Path, thr
 @pytest.mark.parametrize("asked", [True, False])
 def test_too_few_iterations_are_a_wrong_answer(tmp_path: Path, asked: bool) -> None:
     """Whether the arithmetic was asked for or not."""
-    one = job(n=64, max_iterations=5).case
-    (record,) = runner(tmp_path).run([Job(replace(one, execute=asked), 0)])
+    one = launch(n=64, max_iterations=5).case
+    (record,) = runner(tmp_path).run([Launch(replace(one, execute=asked), 0)])
     assert (record["outcome"], record["simulation"]["verified"]) == ("wrong", True)
     assert "5 iterations" in record["reason"]
 
 
 @pytest.mark.usefixtures("smpi")
 def test_results_with_and_without_arithmetic_are_kept_apart(tmp_path: Path) -> None:
-    one = replace(job().case, kernel="ring", params={"repetitions": 1})
+    one = replace(launch().case, kernel="ring", params={"repetitions": 1})
     for execute in (False, True):
         for cached in (False, True):
-            (record,) = runner(tmp_path).run([Job(replace(one, execute=execute), 0)])
+            (record,) = runner(tmp_path).run([Launch(replace(one, execute=execute), 0)])
             told = record["simulation"]
             assert (told["verified"], told["cached"]) == (execute, cached)
             assert record["outcome"] == "ok", record
@@ -154,8 +156,8 @@ def test_arrays_of_those_side_by_side_fit_in_memory(
     tmp_path: Path, memory_bytes: int, execute: bool, alone: bool
 ) -> None:
     """Folded ones take none. What takes all of it by itself is simulated by itself."""
-    cases = [replace(job(n=n).case, memory_bytes=1000, execute=execute) for n in (64, 65)]
-    found = list(runner(tmp_path, memory_bytes=memory_bytes).run([Job(one, 0) for one in cases]))
+    cases = [replace(launch(n=n).case, memory_bytes=1000, execute=execute) for n in (64, 65)]
+    found = list(runner(tmp_path, memory_bytes=memory_bytes).run([Launch(one, 0) for one in cases]))
     first, second = sorted(found, key=lambda record: record["started"])
     assert [first["outcome"], second["outcome"]] == ["ok", "ok"]
     assert (second["started"] >= first["ended"]) == alone
@@ -163,29 +165,29 @@ def test_arrays_of_those_side_by_side_fit_in_memory(
 
 @pytest.mark.usefixtures("smpi")
 def test_a_second_run_comes_from_the_cache_and_is_the_same(tmp_path: Path) -> None:
-    (first,) = runner(tmp_path).run([job(n=64)])
-    (second,) = runner(tmp_path).run([job(n=64)])
+    (first,) = runner(tmp_path).run([launch(n=64)])
+    (second,) = runner(tmp_path).run([launch(n=64)])
     assert (first["simulation"]["cached"], second["simulation"]["cached"]) == (False, True)
     assert second["times_s"] == first["times_s"]
     assert second["phases"] == first["phases"]
     assert second["command"] == first["command"]
     assert "platform.xml" in first["command"], "as in the folder that --keep gives"
-    (other,) = runner(tmp_path).run([job(n=64, exchange="blocking")])
+    (other,) = runner(tmp_path).run([launch(n=64, exchange="blocking")])
     assert other["simulation"]["cached"] is False
 
 
 @pytest.mark.usefixtures("smpi")
 def test_one_that_takes_too_long_does_not_stop_the_others(tmp_path: Path) -> None:
-    slow = job(n=2048, rhs="random")  # its count is not known: all of it is computed
-    slow = Job(Case(**{**vars(slow.case), "timeout_s": 1.0}), 0)
-    found = {record["outcome"]: record for record in runner(tmp_path).run([slow, job(n=64)])}
+    slow = launch(n=2048, rhs="random")  # its count is not known: all of it is computed
+    slow = Launch(Case(**{**vars(slow.case), "timeout_s": 1.0}), 0)
+    found = {record["outcome"]: record for record in runner(tmp_path).run([slow, launch(n=64)])}
     assert set(found) == {"ok", "timeout"}
     assert found["timeout"]["reason"] == "no end within 1 s of simulating"
 
 
 @pytest.mark.usefixtures("smpi")
 def test_what_a_study_gives_is_shortened_too(tmp_path: Path) -> None:
-    plain, given = job(n=256), job(n=256, iterations=0, repetitions=3)
+    plain, given = launch(n=256), launch(n=256, iterations=0, repetitions=3)
     first, second = sorted(runner(tmp_path).run([plain, given]), key=lambda r: r["case"])
     assert first["outcome"] == second["outcome"] == "ok", (first, second)
     assert len(first["times_s"]) == len(second["times_s"]) == 1
@@ -195,7 +197,7 @@ def test_what_a_study_gives_is_shortened_too(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("smpi")
 def test_files_can_be_kept(tmp_path: Path) -> None:
     """Whether the case was simulated before or not; run.sh simulates it again."""
-    one = job(n=64)
+    one = launch(n=64)
     (first,) = runner(tmp_path / "cache").run([one])
     (again,) = runner(tmp_path / "cache", keep=tmp_path / "kept").run([one])
     assert again["simulation"]["cached"] is True
@@ -214,7 +216,7 @@ def test_files_can_be_kept(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("smpi")
 def test_what_is_absent_is_a_record(tmp_path: Path) -> None:
-    absent = Job(Case(**{**vars(job(n=64).case), "absent": "no such placement"}), 0)
+    absent = Launch(Case(**{**vars(launch(n=64).case), "absent": "no such placement"}), 0)
     (record,) = runner(tmp_path).run([absent])
     assert (record["outcome"], record["reason"]) == ("absent", "no such placement")
     assert record["clock"] == "simulated"
@@ -223,7 +225,7 @@ def test_what_is_absent_is_a_record(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("smpi")
 def test_a_variant_that_the_cluster_has_no_rate_of_is_a_record_too(tmp_path: Path) -> None:
     changes = {"kernel": "jacobi3d", "params": {"variant": "temporal"}, "absent": "no rate"}
-    absent = Job(Case(**{**vars(job(n=64).case), **changes}), 0)
+    absent = Launch(Case(**{**vars(launch(n=64).case), **changes}), 0)
     (record,) = replace(runner(tmp_path), cluster=find("orfeo-thin")).run([absent])
     assert (record["outcome"], record["reason"]) == ("absent", "no rate")
 
@@ -266,7 +268,7 @@ def test_ranks_that_wait_for_ever_and_lack_of_memory_are_told_apart(
     tmp_path: Path, body: str, reason: str
 ) -> None:
     one = replace(runner(tmp_path), built=program(tmp_path, body))
-    (record,) = one.run([job(n=64)])
+    (record,) = one.run([launch(n=64)])
     assert record["outcome"] == "failed"
     assert re.match(reason, record["reason"]), record
     assert "their arrays are" not in record["reason"]  # they are folded
@@ -275,8 +277,8 @@ def test_ranks_that_wait_for_ever_and_lack_of_memory_are_told_apart(
 @pytest.mark.usefixtures("smpi")
 def test_arrays_that_need_too_much_memory_are_told_with_their_size(tmp_path: Path) -> None:
     one = replace(runner(tmp_path), built=program(tmp_path, "raise(SIGKILL);"))
-    asked = replace(job(n=64).case, execute=True, memory_bytes=2**40)
-    (record,) = one.run([Job(asked, 0)])
+    asked = replace(launch(n=64).case, execute=True, memory_bytes=2**40)
+    (record,) = one.run([Launch(asked, 0)])
     assert "wanted more: their arrays are 1024 GiB; simulate fewer" in record["reason"]
 
 
@@ -288,7 +290,7 @@ def test_what_simgrid_refuses_is_told_in_its_words(tmp_path: Path) -> None:
     mpi = cluster.mpi.model_copy(update={"collectives": {"allreduce": magic}})
     odd = cluster.model_copy(update={"mpi": mpi})
     one = replace(runner(tmp_path), built=program(tmp_path, ""), cluster=odd)
-    (record,) = one.run([job(n=64)])
+    (record,) = one.run([launch(n=64)])
     assert record["outcome"] == "failed"
     assert record["reason"].startswith(
         "SimGrid: Collective 'allreduce' has no algorithm 'magic'! Valid algorithms: default, lr,"
@@ -306,15 +308,15 @@ def test_simgrid_has_the_algorithms_that_cluster_files_may_name(
     mpi = cluster.mpi.model_copy(update={"collectives": {operation: magic}})
     odd = cluster.model_copy(update={"mpi": mpi})
     one = replace(runner(tmp_path), built=program(tmp_path, ""), cluster=odd)
-    (record,) = one.run([job(n=64)])
+    (record,) = one.run([launch(n=64)])
     _, _, there = record["reason"].rstrip(".").partition("Valid algorithms: ")
     assert set(ALGORITHMS[operation]) <= set(there.split(", "))
 
 
 @pytest.mark.usefixtures("smpi")
 def test_ranks_are_mapped_as_the_layout_says(tmp_path: Path) -> None:
-    one = job(n=64)
-    one = Job(replace(one.case, layout=Layout(2, 2, mapping="round_robin")), 0)
+    one = launch(n=64)
+    one = Launch(replace(one.case, layout=Layout(2, 2, mapping="round_robin")), 0)
     list(runner(tmp_path / "cache", keep=tmp_path / "kept").run([one]))
     (file,) = (tmp_path / "kept").glob("*/hosts")
     assert file.read_text().split() == ["node-0", "node-1", "node-0", "node-1"]

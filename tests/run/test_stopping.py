@@ -13,7 +13,7 @@ from fakes import STUDY, Laboratory
 from haloscope.errors import UserError
 from haloscope.records.record import read
 from haloscope.run.stopping import Stopping
-from haloscope.stats.sequential import Rule
+from haloscope.stats.stopping_rule import Rule
 from haloscope.study.file import load
 from haloscope.study.schema import Study, stopping_rule
 

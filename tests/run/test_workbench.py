@@ -7,9 +7,11 @@ from rich.console import Console
 
 from haloscope.errors import UserError
 from haloscope.run import halobench, workbench
+from haloscope.run.here import Here
 from haloscope.run.progress import Teller
 from haloscope.run.workbench import Halobench
-from haloscope.toolchains import library
+from haloscope.study.plan import Forecast
+from haloscope.toolchains import launch, library
 
 QUIET = Teller(Console(quiet=True))
 
@@ -69,12 +71,32 @@ def test_a_checkout_tells_its_commit_and_whether_it_changed(tmp_path: Path) -> N
 def test_the_same_question_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[int, int]] = []
 
-    def plan(*_: object, ranks: int, threads: int, **__: object) -> halobench.Plan:
+    def forecast(*_: object, ranks: int, threads: int, **__: object) -> Forecast:
         asked.append((ranks, threads))
-        return halobench.Plan({}, ranks, ())
+        return Forecast({}, ranks, ())
 
-    monkeypatch.setattr(halobench, "plan", plan)
+    monkeypatch.setattr(halobench, "forecast", forecast)
     program = Halobench(Path("halobench"))
     for n, ranks, threads in ((8, 1, 1), (8, 2, 1), (8, 1, 1), (8, 1, 2), (9, 1, 1), (9, 1, 1)):
         assert program.forecast("fake", {"n": n}, ranks, threads).memory_bytes == ranks
     assert asked == [(1, 1), (2, 1), (1, 2), (1, 1)]
+
+
+def test_transports_are_looked_for_when_they_are_wanted(
+    laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def transports(toolchain: library.Toolchain) -> list[str]:
+        asked.append(toolchain.name)
+        return ["shm"]
+
+    monkeypatch.setattr(launch, "transports", transports)
+    bench = workbench.usual(QUIET)
+    there = Here().site(bench, oversubscribe=False).transports
+
+    assert "fake" in there
+    assert "gone" not in there
+    assert (list(there), len(there), asked) == (["fake"], 1, [])
+    assert there.get("fake") == ["shm"]
+    assert (there.get("gone", ()), asked) == ((), ["fake"])

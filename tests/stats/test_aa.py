@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simulated_launches import Machine, Outcome, Study, run
 
-from haloscope.stats.estimates import compare, holm
+from haloscope.stats.two_samples import compare, holm
 
 
 def total(study: Study, machine: Machine, studies: int) -> Outcome:

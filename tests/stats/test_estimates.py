@@ -1,4 +1,3 @@
-import warnings
 from math import isclose, sqrt
 
 import numpy as np
@@ -6,8 +5,6 @@ import pytest
 
 from haloscope.stats.estimates import (
     Estimate,
-    compare,
-    holm,
     mean_interval,
     median_interval,
     median_range,
@@ -128,47 +125,6 @@ def test_a_ratio_of_medians_says_how_many_times_as_fast() -> None:
     assert (six.value, six.low, six.high, six.n) == (2.0, 2.0, 2.0, 6)
     with pytest.raises(ValueError, match="positive"):
         ratio_of_medians([1.0], [0.0])
-
-
-def test_samples_apart_have_the_smallest_p_there_is() -> None:
-    apart = compare([4.0, 5.0, 6.0, 7.0, 8.0], [1.0, 1.5, 2.0, 2.5, 3.0])
-
-    assert apart.p_value == pytest.approx(2 / 252)
-    assert apart.attainable == pytest.approx(2 / 252)
-    assert apart.ratio is not None
-    assert apart.ratio.value == 3.0
-
-
-def test_three_launches_against_three_cannot_show_a_difference() -> None:
-    assert compare([4.0, 5.0, 6.0], [1.0, 2.0, 3.0]).attainable == pytest.approx(0.1)
-
-
-def test_ties_are_tested_over_all_divisions_of_the_pooled_launches() -> None:
-    # Ranks 1.5, 1.5, 3.5 against 3.5, 5.5, 5.5: of the 20 divisions 4 are as far apart.
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        tied = compare([1.0, 1.0, 2.0], [2.0, 3.0, 3.0])
-
-    assert tied.p_value == pytest.approx(4 / 20)
-
-
-def test_a_tie_of_one_launch_is_tested_too() -> None:
-    assert compare([1.0], [1.0]).p_value == 1.0
-    # Of 1, 2, 2, 2 each may be the one alone: only one of the four is as far out as 1.
-    assert compare([1.0], [2.0, 2.0, 2.0]).p_value == 0.25
-    assert compare([2.0, 2.0, 2.0], [1.0]).p_value == 0.25
-
-
-def test_equal_samples_do_not_differ() -> None:
-    assert compare([1.0] * 6, [1.0] * 6).p_value == 1.0
-
-
-def test_holm_multiplies_by_what_is_left_and_never_falls() -> None:
-    adjusted = holm([0.01, None, 0.04, 0.03, 0.005])
-
-    assert adjusted == [pytest.approx(0.03), None, pytest.approx(0.06), pytest.approx(0.06), 0.02]
-    assert holm([0.6, 0.7]) == [1.0, 1.0]
-    assert holm([]) == []
 
 
 def test_an_estimate_in_another_unit_keeps_its_interval() -> None:

@@ -4,7 +4,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from haloscope.stats.sequential import Rule, decide, steady_medians, warmup, warmup_if_any
+from haloscope.stats.sequential import decide, steady_medians, warmup, warmup_if_any
+from haloscope.stats.stopping_rule import Rule
 
 Array = npt.NDArray[np.float64]
 

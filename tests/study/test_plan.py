@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from fakes import FakeProgram
 
-from haloscope.run import halobench
-from haloscope.study.capacity import Site
+from haloscope.study.capacity import PlaceFacts, Site
 from haloscope.study.case import Case, Value
 from haloscope.study.plan import Forecast, Plan, expand, schedule
 from haloscope.study.schema import Study
@@ -149,7 +148,8 @@ def test_what_the_kernel_refuses_on_some_layouts_alone_is_too_large() -> None:
     assert "fake n=0: refused" in problems(planned({**run, "params": {"n": 0}}, site=site))[0]
 
 
-CLUSTER = replace(SITE, nodes=1736, toolchains=("simgrid",), cluster="stampede2")
+SIMULATED = PlaceFacts(clock="simulated", remote=True, deterministic=True)
+CLUSTER = replace(SITE, nodes=1736, toolchains=("simgrid",), facts=SIMULATED, name="stampede2")
 
 
 def test_no_message_is_in_a_simulated_cache() -> None:
@@ -160,7 +160,7 @@ def test_no_message_is_in_a_simulated_cache() -> None:
         def forecast(
             self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
         ) -> Forecast:
-            return halobench.Plan(dict(params), 8, ())
+            return Forecast(dict(params), 8, ())
 
     study = Study.model_validate(
         {"title": "t", "runs": [{"kernel": "fake", "params": {"cache": ["warm", "off"]}}]}
@@ -208,7 +208,7 @@ class Solver(FakeProgram):
         self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
     ) -> Forecast:
         found = super().forecast(kernel, params, ranks, threads)
-        return halobench.Plan({**found.params, "iterations": 0}, found.memory_bytes, ())
+        return Forecast({**found.params, "iterations": 0}, found.memory_bytes, ())
 
 
 HERE = replace(CLUSTER, memory_bytes=2**40, arithmetic_bytes=2**30)
@@ -310,14 +310,14 @@ def test_a_case_survives_being_saved() -> None:
 
 def test_the_schedule_is_rounds_of_all_cases_shuffled_anew() -> None:
     cases = planned({"params": {"n": list(range(8, 28))}}, launches=3).cases
-    jobs = schedule(cases, seed=1)
-    rounds = [jobs[20 * k : 20 * k + 20] for k in range(3)]
-    orders = [[job.case.id for job in one] for one in rounds]
-    assert [{job.launch for job in one} for one in rounds] == [{0}, {1}, {2}]
+    launches = schedule(cases, seed=1)
+    rounds = [launches[20 * k : 20 * k + 20] for k in range(3)]
+    orders = [[launch.case.id for launch in one] for one in rounds]
+    assert [{launch.number for launch in one} for one in rounds] == [{0}, {1}, {2}]
     assert [Counter(order) for order in orders] == [Counter(case.id for case in cases)] * 3
     assert orders[0] != orders[1] != orders[2]
-    assert jobs == schedule(cases, seed=1)
-    assert jobs != schedule(cases, seed=2)
+    assert launches == schedule(cases, seed=1)
+    assert launches != schedule(cases, seed=2)
 
 
 def test_each_case_is_launched_as_often_as_it_asks_for() -> None:
@@ -330,8 +330,8 @@ def test_each_case_is_launched_as_often_as_it_asks_for() -> None:
 def test_more_launches_leave_the_first_rounds_as_they_were() -> None:
     cases = planned({"params": {"n": [8, 9, 10, 11]}}, launches=2).cases
     more = [replace(case, launches=4) for case in cases]
-    order = [(job.case.id, job.launch) for job in schedule(cases, seed=3)]
-    assert [(job.case.id, job.launch) for job in schedule(more, seed=3)][:8] == order
+    order = [(launch.case.id, launch.number) for launch in schedule(cases, seed=3)]
+    assert [(launch.case.id, launch.number) for launch in schedule(more, seed=3)][:8] == order
 
 
 LIBRARIES = replace(
@@ -401,7 +401,7 @@ def test_placements_are_two_ranks_and_those_not_here_are_said() -> None:
         },
     }
     assert {case.layout.ranks for case in plan.cases} == {2}
-    simulated = replace(LIBRARIES, cluster="stampede2")
+    simulated = replace(LIBRARIES, facts=SIMULATED, name="stampede2")
     (other,) = planned({"layout": {"placement": "same-core"}}, site=simulated).cases
     assert (other.absent or "").startswith("distances inside a simulated node make no difference")
 

@@ -4,7 +4,6 @@ from pathlib import Path
 import pytest
 
 from haloscope.errors import UserError
-from haloscope.report import figures, tables
 from haloscope.study import schema
 from haloscope.study.file import load, read, ready
 
@@ -175,11 +174,6 @@ def test_every_ready_study_is_valid() -> None:
     ]
     for path in ready():
         load(path)
-
-
-def test_the_kinds_of_tables_and_figures_are_those_that_there_are() -> None:
-    assert set(schema.TABLE_KINDS) == set(tables.KINDS)
-    assert set(schema.FIGURE_KINDS) == set(figures.KINDS)
 
 
 def test_every_table_and_figure_of_a_ready_study_chooses_settings_that_it_measures() -> None:

@@ -9,13 +9,12 @@ from pathlib import Path
 import fake_halobench
 
 from haloscope.errors import Problem
-from haloscope.run.halobench import Plan
-from haloscope.run.runners.base import Session
+from haloscope.records.maker import CampaignFacts
+from haloscope.run.here import Probe
 from haloscope.run.runners.local import Built
-from haloscope.run.workbench import Probe
 from haloscope.study.case import Value, text
 from haloscope.study.plan import Forecast
-from haloscope.toolchains.launch import Launch
+from haloscope.toolchains.job import Job
 from haloscope.toolchains.library import Toolchain
 
 STUDY = """
@@ -56,14 +55,14 @@ class FakeProgram:
             Problem(f"{kernel} {one['key']}={one['value']}", "refused", one["message"])
             for one in said["problems"]
         ]
-        return Plan(said["params"], said["memory_bytes"], tuple(problems))
+        return Forecast(said["params"], said["memory_bytes"], tuple(problems))
 
 
 @dataclass
 class Laboratory:
     """What a test may look at or change of the fakes."""
 
-    launches: list[Launch] = field(default_factory=list)
+    launches: list[Job] = field(default_factory=list)
     source: str = "5eed"
     probes: list[str | None] = field(default_factory=list)
     is_built: bool = True
@@ -89,5 +88,5 @@ class Laboratory:
         return {"fake": Built(FAKE, FAKE_HALOBENCH, self.source)}
 
     @property
-    def session(self) -> Session:
-        return Session("a-study", 7, MACHINE, "0.1.0", None)
+    def facts(self) -> CampaignFacts:
+        return CampaignFacts("a-study", 7, MACHINE, "0.1.0", None)

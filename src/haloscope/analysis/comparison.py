@@ -13,8 +13,10 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.fits import exchanges, loggp_by_launch
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.models import loggp
+from haloscope.models.round_trip import ONE_WAY
 from haloscope.quantities import PARAMETERS, PER_BYTE, SECONDS, Scale, size
-from haloscope.stats.estimates import Comparison, Estimate, compare, holm
+from haloscope.stats.estimates import Estimate
+from haloscope.stats.two_samples import Comparison, compare, holm
 
 ALPHA = 0.05
 SAME = 1e-3
@@ -84,7 +86,7 @@ def step(case: MeasuredCase) -> Measure:
 def _point(case: MeasuredCase, point: Swept) -> Measure:
     factor = 1.0
     if exchanges(case):
-        factor = 0.5
+        factor = ONE_WAY
     elif case.kernel == "pingpong" and point.bytes > 0:
         factor = point.size_bytes / point.bytes
     sample = tuple(factor * time for time in point.sample)

@@ -36,7 +36,7 @@ HOCKNEY = (
 
 
 def exchanges(case: MeasuredCase) -> bool:
-    """Is it a ping-pong whose half round trip is the time of a message?"""
+    """Whether a case is a ping-pong: half of its round trip is the time of a message."""
     return case.kernel == "pingpong" and case.settings.get("mode", "imb") in ROUND_TRIPS
 
 
@@ -53,7 +53,7 @@ def one_way(case: MeasuredCase) -> Sweep | None:
         return None
     return sweep_of(
         [point.size_bytes for point in points],
-        [[0.5 * time for time in point.sample] for point in points],
+        [point.sample_one_way for point in points],
     )
 
 
@@ -139,7 +139,7 @@ def _ends(data: Sweep) -> Ends:
 
 
 @lru_cache(maxsize=256)
-def bandwidth_curve(case: MeasuredCase) -> curve.Curve | None:
+def bandwidth_curve(case: MeasuredCase) -> curve.BandwidthCurve | None:
     """Peak and asymptotic bandwidth, n_1/2, in-cache hump; None where there are few sizes."""
     data = one_way(case)
     return curve.describe(data) if data is not None else None
@@ -157,7 +157,7 @@ def cycles(cases: Sequence[MeasuredCase]) -> Sweep | None:
     return sweep_of([case.ranks for case in own], [case.times_s for case in own], joint=False)
 
 
-def ring_levels(cases: Sequence[MeasuredCase]) -> list[ring.Level]:
+def ring_levels(cases: Sequence[MeasuredCase]) -> list[ring.RingLevel]:
     """Numbers of ranks that follow one another and reach equally far, as they really lay.
 
     One rank is in none: what it passes to itself is no message between ranks.
@@ -165,7 +165,7 @@ def ring_levels(cases: Sequence[MeasuredCase]) -> list[ring.Level]:
     ordered = sorted(cases, key=lambda case: case.ranks)
     far = [(case.ranks, name) for case in ordered if (name := distance.widest(case))]
     return [
-        ring.Level(name, own[0], own[-1])
+        ring.RingLevel(name, own[0], own[-1])
         for name, group in groupby(far, key=itemgetter(1))
         for own in [[ranks for ranks, _ in group]]
     ]

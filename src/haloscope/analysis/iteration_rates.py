@@ -12,6 +12,11 @@ AXES = ("nodes", "ppn", "variant", "s", "reorthogonalise", "iterations")
 """Settings in which the cases of one figure differ: two are s-step's, the last how many count."""
 
 
+def converged(case: MeasuredCase) -> bool:
+    """Whether a solve went on until it converged, not for a number of iterations that was asked."""
+    return not case.settings.get("iterations")
+
+
 @dataclass(frozen=True, eq=False)
 class Paces:
     """Iterations a second by ranks and variant, all else being the same."""

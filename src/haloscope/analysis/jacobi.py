@@ -7,46 +7,52 @@ bandwidth (stream), each measured, or simulated, in the same place as the sweeps
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.analysis.fits import exchanges, message_models
+from haloscope.analysis.published import Library
 from haloscope.analysis.sweeps import sweep as points_of
 from haloscope.models import jacobi
-from haloscope.models.jacobi import Checked, Detailed, Extents, Sweep, Textbook
+from haloscope.models.jacobi import Checked, Detailed, Extents, JacobiSweep, Textbook
 from haloscope.models.model import Model
 from haloscope.stats.estimates import Estimate
+
+if TYPE_CHECKING:
+    from haloscope.papers.tables import PaperTable, Value
 
 AXES = ("nodes", "ppn", "topology")
 """Settings in which the cases of one table differ."""
 
 
 @dataclass(frozen=True, eq=False)
-class Swept:
+class JacobiCase:
     """A case that was measured. rate: updates of all ranks a second."""
 
     case: MeasuredCase
-    sweep: Sweep
+    sweep: JacobiSweep
     seconds: float
     rate: Estimate
 
 
 @dataclass(frozen=True, eq=False)
-class Scaling:
+class JacobiScaling:
     """Cases that differ in their ranks alone, by ranks and grid, and what models say of them.
 
     alone: the case of one rank. lacking: what a model would have needed; why it is not there.
     """
 
     part: Facet
-    swept: tuple[Swept, ...]
-    alone: Swept | None
+    swept: tuple[JacobiCase, ...]
+    alone: JacobiCase | None
     models: Mapping[str, Checked]
     lacking: tuple[str, ...]
 
-    def predicted(self, model: str, one: Swept) -> float | None:
+    def predicted(self, model: str, one: JacobiCase) -> float | None:
         """Updates a second by a model; None without one."""
         if model not in self.models:
             return None
@@ -54,28 +60,48 @@ class Scaling:
         return jacobi.updates_per_s(one.sweep, seconds)
 
 
-def scalings(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> list[Scaling]:
+def scalings(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> list[JacobiScaling]:
     """Every scaling of some cases of jacobi3d; the models may rest on all that are `among`."""
     own = [case for case in cases if case.kernel == "jacobi3d" and case.launches]
     found = (_scaling(part, among) for part in facets(own, AXES))
     return [one for one in found if len(one.swept) > 1]
 
 
-def swept_of(case: MeasuredCase) -> Swept:
+def swept_of(case: MeasuredCase) -> JacobiCase:
     """What a good launch of jacobi3d tells."""
     grid = _extents(case.result("grid"))
     size = _extents(case.result("size"))
-    sweep = Sweep(
+    sweep = JacobiSweep(
         (-(-size[0] // grid[0]), -(-size[1] // grid[1]), -(-size[2] // grid[2])),
         grid,
         case.number("nodes"),
-        4 if case.settings["precision"] == "float" else 8,
+        value_bytes(case),
         int(case.result("depth")),
         case.settings["overlap"] == "yes",
     )
     rate = case.estimate(case.sample(lambda record: record.result["mlups"]))
     assert case.time is not None and rate is not None
-    return Swept(case, sweep, case.time.value / case.number("sweeps"), rate.times(1e6))
+    return JacobiCase(case, sweep, case.time.value / case.number("sweeps"), rate.times(1e6))
+
+
+def value_bytes(case: MeasuredCase) -> int:
+    """Bytes of a value of the mesh, in the precision of a case."""
+    return {"float": 4, "double": 8}[str(case.settings["precision"])]
+
+
+def operations_of_update(cases: Sequence[MeasuredCase]) -> int:
+    """Floating-point operations of an update, by what good cases declare for their sweeps.
+
+    By the one that declares the fewest: with several ghost layers some points are updated on more
+    than one rank.
+    """
+    return round(min(_operations_of_point(case) for case in cases))
+
+
+def _operations_of_point(case: MeasuredCase) -> float:
+    (phase,) = (each for each in case.launches[0].phases if each["name"] == "sweep")
+    updates = prod(_extents(case.result("size"))) * case.number("sweeps")
+    return float(phase["flops"]) / updates
 
 
 def _extents(text: str) -> Extents:
@@ -83,7 +109,7 @@ def _extents(text: str) -> Extents:
     return x, y, z
 
 
-def _scaling(part: Facet, among: Sequence[MeasuredCase]) -> Scaling:
+def _scaling(part: Facet, among: Sequence[MeasuredCase]) -> JacobiScaling:
     swept = [swept_of(case) for case in part.cases]
     swept.sort(key=lambda one: (one.sweep.ranks, one.sweep.nodes, one.sweep.grid[0] * -1))
     alone = next((one for one in swept if one.sweep.ranks == 1), None)
@@ -91,12 +117,12 @@ def _scaling(part: Facet, among: Sequence[MeasuredCase]) -> Scaling:
     models, lacking = _models(alone, among)
     measured = {one.sweep: one.seconds for one in swept}
     checked = {model.name: jacobi.check(model, measured) for model in models}
-    return Scaling(part, tuple(swept), alone, checked, tuple(lacking))
+    return JacobiScaling(part, tuple(swept), alone, checked, tuple(lacking))
 
 
 def _models(
-    alone: Swept | None, among: Sequence[MeasuredCase]
-) -> tuple[list[jacobi.Model], list[str]]:
+    alone: JacobiCase | None, among: Sequence[MeasuredCase]
+) -> tuple[list[jacobi.JacobiModel], list[str]]:
     if alone is None:
         return [], ["no model: one rank alone was not measured"]
     bind = alone.case.settings.get("bind")
@@ -106,7 +132,7 @@ def _models(
     pairs = [(within or between), (between or within)]
     links = [message_models(case) for case in pairs if case is not None]
     update_s = alone.seconds / alone.sweep.points
-    found: list[jacobi.Model] = [_textbook(update_s, [dict(link) for link in links])]
+    found: list[jacobi.JacobiModel] = [_textbook(update_s, [dict(link) for link in links])]
     memory = _memory(among)
     machine = alone.case.launches[0].machine
     if memory is None or machine is None:
@@ -172,7 +198,32 @@ def _memory(among: Sequence[MeasuredCase]) -> Callable[[int], float] | None:
     return lambda ranks: float(np.interp(ranks, cores, [found[count].value for count in cores]))
 
 
-def _bytes_per_update(one: Swept) -> float:
+def _bytes_per_update(one: JacobiCase) -> float:
     """Through the memory, as the kernel declares it for its variant."""
     (phase,) = (each for each in one.case.launches[0].phases if each["name"] == "sweep")
     return float(phase["bytes"] / (one.sweep.points * one.case.number("sweeps")))
+
+
+def published(one: JacobiCase, library: Library) -> Mapping[str, Value] | None:
+    """The row of a published table of so many ranks in that grid, on those nodes and sockets.
+
+    Simulated cases have those of the cluster that is simulated; measured ones those of the cluster
+    that is published first.
+    """
+    every = replace(library, only=None).tables(("jacobi",))
+    first = every[0].facts.get("cluster_file") if every else None
+    cluster = one.case.cluster or first
+    for table in library.tables(("jacobi",)):
+        if _is_of(table, one, cluster):
+            for row in table.rows:
+                if (row["px"], row["py"], row["pz"]) == one.sweep.grid:
+                    return row
+    return None
+
+
+def _is_of(table: PaperTable, one: JacobiCase, cluster: object) -> bool:
+    """Whether a table is of that cluster, and of as many nodes and the binding of a case."""
+    facts = table.facts
+    if (facts.get("cluster_file"), facts.get("nodes")) != (cluster, one.sweep.nodes):
+        return False
+    return one.sweep.ranks == 1 or facts.get("bind") == one.case.settings.get("bind")

@@ -87,7 +87,7 @@ def _cluster_file(table: PaperTable) -> str | None:
 
 
 def comparable(table: PaperTable, case: MeasuredCase) -> bool:
-    """Is what a table says of the kernel's variant that a case has, where the case is simulated?
+    """Whether a table can stand beside a case: beside a simulated one if it is of the same variant.
 
     A prediction stands beside figures of the same program alone; another variant that runs on a
     real machine shows what it is worth.
@@ -96,7 +96,7 @@ def comparable(table: PaperTable, case: MeasuredCase) -> bool:
 
 
 def _agrees(table: PaperTable, case: MeasuredCase, but: str = "") -> bool:
-    """Do a table's facts, all but one, hold for a case?"""
+    """Whether a table's facts, all but one, hold for a case."""
     if table.facts.get("kernel") != case.kernel or not comparable(table, case):
         return False
     names = [name for name in _SETTINGS if name in table.facts and name != but]

@@ -12,6 +12,9 @@ import numpy as np
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.models import split_phase
 from haloscope.models.intervals import Intervals
+from haloscope.models.round_trip import ONE_WAY
+from haloscope.models.split_phase import MESSAGES, SplitPhase, both
+from haloscope.quantities import listed, size
 
 if TYPE_CHECKING:
     from haloscope.records.record import Record
@@ -30,7 +33,7 @@ def split_phase_model(case: MeasuredCase) -> split_phase.SplitPhase | None:
     shapes = [launches[0].points[point]["shape"] for point in order]
     whole = [[median(record.points[point]["times_s"]) for point in order] for record in launches]
     try:
-        data = split_phase.Measurements(
+        data = split_phase.PartTimes(
             np.array([shape["remote_bytes"] for shape in shapes], dtype=np.float64),
             np.array([shape["local_bytes"] for shape in shapes], dtype=np.float64),
             np.array(whole),
@@ -57,6 +60,24 @@ def _happens(name: str, shapes: Sequence[Mapping[str, Any]]) -> bool:
     return any(shape.get("moved_bytes", {}).get(name, 1) > 0 for shape in shapes)
 
 
+def switch_text(model: SplitPhase) -> str:
+    """Which of scatter and messages takes longer at which sizes, in words."""
+    if not model.scatters:
+        return "Nothing stays in a rank, so that messages alone are between packing and unpacking."
+    places = model.crossings_bytes
+    ends = [
+        both(model.parts_s, "scatter")[at] >= both(model.parts_s, MESSAGES)[at] for at in (0, -1)
+    ]
+    first, last = ("The scatter takes longer" if end else "Messages take longer" for end in ends)
+    if not places:
+        return f"{last} at every size."
+    if len(places) == 1:
+        beyond = "the scatter" if ends[1] else "messages"
+        return f"{first} up to {size(places[0])} sent, {beyond} beyond."
+    between = listed([size(at) for at in places])
+    return f"{first} at first; the two change places at {between} sent."
+
+
 def neighbours_model(cases: Sequence[MeasuredCase]) -> split_phase.Neighbours | None:
     """Messages to several neighbours, from all cases' parts; None where all have as many."""
     models = [(case, model) for case in cases if (model := split_phase_model(case)) is not None]
@@ -68,7 +89,7 @@ def neighbours_model(cases: Sequence[MeasuredCase]) -> split_phase.Neighbours | 
         count = case.launches[0].points[0]["shape"]["messages"]
         neighbours += [count] * model.data.remote_bytes.size
         sizes += list(model.data.remote_bytes)
-        times.append(0.5 * model.data.parts_s[split_phase.MESSAGES][:launches])
+        times.append(ONE_WAY * model.data.parts_s[split_phase.MESSAGES][:launches])
     try:
         return split_phase.fit_neighbours(
             np.array(neighbours, dtype=np.float64), np.array(sizes), np.concatenate(times, axis=1)

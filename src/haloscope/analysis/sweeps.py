@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.models.round_trip import ONE_WAY
 from haloscope.stats.estimates import Estimate
 from haloscope.stats.sequential import Warmup, steady_medians, warmup_if_any
 
@@ -41,6 +42,16 @@ class Swept:
     def rate(self) -> Estimate:
         """Bytes a second."""
         return self.time.rate(self.bytes)
+
+    @property
+    def one_way(self) -> Estimate:
+        """Seconds one way, of a step that goes there and back."""
+        return self.time.times(ONE_WAY)
+
+    @property
+    def sample_one_way(self) -> tuple[float, ...]:
+        """Likewise, one number a launch."""
+        return tuple(ONE_WAY * time_s for time_s in self.sample)
 
 
 @lru_cache(maxsize=256)

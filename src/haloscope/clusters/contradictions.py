@@ -14,15 +14,21 @@ from haloscope.host.machine import PLACEMENTS
 from haloscope.quantities import count, listed, rate, seconds, size
 
 FALL = 0.5
-"""Of what fewer cores get of a memory, or one of the next cache: no less than this share."""
+"""FALL is the smallest ratio of two measured bandwidths of which the first ought to be the larger:
+a memory's to more cores over that to fewer, a cache's over that of the next; noise makes it fall
+less."""
 MORE_MEMORY, MORE_CACHE = 1.1, 1.25
-"""What a core among many gets of what one among fewer does: 1 at most, but both are measured."""
+"""MORE_MEMORY and MORE_CACHE are the largest ratios of what a core gets among many to what it gets
+among fewer that a file may have: really it is 1 at most, but both numbers are measured."""
 LEAST_SHARP, SHARPEST = 0.1, 10.0
-"""Far outside what was found: 1 on published machines, 2.2 on a shared one."""
+"""LEAST_SHARP and SHARPEST are the smallest and largest sharpness that a cluster file may have,
+because those that were fitted lie far inside: 1 on published machines, 2.2 on a shared one."""
 LEAST_GAIN = 0.5
-"""Of hardware threads: they get into each other's way, but not as much as this."""
+"""LEAST_GAIN is the smallest gain by hardware threads that a file may have, because threads that
+are in each other's way lose less than half."""
 LEAST_MEMORY = 2**20
-"""Bytes for each core: what an operating system alone takes more than."""
+"""LEAST_MEMORY is the smallest memory of a node for each core, in bytes, because an operating
+system alone takes more."""
 FASTEST_LINK, NEAREST_LINK = 1e12, 1e-9
 """Bytes a second, ten times what there is; seconds, in which light goes 30 cm."""
 MOST_CARDS = 16

@@ -124,7 +124,7 @@ class Node(_Part):
         return found
 
 
-class Level(_Part):
+class NetworkLevel(_Part):
     """One level of a fat tree, from the nodes up.
 
     children: nodes or switches below each switch of this level; parents: switches of this level
@@ -152,7 +152,7 @@ class Network(_Part):
     topology: Literal["fat_tree", "torus", "flat"]
     link_bandwidth_bytes_per_s: Quantity
     link_latency_s: Quantity
-    levels: tuple[Level, ...] = ()
+    levels: tuple[NetworkLevel, ...] = ()
     dimensions: tuple[Count, ...] = ()
     source: Source
 

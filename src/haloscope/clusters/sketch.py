@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from haloscope.clusters.schema import Level, Network
+from haloscope.clusters.schema import Network, NetworkLevel
 from haloscope.quantities import count
 
 _SWITCHES = ("▢", "▢   ▢", "▢   ▢   ▢", "▢   ▢   ▢   ▢", "▢   ▢   ▢  …  ▢")
@@ -23,7 +23,7 @@ def drawing(network: Network, nodes: int) -> Iterator[tuple[str, str]]:
         links = "each has a link each way along each"
         yield from zip(_TORUS, (f"torus of {sizes} nodes", links, "every row: a ring"), strict=True)
         return
-    levels = network.levels or (Level(children=nodes),)
+    levels = network.levels or (NetworkLevel(children=nodes),)
     for number in reversed(range(len(levels))):
         switches, down = _switches(levels, number), levels[number].children * levels[number].links
         words = f"{count(switches, 'switch', 'switches')}, {count(down, 'link')} down"
@@ -42,19 +42,19 @@ def _some(pictures: tuple[str, ...], number: int) -> str:
     return pictures[min(number, len(pictures)) - 1]
 
 
-def _switches(levels: tuple[Level, ...], number: int) -> int:
+def _switches(levels: tuple[NetworkLevel, ...], number: int) -> int:
     """Of a level: as many as each part above has of them, and alternatives within such a part."""
     above = prod(one.children for one in levels[number + 1 :])
     return above * prod(one.parents for one in levels[: number + 1])
 
 
-def _up(levels: tuple[Level, ...], number: int) -> int:
+def _up(levels: tuple[NetworkLevel, ...], number: int) -> int:
     """Links from a switch of a level to those above it."""
     above = levels[number + 1 : number + 2]
     return above[0].parents * above[0].links if above else 0
 
 
-def _blocking(levels: tuple[Level, ...], number: int) -> str:
+def _blocking(levels: tuple[NetworkLevel, ...], number: int) -> str:
     """How many nodes share a link up from a level, of all the links between."""
     here = levels[: number + 1]
     nodes = prod(one.children for one in here)

@@ -1,4 +1,5 @@
-"""The subcommands, one module each.
+"""The subcommands, one module each; they share `placeoptions` and `conclusion`.
 
-Every module has `add_parser(subparsers)` and `execute(arguments)`, which returns the exit code.
+A command has `set_up(parser)`, which describes it and adds its arguments, and `execute(arguments)`,
+which returns the exit code. What `haloscope --help` says of it is in `cli.COMMANDS`.
 """

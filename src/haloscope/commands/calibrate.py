@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import platform
+import re
+from dataclasses import replace
+from pathlib import Path
 
-if TYPE_CHECKING:
-    import platform
-    from pathlib import Path
+from rich.console import Console
+
+from haloscope.analysis.dossier import open_folder
+from haloscope.clusters import file as cluster_file
+from haloscope.commands.conclusion import conclude
+from haloscope.errors import Problem, UserError
+from haloscope.predict.calibration import SOURCE, calibrate, summary
+from haloscope.run import campaign
+from haloscope.run.progress import Teller
 
 _DESCRIPTION = """\
 Measure this machine (arithmetic, bandwidth by cores and cache level, latency and bandwidth of
@@ -27,32 +36,17 @@ exit codes: 0 written, 1 some case failed, 2 usage, 130 interrupted
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `calibrate` to the command line."""
-    parser = subparsers.add_parser(
-        "calibrate",
-        help="measure this machine for the models",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Describe `calibrate`, and add its arguments."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add = parser.add_argument
     add("--name", metavar="NAME", help="of the cluster file (default: this host's)")
     add("--from", metavar="DIR", dest="folder", help="take the records of this calibration")
     add("--launches", metavar="N", type=int, help="whole jobs of each case (default: the study's)")
-    parser.set_defaults(execute=execute)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Measure unless records are given, fit, write; the exit code."""
-    from dataclasses import replace
-    from pathlib import Path
-
-    from haloscope.analysis.dossier import open_folder
-    from haloscope.clusters import file as cluster_file
-    from haloscope.errors import UserError
-    from haloscope.predict.calibration import calibrate, summary
-
     name = arguments.name or platform.node() or "machine"
     path = _file_to_write(name)
     folder, code = Path(arguments.folder or ""), 0
@@ -74,13 +68,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _file_to_write(name: str) -> Path:
     """Where it will stand; UserError for what is no name, or a described machine's."""
-    import re
-    from pathlib import Path
-
-    from haloscope.clusters import file as cluster_file
-    from haloscope.errors import Problem, UserError
-    from haloscope.predict.calibration import SOURCE
-
     if not re.fullmatch(r"\w[\w.-]*", name):
         mend = "letters, digits, dots, dashes, underscores"
         raise UserError(Problem(f"--name {name}", "is no name of a cluster file", mend))
@@ -92,12 +79,6 @@ def _file_to_write(name: str) -> Path:
 
 
 def _measure(launches: int | None) -> tuple[Path, int]:
-    from rich.console import Console
-
-    from haloscope.commands.conclusion import conclude
-    from haloscope.run import campaign
-    from haloscope.run.progress import Teller
-
     tell = Teller(Console(stderr=True))
     started = campaign.start(campaign.Request("calibrate", launches=launches), tell).probed()
     campaign.measure(started, tell)

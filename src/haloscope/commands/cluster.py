@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-    from haloscope.clusters.schema import Cluster, Node, Quantity
+from haloscope.clusters import file as cluster_file
+from haloscope.clusters.schema import OTHER_NODE, Cluster, Node, Quantity, missing_for_simulation
+from haloscope.clusters.sketch import drawing
+from haloscope.quantities import count, flops, listed, rate, seconds, size
 
 _DESCRIPTION = """\
 What a cluster file says: the node, its caches and memory, the network level by level, the MPI
@@ -19,29 +23,16 @@ machine, copy the file of one that is like it: what is missing or can't be is na
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `cluster show` to the command line."""
-    parser = subparsers.add_parser(
-        "cluster",
-        help="what a cluster file says of a machine",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Describe `cluster show`, and add its arguments."""
+    parser.description = _DESCRIPTION
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     show = actions.add_parser("show", help="one of them", description=_DESCRIPTION)
     show.add_argument("name", metavar="NAME", help="its name (haloscope list), or a TOML file")
-    show.set_defaults(execute=execute)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print the file in words; 1 if something is missing for a simulation."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    from haloscope.clusters import file as cluster_file
-    from haloscope.clusters.schema import missing_for_simulation
-
     found = cluster_file.find(arguments.name)
     out = Console(highlight=False)
     out.print(Text(found.name, style="bold"), Text(f"from {found.source}"))
@@ -60,10 +51,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _lines(found: Cluster) -> Iterator[tuple[str, str, str]]:
     """What there is to say: name, value, source."""
-    from haloscope.clusters.schema import OTHER_NODE
-    from haloscope.clusters.sketch import drawing
-    from haloscope.quantities import count, listed, rate, seconds, size
-
     yield from _node(found)
     if found.network:
         yield "network", found.network.name, found.network.source
@@ -102,8 +89,6 @@ def _lines(found: Cluster) -> Iterator[tuple[str, str, str]]:
 
 
 def _node(found: Cluster) -> Iterator[tuple[str, str, str]]:
-    from haloscope.quantities import count, size
-
     node = found.node
     threads = f" of {count(node.threads_per_core, 'thread')}" if node.threads_per_core > 1 else ""
     yield "nodes", f"{found.nodes:,}", ""
@@ -121,11 +106,9 @@ def _node(found: Cluster) -> Iterator[tuple[str, str, str]]:
 
 def _core_lines(node: Node) -> Iterator[tuple[str, str, str]]:
     """Of a core, its caches and its threads."""
-    from haloscope.quantities import count, flops, size
-
     if node.core_flops_per_s:
-        rate = node.core_flops_per_s
-        yield "a core", flops(rate.value), rate.source
+        core = node.core_flops_per_s
+        yield "a core", flops(core.value), core.source
     for one in node.kernels:
         for each, where in ((one.core_flops_per_s, ""), (one.crowded_flops_per_s, " in a crowd")):
             if each:
@@ -145,7 +128,5 @@ def _core_lines(node: Node) -> Iterator[tuple[str, str, str]]:
 
 
 def _rate(name: str, quantity: Quantity | None, to: str) -> Iterator[tuple[str, str, str]]:
-    from haloscope.quantities import rate
-
     if quantity is not None:
         yield name, rate(quantity.value) + to, quantity.source

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from rich.console import Console
 
-    from haloscope.analysis.comparison import Contrast
-    from haloscope.analysis.dossier import Dossier
+from haloscope.analysis.comparison import Contrast
+from haloscope.analysis.dossier import Dossier, open_folder
+from haloscope.errors import Problem, UserError
+from haloscope.report.draw import csv_files, terminal
+from haloscope.report.tables.compared import compare_cases
 
 _DESCRIPTION = """\
 Compare two result folders case by case: before and after a change, one MPI library and another.
@@ -34,35 +37,19 @@ exit codes: 0 nothing is slower; 1 a case is slower, or was measured in one fold
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `compare` to the command line."""
-    parser = subparsers.add_parser(
-        "compare",
-        help="compare two result folders case by case",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Describe `compare`, and add its arguments."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("first", metavar="DIR", help="the folder to compare with")
     parser.add_argument("second", metavar="DIR", help="the folder that is compared")
     parser.add_argument(
         "--details", action="store_true", help="every comparison, not sweeps in short"
     )
     parser.add_argument("--csv", metavar="FILE", help="write every comparison to this file")
-    parser.set_defaults(execute=execute)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print the table; 1 where the second folder is slower or lacks a case's time."""
-    from pathlib import Path
-
-    from rich.console import Console
-
-    from haloscope.analysis.dossier import open_folder
-    from haloscope.errors import Problem, UserError
-    from haloscope.report.draw import csv_files, terminal
-    from haloscope.report.tables.compared import compare_cases
-
     first, second = (open_folder(Path(name)) for name in (arguments.first, arguments.second))
     compared = compare_cases(first.cases, second.cases, first.seed)
     if compared.details is None:
@@ -104,7 +91,7 @@ def _differences(first: Dossier, second: Dossier) -> Iterator[str]:
 
 
 def _one_after_the_other(first: Dossier, second: Dossier) -> bool:
-    """Had the one ended before the other began? False where times are not known, or simulated."""
+    """Whether one ended before the other began; False where times are not known, or simulated."""
     spans = [
         (min(one.started or "" for one in own), max(one.ended or "" for one in own))
         for own in (first.records, second.records)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from haloscope import report
 from haloscope.quantities import count
+from haloscope.report import writing
 from haloscope.run.campaign import Campaign
 
 
 def conclude(campaign: Campaign, out: Console, *, write: bool) -> int:
     """Show the summary, write the report where that is wanted; the exit code."""
     path = campaign.folder.path
-    document = report.composed(path)
-    out.print(report.summary(document))
+    document = writing.composed(path)
+    out.print(writing.summary(document))
     if write:
-        written = report.write(document, path)
+        written = writing.write(document, path)
         out.print(f"report: {written}", markup=False, soft_wrap=True)
-    bad, _ = campaign.jobs_left()
+    bad, _ = campaign.launches_left()
     if bad:
         what = count(len(bad), "launch", "launches")
         line = f"{what} did not end well; to try again: run --resume {path}"

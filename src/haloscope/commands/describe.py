@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import json
+from dataclasses import asdict
 
-if TYPE_CHECKING:
-    from rich.console import Console
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-    from haloscope.run.halobench import Kernel, Parameter
+from haloscope.run import halobench, workbench
+from haloscope.run.halobench import Kernel, KernelParameter
+from haloscope.run.progress import Teller
 
 _DESCRIPTION = """\
 What a kernel does, and its parameters: the default, what is allowed, the unit, the meaning.
@@ -17,29 +21,15 @@ The last ones belong to the measuring protocol, and every kernel has them.
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `describe` to the command line."""
-    parser = subparsers.add_parser(
-        "describe",
-        help="what a kernel does and the parameters it takes",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Describe `describe`, and add its arguments."""
+    parser.description = _DESCRIPTION
     parser.add_argument("kernel", metavar="KERNEL", help="its name: see haloscope list")
     parser.add_argument("--json", action="store_true", help="as JSON, as halobench describes it")
-    parser.set_defaults(execute=execute)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print the description; the exit code."""
-    import json
-    from dataclasses import asdict
-
-    from rich.console import Console
-
-    from haloscope.run import halobench, workbench
-    from haloscope.run.progress import Teller
-
     halobench.require(f"describe {arguments.kernel}", arguments.kernel)
     bench = workbench.usual(Teller(Console(stderr=True)))
     kernel = halobench.describe(bench.program.binary, arguments.kernel)
@@ -51,9 +41,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _show(kernel: Kernel, out: Console) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
     out.print(Text(kernel.name, style="bold"), Text(kernel.summary))
     if kernel.paper:
         out.print(Text(f"from {kernel.paper}"))
@@ -65,7 +52,7 @@ def _show(kernel: Kernel, out: Console) -> None:
     out.print(table)
 
 
-def allowed(parameter: Parameter) -> str:
+def allowed(parameter: KernelParameter) -> str:
     """What a parameter may be, in words: whole number from 1 to 65; one | other; empty for text."""
     if parameter.choices:
         return " | ".join(parameter.choices)

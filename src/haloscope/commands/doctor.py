@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import json
+from dataclasses import asdict
 
-if TYPE_CHECKING:
-    from rich.console import Console
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
 
-    from haloscope.run.doctor import Finding
+from haloscope.host import machine
+from haloscope.run import doctor
+from haloscope.run.doctor import CheckResult
 
 _DESCRIPTION = """\
 Examine this machine: cores, binding, frequency governor, load, memory, compilers, MPI, limits.
@@ -25,26 +29,16 @@ examples:
 _STYLES = {"ok": "green", "note": "cyan", "warn": "yellow", "fail": "bold red"}
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `doctor` to the command line."""
-    parser = subparsers.add_parser(
-        "doctor",
-        help="what on this machine would spoil a measurement or a run, and the mend",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Describe `doctor`, and add its arguments."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("--json", action="store_true", help="the machine and all findings as JSON")
-    parser.set_defaults(execute=execute)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print the findings as they are made; 1 where one failed, else 0."""
-    from haloscope.run import doctor
-
     if arguments.json:
         return _print_json()
-    from rich.console import Console
 
     console = Console(highlight=False)
     findings = []
@@ -56,10 +50,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return doctor.exit_code(findings)
 
 
-def _print(console: Console, finding: Finding) -> None:
-    from rich.padding import Padding
-    from rich.text import Text
-
+def _print(console: Console, finding: CheckResult) -> None:
     style = _STYLES[finding.level]
     console.print(
         Text.assemble(
@@ -71,12 +62,6 @@ def _print(console: Console, finding: Finding) -> None:
 
 
 def _print_json() -> int:
-    import json
-    from dataclasses import asdict
-
-    from haloscope.host import machine
-    from haloscope.run import doctor
-
     findings = list(doctor.examine())
     answer = {"machine": machine.describe(), "findings": [asdict(finding) for finding in findings]}
     print(json.dumps(answer, indent=2))

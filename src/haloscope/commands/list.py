@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-    from haloscope.run.workbench import Workbench
+from haloscope.clusters import file as cluster_file
+from haloscope.errors import UserError
+from haloscope.papers import tables as papers
+from haloscope.run import halobench, workbench
+from haloscope.run.here import Here
+from haloscope.run.progress import Teller
+from haloscope.run.workbench import Workbench
+from haloscope.study import file as study_file
+from haloscope.study.plan import expand
+from haloscope.toolchains import library
 
 _DESCRIPTION = """\
 List what there is: ready studies, with the cases they have on this machine (haloscope run STUDY);
@@ -19,29 +29,13 @@ asked of halobench itself, which is built first if it was not yet.
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `list` to the command line."""
-    parser = subparsers.add_parser(
-        "list",
-        help="the studies, kernels, papers and toolchains that are there",
-        description=_DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(execute=execute)
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Describe `list`, and add its arguments."""
+    parser.description = _DESCRIPTION
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print the lists; the exit code."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    from haloscope.papers import tables as papers
-    from haloscope.run import halobench, workbench
-    from haloscope.run.progress import Teller
-    from haloscope.study import file as study_file
-    from haloscope.toolchains import library
-
     out, tell = Console(highlight=False), Teller(Console(stderr=True))
     bench = workbench.usual(tell)
 
@@ -63,8 +57,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _clusters() -> list[tuple[str, str]]:
     """The cluster files here, by name, with where their numbers are from."""
-    from haloscope.clusters import file as cluster_file
-    from haloscope.errors import UserError
 
     def told(name: str, path: Path) -> str:
         try:
@@ -77,10 +69,6 @@ def _clusters() -> list[tuple[str, str]]:
 
 
 def _study(path: Path, bench: Workbench) -> tuple[str, str, str]:
-    from haloscope.run import workbench
-    from haloscope.study.file import load
-    from haloscope.study.plan import expand
-
-    study = load(path)
-    plan = expand(study, workbench.site(bench, oversubscribe=False), bench.program)
+    study = study_file.load(path)
+    plan = expand(study, Here().site(bench, oversubscribe=False), bench.program)
     return path.stem, study.title, f"{len(plan.cases)} cases"

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rich.console import Console
 
 from haloscope.commands import placeoptions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from haloscope.errors import Problem
-    from haloscope.run.places import Place
-    from haloscope.run.workbench import Workbench
-    from haloscope.study.case import Case
-    from haloscope.study.schema import LayoutAxes
+from haloscope.errors import Problem, UserError, nearest, no_such
+from haloscope.host import machine
+from haloscope.records.record import Record
+from haloscope.report.record_view import record_view
+from haloscope.run import halobench, places, workbench
+from haloscope.run.place import Place
+from haloscope.run.progress import Teller
+from haloscope.run.workbench import Workbench
+from haloscope.study.case import Case, Launch
+from haloscope.study.plan import expand, nothing_runs
+from haloscope.study.schema import ALL, DEFAULT, LayoutAxes, Run, Study
 
 _DESCRIPTION = """\
 Run one case right now, here or on a simulated cluster, and show its record: result, times, phases,
@@ -33,15 +39,9 @@ exit codes: 0 good, 1 it failed or was wrong, 2 usage, 130 interrupted
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `once` to the command line."""
-    parser = subparsers.add_parser(
-        "once",
-        help="one case right now",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Describe `once`, and add its arguments."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add = parser.add_argument
     add("kernel", metavar="KERNEL", help="its name: see haloscope list")
     add("params", metavar="key=value", nargs="*", help="parameters that differ from their defaults")
@@ -62,7 +62,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     add(
         "--json", action="store_true", help="print the record, and nothing else, on standard output"
     )
-    parser.set_defaults(execute=execute)
     _allow_params_after_options(parser)
 
 
@@ -83,18 +82,6 @@ def _allow_params_after_options(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the case and show its record; the exit code."""
-    import json
-    from pathlib import Path
-
-    from rich.console import Console
-
-    from haloscope.errors import UserError
-    from haloscope.records.record import Record
-    from haloscope.report.record_view import record_view
-    from haloscope.run import places, workbench
-    from haloscope.run.progress import Teller
-    from haloscope.study.case import Job
-
     if problems := [*placeoptions.misplaced(arguments), *_unusable(arguments)]:
         raise UserError(problems)
     tell = Teller(Console(stderr=True))
@@ -103,7 +90,7 @@ def execute(arguments: argparse.Namespace) -> int:
     bench = place.workbench({f"--toolchain {arguments.toolchain}": named}, tell)
     (case,), seen = place.probed([_case(arguments, place, bench)], bench)
     runner = place.runner("once", workbench.new_seed(), bench, seen)
-    (record,) = runner.run([Job(case, 0)])
+    (record,) = runner.run([Launch(case, 0)])
     if arguments.json:
         print(json.dumps(record))
     else:
@@ -113,11 +100,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     """What is wrong with the arguments, whatever the place is and halobench says of them."""
-    from haloscope.errors import Problem, nearest, no_such
-    from haloscope.host import machine
-    from haloscope.run import halobench
-    from haloscope.study.schema import ALL
-
     if arguments.kernel not in (known := halobench.names()):
         yield no_such("once", "kernel", arguments.kernel, known)
     pairs = [argument.partition("=") for argument in arguments.params]
@@ -156,10 +138,6 @@ _OPTIONS = {
 
 def _case(arguments: argparse.Namespace, place: Place, bench: Workbench) -> Case:
     """The case that was asked for. UserError with all that is wrong with it."""
-    from haloscope.errors import UserError
-    from haloscope.study.plan import expand, nothing_runs
-    from haloscope.study.schema import DEFAULT, Run, Study
-
     pairs = [argument.partition("=") for argument in arguments.params]
     run = Run(
         kernel=arguments.kernel,
@@ -179,8 +157,6 @@ def _case(arguments: argparse.Namespace, place: Place, bench: Workbench) -> Case
 
 
 def _layout(arguments: argparse.Namespace) -> LayoutAxes:
-    from haloscope.study.schema import LayoutAxes
-
     if arguments.placement:
         return LayoutAxes(placement=[arguments.placement])
     nodes = arguments.nodes

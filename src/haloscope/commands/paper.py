@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import csv
 import sys
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from rich.console import Console
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
 
-    from haloscope.papers.tables import Grid, Paper, PaperTable
+from haloscope.papers.tables import Grid, Paper, PaperTable, list_papers, load
 
 _DESCRIPTION = """\
 Published performance tables, as data. Reports set them beside your own measurements when a study
@@ -29,20 +30,13 @@ examples:
 _MISSING = "·"
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `paper list` and `paper show` to the command line."""
-    parser = subparsers.add_parser(
-        "paper",
-        help="published tables: list them, show one",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Describe `paper list` and `paper show`, and add its arguments."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    listing = actions.add_parser(
+    actions.add_parser(
         "list", help="the papers, and what is in each of their tables", description=_DESCRIPTION
     )
-    listing.set_defaults(execute=execute)
     show = actions.add_parser(
         "show",
         help="one table in its published form",
@@ -51,15 +45,10 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     show.add_argument("id", metavar="ID", help="the paper, e.g. hpcf-2018-10")
     show.add_argument("table", metavar="TABLE", help="the table's number in it, e.g. 4.1")
     show.add_argument("--csv", action="store_true", help="one line a cell, to standard output")
-    show.set_defaults(execute=execute)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run `paper list` or `paper show`. Raises UserError for a paper or table that is not there."""
-    from rich.console import Console
-
-    from haloscope.papers.tables import list_papers, load
-
     console = Console(highlight=False)
     if arguments.action == "list":
         for paper in list_papers():
@@ -74,9 +63,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _list(console: Console, paper: Paper) -> None:
-    from rich.padding import Padding
-    from rich.table import Table
-
     console.print(f"[bold]{paper.id}[/bold]  {', '.join(paper.authors)} ({paper.year})")
     console.print(Padding(paper.title, (0, 0, 0, 2)), style="dim")
     tables = Table.grid(padding=(0, 2))
@@ -110,9 +96,6 @@ def _show(console: Console, table: PaperTable) -> None:
 
 def _print_grid(console: Console, grid: Grid) -> None:
     """Draw a grid; one that is wider than the terminal in several pieces, side under side."""
-    from rich.box import SIMPLE
-    from rich.table import Table
-
     if grid.title:
         console.print(grid.title, style="bold", markup=False)
     for piece in _pieces(grid, console.width):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
 
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator
-
-    from haloscope.errors import Problem
+from haloscope.errors import Problem
+from haloscope.run import places
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -32,11 +31,10 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def misplaced(arguments: argparse.Namespace) -> Iterator[Problem]:
     """The options given that the place has no use for, or can't use."""
-    from pathlib import Path
-
-    from haloscope.errors import Problem
-
-    if arguments.on != "local":
+    facts = places.facts(arguments.on)
+    if facts is None:
+        return  # there is no such place, as will be told
+    if facts.simulated:
         for option in ("oversubscribe", "toolchain"):
             if getattr(arguments, option):
                 mend = "leave it out, or run on this machine"
@@ -48,4 +46,5 @@ def misplaced(arguments: argparse.Namespace) -> Iterator[Problem]:
     if arguments.keep:
         yield Problem("--keep", "there is nothing to keep", mend)
     if arguments.arithmetic:
-        yield Problem("--execute", "on this machine every answer is verified", mend)
+        where = f"on {arguments.on}" if facts.remote else "on this machine"
+        yield Problem("--execute", f"{where} every answer is verified", mend)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+
+from haloscope.report.writing import write_report
 
 _DESCRIPTION = """\
 Write the report of a result folder into it: report.html (one file, no network needed), report.md,
@@ -21,27 +24,16 @@ exit codes: 0 written, 2 no result folder or no record in it
 _FORMATS = ("html", "md", "tex", "csv")
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `report` to the command line."""
-    parser = subparsers.add_parser(
-        "report",
-        help="write the report of a result folder",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Describe `report`, and add its arguments."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("directory", metavar="DIR", help="what haloscope run wrote to")
     parser.add_argument(
         "--format", nargs="+", choices=_FORMATS, default=_FORMATS, help="which (default: all)"
     )
-    parser.set_defaults(execute=execute)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Write, and say where."""
-    from pathlib import Path
-
-    from haloscope.report import write_report
-
     print(write_report(Path(arguments.directory), arguments.format))
     return 0

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
 
 from haloscope.commands import placeoptions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rich.console import Console
-
-    from haloscope.errors import Problem
-    from haloscope.run.campaign import Campaign
-    from haloscope.run.progress import Teller
+from haloscope.errors import Problem, UserError
+from haloscope.quantities import count, size
+from haloscope.run.campaign import Campaign, Request, measure, resume, start
+from haloscope.run.progress import Teller, TimeLeft, duration
+from haloscope.study.known_iterations import executes
 
 _DESCRIPTION = """\
 Measure every case of a study, launch by launch in random order, and write a report.
@@ -37,20 +37,19 @@ exit codes: 0 good, 1 some case failed or was wrong, 2 usage, 130 interrupted
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `run` to the command line."""
-    parser = subparsers.add_parser(
-        "run",
-        help="measure a study and report",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Describe `run`, and add its arguments."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add = parser.add_argument
     add("study", metavar="STUDY", nargs="?", help="a ready study's name, or a TOML file")
     placeoptions.add_to(parser)
     add("--out", metavar="DIR", help="the result folder (default: results/STUDY-DATE-TIME)")
-    add("--launches", metavar="N", type=int, help="whole jobs of each case, not the study's number")
+    add(
+        "--launches",
+        metavar="N",
+        type=int,
+        help="whole launches of each case, not the study's number",
+    )
     add("--resume", metavar="DIR", help="go on with a result folder; what is done is skipped")
     add(
         "--dry-run", action="store_true", help="show the cases, their memory and notes; run nothing"
@@ -64,22 +63,18 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="for the order of launches (default: random, recorded)",
     )
     add("--no-report", action="store_true", help="measure and summarise, but write no report")
-    parser.set_defaults(execute=execute)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Plan, measure, summarise; the exit code."""
-    from rich.console import Console
-
-    from haloscope.commands.conclusion import conclude
-    from haloscope.run.campaign import measure
-    from haloscope.run.progress import Teller
-
     tell = Teller(Console(stderr=True))
     campaign = _campaign(arguments, tell)
     if arguments.dry_run:
         _show(campaign, Console(highlight=False))
         return 0
+    # only what was measured is drawn: planning does without the libraries that draw and fit
+    from haloscope.commands.conclusion import conclude
+
     campaign = campaign.probed()
     try:
         measure(campaign, tell)
@@ -90,18 +85,13 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _campaign(arguments: argparse.Namespace, tell: Teller) -> Campaign:
-    from pathlib import Path
-
-    from haloscope.errors import UserError
-    from haloscope.run import campaign
-
     problems = list(_unusable(arguments))
     if problems:
         raise UserError(problems)
 
     if arguments.resume:
-        return campaign.resume(Path(arguments.resume), arguments.study, arguments.launches, tell)
-    request = campaign.Request(
+        return resume(Path(arguments.resume), arguments.study, arguments.launches, tell)
+    request = Request(
         study=arguments.study,
         out=Path(arguments.out) if arguments.out else None,
         launches=arguments.launches,
@@ -112,13 +102,11 @@ def _campaign(arguments: argparse.Namespace, tell: Teller) -> Campaign:
         keep=Path(arguments.keep) if arguments.keep else None,
         execute=arguments.arithmetic,
     )
-    return campaign.start(request, tell)
+    return start(request, tell)
 
 
 def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     """Options that do not go together."""
-    from haloscope.errors import Problem
-
     if not arguments.resume:
         yield from placeoptions.misplaced(arguments)
         if arguments.study is None:
@@ -134,29 +122,23 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
 
 def _show(campaign: Campaign, out: Console) -> None:
     """The plan as a table: what --dry-run prints."""
-    from rich.table import Table
-
-    from haloscope.quantities import count, size
-    from haloscope.run.progress import TimeLeft, duration
-    from haloscope.study.known_iterations import executes
-
     table = Table("case", "setting", "launches", "memory", title=campaign.plan.study)
     for case in campaign.plan.cases:
         marks = " (oversubscribed)" if case.oversubscribed else ""
-        if campaign.place.simulated and executes(case):
+        if campaign.place.facts.simulated and executes(case):
             marks = " (answer verified)"
         if case.absent:
             marks = f" (can't run here: {case.absent})"
         launches = "none" if case.absent else str(case.launches)
         table.add_row(case.id, f"{case.title}{marks}", launches, size(case.memory_bytes))
     out.print(table)
-    jobs = [job for job in campaign.jobs_left()[0] if not job.case.absent]
-    seconds = TimeLeft(jobs, campaign.earlier_walls()).seconds()
+    left = [launch for launch in campaign.launches_left()[0] if not launch.case.absent]
+    seconds = TimeLeft(left, campaign.earlier_walls()).seconds()
     time = (
         "not known before the first launches" if seconds is None else f"about {duration(seconds)}"
     )
     for line in (
-        f"{count(len(jobs), 'launch', 'launches')} to run; time: {time}",
+        f"{count(len(left), 'launch', 'launches')} to run; time: {time}",
         *campaign.plan.notes,
     ):
         out.print(line, markup=False, soft_wrap=True)

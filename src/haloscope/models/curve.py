@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from haloscope.models.intervals import Intervals, bootstrapped
-from haloscope.models.model import Parameter
+from haloscope.models.model import FittedParameter
 from haloscope.models.sweep import Array, Sweep
 from haloscope.quantities import percent, size
 from haloscope.stats.estimates import Estimate
@@ -42,7 +42,7 @@ class Hump:
 
 
 @dataclass(frozen=True)
-class Curve:
+class BandwidthCurve:
     """A described curve.
 
     peak_bytes_per_s, peak_bytes: the highest bandwidth measured, and at which size.
@@ -66,7 +66,7 @@ class Curve:
     source = "ORFEO report, section 2; Hager and Wellein, sections 4.5.1 and 10.5"
 
     @property
-    def parameters(self) -> tuple[Parameter, ...]:
+    def parameters(self) -> tuple[FittedParameter, ...]:
         """Those that there are."""
         named = [
             ("peak_bytes_per_s", self.peak_bytes_per_s),
@@ -76,10 +76,12 @@ class Curve:
             ("hump_ratio", self.hump.ratio if self.hump else None),
             ("hump_fall_bytes", self.hump.fall_bytes if self.hump else None),
         ]
-        return tuple(Parameter(name, estimate) for name, estimate in named if estimate is not None)
+        return tuple(
+            FittedParameter(name, estimate) for name, estimate in named if estimate is not None
+        )
 
 
-def describe(data: Sweep, intervals: Intervals | None = None) -> Curve:
+def describe(data: Sweep, intervals: Intervals | None = None) -> BandwidthCurve:
     """Read a curve of one-way times by size. Size 0 is left out: it has no bandwidth.
 
     intervals: bootstrap over launches, or "none".
@@ -104,7 +106,7 @@ def describe(data: Sweep, intervals: Intervals | None = None) -> Curve:
     peak, peak_size, asymptote, ratio, half, fall = read
     spread = _tail_spread(data.x, rates)
     at_least = ratio.value if ratio.low is None else ratio.low
-    return Curve(
+    return BandwidthCurve(
         peak,
         peak_size,
         asymptote,

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from haloscope.models.intervals import Intervals, bootstrapped, inverted, student
 from haloscope.models.line import fit_lines
-from haloscope.models.model import Parameter, Residuals
+from haloscope.models.model import FittedParameter, Residuals
 from haloscope.models.sweep import Array, Sweep
 from haloscope.quantities import rate, seconds, size
 from haloscope.stats.estimates import Estimate, mean_interval
@@ -69,14 +69,16 @@ class Hockney:
         return SOURCES[self.method]
 
     @property
-    def parameters(self) -> tuple[Parameter, ...]:
+    def parameters(self) -> tuple[FittedParameter, ...]:
         """alpha_s and bandwidth_bytes_per_s."""
         small, large = (
             (self.ends.latency_bytes, self.ends.bandwidth_bytes) if self.ends else (None, None)
         )
         return (
-            Parameter("alpha_s", self.alpha_s, _words(small), small),
-            Parameter("bandwidth_bytes_per_s", self.bandwidth_bytes_per_s, _words(large), large),
+            FittedParameter("alpha_s", self.alpha_s, _words(small), small),
+            FittedParameter(
+                "bandwidth_bytes_per_s", self.bandwidth_bytes_per_s, _words(large), large
+            ),
         )
 
     @property
@@ -332,6 +334,6 @@ def _why_negative(data: Sweep, bandwidth: float) -> str:
 
 
 def _flat_or_steep(data: Sweep, half_bandwidth: float) -> bool:
-    """True when the log fit's n_1/2 went to an end of its search."""
+    """Whether the log fit's n_1/2 went to an end of its search."""
     positive = data.x[data.x > 0]
     return bool(half_bandwidth > 0.9e3 * positive[-1] or half_bandwidth < 1.1e-3 * positive[0])

@@ -11,7 +11,8 @@ import numpy as np
 from scipy import stats as scipy_stats
 
 from haloscope.models.sweep import Array
-from haloscope.stats.estimates import FEWEST_FOR_INTERVAL, Estimate
+from haloscope.stats.estimates import Estimate
+from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def _face(box: Extents, axis: int) -> int:
 
 
 @dataclass(frozen=True)
-class Sweep:
+class JacobiSweep:
     """A sweep to be predicted.
 
     box: points of the largest rank; grid: ranks along x, y and z, z fastest in rank order; depth:
@@ -82,7 +82,7 @@ class Sweep:
         return prod(self.box)
 
     def between_nodes(self, axis: int) -> bool:
-        """Has any rank its neighbour along this axis on another node?"""
+        """Whether any rank has its neighbour along this axis on another node."""
         step = prod(self.grid[axis + 1 :])
         along = self.grid[axis]
         return any(
@@ -107,7 +107,7 @@ class Textbook:
     name = "textbook"
     source = "ORFEO report, section 3, equations (14) to (16)"
 
-    def seconds(self, sweep: Sweep) -> float:
+    def seconds(self, sweep: JacobiSweep) -> float:
         """T_s + T_c."""
         which = 1 if sweep.nodes > 1 else 0
         traffic = exchanged(sweep.box, sweep.grid, sweep.value_bytes)
@@ -147,7 +147,7 @@ class Detailed:
         "ORFEO report, section 3, with memory and cores shared by ranks, messages by axis, overlap"
     )
 
-    def seconds(self, sweep: Sweep) -> float:
+    def seconds(self, sweep: JacobiSweep) -> float:
         """Of one sweep; an exchange of several layers counts in equal parts."""
         share = self._memory_of_sweeps(sweep.ranks_on_node) / sweep.ranks_on_node
         on_core = -(-sweep.ranks_on_node // self.cores)
@@ -176,14 +176,14 @@ class Detailed:
         drawn = self.bytes_per_update / self.update_s
         return self.memory(ranks) * max(1.0, drawn / self.memory(1))
 
-    def _axis_s(self, sweep: Sweep, axis: int, size_bytes: float) -> float:
+    def _axis_s(self, sweep: JacobiSweep, axis: int, size_bytes: float) -> float:
         """The two messages that a rank sends along an axis, and the two that it receives."""
         if sweep.between_nodes(axis):
             return 2 * self.message[1](size_bytes)
         return 4 * self.message[0](size_bytes)
 
 
-Model = Textbook | Detailed
+JacobiModel = Textbook | Detailed
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,16 +193,16 @@ class Checked:
     valid: fewest and most ranks of these. residuals: over ranks, sweep by sweep.
     """
 
-    model: Model
+    model: JacobiModel
     valid: tuple[float, float]
     residuals: Residuals
 
 
-def check(model: Model, measured_s: Mapping[Sweep, float]) -> Checked:
+def check(model: JacobiModel, measured_s: Mapping[JacobiSweep, float]) -> Checked:
     """Set a model against measured seconds of sweeps. ValueError for none."""
     if not measured_s:
         raise ValueError("nothing was measured")
-    order: Sequence[Sweep] = sorted(measured_s, key=lambda sweep: (sweep.ranks, sweep.grid))
+    order: Sequence[JacobiSweep] = sorted(measured_s, key=lambda sweep: (sweep.ranks, sweep.grid))
     ranks: Array = np.array([sweep.ranks for sweep in order], dtype=np.float64)
     residuals = Residuals(
         ranks,
@@ -212,6 +212,6 @@ def check(model: Model, measured_s: Mapping[Sweep, float]) -> Checked:
     return Checked(model, (float(ranks[0]), float(ranks[-1])), residuals)
 
 
-def updates_per_s(sweep: Sweep, seconds: float) -> float:
+def updates_per_s(sweep: JacobiSweep, seconds: float) -> float:
     """Equation (14): updates of all ranks a second."""
     return sweep.points * sweep.ranks / seconds

@@ -34,7 +34,8 @@ import numpy.typing as npt
 
 from haloscope.models.intervals import Intervals, bootstrapped
 from haloscope.models.line import fit_lines
-from haloscope.models.model import Parameter, Residuals
+from haloscope.models.model import FittedParameter, Residuals
+from haloscope.models.round_trip import ONE_WAY
 from haloscope.models.sweep import Array
 from haloscope.quantities import seconds, size
 from haloscope.stats.estimates import Estimate
@@ -92,7 +93,7 @@ class Measurements:
         later = self.burst - 1
         gap = (self.burst_s - self.round_trip_s) / later
         sending = (self.delayed_s - self.round_trip_s) / later - self.delay_s
-        return np.stack([0.5 * self.round_trip_s, gap, sending, self.receive_s])
+        return np.stack([ONE_WAY * self.round_trip_s, gap, sending, self.receive_s])
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,19 +120,14 @@ class LogGP:
     source = "Alexandrov et al. 1995; Hoefler, Lichei and Rehm 2007; Kielmann et al. 2000 (o_r)"
 
     @property
-    def parameters(self) -> tuple[Parameter, ...]:
+    def parameters(self) -> tuple[FittedParameter, ...]:
         """latency_s, send_overhead_s, receive_overhead_s, gap_s, gap_s_per_byte."""
-        return tuple(Parameter(name, getattr(self, name)) for name in NAMES)
+        return tuple(FittedParameter(name, getattr(self, name)) for name in NAMES)
 
     def predict(self, x: npt.ArrayLike) -> Array:
         """Seconds of one way of a message of x bytes; the shape of x. 0 bytes cost as much as 1."""
         fixed = self.send_overhead_s.value + self.latency_s.value + self.receive_overhead_s.value
         return fixed + _beyond_first(np.asarray(x, dtype=np.float64)) * self.gap_s_per_byte.value
-
-    def predict_gap(self, x: npt.ArrayLike) -> Array:
-        """Seconds from one message of x bytes to the next in a burst; the shape of x."""
-        beyond = _beyond_first(np.asarray(x, dtype=np.float64))
-        return self.gap_s.value + beyond * self.gap_s_per_byte.value
 
 
 def fit(

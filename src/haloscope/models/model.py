@@ -14,7 +14,7 @@ from haloscope.stats.estimates import Estimate
 
 
 @dataclass(frozen=True)
-class Parameter:
+class FittedParameter:
     """A fitted number.
 
     name:     with its unit: alpha_s, bandwidth_bytes_per_s.
@@ -69,7 +69,7 @@ class Model(Protocol):
     @property
     def source(self) -> str: ...  # noqa: D102
     @property
-    def parameters(self) -> Sequence[Parameter]: ...  # noqa: D102
+    def parameters(self) -> Sequence[FittedParameter]: ...  # noqa: D102
     @property
     def valid(self) -> tuple[float, float]: ...  # noqa: D102
     @property

@@ -33,10 +33,11 @@ import numpy.typing as npt
 
 from haloscope.models.intervals import Intervals, bootstrapped, inverted, student
 from haloscope.models.line import Line, fit_lines
-from haloscope.models.model import Parameter, Residuals
+from haloscope.models.model import FittedParameter, Residuals
 from haloscope.models.sweep import Array, Sweep
 from haloscope.quantities import seconds, size
-from haloscope.stats.estimates import FEWEST_FOR_INTERVAL, Estimate
+from haloscope.stats.estimates import Estimate
+from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
 
 Indices = npt.NDArray[np.int64]
 
@@ -106,10 +107,10 @@ class PiecewiseHockney:
     source = "ORFEO report, section 2.C; Bellman 1961 (segments); BIC with 3 per change point"
 
     @property
-    def parameters(self) -> tuple[Parameter, ...]:
+    def parameters(self) -> tuple[FittedParameter, ...]:
         """alpha_s and bandwidth_bytes_per_s of every piece."""
         return tuple(
-            Parameter(name, estimate, piece.label, (piece.first_bytes, piece.last_bytes))
+            FittedParameter(name, estimate, piece.label, (piece.first_bytes, piece.last_bytes))
             for piece in self.pieces
             for name, estimate in (
                 ("alpha_s", piece.alpha_s),

@@ -18,14 +18,14 @@ import numpy.typing as npt
 
 from haloscope.models.intervals import Intervals, bootstrapped, student
 from haloscope.models.line import fit_lines
-from haloscope.models.model import Parameter, Residuals
+from haloscope.models.model import FittedParameter, Residuals
 from haloscope.models.sweep import Array, Sweep
 from haloscope.quantities import seconds
 from haloscope.stats.estimates import Estimate
 
 
 @dataclass(frozen=True)
-class Level:
+class RingLevel:
     """A level of the machine, "same-socket" say, and the numbers of ranks that fill it."""
 
     name: str
@@ -34,13 +34,13 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Piece:
+class RingPiece:
     """The line of one level, T = intercept + 2 latency N.
 
     latency_s: of one message, half the slope: the report's T_l.
     """
 
-    level: Level
+    level: RingLevel
     intercept_s: Estimate
     latency_s: Estimate
 
@@ -56,8 +56,8 @@ class Ring:
     levels: all that were given, also those without a piece.
     """
 
-    levels: tuple[Level, ...]
-    pieces: tuple[Piece, ...]
+    levels: tuple[RingLevel, ...]
+    pieces: tuple[RingPiece, ...]
     valid: tuple[float, float]
     residuals: Residuals
     warnings: tuple[str, ...]
@@ -66,10 +66,10 @@ class Ring:
     source = "ORFEO report, section 1.A, equation (1)"
 
     @property
-    def parameters(self) -> tuple[Parameter, ...]:
+    def parameters(self) -> tuple[FittedParameter, ...]:
         """latency_s and intercept_s of every level."""
         return tuple(
-            Parameter(name, estimate, piece.level.name)
+            FittedParameter(name, estimate, piece.level.name)
             for piece in self.pieces
             for name, estimate in (
                 ("latency_s", piece.latency_s),
@@ -85,7 +85,7 @@ class Ring:
         return _predict(self.levels, self.pieces, np.asarray(x, dtype=np.float64))
 
 
-def fit(data: Sweep, levels: Sequence[Level], intervals: Intervals | None = None) -> Ring:
+def fit(data: Sweep, levels: Sequence[RingLevel], intervals: Intervals | None = None) -> Ring:
     """Fit a line to each level's times of one cycle by number of ranks.
 
     data: a sweep over ranks; every number of ranks has launches of its own (joint=False).
@@ -115,12 +115,12 @@ def fit(data: Sweep, levels: Sequence[Level], intervals: Intervals | None = None
     )
 
 
-def _held(data: Sweep, level: Level) -> list[int]:
+def _held(data: Sweep, level: RingLevel) -> list[int]:
     """Indices of the points within a level."""
     return [i for i, x in enumerate(data.x) if level.first_ranks <= x <= level.last_ranks]
 
 
-def _predict(levels: Sequence[Level], pieces: Sequence[Piece], ranks: Array) -> Array:
+def _predict(levels: Sequence[RingLevel], pieces: Sequence[RingPiece], ranks: Array) -> Array:
     found = np.full(ranks.shape, np.nan)
     for level in levels:
         piece = next((piece for piece in pieces if piece.level == level), None)
@@ -129,7 +129,7 @@ def _predict(levels: Sequence[Level], pieces: Sequence[Piece], ranks: Array) -> 
     return found
 
 
-def _piece(data: Sweep, level: Level, how: Intervals) -> Piece:
+def _piece(data: Sweep, level: RingLevel, how: Intervals) -> RingPiece:
     line = fit_lines(data.x, data.centres_s[None])
     intercept, slope = float(line.intercept[0]), float(line.slope[0])
     n, confidence = data.launches, how.confidence
@@ -144,10 +144,10 @@ def _piece(data: Sweep, level: Level, how: Intervals) -> Piece:
     else:
         intercept_s = Estimate(intercept, None, None, n, "none")
         slope_s = Estimate(slope, None, None, n, "none")
-    return Piece(level, intercept_s, slope_s.times(0.5))
+    return RingPiece(level, intercept_s, slope_s.times(0.5))
 
 
-def _sense(pieces: Sequence[Piece], lacking: Sequence[str]) -> list[str]:
+def _sense(pieces: Sequence[RingPiece], lacking: Sequence[str]) -> list[str]:
     said = [
         f"{piece.level.name}: the latency is negative ({seconds(piece.latency_s.value)}), which no "
         "message can have: the times scatter more than the ranks that were added cost."

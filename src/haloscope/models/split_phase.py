@@ -35,7 +35,8 @@ from scipy import optimize
 
 from haloscope.models import piecewise_hockney
 from haloscope.models.intervals import Intervals, bootstrapped
-from haloscope.models.model import Parameter, Residuals
+from haloscope.models.model import FittedParameter, Residuals
+from haloscope.models.round_trip import ONE_WAY
 from haloscope.models.sweep import Array, sweep
 from haloscope.stats.estimates import Estimate
 
@@ -47,7 +48,7 @@ FEWEST_POINTS = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Measurements:
+class PartTimes:
     """Steps and their parts, over sizes.
 
     remote_bytes: (points,), increasing: what a rank sends in an operation. local_bytes: (points,),
@@ -87,7 +88,7 @@ class SplitPhase:
     residuals: of the whole step against the fitted parts with max().
     """
 
-    data: Measurements
+    data: PartTimes
     lines: Mapping[str, piecewise_hockney.PiecewiseHockney | None]
     whole_s: Array
     parts_s: Mapping[str, Array]
@@ -99,10 +100,10 @@ class SplitPhase:
     source = "Zhang, Mills and Smith 2020 (ANL, Summit, part II), section 6"
 
     @property
-    def parameters(self) -> tuple[Parameter, ...]:
+    def parameters(self) -> tuple[FittedParameter, ...]:
         """alpha_s and bandwidth_bytes_per_s of every part and piece."""
         return tuple(
-            Parameter(one.name, one.estimate, f"{part}, {one.piece}")
+            FittedParameter(one.name, one.estimate, f"{part}, {one.piece}")
             for part, line in self.lines.items()
             if line is not None
             for one in line.parameters
@@ -161,7 +162,7 @@ class SplitPhase:
 
 def compose(parts_s: Mapping[str, Array], *, overlap: bool) -> Array:
     """Seconds of a step from its parts: with max(), or as a sum where nothing overlaps."""
-    message = 0.5 * parts_s[MESSAGES]
+    message = ONE_WAY * parts_s[MESSAGES]
     total = np.zeros_like(message)
     for operation in OPERATIONS:
         pack, scatter, unpack = (parts_s[f"{operation} {move}"] for move in MOVES)
@@ -178,7 +179,7 @@ def both(parts_s: Mapping[str, Array], part: str) -> Array:
     return first + second
 
 
-def fit(data: Measurements, intervals: Intervals | None = None) -> SplitPhase:
+def fit(data: PartTimes, intervals: Intervals | None = None) -> SplitPhase:
     """Fit a line in pieces to every part by itself; nothing is fitted to the whole.
 
     Raises ValueError where a part has too few sizes for a line.
@@ -203,7 +204,7 @@ def fit(data: Measurements, intervals: Intervals | None = None) -> SplitPhase:
 
 
 def _line(
-    data: Measurements, part: str, intervals: Intervals | None
+    data: PartTimes, part: str, intervals: Intervals | None
 ) -> piecewise_hockney.PiecewiseHockney | None:
     """The part's line; None where it moves nothing or takes no time."""
     times, at = data.parts_s[part], data.bytes_of(part)

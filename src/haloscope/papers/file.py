@@ -27,7 +27,7 @@ Value = int | float | str | None
 
 
 @dataclass(frozen=True)
-class Column:
+class PublishedColumn:
     """What a column holds.
 
     unit: empty for counts, ratios and words.
@@ -88,7 +88,7 @@ class PaperFile(_File):
     year: StrictInt
     report: str
     notes: tuple[str, ...] = ()
-    columns: dict[str, Column]
+    columns: dict[str, PublishedColumn]
     tables: tuple[TableFile, ...] = Field(min_length=1)
 
 
@@ -107,7 +107,7 @@ def read_paper(path: Path) -> PaperFile:
 
 
 def read_rows(
-    path: Path, table: TableFile, columns: Mapping[str, Column]
+    path: Path, table: TableFile, columns: Mapping[str, PublishedColumn]
 ) -> tuple[tuple[Mapping[str, str], ...], tuple[Mapping[str, Value], ...]]:
     """The rows of a CSV file: as they stand there, and as values of their columns' types.
 
@@ -129,7 +129,7 @@ def read_rows(
     return texts, rows
 
 
-def _value(text: str, column: Column) -> Value:
+def _value(text: str, column: PublishedColumn) -> Value:
     """The value of a text; None for an empty one and for a bound such as <0.01."""
     if text == "" or (column.type != "text" and text.startswith("<")):
         return None
@@ -142,7 +142,7 @@ def _problem(path: Path, error: Mapping[str, object]) -> Problem:
     location = error["loc"]
     assert isinstance(location, tuple)
     where = f"{path}: {dotted(location)}"
-    return Problem(where, str(error["msg"]), "the keys are described in haloscope/paperfile.py")
+    return Problem(where, str(error["msg"]), "the keys are described in haloscope/papers/file.py")
 
 
 def _inconsistencies(path: Path, paper: PaperFile) -> Iterator[Problem]:
@@ -178,7 +178,7 @@ def _unknown(where: str, names: Iterable[str], known: Iterable[str]) -> Iterator
 
 
 def _row_problems(
-    path: Path, table: TableFile, lines: list[list[str]], columns: Mapping[str, Column]
+    path: Path, table: TableFile, lines: list[list[str]], columns: Mapping[str, PublishedColumn]
 ) -> Iterator[Problem]:
     seen: set[tuple[str, ...]] = set()
     for number, line in enumerate(lines, start=2):

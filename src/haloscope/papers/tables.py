@@ -1,9 +1,7 @@
 """Published tables as data: papers/<id>/paper.toml says what the columns of its CSV files mean.
 
-    load("hpcf-2018-10").table("4.1").lookup(n=1024, nodes=2, ppn=4)         one cell: 1.0 (seconds)
-    load("hpcf-2018-10").table("4.1").rows                                   every row of a table
-    load("hpcf-2010-6").tables_with("time_s", exchange="nonblocking")        the tables that tell
-    load("hpcf-2010-6").find(exchange="blocking", n=1024, nodes=2, ppn=4)    whichever table tells
+    load("hpcf-2018-10").table("4.1").cell(n=1024, nodes=2, ppn=4)      one cell: 1.0 (seconds)
+    load("hpcf-2018-10").table("4.1").rows                              every row of a table
 
 What holds for every cell of a table (kernel, exchange, cluster, threads ...) is one of its `facts`;
 what differs from row to row is a column. Look-ups take both alike. A cell that is not there (never
@@ -17,18 +15,25 @@ from dataclasses import dataclass
 from functools import cache
 
 from haloscope.errors import Problem, UserError, nearest
-from haloscope.papers.file import Column, Form, Scalar, TableFile, Value, read_paper, read_rows
+from haloscope.papers.file import (
+    Form,
+    PublishedColumn,
+    Scalar,
+    TableFile,
+    Value,
+    read_paper,
+    read_rows,
+)
 from haloscope.paths import share
 
-__all__ = ["Cell", "Column", "Form", "Grid", "Paper", "PaperTable", "Scalar", "Value"]
-__all__ += ["list_papers", "load", "lookup"]
+__all__ = ["Form", "Grid", "Paper", "PaperTable", "PublishedCell", "PublishedColumn", "Scalar"]
+__all__ += ["Value", "list_papers", "load"]
 
 
 @dataclass(frozen=True)
-class Cell:
+class PublishedCell:
     """One published value.
 
-    table: id of the table it stands in.
     value: the number or word, in the unit of its column.
     text:  as printed, e.g. 00:06:16.
     low, high: what a printed number may stand for, given the table's resolution: 00:00:00 printed
@@ -36,7 +41,6 @@ class Cell:
         for words.
     """
 
-    table: str
     value: int | float | str
     text: str
     low: float | None
@@ -75,7 +79,7 @@ class PaperTable:
     id: str
     kind: str
     caption: str
-    columns: Mapping[str, Column]
+    columns: Mapping[str, PublishedColumn]
     keys: tuple[str, ...]
     facts: Mapping[str, Scalar]
     resolution_s: float | None
@@ -90,17 +94,12 @@ class PaperTable:
         """Notes and omissions in one paragraph; empty where there are none."""
         return " ".join([*self.notes, *(f"Left out: {text}" for text in self.omitted)])
 
-    def lookup(self, column: str = "time_s", **where: Scalar) -> Value:
-        """The value of `column` in the row that `where` selects; None when it is not there.
+    def cell(self, column: str = "time_s", **where: Scalar) -> PublishedCell | None:
+        """One value, with its text as printed and the bounds of the rounding; None if not there.
 
         where: values of columns or facts; at least those `keys` that tell the row from others.
         Raises UserError for names the table does not have, and when several rows are selected.
         """
-        cell = self.cell(column, **where)
-        return None if cell is None else cell.value
-
-    def cell(self, column: str = "time_s", **where: Scalar) -> Cell | None:
-        """As `lookup`, with the text as printed and the bounds of the rounding."""
         _check_names(f"{self.paper}, table {self.id}", [column], self.columns)
         _check_names(f"{self.paper}, table {self.id}", where, [*self.columns, *self.facts])
         selected = self._select(where)
@@ -115,7 +114,7 @@ class PaperTable:
         return self._cell(selected[0], column) if selected else None
 
     def has(self, where: Mapping[str, Scalar]) -> bool:
-        """True when facts, or some row, have every one of these values. Unknown names: False."""
+        """Whether facts, or some row, have every one of these values; not for unknown names."""
         known = self.facts.keys() | self.columns.keys()
         return where.keys() <= known and bool(self._select(where))
 
@@ -135,16 +134,16 @@ class PaperTable:
             if all({**self.facts, **row}[name] == wanted for name, wanted in where.items())
         ]
 
-    def _cell(self, index: int, column: str) -> Cell | None:
+    def _cell(self, index: int, column: str) -> PublishedCell | None:
         value = self.rows[index][column]
         if value is None:
             return None
         text = self.texts[index][self.columns[column].printed or column]
         if isinstance(value, str):
-            return Cell(self.id, value, text, None, None)
+            return PublishedCell(value, text, None, None)
         in_seconds = self.columns[column].unit == "s"
         half = (self.resolution_s or 0.0) / 2 if in_seconds else 0.0
-        return Cell(self.id, value, text, max(0.0, value - half) if half else value, value + half)
+        return PublishedCell(value, text, max(0.0, value - half) if half else value, value + half)
 
     def _distinct(self, column: str) -> list[str]:
         """The values of a column as text, in the order of the file."""
@@ -196,29 +195,6 @@ class Paper:
         _check_names(f"{self.id}, table", [table_id], self.tables)
         return self.tables[table_id]
 
-    def tables_with(self, column: str | None = None, **where: Scalar) -> list[PaperTable]:
-        """The tables that have `column`, and these values among their facts or in some row.
-
-        Raises UserError for names that no table of the paper has.
-        """
-        columns = {name for table in self.tables.values() for name in table.columns}
-        facts = {name for table in self.tables.values() for name in table.facts}
-        _check_names(self.id, [] if column is None else [column], columns)
-        _check_names(self.id, where, columns | facts)
-        return [
-            table
-            for table in self.tables.values()
-            if (column is None or column in table.columns) and table.has(where)
-        ]
-
-    def find(self, column: str = "time_s", **where: Scalar) -> Cell | None:
-        """The first cell, in the paper's order, that some table has for these values.
-
-        Useful where one table repeats, or completes, another; the cell names its table.
-        """
-        cells = (table.cell(column, **where) for table in self.tables_with(column, **where))
-        return next((cell for cell in cells if cell is not None), None)
-
 
 def list_papers() -> list[Paper]:
     """Every paper there is, by id. Raises UserError with all that is wrong in a paper's files."""
@@ -242,14 +218,6 @@ def load(paper_id: str) -> Paper:
     return Paper(file.id, file.title, file.authors, file.year, file.report, file.notes, tables)
 
 
-def lookup(paper: str, table: str, column: str = "time_s", **where: Scalar) -> Value:
-    """One published value, e.g. lookup("hpcf-2018-10", "4.1", n=1024, nodes=2, ppn=4).
-
-    None when the cell is not there. Raises UserError for a paper, table or name that there is not.
-    """
-    return load(paper).table(table).lookup(column, **where)
-
-
 def _known() -> list[str]:
     return sorted(path.parent.name for path in share("papers").glob("*/paper.toml"))
 
@@ -257,7 +225,7 @@ def _known() -> list[str]:
 def _table(
     paper: str,
     file: TableFile,
-    columns: Mapping[str, Column],
+    columns: Mapping[str, PublishedColumn],
     rows: tuple[Mapping[str, Value], ...],
     texts: tuple[Mapping[str, str], ...],
 ) -> PaperTable:

@@ -31,7 +31,7 @@ from haloscope.quantities import quantity as quantity_of
 from haloscope.stats.estimates import Estimate
 
 SOURCE = "haloscope calibrate"
-"""How a file that a calibration wrote says where it is from."""
+"""SOURCE begins the source of each file that a calibration wrote, which so may be written over."""
 
 SELECTORS = {"Open MPI": "ompi", "MPICH": "mpich", "Intel": "impi"}
 """SimGrid's collective algorithms by the first words of an MPI library's name."""
@@ -110,7 +110,7 @@ def _protocols(piece: Piece, sizes: Sequence[Swept]) -> Iterator[Protocol]:
         )
         return
     for point in (point for point in sizes if first <= point.size_bytes <= last):
-        own = quantity(point.time.times(0.5).rate(point.size_bytes), "pingpong, this size alone")
+        own = quantity(point.one_way.rate(point.size_bytes), "pingpong, this size alone")
         yield Protocol(
             first_bytes=point.size_bytes, last_bytes=point.size_bytes, bandwidth_bytes_per_s=own
         )

@@ -24,12 +24,16 @@ from haloscope.models.sweep import Array
 from haloscope.stats.estimates import Estimate
 
 ARITHMETIC = ("poisson_cg", "fused", "sweep")
-"""Kernel, variant and phase whose flops a second in cache are taken for a core's."""
+"""ARITHMETIC is the kernel, its variant and the phase whose flops a second, with all data in
+cache, stand in a cluster file for what one core can do."""
 FOUND = "what the operating system says"
+"""FOUND is the source of numbers that a calibration does not measure."""
 _SWEPT = 4.0
-"""Working sets this many times a cache's size hold next to nothing of a sweep in it."""
+"""_SWEPT is the smallest ratio of a working set to a cache's size at which next to nothing of a
+sweep is found in that cache."""
 _RESAMPLES = 200
-"""Of the bootstrap: a fit takes some milliseconds."""
+"""_RESAMPLES is the number of samples that the bootstrap draws, few because each is a fit of some
+milliseconds."""
 
 
 def quantity(estimate: Estimate, source: str) -> Quantity:

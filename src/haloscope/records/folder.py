@@ -15,8 +15,8 @@ from filelock import FileLock, Timeout
 
 from haloscope.errors import Problem, UserError, dotted
 from haloscope.records.record import latest, read
-from haloscope.stats.sequential import Rule
-from haloscope.study.case import Case, Job
+from haloscope.stats.stopping_rule import Rule
+from haloscope.study.case import Case, Launch
 from haloscope.study.plan import schedule
 
 
@@ -41,7 +41,7 @@ class SavedPlan:
     keep: str | None = None
     rule: Rule | None = None
 
-    def jobs(self) -> list[Job]:
+    def launches(self) -> list[Launch]:
         """All launches, in the order they are to run."""
         return schedule(self.cases, self.seed)
 
@@ -65,7 +65,7 @@ class SavedPlan:
         return {
             **asdict(self),
             "cases": [case.as_dict() for case in self.cases],
-            "order": [[job.case.id, job.launch] for job in self.jobs()],
+            "order": [[launch.case.id, launch.number] for launch in self.launches()],
         }
 
     @classmethod
@@ -153,15 +153,19 @@ class ResultFolder:
             mend = "start a new folder; without plan.json, this one is still good for report"
             raise UserError(Problem(str(self.plan), f"damaged: {error!r}", mend)) from error
 
-    def left(self, jobs: Sequence[Job]) -> tuple[list[Job], int]:
-        """The jobs without a good record yet, and how many of them were tried before.
+    def left(self, launches: Sequence[Launch]) -> tuple[list[Launch], int]:
+        """The launches without a good record yet, and how many of them were tried before.
 
         What can't run here (absent) is not tried again.
         """
         outcomes = {record.key: record.outcome for record in latest(read(self.records))}
         done = ("ok", "absent")
-        left = [job for job in jobs if outcomes.get((job.case.id, job.launch)) not in done]
-        return left, sum((job.case.id, job.launch) in outcomes for job in left)
+        left = [
+            launch
+            for launch in launches
+            if outcomes.get((launch.case.id, launch.number)) not in done
+        ]
+        return left, sum((launch.case.id, launch.number) in outcomes for launch in left)
 
 
 def changes(saved: str, now: str) -> list[str]:

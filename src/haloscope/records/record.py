@@ -13,61 +13,200 @@ from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from haloscope.records import keys
+from haloscope.records.keys import Key
 
 SCHEMA = 1
+_NOTHING = "where nothing was measured"
+_EMPTY = "empty where there are none"
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Record:
-    """One launch of one case. The attributes are the keys of the JSON object; missing is None.
+    """One launch of one case: what each key of the JSON object says, as docs/records.md has it.
 
-    times_s: seconds of one step, one number a repetition, the maximum over ranks.
-    outcome: ok, wrong, failed, timeout or misplaced; reason says why, for all but ok.
-    stopped: of a case's last launch, which rule ended its launches where the study asked for a
-        precision: narrow, count or time; None elsewhere.
-    raw: the JSON object itself.
+    A key that is not there is None, or empty. raw: the JSON object itself.
     """
 
-    schema: int
-    case: str
-    launch: int
-    kernel: str
-    params: dict[str, Any]
-    layout: dict[str, Any]
-    toolchain: dict[str, Any]
-    clock: str
-    outcome: str
-    times_s: list[float]
+    schema: Annotated[int, Key("the version of this description: 1", by="runner")]
+    case: Annotated[str, Key("the case's id: a hash of its settings", by="runner")]
+    launch: Annotated[int, Key("the launch's number, from 0", by="runner")]
+    kernel: Annotated[str, Key("the kernel's name", by="runner")]
+    params: Annotated[
+        dict[str, Any], Key("all parameters of the kernel, resolved, by its names", by="runner")
+    ]
+    layout: Annotated[
+        dict[str, Any],
+        Key("where ranks and threads were to go, and went", by="runner", keys=keys.Layout),
+    ]
+    toolchain: Annotated[
+        dict[str, Any], Key("the MPI library and the build", by="runner", keys=keys.ToolchainUsed)
+    ]
+    clock: Annotated[str, Key("whose times these are: wall, simulated", by="runner")]
+    outcome: Annotated[
+        str, Key("ok, wrong, failed, timeout, misplaced, absent (it can't run here)", by="runner")
+    ]
+    times_s: Annotated[
+        list[float],
+        Key(
+            "of one step, one a repetition: the slowest rank's; of a sweep, sums over its points",
+            by="halobench",
+            unit="s",
+            absent=f"empty {_NOTHING}",
+        ),
+    ]
     raw: dict[str, Any] = field(repr=False)
-    reason: str | None = None
-    transport: str | None = None
-    transport_seen: str | None = None
-    runner: str | None = None
-    steps: int | None = None
-    warmup: int | None = None
-    synchronisation: str | None = None
-    points: list[dict[str, Any]] = field(default_factory=list)
-    phases: list[dict[str, Any]] = field(default_factory=list)
-    parts: list[dict[str, Any]] = field(default_factory=list)
-    timeline: list[dict[str, Any]] = field(default_factory=list)
-    result: dict[str, Any] = field(default_factory=dict)
-    work: dict[str, Any] | None = None
-    memory: dict[str, Any] | None = None
-    timer: dict[str, Any] | None = None
-    machine: dict[str, Any] | None = None
-    command: list[str] | None = None
-    started: str | None = None
-    ended: str | None = None
-    wall_s: float | None = None
-    seed: int | None = None
-    study: str | None = None
-    run: int | None = None
-    haloscope: str | None = None
-    git: dict[str, Any] | None = None
-    stderr: str | None = None
-    stopped: str | None = None
+    reason: Annotated[
+        str | None, Key("why the outcome is what it is", by="runner", absent="null for ok")
+    ] = None
+    transport: Annotated[
+        str | None,
+        Key("how messages were to travel", by="runner", absent="null: the library's choice"),
+    ] = None
+    transport_seen: Annotated[
+        str | None,
+        Key(
+            "what the library said it uses",
+            by="runner",
+            absent="null where it does not tell, and where simulated",
+        ),
+    ] = None
+    runner: Annotated[str | None, Key("which runner wrote it", by="runner")] = None
+    steps: Annotated[
+        int | None,
+        Key("in one repetition", by="halobench", absent=f"null for a sweep, and {_NOTHING}"),
+    ] = None
+    warmup: Annotated[
+        int | None,
+        Key("repetitions before those that count", by="halobench", absent=f"null {_NOTHING}"),
+    ] = None
+    synchronisation: Annotated[
+        str | None,
+        Key("how ranks begin a repetition together", by="halobench", absent=f"null {_NOTHING}"),
+    ] = None
+    rounds: Annotated[
+        dict[str, Any] | None,
+        Key(
+            "how well they did, by a shared clock",
+            by="halobench",
+            absent=f"null where they begin after a barrier; not there {_NOTHING}",
+            keys=keys.Rounds,
+        ),
+    ] = None
+    points: Annotated[
+        list[dict[str, Any]],
+        Key("the sizes of a sweep", by="halobench", absent=_EMPTY, keys=keys.Point),
+    ] = field(default_factory=list)
+    phases: Annotated[
+        list[dict[str, Any]],
+        Key("the phases of a step", by="halobench", absent=_EMPTY, keys=keys.Phase),
+    ] = field(default_factory=list)
+    parts: Annotated[
+        list[dict[str, Any]],
+        Key(
+            "parts of a step, run by themselves",
+            by="halobench",
+            absent=f"empty unless asked for; not there {_NOTHING}",
+            keys=keys.Part,
+        ),
+    ] = field(default_factory=list)
+    timeline: Annotated[
+        list[dict[str, Any]],
+        Key(
+            "one step of each point, call by call",
+            by="halobench",
+            absent=f"empty unless asked for; not there {_NOTHING}",
+            keys=keys.Trace,
+        ),
+    ] = field(default_factory=list)
+    result: Annotated[
+        dict[str, Any],
+        Key("what the kernel found, by its own names", by="halobench", absent=_EMPTY),
+    ] = field(default_factory=dict)
+    work: Annotated[
+        dict[str, Any] | None,
+        Key("of one step", by="halobench", absent=f"null {_NOTHING}", keys=keys.Work),
+    ] = None
+    memory: Annotated[
+        dict[str, Any] | None,
+        Key("of all ranks", by="halobench", absent=f"null {_NOTHING}", keys=keys.Memory),
+    ] = None
+    timer: Annotated[
+        dict[str, Any] | None,
+        Key(
+            "the clock that took the times",
+            by="halobench",
+            absent=f"null {_NOTHING}, and where simulated",
+            keys=keys.Timer,
+        ),
+    ] = None
+    simulation: Annotated[
+        dict[str, Any] | None,
+        Key(
+            "how a simulated time came about",
+            by="runner",
+            absent="not there where measured, and where the case can't run",
+            keys=keys.Simulation,
+        ),
+    ] = None
+    model: Annotated[
+        dict[str, Any] | None,
+        Key(
+            "this machine's cluster file, for what phases should take",
+            by="runner",
+            absent="null where there is none; not there where simulated",
+            keys=keys.Model,
+        ),
+    ] = None
+    machine: Annotated[
+        dict[str, Any] | None,
+        Key("what ran, or was simulated", by="runner", keys=keys.Machine),
+    ] = None
+    command: Annotated[
+        list[str] | None,
+        Key("the whole argument list", by="runner", absent="null where the case can't run"),
+    ] = None
+    started: Annotated[str | None, Key("UTC, ISO 8601", by="runner")] = None
+    ended: Annotated[str | None, Key("UTC, ISO 8601", by="runner")] = None
+    wall_s: Annotated[
+        float | None,
+        Key(
+            "of the whole launch on this machine; 0 where the case can't run", by="runner", unit="s"
+        ),
+    ] = None
+    seed: Annotated[int | None, Key("of the order of launches", by="runner")] = None
+    study: Annotated[str | None, Key("the study's name", by="runner")] = None
+    run: Annotated[int | None, Key("which [[runs]] table of the study, from 0", by="runner")] = None
+    haloscope: Annotated[str | None, Key("its version", by="runner")] = None
+    git: Annotated[
+        dict[str, Any] | None,
+        Key(
+            "of haloscope's sources",
+            by="runner",
+            absent="null where they are no git checkout",
+            keys=keys.Checkout,
+        ),
+    ] = None
+    stderr: Annotated[
+        str | None,
+        Key(
+            "the end of what was printed",
+            by="runner",
+            absent="not there for ok, and where the case can't run",
+        ),
+    ] = None
+    stopped: Annotated[
+        str | None,
+        Key(
+            "of a case's last launch, which rule ended its launches where the study asked for a "
+            "precision: narrow, count, time",
+            by="campaign",
+            absent="null elsewhere; not there in what `once` prints",
+        ),
+    ] = None
 
     @classmethod
     def of(cls, raw: Mapping[str, Any]) -> Record:

@@ -1,4 +1,4 @@
-"""What a table is made from besides its cases."""
+"""What tables, figures and findings are made from besides their cases."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Context:
-    """What a table is made from besides the cases it shows.
+    """What a table, a figure or a finding is made from besides the cases it shows.
 
-    options: what the study asks of this table.
+    options: what the study asks of this table or figure.
     paper:   the paper the study names, whose values stand beside ours.
     shelf:   every paper there is, for the table of clusters through the years.
     machine: where the records were made, as in a record; None if none says.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,38 +12,15 @@ from haloscope.errors import nearest
 from haloscope.quantities import count
 from haloscope.report import figures, tables
 from haloscope.report.figures import Figure
-from haloscope.report.findings.topics import Finding, findings
+from haloscope.report.findings import Finding, findings
 from haloscope.report.method import Facts, machine_facts, method, provenance, toolchain_facts
 from haloscope.report.tables import Context, Table
 from haloscope.report.tables.notebook import left_out
+from haloscope.study import kinds
 from haloscope.study.wishes import Wish
 
 if TYPE_CHECKING:
     from haloscope.analysis.dossier import Dossier
-
-TOPICS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "memory": ("Memory bandwidth", ("stream", "bandwidth")),
-    "pingpong": (
-        "Messages between two processes",
-        ("transports", "pingpong", "libraries", "fits"),
-    ),
-    "ring": ("Messages round a ring", ("ring",)),
-    "sum3d": ("Scattered, added, gathered", ("sum3d",)),
-    "collectives": ("Collective operations", ("collectives",)),
-    "star_forests": ("Star forests", ("sf_latency", "sf_grid", "split_phase")),
-    "timeline": ("One step, rank by rank", ("timeline",)),
-    "convergence": ("Convergence", ("convergence", "surfaces")),
-    "walltime": ("Wall time", ("walltime_grid", "hybrid_grid", "clusters")),
-    "scaling": ("Speedup and efficiency", ("scaling",)),
-    "spmv": ("Sparse matrix times vector", ("spmv", "overlap")),
-    "mapping": ("Tasks on few nodes and on many", ("mapping",)),
-    "jacobi": ("Jacobi in three dimensions", ("jacobi", "roofline")),
-    "iterations": ("Variants of the conjugate gradient method", ("iterations",)),
-    "exchange": ("Exchanges compared", ("exchange",)),
-    "phases": ("Where the time goes", ("phases",)),
-    "summary": ("All cases", ("summary",)),
-}
-
 
 _Item = TypeVar("_Item", Table, Figure)
 
@@ -92,10 +69,10 @@ def compose(dossier: Dossier) -> Document:
         all_cases=dossier.cases,
         seed=dossier.seed,
     )
-    made = _made(tables.KINDS, _tables, dossier.tables, dossier.cases, context)
-    drawn = _made(figures.KINDS, figures.build, dossier.figures, dossier.cases, context)
-    if not any(wish.kind == "summary" for wish, _ in made):
-        made.append((_EVERYTHING, _tables("summary", dossier.cases, context)))
+    made = _made(kinds.tables(), _tables, dossier.tables, dossier.cases, context)
+    drawn = _made(kinds.figures(), figures.build, dossier.figures, dossier.cases, context)
+    if not any(wish.kind == _EVERYTHING.kind for wish, _ in made):
+        made.append((_EVERYTHING, _tables(_EVERYTHING.kind, dossier.cases, context)))
     asked = [
         *(("table", wish, bool(items)) for wish, items in made if dossier.tables),
         *(("figure", wish, bool(items)) for wish, items in drawn if dossier.figures),
@@ -122,7 +99,8 @@ def compose(dossier: Dossier) -> Document:
 
 
 _EVERYTHING = Wish("summary")
-LONG = 120  #: rows; a longer table is for looking things up
+LONG = 120
+"""LONG is the largest number of rows of a table that is read: a longer one is for looking up."""
 
 
 def _tables(kind: str, cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
@@ -132,14 +110,14 @@ def _tables(kind: str, cases: Sequence[MeasuredCase], context: Context) -> list[
 
 
 def _made(
-    kinds: Iterable[str],
+    every: Sequence[str],
     build: Callable[[str, Sequence[MeasuredCase], Context], list[_Item]],
     wishes: Sequence[Wish] | None,
     cases: Sequence[MeasuredCase],
     context: Context,
 ) -> list[tuple[Wish, list[_Item]]]:
     """What each wish gives; without any word of the study, every kind there is."""
-    asked = [Wish(kind) for kind in kinds] if wishes is None else wishes
+    asked = [Wish(kind) for kind in every] if wishes is None else wishes
     return [
         (wish, build(wish.kind, cases, replace(context, options=wish.options))) for wish in asked
     ]
@@ -173,20 +151,20 @@ def _sections(
     all_figures = _numbered([figure for _, several in drawn for figure in several])
     asked = [wish.kind for wish, _ in made] + [wish.kind for wish, _ in drawn]
     sections = []
-    for topic in sorted(TOPICS, key=lambda topic: _first(asked, TOPICS[topic][1])):
-        title, kinds = TOPICS[topic]
-        own_figures = tuple(figure for figure in all_figures if figure.kind in kinds)
-        own_tables = tuple(table for table in all_tables if table.kind in kinds)
-        if own_figures or own_tables:
-            sections.append(Section(topic, title, own_figures, own_tables))
+    for topic in sorted(kinds.TOPICS, key=lambda topic: _first(asked, kinds.of_topic(topic))):
+        shown = kinds.of_topic(topic)
+        its_figures = tuple(figure for figure in all_figures if figure.kind in shown)
+        its_tables = tuple(table for table in all_tables if table.kind in shown)
+        if its_figures or its_tables:
+            sections.append(Section(topic, kinds.TOPICS[topic], its_figures, its_tables))
     return tuple(sections)
 
 
-def _first(asked: Sequence[str], kinds: Sequence[str]) -> int:
-    """Where a topic is first asked for; the summary of all cases comes last."""
-    if "summary" in kinds:
+def _first(asked: Sequence[str], shown: Sequence[str]) -> int:
+    """Where a topic's kinds are first asked for; the summary of all cases comes last."""
+    if _EVERYTHING.kind in shown:
         return len(asked) + 1
-    return min((asked.index(kind) for kind in kinds if kind in asked), default=len(asked))
+    return min((asked.index(kind) for kind in shown if kind in asked), default=len(asked))
 
 
 def _numbered(items: list[_Item]) -> list[_Item]:

@@ -14,13 +14,14 @@ from haloscope.records.folder import ResultFolder, SavedPlan, changes
 from haloscope.records.record import append, read
 from haloscope.run import halobench, places, workbench
 from haloscope.run.doctor import Patient, check_load
-from haloscope.run.places import LOCAL, Place, Wanted
+from haloscope.run.here import LOCAL
+from haloscope.run.place import Place, Wanted
 from haloscope.run.progress import RunView, Teller
 from haloscope.run.stopping import Stopping
 from haloscope.run.workbench import Workbench
 from haloscope.study import file as study_file
 from haloscope.study import schema
-from haloscope.study.case import Job
+from haloscope.study.case import Launch
 from haloscope.study.file import Draft
 from haloscope.study.plan import Program, expand, nothing_runs
 from haloscope.study.schema import Run, Study
@@ -58,11 +59,11 @@ class Campaign:
     source: str | None
     seen: Mapping[tuple[str, str | None], str | None] = field(default_factory=dict)
 
-    def jobs_left(self) -> tuple[list[Job], int]:
-        """The jobs without a good record yet, and how many of them were tried before."""
+    def launches_left(self) -> tuple[list[Launch], int]:
+        """The launches without a good record yet, and how many of them were tried before."""
         follows = self.plan.rule is not None and self.folder.plan.exists()
         plan = self.folder.load() if follows else self.plan  # which cases have stopped since
-        return self.folder.left(plan.jobs())
+        return self.folder.left(plan.launches())
 
     def earlier_walls(self) -> dict[str, list[float]]:
         """Seconds that launches took on this machine before, by case; in folders beside too."""
@@ -83,9 +84,9 @@ class Campaign:
         return replace(self, plan=replace(self.plan, cases=cases), seen=seen)
 
     def run(
-        self, jobs: list[Job], watch: Callable[[Iterable[Job]], Iterator[Job]]
-    ) -> Iterator[tuple[Job, dict[str, Any]]]:
-        """Run jobs; each record is on disk before it is yielded. `watch` sees each job start."""
+        self, launches: list[Launch], watch: Callable[[Iterable[Launch]], Iterator[Launch]]
+    ) -> Iterator[tuple[Launch, dict[str, Any]]]:
+        """Run launches, `watch` seeing each start; a record is on disk before it is yielded."""
         if self.source is not None:
             self.folder.create(self.source, self.plan)
         else:
@@ -94,8 +95,8 @@ class Campaign:
         plan, rule = self.plan, self.plan.rule
         there = (record.raw for record in read(self.folder.records))
         stopping = None if rule is None else Stopping(rule, there)
-        by_key = {(job.case.id, job.launch): job for job in jobs}
-        for measured in runner.run(watch(stopping.needed(jobs) if stopping else jobs)):
+        by_key = {(launch.case.id, launch.number): launch for launch in launches}
+        for measured in runner.run(watch(stopping.needed(launches) if stopping else launches)):
             case = measured["case"]
             why = stopping.done[case] if stopping and stopping.add(measured) else None
             record = {**measured, "stopped": why}
@@ -113,7 +114,7 @@ def start(request: Request, tell: Teller) -> Campaign:
     if draft.study is None:
         raise UserError(draft.problems)
     place = places.place(request.on, request.keep)
-    study = _as_requested(draft.study, request, simulated=place.simulated)
+    study = _as_requested(draft.study, request, deterministic=place.facts.deterministic)
     folder = ResultFolder(request.out or _default_folder(draft.name))
     wanted = {
         draft.where(index, "toolchains"): run.toolchains for index, run in enumerate(study.runs)
@@ -144,7 +145,7 @@ def start(request: Request, tell: Teller) -> Campaign:
         machine=place.identity(),
         on=place.name,
         keep=str(request.keep.absolute()) if request.keep else None,
-        rule=None if place.simulated or request.launches else schema.stopping_rule(study),
+        rule=None if place.facts.deterministic or request.launches else schema.stopping_rule(study),
     )
     return Campaign(place, folder, saved, bench, draft.source)
 
@@ -180,12 +181,12 @@ def _check_launches(launches: int | None) -> None:
         raise UserError(Problem(f"--launches {launches}", "too few", "give a number from 1"))
 
 
-def _as_requested(study: Study, request: Request, *, simulated: bool) -> Study:
+def _as_requested(study: Study, request: Request, *, deterministic: bool) -> Study:
     """The study with what the request has of its own, and "all" toolchains by their names.
 
-    Simulated times are the same in every launch: one is enough, and no precision is to be reached.
+    Where times are the same in every launch, one is enough, and no precision is to be reached.
     """
-    launches = 1 if simulated else request.launches
+    launches = 1 if deterministic else request.launches
 
     def changed(run: Run) -> Run:
         asked = [request.toolchain] if request.toolchain is not None else run.toolchains
@@ -198,7 +199,7 @@ def _as_requested(study: Study, request: Request, *, simulated: bool) -> Study:
         return run.model_copy(update=changes)
 
     runs = {"runs": [changed(run) for run in study.runs]}
-    return study.model_copy(update={**runs, **({"precision": None} if simulated else {})})
+    return study.model_copy(update={**runs, **({"precision": None} if deterministic else {})})
 
 
 def _default_folder(name: str) -> Path:
@@ -239,17 +240,17 @@ def measure(campaign: Campaign, tell: Teller) -> None:
     """Run what is left of a campaign, saying what happens."""
     rule = campaign.plan.rule
     with campaign.folder.alone():
-        jobs, again = campaign.jobs_left()
-        _announce(campaign, len(jobs), again, tell)
+        launches, again = campaign.launches_left()
+        _announce(campaign, len(launches), again, tell)
         walls = campaign.earlier_walls()
-        with RunView(tell.console, jobs, walls, rule.most_s if rule else None) as view:
-            for job, record in campaign.run(jobs, view.watch):
-                view.ended(job, record)
+        with RunView(tell.console, launches, walls, rule.most_s if rule else None) as view:
+            for launch, record in campaign.run(launches, view.watch):
+                view.ended(launch, record)
 
 
 def _announce(campaign: Campaign, left: int, again: int, tell: Teller) -> None:
     plan = campaign.plan
-    done = len(plan.jobs()) - left
+    done = len(plan.launches()) - left
     lines = [
         f"{plan.study}",
         f"{count(len(plan.cases), 'case')}, {count(left, 'launch', 'launches')} in random order"
@@ -261,7 +262,7 @@ def _announce(campaign: Campaign, left: int, again: int, tell: Teller) -> None:
         lines.append(f"there already and skipped: {count(done, 'launch', 'launches')}")
     if again:
         lines.append(f"did not end well before, tried again: {count(again, 'launch', 'launches')}")
-    load = None if campaign.place.simulated else check_load(Patient())
+    load = None if campaign.place.facts.remote else check_load(Patient())
     if load is not None and load.level == "warn":
         lines.append(f"times will suffer: {load.what}; {load.mend}")
     for line in lines:

@@ -1,6 +1,6 @@
-"""What on this machine would spoil a measurement or a run, each finding with its mend.
+"""What on this machine would spoil a measurement or a run, each result with its mend.
 
-A check is a small function from what is examined to one Finding; CHECKS lists them all.
+A check is a small function from what is examined to one CheckResult; CHECKS lists them all.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from typing import Literal
 from haloscope.host import machine
 from haloscope.host.cpulist import parse_cpu_list
 from haloscope.paths import cache_path
-from haloscope.toolchains import pypi
-from haloscope.toolchains.launch import Launch, launch_command
+from haloscope.toolchains import pypi, simgrid
+from haloscope.toolchains.job import Job
+from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.library import DEFAULT, Toolchain, available, compiler_family
 
-Level = Literal["ok", "note", "warn", "fail"]
+Severity = Literal["ok", "note", "warn", "fail"]
 
 _CXX20 = """\
 #include <concepts>
@@ -47,7 +48,7 @@ _GIB = 1 << 30
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """One check's answer.
 
     level: ok; note, to know; warn, it would spoil measurements; fail, runs would not work.
@@ -55,7 +56,7 @@ class Finding:
     """
 
     check: str
-    level: Level
+    level: Severity
     what: str
     mend: str | None = None
 
@@ -68,20 +69,20 @@ class Patient:
     toolchain: Toolchain | None = None
 
 
-def examine(patient: Patient | None = None) -> Iterator[Finding]:
-    """Every check's finding, in the order of CHECKS, as it is made."""
+def examine(patient: Patient | None = None) -> Iterator[CheckResult]:
+    """Every check's result, in the order of CHECKS, as it is made."""
     if patient is None:
         patient = Patient(toolchain=next(iter(available()), None))
     for check in CHECKS:
         yield check(patient)
 
 
-def exit_code(findings: list[Finding]) -> int:
+def exit_code(results: list[CheckResult]) -> int:
     """1 where any check failed, else 0."""
-    return int(any(finding.level == "fail" for finding in findings))
+    return int(any(result.level == "fail" for result in results))
 
 
-def check_cores(patient: Patient) -> Finding:
+def check_cores(patient: Patient) -> CheckResult:
     """Whether more than one rank can run without sharing a core."""
     usable, there = (
         len(machine.physical_cores(patient.root)),
@@ -90,47 +91,49 @@ def check_cores(patient: Patient) -> Finding:
     what = f"{_count(usable, 'core')} for ranks and threads, of {_count(there, 'processor')}"
     if usable == 1:
         mend = "more than one rank needs --oversubscribe here, and measures the scheduler"
-        return Finding("cores", "warn", what, mend)
+        return CheckResult("cores", "warn", what, mend)
     allowed = len(os.sched_getaffinity(0))
     if allowed < there:
         mend = "an affinity mask or cpuset holds this process to them: a batch job's, or taskset's"
-        return Finding("cores", "note", f"{what}: {allowed} are allowed", mend)
-    return Finding("cores", "ok", what)
+        return CheckResult("cores", "note", f"{what}: {allowed} are allowed", mend)
+    return CheckResult("cores", "ok", what)
 
 
-def check_threads_per_core(patient: Patient) -> Finding:
+def check_threads_per_core(patient: Patient) -> CheckResult:
     """Whether cores have hardware threads that ranks could end up sharing."""
     threads = max(
         len(machine.siblings(cpu, patient.root)) for cpu in machine.online_cpus(patient.root)
     )
     if threads == 1:
-        return Finding("SMT", "ok", "one hardware thread a core")
+        return CheckResult("SMT", "ok", "one hardware thread a core")
     mend = 'haloscope uses one of each core; places = "threads" in a layout uses all'
-    return Finding("SMT", "note", f"{threads} hardware threads a core", mend)
+    return CheckResult("SMT", "note", f"{threads} hardware threads a core", mend)
 
 
-def check_quota(patient: Patient) -> Finding:
+def check_quota(patient: Patient) -> CheckResult:
     """Whether a cgroup takes processors away in the middle of a measurement."""
     quota = machine.cpu_quota(patient.root)
     if quota is None:
-        return Finding("processor quota", "ok", "none")
+        return CheckResult("processor quota", "ok", "none")
     mend = "give the container whole processors instead (docker run --cpuset-cpus=0-3)"
     what = f"a cgroup grants {quota:g} processors' time and stops all threads when it is used up"
-    return Finding("processor quota", "warn", what, mend)
+    return CheckResult("processor quota", "warn", what, mend)
 
 
-def check_governor(patient: Patient) -> Finding:
+def check_governor(patient: Patient) -> CheckResult:
     """Whether the clock frequency waits for load before it rises."""
     governor = machine.governor(patient.root)
     if governor is None:
-        return Finding("frequency governor", "note", "not visible (a virtual machine?)")
+        return CheckResult("frequency governor", "note", "not visible (a virtual machine?)")
     if governor == "performance":
-        return Finding("frequency governor", "ok", governor)
+        return CheckResult("frequency governor", "ok", governor)
     mend = "sudo cpupower frequency-set --governor performance"
-    return Finding("frequency governor", "warn", f"{governor}: the clock follows the load", mend)
+    return CheckResult(
+        "frequency governor", "warn", f"{governor}: the clock follows the load", mend
+    )
 
 
-def check_turbo(patient: Patient) -> Finding:
+def check_turbo(patient: Patient) -> CheckResult:
     """Whether one busy core runs faster than many, which makes speedups look worse."""
     cpu = patient.root / "sys/devices/system/cpu"
     for switch, turbo_on in (("intel_pstate/no_turbo", "0"), ("cpufreq/boost", "1")):
@@ -138,67 +141,71 @@ def check_turbo(patient: Patient) -> Finding:
         if value == turbo_on:
             off = "1" if turbo_on == "0" else "0"
             mend = f"to compare runs on few and many cores: echo {off} | sudo tee {cpu / switch}"
-            return Finding("turbo", "note", "on: few busy cores run faster than many", mend)
+            return CheckResult("turbo", "note", "on: few busy cores run faster than many", mend)
         if value is not None:
-            return Finding("turbo", "ok", "off")
-    return Finding("turbo", "note", "not visible")
+            return CheckResult("turbo", "ok", "off")
+    return CheckResult("turbo", "note", "not visible")
 
 
-def check_load(patient: Patient) -> Finding:
+def check_load(patient: Patient) -> CheckResult:
     """Whether something else is running."""
     busy = machine.busy_processors(patient.root)
     if busy is None:
-        return Finding("load", "note", "not visible")
+        return CheckResult("load", "note", "not visible")
     cores = len(machine.physical_cores(patient.root))
     what = f"others keep {busy:.2f} of {_count(cores, 'core')} busy"
     if busy > 0.25 * cores:
-        return Finding("load", "warn", what, "wait, or stop what else is running (top shows it)")
-    return Finding("load", "ok", what)
+        return CheckResult(
+            "load", "warn", what, "wait, or stop what else is running (top shows it)"
+        )
+    return CheckResult("load", "ok", what)
 
 
-def check_memory(patient: Patient) -> Finding:
+def check_memory(patient: Patient) -> CheckResult:
     """Whether there is room for a problem that doesn't fit in the caches."""
     free = machine.memory_available_bytes(patient.root)
     what = f"{free / _GIB:.1f} GiB can be taken"
     if free < _GIB // 4:
-        return Finding("memory", "fail", what, "free some, or raise the container's limit")
+        return CheckResult("memory", "fail", what, "free some, or raise the container's limit")
     if free < _GIB:
-        return Finding("memory", "warn", f"{what}: large cases will be refused", "free some")
-    return Finding("memory", "ok", what)
+        return CheckResult("memory", "warn", f"{what}: large cases will be refused", "free some")
+    return CheckResult("memory", "ok", what)
 
 
-def check_huge_pages(patient: Patient) -> Finding:
+def check_huge_pages(patient: Patient) -> CheckResult:
     """Whether large vectors get large pages, as halobench asks for them."""
     text = _read(patient.root / "sys/kernel/mm/transparent_hugepage/enabled")
     match = re.search(r"\[(\w+)\]", text or "")
     if match is None:
-        return Finding("huge pages", "note", "not visible")
+        return CheckResult("huge pages", "note", "not visible")
     if match[1] == "never":
         mend = "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"
-        return Finding("huge pages", "warn", "switched off: large vectors are slower", mend)
-    return Finding("huge pages", "ok", f"transparent huge pages: {match[1]}")
+        return CheckResult("huge pages", "warn", "switched off: large vectors are slower", mend)
+    return CheckResult("huge pages", "ok", f"transparent huge pages: {match[1]}")
 
 
-def check_numa_balancing(patient: Patient) -> Finding:
+def check_numa_balancing(patient: Patient) -> CheckResult:
     """Whether the kernel moves pages while a kernel is timed."""
     if _read(patient.root / "proc/sys/kernel/numa_balancing") in (None, "0"):
-        return Finding("NUMA balancing", "ok", "off")
+        return CheckResult("NUMA balancing", "ok", "off")
     mend = "echo 0 | sudo tee /proc/sys/kernel/numa_balancing"
-    return Finding("NUMA balancing", "warn", "on: the kernel moves pages during a run", mend)
+    return CheckResult("NUMA balancing", "warn", "on: the kernel moves pages during a run", mend)
 
 
-def check_clock(patient: Patient) -> Finding:
+def check_clock(patient: Patient) -> CheckResult:
     """Whether reading the time is cheap and steady."""
     clock = _read(patient.root / "sys/devices/system/clocksource/clocksource0/current_clocksource")
     if clock is None:
-        return Finding("clock", "note", "not visible")
+        return CheckResult("clock", "note", "not visible")
     if clock in ("tsc", "arch_sys_counter", "timebase", "kvm-clock"):
-        return Finding("clock", "ok", clock)
+        return CheckResult("clock", "ok", clock)
     mend = "boot with clocksource=tsc where the processor has a steady one; use larger `steps`"
-    return Finding("clock", "warn", f"{clock}: each reading is a slow trip into the kernel", mend)
+    return CheckResult(
+        "clock", "warn", f"{clock}: each reading is a slow trip into the kernel", mend
+    )
 
 
-def check_compiler(patient: Patient) -> Finding:
+def check_compiler(patient: Patient) -> CheckResult:
     """Whether a C++20 program with OpenMP really compiles and runs."""
     compiler = str(patient.toolchain.mpicxx) if patient.toolchain else os.environ.get("CXX", "c++")
     mend = "install a C++20 compiler with OpenMP (Debian, Ubuntu: apt install g++)"
@@ -209,119 +216,127 @@ def check_compiler(patient: Patient) -> Finding:
         extra = patient.toolchain.environment() if patient.toolchain else {}
         for command in (compile_it, [str(program)]):
             if why := _complaint(command, extra):
-                return Finding("C++ compiler", "fail", f"{compiler}: {why}", mend)
-    return Finding("C++ compiler", "ok", f"{compiler} compiles C++20 with OpenMP")
+                return CheckResult("C++ compiler", "fail", f"{compiler}: {why}", mend)
+    return CheckResult("C++ compiler", "ok", f"{compiler} compiles C++20 with OpenMP")
 
 
-def check_mpi(patient: Patient) -> Finding:
+def check_mpi(patient: Patient) -> CheckResult:
     """Whether there is an MPI library whose wrapper and launcher belong together."""
     toolchain = patient.toolchain
     if toolchain is None:
         what = f"none yet: the first run adds {DEFAULT} from PyPI"
-        return Finding("MPI", "note", what, f"to do it now: haloscope toolchain add {DEFAULT}")
+        return CheckResult("MPI", "note", what, f"to do it now: haloscope toolchain add {DEFAULT}")
     wrapped = compiler_family(toolchain)
     if wrapped not in (None, toolchain.family):
         what = f"mpicxx in PATH is {wrapped}'s, but mpirun is of {toolchain.version}"
         mend = (
             "put one library's folder first in PATH (Debian: update-alternatives --config mpirun)"
         )
-        return Finding("MPI", "fail", what, mend)
-    return Finding("MPI", "ok", f"{toolchain.version} ({toolchain.mpirun})")
+        return CheckResult("MPI", "fail", what, mend)
+    return CheckResult("MPI", "ok", f"{toolchain.version} ({toolchain.mpirun})")
 
 
-def check_binding(patient: Patient) -> Finding:
+def check_binding(patient: Patient) -> CheckResult:
     """Whether ranks really land on the cores they are given: tried with a launch."""
     toolchain = patient.toolchain
     if toolchain is None:
-        return Finding("binding", "note", "not tried: no MPI yet")
-    launch = Launch(ranks=min(2, len(machine.physical_cores())))
-    command, environment = launch_command(toolchain, launch, ["cat", "/proc/self/status"])
+        return CheckResult("binding", "note", "not tried: no MPI yet")
+    job = Job(ranks=min(2, len(machine.physical_cores())))
+    command, environment = launch_command(toolchain, job, ["cat", "/proc/self/status"])
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     except subprocess.TimeoutExpired:
-        return Finding("binding", "fail", "the launcher did not end within 60 s", " ".join(command))
+        return CheckResult(
+            "binding", "fail", "the launcher did not end within 60 s", " ".join(command)
+        )
     found = re.findall(r"^Cpus_allowed_list:\s*(\S+)$", done.stdout, re.MULTILINE)
     seen = sorted(tuple(parse_cpu_list(text)) for text in found)
-    if done.returncode != 0 or seen != sorted(launch.cpus_of_ranks()):
-        why = done.stderr.strip()[-500:] or f"asked for {launch.cpus_of_ranks()}, got {seen}"
-        return Finding("binding", "fail", why, f"try by hand: {' '.join(command)}")
-    return Finding("binding", "ok", f"tried: ranks sit on processors {', '.join(sorted(found))}")
+    if done.returncode != 0 or seen != sorted(job.cpus_of_ranks()):
+        why = done.stderr.strip()[-500:] or f"asked for {job.cpus_of_ranks()}, got {seen}"
+        return CheckResult("binding", "fail", why, f"try by hand: {' '.join(command)}")
+    return CheckResult(
+        "binding", "ok", f"tried: ranks sit on processors {', '.join(sorted(found))}"
+    )
 
 
-def check_tuning(patient: Patient) -> Finding:
+def check_tuning(patient: Patient) -> CheckResult:
     """Whether the environment holds settings of MPI that would shape every run, unseen."""
     tuning = re.compile(r"(OMPI_MCA|UCX|FI|MPICH|MPIR_CVAR|I_MPI)_")
     names = sorted(name for name in os.environ if tuning.match(name))
     if not names:
-        return Finding("MPI variables", "ok", "none set")
+        return CheckResult("MPI variables", "ok", "none set")
     mend = "unset them, or keep them in mind: they shape every run and no record holds them"
-    return Finding("MPI variables", "note", f"{', '.join(names)} set", mend)
+    return CheckResult("MPI variables", "note", f"{', '.join(names)} set", mend)
 
 
-def check_simulation(patient: Patient) -> Finding:
+def check_simulation(patient: Patient) -> CheckResult:
     """Whether the tools for simulated runs are there; only they need them."""
-    if shutil.which("smpicxx") and shutil.which("smpirun"):
-        return Finding(
-            "SimGrid", "ok", "smpicxx and smpirun are in PATH: simulated runs can be made"
-        )
-    mend = "only for simulated runs (Debian, Ubuntu: apt install simgrid libsimgrid-dev)"
-    return Finding("SimGrid", "note", "smpicxx and smpirun are not in PATH", mend)
+    where = simgrid.folder() or "PATH"
+    if simgrid.programs():
+        what = f"smpicxx and smpirun are in {where}: simulated runs can be made"
+        return CheckResult("SimGrid", "ok", what)
+    mend = f"only for simulated runs ({simgrid.INSTALL})"
+    return CheckResult("SimGrid", "note", f"smpicxx and smpirun are not in {where}", mend)
 
 
-def check_python(patient: Patient) -> Finding:
+def check_python(patient: Patient) -> CheckResult:
     """Whether this Python can add toolchains."""
     what = f"{sys.version.split()[0]} in {sys.prefix}"
     if pypi.can_install():
-        return Finding("Python", "ok", what)
+        return CheckResult("Python", "ok", what)
     mend = f"{sys.executable} -m ensurepip, or install uv"
-    return Finding(
+    return CheckResult(
         "Python", "warn", f"{what}: no pip and no uv, so no toolchain can be added", mend
     )
 
 
-def check_stack(patient: Patient) -> Finding:
+def check_stack(patient: Patient) -> CheckResult:
     """Whether the stack is as large as usual."""
     limit, _ = resource.getrlimit(resource.RLIMIT_STACK)
     what = _limit(limit)
     if limit != resource.RLIM_INFINITY and limit < 8 << 20:
-        return Finding("stack limit", "warn", what, "ulimit -s 8192")
-    return Finding("stack limit", "ok", what)
+        return CheckResult("stack limit", "warn", what, "ulimit -s 8192")
+    return CheckResult("stack limit", "ok", what)
 
 
-def check_locked_memory(patient: Patient) -> Finding:
+def check_locked_memory(patient: Patient) -> CheckResult:
     """Whether a fast network could pin its buffers; shared memory and TCP need no such thing."""
     limit, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     if limit == resource.RLIM_INFINITY:
-        return Finding("locked memory", "ok", _limit(limit))
+        return CheckResult("locked memory", "ok", _limit(limit))
     mend = "InfiniBand wants `ulimit -l unlimited` (/etc/security/limits.conf); nothing else does"
-    return Finding("locked memory", "note", _limit(limit), mend)
+    return CheckResult("locked memory", "note", _limit(limit), mend)
 
 
-def check_host_name(patient: Patient) -> Finding:
+def check_host_name(patient: Patient) -> CheckResult:
     """Whether this host's name leads to an address, as some MPI libraries need."""
     name = socket.gethostname()
     try:
         socket.getaddrinfo(name, None)
     except OSError as error:
         mend = f"echo '127.0.1.1 {name}' | sudo tee -a /etc/hosts"
-        return Finding("host name", "warn", f"'{name}' does not resolve: {error.strerror}", mend)
-    return Finding("host name", "ok", f"{name} resolves")
+        return CheckResult(
+            "host name", "warn", f"'{name}' does not resolve: {error.strerror}", mend
+        )
+    return CheckResult("host name", "ok", f"{name} resolves")
 
 
-def check_shared_memory(patient: Patient) -> Finding:
+def check_shared_memory(patient: Patient) -> CheckResult:
     """Whether ranks have room to talk in."""
     folder = patient.root / "dev/shm"
     if not folder.is_dir():
         mend = "mount a tmpfs there: ranks of one host talk through it"
-        return Finding("/dev/shm", "fail", "is not there", mend)
+        return CheckResult("/dev/shm", "fail", "is not there", mend)
     size = shutil.disk_usage(folder)
     what = f"{size.free / _GIB:.2f} GiB free"
     if size.free < _GIB // 4:
-        return Finding("/dev/shm", "warn", what, "docker run --shm-size=1g, or remount it larger")
-    return Finding("/dev/shm", "ok", what)
+        return CheckResult(
+            "/dev/shm", "warn", what, "docker run --shm-size=1g, or remount it larger"
+        )
+    return CheckResult("/dev/shm", "ok", what)
 
 
-def check_cache(patient: Patient) -> Finding:
+def check_cache(patient: Patient) -> CheckResult:
     """Whether toolchains and builds can be stored."""
     folder = cache_path()
     try:
@@ -329,15 +344,17 @@ def check_cache(patient: Patient) -> Finding:
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         mend = "set HALOSCOPE_CACHE to a folder that you may write to"
-        return Finding("cache", "fail", str(error), mend)
+        return CheckResult("cache", "fail", str(error), mend)
     free = shutil.disk_usage(folder).free
     what = f"{folder}, {free / _GIB:.0f} GiB free"
     if free < _GIB:
-        return Finding("cache", "warn", what, "free some, or set HALOSCOPE_CACHE to another disk")
-    return Finding("cache", "ok", what)
+        return CheckResult(
+            "cache", "warn", what, "free some, or set HALOSCOPE_CACHE to another disk"
+        )
+    return CheckResult("cache", "ok", what)
 
 
-CHECKS: tuple[Callable[[Patient], Finding], ...] = (
+CHECKS: tuple[Callable[[Patient], CheckResult], ...] = (
     check_cores,
     check_threads_per_core,
     check_quota,

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from haloscope.errors import Problem, UserError, no_such
 from haloscope.paths import share
+from haloscope.study.plan import Forecast
 
 Value = int | float | str
 """A parameter's value, as halobench gives it; a list of sizes is a string such as "8,64,512"."""
@@ -30,7 +31,7 @@ class KernelName:
 
 
 @dataclass(frozen=True)
-class Parameter:
+class KernelParameter:
     """One key=value of a kernel. minimum, maximum and unit are None where there are none."""
 
     name: str
@@ -50,21 +51,7 @@ class Kernel:
     name: str
     summary: str
     paper: str | None
-    parameters: tuple[Parameter, ...]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A case before it is launched.
-
-    params:       every parameter, defaults filled in.
-    memory_bytes: what all ranks together will allocate.
-    problems:     why it can't run; empty when it can.
-    """
-
-    params: dict[str, Any]
-    memory_bytes: int
-    problems: tuple[Problem, ...]
+    parameters: tuple[KernelParameter, ...]
 
 
 def names() -> list[str]:
@@ -89,7 +76,7 @@ def describe(binary: Path, kernel: str) -> Kernel:
     """The parameters of a kernel that there is."""
     answer = _ask(binary, "--describe", kernel)
     parameters = tuple(
-        Parameter(
+        KernelParameter(
             name=each["name"],
             type=each["type"],
             default=each["default"],
@@ -104,7 +91,7 @@ def describe(binary: Path, kernel: str) -> Kernel:
     return Kernel(answer["name"], answer["summary"], answer["paper"], parameters)
 
 
-def plan(
+def forecast(
     binary: Path,
     kernel: str,
     params: Mapping[str, Any],
@@ -112,8 +99,8 @@ def plan(
     ranks: int = 1,
     threads: int = 1,
     files: Path | None = None,
-) -> Plan:
-    """What this case would be; what is wrong with it is in the plan's problems, all of it.
+) -> Forecast:
+    """What this case would be; what is wrong with it is in the forecast's problems, all of it.
 
     files: the folder that has the files which parameters name.
     """
@@ -124,11 +111,11 @@ def plan(
         Problem(f"{kernel} {each['key']}={each['value']}", "refused", each["message"])
         for each in answer["problems"]
     )
-    return Plan(answer["params"], answer["memory_bytes"], tuple(problems))
+    return Forecast(answer["params"], answer["memory_bytes"], tuple(problems))
 
 
 def _ask(binary: Path, *arguments: str) -> dict[str, Any]:
-    """Run halobench without a launcher. 2 with an answer is a plan's "no"; all else is an error."""
+    """Run halobench without a launcher. 2 with an answer is a forecast's "no"; else an error."""
     done = subprocess.run(
         [binary, *arguments], capture_output=True, text=True, check=False, env=os.environ
     )

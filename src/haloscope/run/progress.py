@@ -14,44 +14,44 @@ from typing import Any, Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from haloscope.study.case import Case, Job
+from haloscope.study.case import Case, Launch
 
 ALIKE = 16.0
 """A case that takes more than so many times the memory of another tells nothing from its time."""
 
 
 class TimeLeft:
-    """What the jobs that are left will take, learned from the walls of those that ended."""
+    """What the launches that are left will take, learned from the walls of those that ended."""
 
     def __init__(
         self,
-        jobs: Sequence[Job],
+        launches: Sequence[Launch],
         earlier: Mapping[str, Sequence[float]],
         most_s: float | None = None,
     ) -> None:
-        """For these jobs, of which none has ended yet.
+        """For these launches, of which none has ended yet.
 
         earlier: walls by case, where known. most_s: the cap on a case's time, if it has one.
         """
-        self._left = list(jobs)
+        self._left = list(launches)
         self._most_s = inf if most_s is None else most_s
-        self._cases = {job.case.id: job.case for job in jobs}
+        self._cases = {launch.case.id: launch.case for launch in launches}
         self._walls = {key: list(earlier[key]) for key in self._cases if key in earlier}
 
-    def ended(self, job: Job, wall_s: float, *, stopped: bool = False) -> None:
-        """One job ended after `wall_s` seconds. stopped: its case needs no more launches."""
-        case = job.case.id
-        gone = [one for one in self._left if one == job or (stopped and one.case.id == case)]
+    def ended(self, launch: Launch, wall_s: float, *, stopped: bool = False) -> None:
+        """One launch ended after `wall_s` seconds. stopped: its case needs no more launches."""
+        case = launch.case.id
+        gone = [one for one in self._left if one == launch or (stopped and one.case.id == case)]
         self._left = [one for one in self._left if one not in gone]
-        self._walls.setdefault(job.case.id, []).append(wall_s)
+        self._walls.setdefault(launch.case.id, []).append(wall_s)
 
     def seconds(self) -> float | None:
-        """Seconds for all jobs that have not ended; None while nothing is known of some."""
+        """Seconds for all launches that have not ended; None while nothing is known of some."""
         if not self._walls:
             return None
         expected = [
             self._expected(self._cases[key], launches)
-            for key, launches in Counter(job.case.id for job in self._left).items()
+            for key, launches in Counter(launch.case.id for launch in self._left).items()
         ]
         return None if None in expected else sum(one for one in expected if one is not None)
 
@@ -124,14 +124,14 @@ class RunView:
     def __init__(
         self,
         console: Console,
-        jobs: Sequence[Job],
+        launches: Sequence[Launch],
         earlier: Mapping[str, Sequence[float]],
         most_s: float | None = None,
     ) -> None:
-        """For jobs of which none has started; `earlier` and `most_s` as in TimeLeft."""
+        """For launches of which none has started; `earlier` and `most_s` as in TimeLeft."""
         self._console = console
-        self._jobs = jobs
-        self._left = TimeLeft(jobs, earlier, most_s)
+        self._launches = launches
+        self._left = TimeLeft(launches, earlier, most_s)
         self._done = 0
         self._started = time.monotonic()
         self._bar = Progress(
@@ -142,7 +142,7 @@ class RunView:
             console=console,
             transient=True,
         )
-        self._task = self._bar.add_task("", total=len(jobs), left="")
+        self._task = self._bar.add_task("", total=len(launches), left="")
 
     def __enter__(self) -> Self:
         """Start to show."""
@@ -160,26 +160,26 @@ class RunView:
         if self._console.is_interactive:
             self._bar.stop()
 
-    def watch(self, jobs: Iterable[Job]) -> Iterator[Job]:
-        """The same jobs, each shown as the one that runs when it is taken."""
-        for job in jobs:
+    def watch(self, launches: Iterable[Launch]) -> Iterator[Launch]:
+        """The same launches, each shown as the one that runs when it is taken."""
+        for launch in launches:
             self._started = time.monotonic()
-            self._bar.update(self._task, description=job.case.title, left=self._time_left())
-            yield job
+            self._bar.update(self._task, description=launch.case.title, left=self._time_left())
+            yield launch
 
-    def ended(self, job: Job, record: Mapping[str, Any]) -> None:
-        """One job ended with this record."""
+    def ended(self, launch: Launch, record: Mapping[str, Any]) -> None:
+        """One launch ended with this record."""
         self._done += 1
         stopped = record.get("stopped") is not None
-        self._left.ended(job, record["wall_s"], stopped=stopped)
+        self._left.ended(launch, record["wall_s"], stopped=stopped)
         self._bar.update(self._task, completed=self._done, left=self._time_left())
         if record["outcome"] != "ok":
-            self._print(f"{record['outcome']}: {job.case.title}: {record['reason']}")
+            self._print(f"{record['outcome']}: {launch.case.title}: {record['reason']}")
         elif not self._console.is_interactive:
-            self._print(f"{job.case.title}: {record['wall_s']:.2f} s")
+            self._print(f"{launch.case.title}: {record['wall_s']:.2f} s")
 
     def _print(self, line: str) -> None:
-        count = f"[{self._done:>{len(str(len(self._jobs)))}}/{len(self._jobs)}]"
+        count = f"[{self._done:>{len(str(len(self._launches)))}}/{len(self._launches)}]"
         left = "" if self._console.is_interactive else f"  {self._time_left()}".rstrip()
         self._console.print(f"{count} {line}{left}", markup=False, highlight=False, soft_wrap=True)
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from statistics import median
 from typing import Any
 
-from haloscope.stats.sequential import Rule, Why, decide
-from haloscope.study.case import Job
+from haloscope.stats.sequential import Why, decide
+from haloscope.stats.stopping_rule import Rule
+from haloscope.study.case import Launch
 
 
 class Stopping:
@@ -55,9 +56,9 @@ class Stopping:
         """Launches of a case so far, also those that did not end well."""
         return self._launches.get(case, 0)
 
-    def needed(self, jobs: Iterable[Job]) -> Iterator[Job]:
-        """The jobs in their order, without those of cases that are done when their turn comes."""
-        return (job for job in jobs if job.case.id not in self.done)
+    def needed(self, launches: Iterable[Launch]) -> Iterator[Launch]:
+        """The launches in their order, but those of cases that are done when their turn comes."""
+        return (launch for launch in launches if launch.case.id not in self.done)
 
 
 def _times(record: Mapping[str, Any]) -> list[float]:

@@ -5,27 +5,20 @@ from __future__ import annotations
 import random
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from haloscope import __version__
 from haloscope.errors import Problem, UserError, nearest
-from haloscope.host import machine
+from haloscope.records.maker import CampaignFacts
 from haloscope.run import halobench, matrices
 from haloscope.run.matrices import is_matrix_market
 from haloscope.run.progress import Teller
-from haloscope.run.runners import process
-from haloscope.run.runners.base import Session
 from haloscope.run.runners.local import Built
-from haloscope.study.capacity import Site
-from haloscope.study.case import Case, Value, text
+from haloscope.study.case import Value, text
 from haloscope.study.plan import Forecast
-from haloscope.toolchains import build, launch, library
-from haloscope.toolchains.launch import Launch, launch_command
-from haloscope.toolchains.transport import complaint, told
-
-PROBE_TIMEOUT_S = 30
+from haloscope.toolchains import build, library
 
 
 @dataclass(frozen=True)
@@ -89,61 +82,6 @@ def unknown_toolchains(wanted: Mapping[str, Sequence[str] | None]) -> list[Probl
     ]
 
 
-def complete(wanted: Mapping[str, Sequence[str] | None]) -> bool:
-    """Is all that is wanted there, so that `workbench` has nothing to install or build?"""
-    there = {one.name: one for one in library.available()}
-    usual = [*there][:1]
-    named = {name for names in wanted.values() for name in names or usual}
-    needed = named & {*library.names()} or usual  # one to plan with, if nothing else
-    return bool(there) and all(name in there and build.built(there[name]) for name in needed)
-
-
-@dataclass(frozen=True)
-class Probe:
-    """Whether a library can use a transport here. seen: what it says it used; None: it can't tell.
-
-    problem: why two ranks could not exchange messages; None if they did.
-    """
-
-    seen: str | None
-    problem: str | None
-
-
-def probe(built: Built, transport: str | None) -> Probe:
-    """Let two ranks exchange a few messages while the library says what it does."""
-    two = Launch(ranks=2, oversubscribe=True, transport=transport)
-    program = [str(built.program), "ring", "repetitions=1", "steps=1", "warmup=0"]
-    command, environment = launch_command(built.toolchain, two, program, talkative=True)
-    ended = process.run(command, environment, PROBE_TIMEOUT_S, tail=1 << 20)
-    if ended.timed_out:
-        return Probe(None, f"no message arrived within {PROBE_TIMEOUT_S} s")
-    if ended.code != 0:
-        return Probe(None, complaint(ended.output))
-    return Probe(told(built.toolchain.family, transport, ended.output), None)
-
-
-def probed(
-    cases: Sequence[Case], built: Mapping[str, Built]
-) -> tuple[tuple[Case, ...], dict[tuple[str, str | None], str | None]]:
-    """Cases and, by toolchain and transport, what a library says it uses; one probe of each.
-
-    Cases whose transport does not work here become absent, with the reason.
-    """
-    asked = {
-        (case.toolchain, case.transport)
-        for case in cases
-        if case.absent is None and case.layout.ranks > 1
-    }
-    probes = {key: probe(built[key[0]], key[1]) for key in sorted(asked, key=str)}
-    able = tuple(
-        replace(case, absent=probes[key].problem, launches=1)
-        if (key := (case.toolchain, case.transport)) in probes and probes[key].problem
-        else case
-        for case in cases
-    )
-    return able, {key: one.seen for key, one in probes.items()}
-
-
 def usual(tell: Teller) -> Workbench:
     """The workbench with nothing but the toolchain that is used when none is named."""
     return workbench({"": None}, tell)
@@ -190,39 +128,15 @@ class Halobench:
         given = {key: text(value) for key, value in params.items()}
         question = (kernel, *given.items(), ranks, threads)
         if question not in self._forecasts:
-            self._forecasts[question] = halobench.plan(
+            self._forecasts[question] = halobench.forecast(
                 self.binary, kernel, given, ranks=ranks, threads=threads, files=matrices.folder()
             )
         return self._forecasts[question]
 
 
-def site(bench: Workbench, *, oversubscribe: bool) -> Site:
-    """This machine, as a place to run cases in."""
-    return Site(
-        nodes=1,
-        cores=len(machine.processors("cores")),
-        hardware_threads=len(machine.processors("threads")),
-        memory_bytes=machine.memory_available_bytes(),
-        oversubscribe=oversubscribe,
-        toolchains=bench.names,
-        transports={
-            name: launch.transports(built.toolchain) for name, built in bench.built.items()
-        },
-        missing=bench.missing,
-        placements=[name for name, pair in machine.placements().items() if pair],
-    )
-
-
-def session(study: str, seed: int) -> Session:
-    """What the records of one invocation have in common."""
-    described = {**machine.describe(), "busy_processors": machine.busy_processors()}
-    return Session(study, seed, described, __version__, checkout(Path(__file__).parents[3]))
-
-
-def identity() -> dict[str, Any]:
-    """What must be the same for records to be of one machine."""
-    described = machine.describe()
-    return {key: described[key] for key in ("host", "cpu", "cores")}
+def facts(study: str, seed: int, described: Mapping[str, Any]) -> CampaignFacts:
+    """What the records of one campaign have in common. described: the machine."""
+    return CampaignFacts(study, seed, described, __version__, checkout(Path(__file__).parents[3]))
 
 
 def new_seed() -> int:

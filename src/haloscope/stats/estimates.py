@@ -1,11 +1,10 @@
-"""Samples of launches -> estimates, intervals and comparisons. Pure functions of numbers.
+"""Samples of launches -> estimates with their intervals. Pure functions of numbers.
 
 The unit of replication is the launch: a sample holds one number a whole job, never the repetitions
 inside one job. Where a sample is too small for an interval, there is none (None, never 0).
 
 Sources: Hoefler and Belli, Scientific Benchmarking of Parallel Computing Systems (SC'15), rules
-5-8; Hunold and Carpen-Amarie, Reproducible MPI Benchmarking; Conover, Practical Nonparametric
-Statistics.
+5-8; Hunold and Carpen-Amarie, Reproducible MPI Benchmarking.
 """
 
 from __future__ import annotations
@@ -18,10 +17,8 @@ from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats as scipy_stats
 
-FEWEST_FOR_INTERVAL = 6
-"""With five launches not even [minimum, maximum] covers the median with 95 % confidence."""
+from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
 
 Array = npt.NDArray[np.float64]
 
@@ -64,24 +61,9 @@ class Estimate:
         return replace(self, value=work / self.value, low=low, high=high, outliers=outliers)
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Two samples of launches set against each other.
-
-    ratio:      median of the first over median of the second: how many times as fast the second is
-                when the samples are times; None unless all of them are above 0.
-    p_value:    two-sided Mann-Whitney (on ranks, so no distribution is assumed).
-    attainable: the smallest p that samples of these sizes can give at all.
-    """
-
-    ratio: Estimate | None
-    p_value: float
-    attainable: float
-
-
-def _sample(samples: Sequence[float]) -> Array:
+def finite(numbers: Sequence[float]) -> Array:
     """A non-empty sample of finite numbers, as an array; ValueError otherwise."""
-    array = np.asarray(samples, dtype=np.float64)
+    array = np.asarray(numbers, dtype=np.float64)
     if array.ndim != 1 or array.size == 0:
         raise ValueError("a sample must hold at least one number")
     if not np.all(np.isfinite(array)):
@@ -96,7 +78,7 @@ def median_interval(samples: Sequence[float], confidence: float = 0.95) -> Estim
     the coverage attained is reported. Where no k reaches it (95 %: fewer than 6 launches), the
     interval is refused.
     """
-    ordered = np.sort(_sample(samples))
+    ordered = np.sort(finite(samples))
     n = int(ordered.size)
     value = float(np.median(ordered))
     k, attained = _rank(n, confidence)
@@ -108,7 +90,7 @@ def median_interval(samples: Sequence[float], confidence: float = 0.95) -> Estim
 
 def outliers(samples: Sequence[float]) -> tuple[float, ...]:
     """What lies more than 1.5 interquartile ranges outside the quartiles (Tukey's fences)."""
-    array = _sample(samples)
+    array = finite(samples)
     first, third = np.percentile(array, [25, 75])
     fence = 1.5 * (third - first)
     return tuple(map(float, array[(array < first - fence) | (array > third + fence)]))
@@ -117,18 +99,19 @@ def outliers(samples: Sequence[float]) -> tuple[float, ...]:
 @cache
 def _rank(n: int, confidence: float) -> tuple[int, float]:
     """The rank k of a median's interval over n launches, and its coverage; (0, 0) for none."""
-    ranks = np.arange(1, n // 2 + 1)
-    coverage = 1.0 - 2.0 * scipy_stats.binom.cdf(ranks - 1, n, 0.5)
-    wide_enough = ranks[coverage >= confidence]
-    if wide_enough.size == 0:
-        return 0, 0.0
-    k = int(wide_enough[-1])
-    return k, float(coverage[k - 1])
+    rank, attained, outside = 0, 0.0, 0
+    for k in range(1, n // 2 + 1):
+        outside += comb(n, k - 1)  # of 2^n ways to lie about the median: fewer than k below it
+        coverage = 1.0 - 2.0 * (outside / 2**n)
+        if coverage < confidence:
+            break
+        rank, attained = k, coverage
+    return rank, attained
 
 
 def median_range(samples: Sequence[float]) -> Estimate:
     """The median with the smallest and largest value; a sample of one has no range."""
-    array = _sample(samples)
+    array = finite(samples)
     n, value = int(array.size), float(np.median(array))
     if n == 1:
         return Estimate(value, None, None, n, "none")
@@ -146,7 +129,7 @@ def mean_interval(samples: Sequence[float], confidence: float = 0.95) -> Estimat
 
     Formula (9) of Celoria's ORFEO report, there with c = 1.96 (95 %). One launch has no interval.
     """
-    array = _sample(samples)
+    array = finite(samples)
     n, mean = int(array.size), float(array.mean())
     if n == 1:
         return Estimate(mean, None, None, n, "none")
@@ -168,7 +151,7 @@ def ratio_of_medians(
 
     n is the size of the smaller sample; below 6 the interval is refused. ValueError unless all > 0.
     """
-    above, below = _sample(numerator), _sample(denominator)
+    above, below = finite(numerator), finite(denominator)
     if np.any(above <= 0) or np.any(below <= 0):
         raise ValueError("a ratio of medians needs positive samples")
     n = int(min(above.size, below.size))
@@ -180,57 +163,6 @@ def ratio_of_medians(
     bottom = np.median(_resample(below, resamples, generator), axis=-1)
     low, high = _percentiles(top / bottom, confidence)
     return Estimate(value, low, high, n, "bootstrap interval", confidence)
-
-
-def compare(first: Sequence[float], second: Sequence[float], *, seed: int = 0) -> Comparison:
-    """Do two settings differ? Two-sided Mann-Whitney on launches, and the ratio of medians.
-
-    The p-value is exact: from the null distribution without ties, and over all divisions of the
-    pooled launches with ties (a seeded sample of 20,000 of them where there are more).
-    """
-    a, b = _sample(first), _sample(second)
-    positive = bool(np.all(a > 0) and np.all(b > 0))
-    ratio = ratio_of_medians(first, second, seed=seed) if positive else None
-    attainable = min(1.0, 2.0 / comb(a.size + b.size, a.size))
-    pooled = np.concatenate([a, b])
-    if np.unique(pooled).size == pooled.size:
-        p_value = float(scipy_stats.mannwhitneyu(a, b, method="exact").pvalue)
-    else:
-        p_value = _rank_permutation(pooled, int(a.size), seed)
-    return Comparison(ratio, p_value, attainable)
-
-
-def _rank_permutation(pooled: Array, size: int, seed: int) -> float:
-    """Two-sided permutation p-value of the rank sum of the first `size` of the pooled launches."""
-    ranks = scipy_stats.rankdata(pooled)
-    if size == 1 or size == pooled.size - 1:  # scipy's test wants two on either side
-        alone = np.abs(ranks - ranks.mean())
-        return float(np.mean(alone >= alone[0 if size == 1 else -1]))
-    result = scipy_stats.permutation_test(
-        (ranks[:size], ranks[size:]),
-        lambda x, y, axis: np.abs(np.mean(x, axis=axis) - np.mean(y, axis=axis)),
-        permutation_type="independent",
-        alternative="greater",
-        vectorized=True,
-        n_resamples=20_000,
-        random_state=np.random.default_rng(seed),
-    )
-    return float(result.pvalue)
-
-
-def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down correction for the number of comparisons made; None stays None.
-
-    Adjusted p-values hold the family-wise error rate at the level they are compared with.
-    """
-    known = [index for index, p in enumerate(p_values) if p is not None]
-    order = sorted(known, key=lambda index: p_values[index] or 0.0)
-    adjusted: list[float | None] = [None] * len(p_values)
-    running = 0.0
-    for step, index in enumerate(order):
-        running = max(running, (len(order) - step) * (p_values[index] or 0.0))
-        adjusted[index] = min(1.0, running)
-    return adjusted
 
 
 def _resample(array: Array, resamples: int, generator: np.random.Generator) -> Array:

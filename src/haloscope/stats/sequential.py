@@ -17,18 +17,21 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from haloscope.stats.estimates import FEWEST_FOR_INTERVAL, Estimate, median_interval
+from haloscope.stats.estimates import Estimate, median_interval
+from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL, Rule
 
 Array = npt.NDArray[np.float64]
 
 LONG = 20
-"""Of a series this long, one launch alone tells warm-up from noise."""
+"""LONG is the least number of repetitions of which one launch alone tells warm-up from noise."""
 SHORTEST = 3
-"""Of a shorter one, launches together tell: half of it must stay as the steady part."""
+"""SHORTEST is the least number of repetitions of which several launches together tell that, because
+half of them, one at least, are always left as the steady part."""
 DRIFT = 0.01
-"""A steady part may change by this share from its first half to its second."""
+"""DRIFT is the largest share by which a steady part may change between its halves."""
 SPIKE = 5.0
-"""Values farther from the steady median than this many (normal) deviations are drawn in to it."""
+"""SPIKE is the largest distance of a value from the steady median, in (normal) deviations; values
+farther away are drawn in to it."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ def _agreed(table: Array) -> Warmup:
 
 
 def _differs(table: Array, repetition: int) -> bool:
-    """Do launches agree that a repetition is not like those after it?"""
+    """Whether launches agree that a repetition is not like those after it."""
     later = np.median(table[:, repetition + 1 :], axis=1)
     ratio = median_interval(list(table[:, repetition] / later))
     if ratio.low is None or ratio.high is None:
@@ -145,30 +148,6 @@ def _without_spikes(series: Array) -> Array:
     middle = np.median(steady)
     reach = max(SPIKE * 1.4826 * np.median(np.abs(steady - middle)), DRIFT * middle)
     return np.asarray(np.clip(series, middle - reach, middle + reach), dtype=np.float64)
-
-
-@dataclass(frozen=True)
-class Rule:
-    """When a setting has been launched often enough.
-
-    half_width: the half width of the median's interval, as a share of the median, that will do.
-    fewest, most: launches to make at least (7 or more), and at most (the cap on count).
-    most_s: seconds to spend on the setting at most (the cap on time); None for no such cap.
-    """
-
-    half_width: float = 0.02
-    fewest: int = 10
-    most: int = 30
-    most_s: float | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse a rule that could never stop well."""
-        if not 0 < self.half_width < 1:
-            raise ValueError("the half width is a share of the median, between 0 and 1")
-        if not FEWEST_FOR_INTERVAL < self.fewest <= self.most:
-            raise ValueError(
-                f"at least {FEWEST_FOR_INTERVAL + 1} launches, and no more at least than at most"
-            )
 
 
 Why = Literal["narrow", "count", "time", "go on"]

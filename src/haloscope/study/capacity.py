@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from haloscope.quantities import count
 from haloscope.study.case import Case, Layout
@@ -12,17 +13,42 @@ from haloscope.study.memory import Room
 
 
 @dataclass(frozen=True)
+class PlaceFacts:
+    """What planning and campaigns decide by, whatever the place is.
+
+    clock: whose times its records have. remote: whether its nodes are others than this machine.
+    deterministic: whether every launch of a case takes the same time, so that one tells all.
+    """
+
+    clock: Literal["wall", "simulated"] = "wall"
+    remote: bool = False
+    deterministic: bool = False
+
+    @property
+    def simulated(self) -> bool:
+        """Whether times are those of a simulated clock."""
+        return self.clock == "simulated"
+
+
+HERE = PlaceFacts()
+"""Of this machine."""
+
+
+@dataclass(frozen=True)
 class Site:
     """The place that cases are to run in.
 
-    cores, hardware_threads: of a node, as far as a job here may use them;
-    memory_bytes: what is free on a node; toolchains: those of a run that names none.
-    transports:   those that each MPI library that is there has.
-    missing:      MPI libraries that are not there, and why.
-    placements:   those that two ranks can have here.
-    cluster:      the simulated one; None on this machine. No ranks or threads share its cores.
-    arithmetic_bytes: what simulated cases with their arithmetic may take: this machine's memory.
-    variants:     kernels of which the place knows some variants alone, and those.
+    nodes:            how many there are.
+    cores, hardware_threads: how many of each a job may use on a node.
+    memory_bytes:     the memory that is free on a node.
+    oversubscribe:    whether ranks and threads may share cores.
+    toolchains:       the MPI libraries that a run is measured with if it names none.
+    transports:       the transports of each MPI library that is there.
+    missing:          the MPI libraries that are not there, and why.
+    placements:       the placements that two ranks can have.
+    facts, name:      of the place; remote ones are called by their names.
+    arithmetic_bytes: the memory of this machine that simulated cases may take for their arithmetic.
+    variants:         by kernel, the only variants that the place knows; other kernels have all.
     """
 
     nodes: int
@@ -34,37 +60,33 @@ class Site:
     transports: Mapping[str, Sequence[str]] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
     placements: Sequence[str] = ()
-    cluster: str | None = None
+    facts: PlaceFacts = HERE
+    name: str = "this machine"
     arithmetic_bytes: int = 0
     variants: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
-    def simulated(self) -> bool:
-        """Is it a cluster file's?"""
-        return self.cluster is not None
-
-    @property
     def where(self) -> str:
-        """In words: here, or on the cluster."""
-        return f"on {self.cluster}" if self.cluster else "here"
+        """In words: here, or on what is elsewhere."""
+        return f"on {self.name}" if self.facts.remote else "here"
 
     @property
     def node(self) -> str:
         """A node in words."""
-        return f"a node of {self.cluster}" if self.cluster else "a node here"
+        return f"a node of {self.name}" if self.facts.remote else "a node here"
 
     @property
     def extent(self) -> str:
         """In words, how many nodes there are."""
-        if self.cluster is None:
+        if not self.facts.remote:
             return "this machine is one node"
-        return f"{self.cluster} has {count(self.nodes, 'node')}"
+        return f"{self.name} has {count(self.nodes, 'node')}"
 
     @property
     def instead(self) -> str:
         """What helps where a node has too many ranks or threads, besides fewer of them."""
         more = "share them out to more nodes"
-        return more if self.cluster else "share cores with --oversubscribe"
+        return more if self.facts.remote else "share cores with --oversubscribe"
 
     def slots(self, layout: Layout) -> int:
         """How many threads of such a layout a node can run on places of their own."""
@@ -76,13 +98,13 @@ class Site:
         return count(self.slots(layout), unit)
 
     def rooms(self, case: Case) -> list[Room]:
-        """The memories that a case's arrays must fit in: of its nodes and, executed, of here."""
+        """The memories that a case's arrays must fit in: of its nodes; where simulated, of here."""
         free = self.memory_bytes, case.layout.nodes
         more = "spread it over more nodes"
-        if not self.cluster:
+        if not self.facts.remote:
             return [Room(*free, "memory a node", more)]
         nodes = Room(*free, "memory a node", more, owner=self.node)
-        if not executes(case):
+        if not (self.facts.simulated and executes(case)):
             return [nodes]
         of = f"this machine's memory for {(why := why_executed(case))[0]}"
         return [nodes, Room(self.arithmetic_bytes, 1, of, why[1], here=True)]

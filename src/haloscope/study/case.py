@@ -13,8 +13,6 @@ from typing import Any
 from haloscope.quantities import count
 
 Value = bool | int | float | str
-MAPPINGS = ("block", "round_robin", "random")
-"""Nodes filled one after the other; dealt out in turn; the places of the first, shuffled."""
 PATTERNS = ("concentrated", "intermediate", "distributed")
 """On as few nodes as have cores for them; something between; each on a node of its own."""
 
@@ -24,7 +22,8 @@ class Layout:
     """Where one case's ranks and threads are asked to go.
 
     placement: how two ranks lie to each other, one of machine.PLACEMENTS; None says nothing of it.
-    mapping: which ranks share a node, one of MAPPINGS; mapping_seed: of a random one.
+    mapping: which ranks share a node: "block" fills nodes one after the other, "round_robin" deals
+    ranks out in turn, "random" shuffles the places of block; mapping_seed: of a random one.
     pattern: where a number of tasks is given, how they lie on the nodes, one of PATTERNS.
     """
 
@@ -154,11 +153,11 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Job:
-    """One launch of one case: a whole job."""
+class Launch:
+    """One whole launch of a case: the unit of replication. number: counted from 0 in each case."""
 
     case: Case
-    launch: int
+    number: int
 
 
 def text(value: Value) -> str:

@@ -39,15 +39,19 @@ def solve_of(case: Case) -> Solve | None:
 
 
 def executes(case: Case) -> bool:
-    """Does a simulation do the case's arithmetic too, and verify the answer?
+    """Whether a simulation does the case's arithmetic too, and verifies the answer.
 
-    Where that is asked for, and where the answer alone tells when the iterations end.
+    It does where a study asks for that, and where the number of iterations is not known
+    beforehand: then only the arithmetic tells when they end.
     """
     return case.execute or (case.params.get("iterations") == 0 and solve_of(case) is None)
 
 
 def why_executed(case: Case) -> tuple[str, str]:
-    """What memory for a case's arithmetic is for, and how to do without it."""
+    """Why a simulated case does its arithmetic, which takes memory, and how to do without it.
+
+    Both are parts of a message to the user.
+    """
     if case.execute:
         return "arithmetic", "simulate its time alone, without execute"
     unknown = "how many iterations it takes is not known; iterations=N says it"

@@ -12,25 +12,23 @@ from haloscope.errors import Problem, UserError, dotted, nearest, no_such
 from haloscope.host.machine import PLACEMENTS
 from haloscope.quantities import count, listed
 from haloscope.study.capacity import Site
-from haloscope.study.case import Case, Job, Layout, Value
+from haloscope.study.case import Case, Launch, Layout, Value
 from haloscope.study.layouts import layouts, placed
 from haloscope.study.schema import ALL, DEFAULT, Run, Study, stopping_rule
 
 
-class Forecast(Protocol):
-    """What halobench says of a case without launching it (halobench --plan)."""
+@dataclass(frozen=True)
+class Forecast:
+    """What halobench says of a case without launching it (halobench --plan).
 
-    @property
-    def params(self) -> Mapping[str, Any]:
-        """All parameters, resolved."""
+    params:       every parameter, defaults filled in.
+    memory_bytes: the large arrays that all ranks together will allocate.
+    problems:     why it can't run, each naming key and value; empty when it can.
+    """
 
-    @property
-    def memory_bytes(self) -> int:
-        """The large arrays, summed over ranks."""
-
-    @property
-    def problems(self) -> Sequence[Problem]:
-        """Why it can't run, each naming key and value."""
+    params: Mapping[str, Any]
+    memory_bytes: int
+    problems: Sequence[Problem]
 
 
 class Program(Protocol):
@@ -66,8 +64,8 @@ class Plan:
 
 
 @dataclass
-class _Findings:
-    """Cases, notes and problems as they are found; the same problem or note counts once."""
+class _GrowingPlan:
+    """A plan that is still being made; the same problem or note counts once."""
 
     cases: dict[str, Case] = field(default_factory=dict)
     notes: dict[str, dict[str, None]] = field(default_factory=dict)
@@ -84,7 +82,7 @@ class _Findings:
     def leave_out(self, why: str, what: str) -> None:
         self.notes.setdefault(why, {})[what] = None
 
-    def plan(self) -> Plan:
+    def finished(self) -> Plan:
         notes = [f"left out, {why}: {'; '.join(what)}" for why, what in self.notes.items()]
         if self.merged:
             notes.append(f"{count(self.merged, 'setting')} more than once, measured once")
@@ -99,12 +97,12 @@ def expand(
     `where(run, key)` says to a user where a run (key "") or a key of it stands.
     Problems are returned, not raised, so that they can be shown with those of the file.
     """
-    findings = _Findings()
+    plan = _GrowingPlan()
     for index, run in enumerate(study.runs):
-        if run.only_simulated and not site.simulated:
+        if run.only_simulated and not site.facts.simulated:
             continue
-        _RunExpansion(study, index, run, site, program, where or _in_file, findings).expand()
-    return findings.plan()
+        _RunExpansion(study, index, run, site, program, where or _in_file, plan).expand()
+    return plan.finished()
 
 
 def _in_file(run: int, key: str) -> str:
@@ -119,14 +117,14 @@ class _RunExpansion:
     site: Site
     program: Program
     where: Callable[[int, str], str]
-    findings: _Findings
+    plan: _GrowingPlan
 
     def expand(self) -> None:
         layouts = list(self._layouts_that_fit())
         kernel, kernels = self.run.kernel, self.program.kernels()
         if kernel not in kernels:
             where = self.where(self.index, "kernel")
-            self.findings.problems[no_such(where, "kernel", kernel, kernels)] = None
+            self.plan.problems[no_such(where, "kernel", kernel, kernels)] = None
             return
         for given in assignments(self._known_params()):
             refused = [(layout, self._check_and_add(given, layout)) for layout in layouts]
@@ -138,12 +136,12 @@ class _RunExpansion:
         for layout, problem in ((layout, one) for layout, problems in refused for one in problems):
             if of_layouts:
                 what = f"{problem.where} on {count(layout.ranks, 'rank')}"
-                self.findings.leave_out(f"{problem.what} ({problem.mend})", what)
+                self.plan.leave_out(f"{problem.what} ({problem.mend})", what)
             else:
                 self._problem("", f"{problem.where}: {problem.what}", problem.mend)
 
     def _problem(self, key: str, what: str, mend: str) -> None:
-        self.findings.problems[Problem(self.where(self.index, key), what, mend)] = None
+        self.plan.problems[Problem(self.where(self.index, key), what, mend)] = None
 
     def _known_params(self) -> dict[str, list[Value]]:
         known = self.program.parameters(self.run.kernel)
@@ -165,7 +163,7 @@ class _RunExpansion:
                 yield layout  # its other problems are to be found too
         for (why, threads), ppn in left_out.items():
             what = f"{self._name} with ppn {listed([*ppn])} x threads {threads}"
-            self.findings.leave_out(why, what)
+            self.plan.leave_out(why, what)
 
     def _layouts(self) -> list[Layout]:
         axes = self.run.layout
@@ -190,15 +188,18 @@ class _RunExpansion:
                 self._problem("layout.nodes", f"{listed(more)}: {self.site.extent}", mend)
             else:
                 what = f"{self._name} on {listed(more)} nodes"
-                self.findings.leave_out(f"as {self.site.extent}", what)
+                self.plan.leave_out(f"as {self.site.extent}", what)
         return [nodes for nodes in asked if nodes <= there]
 
     @property
     def _leaves_out(self) -> bool:
-        """Does what is too large leave the rest alone? A simulated cluster is another machine than
-        a study was written for: there it does, unless the study says no."""
+        """Whether a case that is too large is left out, and no reason to refuse the study.
+
+        At a remote place it is left out unless the study says otherwise, because it
+        is another machine than the study was written for.
+        """
         said = self.run.skip_too_large
-        return self.site.simulated if said is None else said
+        return self.site.facts.remote if said is None else said
 
     @property
     def _or_leave_out(self) -> str:
@@ -250,7 +251,7 @@ class _RunExpansion:
                 absent=absent,
             )
             if absent or self._fits(case):
-                self.findings.add(case)
+                self.plan.add(case)
         return ()
 
     def _launches(self) -> int:
@@ -278,27 +279,27 @@ class _RunExpansion:
 
     def _absent(self, layout: Layout, toolchain: str, transport: str | None) -> str | None:
         """Why a case can't run here though nothing is wrong with it; None if it can."""
-        if self.site.simulated and transport:
+        if self.site.facts.simulated and transport:
             what = f"no transport '{transport}' can be simulated: messages take what the cluster"
             return f"{what} file says; leave it out, or write a file with that one's numbers"
-        if self.site.simulated and toolchain not in self.site.toolchains:
+        if self.site.facts.simulated and toolchain not in self.site.toolchains:
             what = f"no MPI library '{toolchain}' can be simulated"
             return f"{what}: the cluster file says which one there is; leave it out"
         if toolchain in self.site.missing:
             return self.site.missing[toolchain]
-        there = self.site.transports.get(toolchain, ())
+        there = () if transport is None else self.site.transports.get(toolchain, ())
         if transport is not None and transport not in there:
             return f"{toolchain} has no transport '{transport}' (it has {', '.join(there)})"
         if layout.placement is not None and layout.placement not in self.site.placements:
-            if self.site.simulated:
+            if self.site.facts.simulated:
                 what = "distances inside a simulated node make no difference"
                 return f"{what}; other-node can be simulated, where there are several nodes"
-            return f"no two ranks can be placed {layout.placement} here"
+            return f"no two ranks can be placed {layout.placement} {self.site.where}"
         return None
 
     def _unknown(self, params: Mapping[str, Any]) -> str | None:
         """Why nothing is known here of a kernel with these parameters; None if it is."""
-        if self.site.simulated and params.get("cache") == "off":
+        if self.site.facts.simulated and params.get("cache") == "off":
             return "simulated messages are in no cache: cache=off is as cache=warm"
         known, variant = self.site.variants.get(self.run.kernel), params.get("variant")
         if known is None or variant in known:
@@ -315,7 +316,7 @@ class _RunExpansion:
         if self._leaves_out and not asked_to:
             ranks = count(case.layout.ranks, "rank")  # on however many nodes where it is here
             name = f"{case.setting}, {ranks}" if full.here else case.label
-            self.findings.leave_out(f"as {full.free}", f"{name} ({full.share(case)})")
+            self.plan.leave_out(f"as {full.free}", f"{name} ({full.share(case)})")
         else:
             what, mend = full.refusal(case, lambda given: self._needs(given, case.layout))
             self._problem("params", what, f"{mend}{self._or_leave_out}")
@@ -329,7 +330,7 @@ class _RunExpansion:
 
 def nothing_runs(plan: Plan, site: Site, where: str) -> list[Problem]:
     """The problem that no case of a plan can run; absent ones of this machine are records."""
-    absent = dict.fromkeys(case.absent for case in plan.cases if site.simulated)
+    absent = dict.fromkeys(case.absent for case in plan.cases if site.facts.simulated)
     if plan.cases and (not absent or None in absent):
         return []
     why = "\n    ".join([*plan.notes, *map(str, absent)])
@@ -342,15 +343,15 @@ def assignments(axes: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Value
         yield dict(zip(axes, values, strict=True))
 
 
-def schedule(cases: Sequence[Case], seed: int) -> list[Job]:
+def schedule(cases: Sequence[Case], seed: int) -> list[Launch]:
     """Every launch of every case: round after round, each a shuffled pass over all cases.
 
     A slow drift of the machine so spreads over all cases alike. The first rounds are the same for
     the same cases and seed, however many rounds follow.
     """
     chance = random.Random(seed)
-    jobs = []
-    for launch in range(max((case.launches for case in cases), default=0)):
+    launches = []
+    for number in range(max((case.launches for case in cases), default=0)):
         shuffled = chance.sample(cases, len(cases))
-        jobs += [Job(case, launch) for case in shuffled if launch < case.launches]
-    return jobs
+        launches += [Launch(case, number) for case in shuffled if number < case.launches]
+    return launches

@@ -1,4 +1,4 @@
-"""What a study may say: every key, what it may be, and what it means; read by `studyfile`."""
+"""What a study may say: every key, what it may be, and what it means; read by `study.file`."""
 
 from __future__ import annotations
 
@@ -17,55 +17,12 @@ from pydantic_core import PydanticCustomError
 from haloscope.errors import nearest
 from haloscope.host.machine import PLACEMENTS
 from haloscope.paths import share
-from haloscope.stats.estimates import FEWEST_FOR_INTERVAL
-from haloscope.stats.sequential import Rule
+from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL, Rule
+from haloscope.study import kinds
 from haloscope.study.case import Value
 
-TABLE_KINDS = (
-    "bandwidth",
-    "clusters",
-    "collectives",
-    "sf_latency",
-    "sf_grid",
-    "split_phase",
-    "convergence",
-    "exchange",
-    "hybrid_grid",
-    "iterations",
-    "jacobi",
-    "libraries",
-    "mapping",
-    "overlap",
-    "phases",
-    "pingpong",
-    "fits",
-    "ring",
-    "scaling",
-    "spmv",
-    "stream",
-    "sum3d",
-    "summary",
-    "walltime_grid",
-)
-FIGURE_KINDS = (
-    "collectives",
-    "iterations",
-    "jacobi",
-    "mapping",
-    "phases",
-    "pingpong",
-    "fits",
-    "ring",
-    "roofline",
-    "scaling",
-    "spmv",
-    "stream",
-    "split_phase",
-    "timeline",
-    "surfaces",
-    "transports",
-)
 WORDS = ("cores", "powers", "every", "divisors")
+"""What may stand in place of a number of processes or threads."""
 
 
 def _axis(value: object) -> object:
@@ -96,7 +53,9 @@ def _one_of(known: Callable[[], Sequence[str]]) -> BeforeValidator:
 
 
 ALL = "all"
+"""Asks for every toolchain, transport or placement that is there."""
 DEFAULT = "default"
+"""Asks for no transport in particular: the MPI library chooses."""
 
 
 def _placements() -> list[str]:
@@ -228,16 +187,16 @@ class Element(_Model):
 class TableElement(Element):
     """One [[tables]] table of a study."""
 
-    kind: Annotated[str, _one_of(lambda: TABLE_KINDS)] = Field(
-        description=f"one of {', '.join(TABLE_KINDS)}"
+    kind: Annotated[str, _one_of(kinds.tables)] = Field(
+        description=f"one of {', '.join(kinds.tables())}"
     )
 
 
 class FigureElement(Element):
     """One [[figures]] table of a study."""
 
-    kind: Annotated[str, _one_of(lambda: FIGURE_KINDS)] = Field(
-        description=f"one of {', '.join(FIGURE_KINDS)}"
+    kind: Annotated[str, _one_of(kinds.figures)] = Field(
+        description=f"one of {', '.join(kinds.figures())}"
     )
 
 
@@ -285,6 +244,7 @@ class Study(_Model):
 
 
 MOST_LAUNCHES = 30
+"""The most launches of a case where a study asks for a precision and gives no cap of its own."""
 
 
 def stopping_rule(study: Study) -> Rule | None:

@@ -22,7 +22,8 @@ OUTPUT = ("surface", "timeline", "parts")
 SIZES = "sizes"
 """The points of a kernel that sweeps them inside one launch."""
 MODE = "mode"
-"""What a kernel does: decides which other settings it has a choice of."""
+"""MODE is the name of the parameter that says what a kernel is to do; which of its other parameters
+count depends on it."""
 _LIST = re.compile(r"[^,]*,|\d+[KMG]?:\d")
 """Several sizes: 8,64 or 8:4M."""
 _ONLY_WITH = {
@@ -30,11 +31,14 @@ _ONLY_WITH = {
     ("poisson_cg", "s"): ("variant", "sstep"),
     ("poisson_cg", "reorthogonalise"): ("variant", "sstep"),
 }
-"""Parameters of a kernel that have a meaning with one value of another one alone."""
+"""Parameters that mean something only where another parameter of their kernel has a certain value:
+(kernel, parameter): (the other one, its value)."""
 UNSAID = ("placement", "pattern", "mapping_seed", *(name for _, name in _ONLY_WITH))
-"""Settings that not every case has: without them, nothing is said."""
+"""UNSAID are the settings that only some cases have; the name of a case that lacks one says nothing
+in its place."""
 OF_A_MATRIX = ("bandwidth", "row_length")
-"""What belongs to some generated matrices alone, which are known by their names."""
+"""OF_A_MATRIX are parameters of only some of the generated matrices, whose names tell them apart
+without these."""
 BY_VALUE = (
     *("variant", "exchange", "clock", "placement", "pattern", "mapping"),
     *("toolchain", "transport", "mode", "matrix"),

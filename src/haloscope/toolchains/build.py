@@ -16,8 +16,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import cmake
-import ninja
 from filelock import FileLock, Timeout
 
 from haloscope.errors import Problem, UserError
@@ -166,6 +164,10 @@ def _build(toolchain: Toolchain, source: Path, folder: Path, progress: Progress)
 
 
 def _commands(toolchain: Toolchain, source: Path, tree: Path) -> list[list[str]]:
+    """How CMake configures and builds halobench; it and Ninja come from PyPI."""
+    import cmake  # looks through all of its files when it is imported
+    import ninja
+
     program = str(Path(cmake.CMAKE_BIN_DIR) / "cmake")
     configure = [
         *(program, "-S", str(source), "-B", str(tree), "-G", "Ninja", *OPTIONS),

@@ -1,8 +1,9 @@
 """libfabric's providers: those that an MPI library's own copy of it has, working here or not.
 
 libfabric is asked itself (fi_getinfo(3), FI_PROV_ATTR_ONLY: every provider that is registered), by
-a process of its own: this module run as a program. A provider that is a file beside it, but whose
-network's library is not on this machine, is not registered; the file tells its name.
+a process of its own: this file run as a program, which imports nothing from the current folder. A
+provider that is a file beside it, but whose network's library is not on this machine, is not
+registered; the file tells its name.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+_LIBRARY = "libfabric.so.1"
 _VERSION = 1 << 16 | 5  # 1.5, which all that are in use can answer
 _PROV_ATTR_ONLY = 1 << 54
 _LAYERS = re.compile(r"ofi_|off_coll")
@@ -27,16 +29,15 @@ _NAMES = {"psmx": "psm", "psmx2": "psm2"}
 @lru_cache
 def providers(prefix: Path | None) -> tuple[str, ...]:
     """The providers' names, of the libfabric below `prefix`, or of the system's; () without one."""
-    library = "libfabric.so.1"
-    own = None if prefix is None else next(prefix.glob(f"lib*/**/{library}"), None)
+    own = None if prefix is None else library_below(prefix)
     if prefix is not None and own is None:
         return ()
-    files = [*own.parent.glob("**/lib*-fi.so")] if own else []
+    files = provider_files(own) if own else []
     environment = dict(os.environ)
     if files:
         environment["FI_PROVIDER_PATH"] = str(files[0].parent)
     asked = subprocess.run(
-        [sys.executable, "-m", __name__, str(own or library)],
+        [sys.executable, "-I", __file__, str(own or _LIBRARY)],
         env=environment,
         capture_output=True,
         text=True,
@@ -45,6 +46,16 @@ def providers(prefix: Path | None) -> tuple[str, ...]:
     )
     named = [*asked.stdout.split(), *sorted(_provider(file) for file in files)]
     return tuple(dict.fromkeys(name for name in named if not _LAYERS.match(name)))
+
+
+def library_below(prefix: Path) -> Path | None:
+    """The libfabric that an MPI library below `prefix` brings; None where it brings none."""
+    return next(prefix.glob(f"lib*/**/{_LIBRARY}"), None)
+
+
+def provider_files(library: Path) -> list[Path]:
+    """The providers that are files beside a libfabric."""
+    return [*library.parent.glob("**/lib*-fi.so")]
 
 
 def _provider(file: Path) -> str:

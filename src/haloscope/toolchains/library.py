@@ -19,7 +19,7 @@ from filelock import FileLock
 
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.paths import cache_path
-from haloscope.toolchains import pypi
+from haloscope.toolchains import libfabric, pypi
 from haloscope.toolchains.transport import Family
 
 Say = Callable[[str], None]
@@ -45,6 +45,7 @@ class Toolchain:
 
     prefix:  the folder a PyPI toolchain lies in; None for the system's.
     version: the library's name and version, as `Open MPI 4.1.4`.
+    launcher: which of launchers.LAUNCHERS `mpirun` is; None for that of the library's family.
     """
 
     name: str
@@ -53,13 +54,28 @@ class Toolchain:
     mpirun: Path
     family: Family
     version: str
+    launcher: str | None = None
 
     def environment(self) -> dict[str, str]:
-        """Variables the wrapper and the launcher need: Intel's don't know where they lie."""
+        """Variables the wrapper and the launcher need: Intel's don't know where they lie.
+
+        Nor where the libfabric beside them does, which is loaded by name: with the system's, or
+        none, all transports but shared memory fail.
+        """
         if self.family != "impi" or self.prefix is None:
             return {}
-        path = f"{self.prefix / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-        return {"I_MPI_ROOT": str(self.prefix), "PATH": path}
+        path = _first(self.prefix / "bin", os.environ.get("PATH", os.defpath))
+        env = {"I_MPI_ROOT": str(self.prefix), "PATH": path}
+        if own := libfabric.library_below(self.prefix):
+            env["LD_LIBRARY_PATH"] = _first(own.parent, os.environ.get("LD_LIBRARY_PATH"))
+            if files := libfabric.provider_files(own):
+                env["FI_PROVIDER_PATH"] = str(files[0].parent)
+        return env
+
+
+def _first(folder: Path, others: str | None) -> str:
+    """A list of folders that begins with this one."""
+    return os.pathsep.join(filter(None, (str(folder), others)))
 
 
 def prefix_of(name: str) -> Path:

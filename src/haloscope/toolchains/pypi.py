@@ -34,7 +34,7 @@ def can_install() -> bool:
 
 def _installer(python: str) -> list[str]:
     if importlib.util.find_spec("pip"):
-        return [sys.executable, "-m", "pip", "--python", python, "install", "--quiet"]
+        return [sys.executable, "-P", "-m", "pip", "--python", python, "install", "--quiet"]
     if uv := shutil.which("uv"):
         return [uv, "pip", "install", "--quiet", "--python", python]
     mend = f"{sys.executable} -m ensurepip, or install uv"

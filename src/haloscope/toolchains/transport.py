@@ -44,7 +44,7 @@ PROVIDER: Mapping[Family, Mapping[str, str]] = {
 """How each is asked for one of libfabric's providers, where its own words have no such name."""
 
 # Open MPI 5 sleeps a second in MPI_Init to close its ofi byte transfer layer, one-sided only.
-# Intel MPI looks for a network first, and fails where there is none.
+# Intel MPI 2021.18 takes shared memory by itself for ranks of one host; other versions are told to.
 USUAL: Mapping[Family, Settings] = {
     "openmpi": {"btl": "^ofi"},
     "mpich": {},

@@ -1,58 +1,33 @@
 """Figures as data, made from cases alone: no files, no processes. `report.draw` draws them.
 
 build("scaling", cases, context)      every figure of a kind that the cases allow
+
+A kind of `study.kinds` is the module of its name, and that module's `build(cases, context)`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 
 from haloscope.analysis.cases import MeasuredCase, select
 from haloscope.report.context import Context
-from haloscope.report.figures import (
-    collectives,
-    fits,
-    iterations,
-    jacobi,
-    mapping,
-    phases,
-    pingpong,
-    ring,
-    roofline,
-    scaling,
-    split_phase,
-    spmv,
-    stream,
-    surfaces,
-    timeline,
-    transports,
-)
 from haloscope.report.figures.model import Figure
+from haloscope.study import kinds
 
-__all__ = ["KINDS", "Figure", "build"]
+__all__ = ["Figure", "build", "builder"]
 
-Builder = Callable[[Sequence[MeasuredCase], Context], list[Figure]]
+FigureBuilder = Callable[[Sequence[MeasuredCase], Context], list[Figure]]
 
-KINDS: Mapping[str, Builder] = {
-    "collectives": collectives.build,
-    "phases": phases.build,
-    "pingpong": pingpong.build,
-    "fits": fits.build,
-    "ring": ring.build,
-    "transports": transports.build,
-    "split_phase": split_phase.build,
-    "timeline": timeline.build,
-    "scaling": scaling.build,
-    "jacobi": jacobi.build,
-    "roofline": roofline.build,
-    "mapping": mapping.build,
-    "iterations": iterations.build,
-    "spmv": spmv.build,
-    "stream": stream.build,
-    "surfaces": surfaces.build,
-}
+
+def builder(kind: str) -> FigureBuilder:
+    """What makes the figures of a kind. KeyError for a kind that is none."""
+    if kind not in kinds.figures():
+        raise KeyError(kind)
+    build_kind: FigureBuilder = import_module(f"{__name__}.{kind}").build
+    return build_kind
 
 
 def build(kind: str, cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     """The figures of one kind; [] where no case suits it. KeyError for a kind that is none."""
-    return KINDS[kind](select(cases, context.options.where), context)
+    return builder(kind)(select(cases, context.options.where), context)

@@ -14,7 +14,6 @@ from haloscope.quantities import size
 from haloscope.report.context import Context
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, of_launches
 from haloscope.report.figures.pingpong import BARS, curve, sizes_of
-from haloscope.report.tables.pingpong import half_round_trip
 
 _PER_OCTAVE = 4
 
@@ -40,7 +39,7 @@ def _figure(part: Facet, context: Context) -> Figure:
                 x,
                 Axis("half round trip (µs)", "log"),
                 (
-                    curve(part, half_round_trip, 1e6, "measured"),
+                    curve(part, lambda point: point.one_way, 1e6, "measured"),
                     *(_drawn(name, model) for name, model in models),
                 ),
             ),

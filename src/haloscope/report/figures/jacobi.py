@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.jacobi import Scaling, Swept, scalings
+from haloscope.analysis.jacobi import JacobiCase, JacobiScaling, published, scalings
 from haloscope.quantities import count, number
 from haloscope.report.context import Context
 from haloscope.report.figures.model import (
@@ -19,7 +19,6 @@ from haloscope.report.figures.model import (
     mark,
     powers_of_two,
 )
-from haloscope.report.tables.jacobi import published
 
 if TYPE_CHECKING:
     from haloscope.papers.file import Value
@@ -30,7 +29,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     return [_figure(one, context) for one in scalings(cases, context.all_cases)]
 
 
-def _figure(scaling: Scaling, context: Context) -> Figure:
+def _figure(scaling: JacobiScaling, context: Context) -> Figure:
     fewest, most = scaling.swept[0].sweep.ranks, scaling.swept[-1].sweep.ranks
     best = max(scaling.swept, key=lambda one: one.rate.value)
     shown = _model_shown(scaling)
@@ -52,18 +51,18 @@ def _figure(scaling: Scaling, context: Context) -> Figure:
     )
 
 
-def _model_shown(scaling: Scaling) -> str | None:
+def _model_shown(scaling: JacobiScaling) -> str | None:
     """The best that there is; the tables have all of them."""
     return next((name for name in ("detailed", "textbook") if name in scaling.models), None)
 
 
-def _published(one: Swept, context: Context) -> Mapping[str, Value] | None:
+def _published(one: JacobiCase, context: Context) -> Mapping[str, Value] | None:
     """Where the same problem was measured on the very cluster that is simulated here."""
     weak = one.case.settings.get("size") == "cubes"  # as all of theirs
-    return published(one, context) if weak and one.case.cluster else None
+    return published(one, context.library) if weak and one.case.cluster else None
 
 
-def _performance(scaling: Scaling, context: Context) -> Lines:
+def _performance(scaling: JacobiScaling, context: Context) -> Lines:
     """The fastest of each number of ranks, by one curve each: grids lie too close to be seen."""
     fastest = {
         one.sweep.ranks: one for one in sorted(scaling.swept, key=lambda one: one.rate.value)
@@ -86,11 +85,11 @@ def _performance(scaling: Scaling, context: Context) -> Lines:
     return Lines("rate", "Performance", x, y, tuple(curves))
 
 
-def _rate(row: tuple[Swept, Mapping[str, Value]]) -> float:
+def _rate(row: tuple[JacobiCase, Mapping[str, Value]]) -> float:
     return float(row[1]["mlups"] or 0)
 
 
-def _ratios(scaling: Scaling, context: Context) -> Iterator[Lines]:
+def _ratios(scaling: JacobiScaling, context: Context) -> Iterator[Lines]:
     """What scaling loses, a panel for each number of nodes: grids along one axis against others."""
     if scaling.alone is None:
         return
@@ -107,9 +106,9 @@ def _ratios(scaling: Scaling, context: Context) -> Iterator[Lines]:
 
 
 def _ratio_curves(
-    scaling: Scaling, among: Sequence[Swept], one_rank: float, context: Context
+    scaling: JacobiScaling, among: Sequence[JacobiCase], one_rank: float, context: Context
 ) -> Iterator[Curve]:
-    def ratio(one: Swept, rate: float) -> float:
+    def ratio(one: JacobiCase, rate: float) -> float:
         return one.sweep.ranks * one_rank / rate
 
     for style, (name, own) in enumerate(_families(among)):
@@ -121,7 +120,7 @@ def _ratio_curves(
         yield from _beside(f"{name}, published", style + 2, told)
 
 
-def _families(among: Sequence[Swept]) -> list[tuple[str, list[Swept]]]:
+def _families(among: Sequence[JacobiCase]) -> list[tuple[str, list[JacobiCase]]]:
     """Ranks along one axis, and grids that are cut along more; one rank belongs to both."""
     line = [one for one in among if max(one.sweep.grid) == one.sweep.ranks]
     more = [one for one in among if one not in line or one.sweep.ranks == 1]
@@ -130,11 +129,11 @@ def _families(among: Sequence[Swept]) -> list[tuple[str, list[Swept]]]:
 
 
 def _modelled(
-    scaling: Scaling,
-    own: Sequence[Swept],
+    scaling: JacobiScaling,
+    own: Sequence[JacobiCase],
     label: str,
     style: int,
-    shown: Callable[[Swept, float], float],
+    shown: Callable[[JacobiCase, float], float],
 ) -> Iterator[Curve]:
     name = _model_shown(scaling)
     if name is not None:

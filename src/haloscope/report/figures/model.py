@@ -10,7 +10,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.quantities import size
 from haloscope.stats.estimates import Estimate
 
-Scale = Literal["linear", "log", "log2", "symlog"]
+AxisScale = Literal["linear", "log", "log2", "symlog"]
 
 
 def of_launches(cases: Iterable[MeasuredCase], note: str) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ class Axis:
     """
 
     label: str
-    scale: Scale = "linear"
+    scale: AxisScale = "linear"
     ticks: tuple[tuple[float, str], ...] = ()
     from_zero: bool = True
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import MeasuredCase, facets, label_of
+from haloscope.analysis.phases import REST, shares
 from haloscope.quantities import count, percent, seconds
 from haloscope.report.context import Context
 from haloscope.report.figures.model import Bars, Figure
-from haloscope.report.tables.phases import shares
 
-MANY = 30  #: bars, above which those inside a grid of nodes and processes per node are left out
+MOST_BARS = 30
+"""MOST_BARS is the largest number of bars that can be told apart: of more, those inside a grid of
+nodes and processes per node are left out."""
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -33,11 +35,11 @@ def _at_the_edges(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
 
 
 def _phases_figure(kernel: str, every: Sequence[MeasuredCase], context: Context) -> Figure:
-    cases = _at_the_edges(every) if len(every) > MANY else every
+    cases = _at_the_edges(every) if len(every) > MOST_BARS else every
     left_out = len(every) - len(cases)
     by_case = [{phase.name: phase for phase in shares(case)} for case in cases]
     names = list(dict.fromkeys(name for own in by_case for name in own))
-    names.sort(key=lambda name: name == "outside phases")
+    names.sort(key=lambda name: name == REST)
     parts = tuple(
         (name, tuple(own[name].share.value if name in own else 0.0 for own in by_case))
         for name in names

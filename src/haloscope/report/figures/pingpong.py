@@ -10,7 +10,6 @@ from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.quantities import rate, seconds, size
 from haloscope.report.context import Context
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, mark, of_launches, size_ticks
-from haloscope.report.tables.pingpong import half_round_trip
 from haloscope.stats.estimates import Estimate
 
 BARS = (
@@ -68,7 +67,7 @@ def _figure(cases: Sequence[MeasuredCase], title: str, context: Context, *, time
         "Half round trip",
         sizes_of(cases),
         Axis("half round trip (µs)", "log"),
-        tuple(curve(part, half_round_trip, 1e6) for part in parts),
+        tuple(curve(part, lambda point: point.one_way, 1e6) for part in parts),
     )
     bandwidth = bandwidth_panel(parts, "bandwidth", "Bandwidth", ["" for _ in parts])
     return Figure(

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.jacobi import triads
+from haloscope.analysis.jacobi import operations_of_update, triads, value_bytes
 from haloscope.analysis.sweeps import capacities
 from haloscope.quantities import count, number
 from haloscope.report.context import Context
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, mark, powers_of_two
 from haloscope.stats.estimates import Estimate
-
-FLOPS_PER_UPDATE = 6
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -29,7 +27,9 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     cores = sorted({case.cores for case in best})
     guides = {_variant(case): _intensity(case) for case in best}
     ends = min(guides.values()) / 2, max(guides.values()) * 2
-    curves = [*_reached(best, cores), *_bounds(swept, cores, ends, context)]
+    operations = operations_of_update(swept)
+    bounds = _bounds(swept, cores, ends, operations, context)
+    curves = [*_reached(best, cores, operations), *bounds]
     y = Axis("Gflop/s", "log2", powers_of_two([m.y for curve in curves for m in curve.marks]))
     return [
         Figure(
@@ -49,7 +49,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
             alt=". ".join(_told(case) for case in best),
             notes=(
                 "Dashed: the triad's bandwidth times the operations on each byte; an update is "
-                f"{FLOPS_PER_UPDATE} operations. Bytes are those that the variant's algorithm "
+                f"{operations} operations. Bytes are those that the variant's algorithm "
                 "moves: caches can't make them fewer. Of several settings of a variant on as many "
                 "cores, the fastest.",
             ),
@@ -65,7 +65,7 @@ def _best(cases: Iterable[MeasuredCase]) -> list[MeasuredCase]:
     best: dict[tuple[str, int], MeasuredCase] = {}
     for case in cases:
         key = (_variant(case), case.cores)
-        if key not in best or _rate(case).value > _rate(best[key]).value:
+        if key not in best or _mlups(case).value > _mlups(best[key]).value:
             best[key] = case
     return [best[key] for key in sorted(best)]
 
@@ -74,6 +74,7 @@ def _bounds(
     swept: Sequence[MeasuredCase],
     cores: Sequence[int],
     ends: tuple[float, float],
+    operations: int,
     context: Context,
 ) -> Iterator[Curve]:
     """What memory allows by operations on each byte, and the cache, which has no such limit."""
@@ -83,16 +84,18 @@ def _bounds(
         yield Curve(f"memory, {count(number_, 'core')}", marks, bound=True, style=style)
     alone = [case for case in swept if case.cores == 1 and _in_cache(case, context)]
     if alone:
-        highest = max(alone, key=lambda case: _rate(case).value)
-        marks = tuple(Mark(x, _rate(highest).value / 1e9) for x in ends)
+        highest = max(alone, key=lambda case: _mlups(case).value)
+        marks = tuple(Mark(x, _rate(highest, operations).value / 1e9) for x in ends)
         yield Curve("in the cache, 1 core", marks, bound=True)
 
 
-def _reached(best: Sequence[MeasuredCase], cores: Sequence[int]) -> Iterator[Curve]:
+def _reached(
+    best: Sequence[MeasuredCase], cores: Sequence[int], operations: int
+) -> Iterator[Curve]:
     """A curve for each number of cores, with a mark for each variant."""
     for style, number_ in enumerate(cores):
         own = [case for case in best if case.cores == number_]
-        marks = tuple(mark(_intensity(case), _rate(case).times(1e-9)) for case in own)
+        marks = tuple(mark(_intensity(case), _rate(case, operations).times(1e-9)) for case in own)
         yield Curve(f"reached, {count(number_, 'core')}", marks, joined=False, style=style)
 
 
@@ -101,16 +104,22 @@ def _variant(case: MeasuredCase) -> str:
 
 
 def _in_cache(case: MeasuredCase, context: Context) -> bool:
-    """Do both meshes of a rank fit into its share of the last cache?"""
+    """Whether both meshes of a rank fit into its share of the last cache."""
     held = capacities(case, context.machine)
     points = case.number("L") ** 3 if case.settings.get("size") == "cubes" else float("inf")
-    return bool(held) and 2 * 8 * points * case.ranks <= held[-1][1]
+    return bool(held) and 2 * value_bytes(case) * points * case.ranks <= held[-1][1]
 
 
-def _rate(case: MeasuredCase) -> Estimate:
-    found = case.estimate(case.sample(lambda record: record.result["mlups"]))
-    assert found is not None
-    return found.times(1e6 * FLOPS_PER_UPDATE)
+def _mlups(case: MeasuredCase) -> Estimate:
+    """Millions of updates a second, over all ranks."""
+    mlups = case.estimate(case.sample(lambda record: record.result["mlups"]))
+    assert mlups is not None
+    return mlups
+
+
+def _rate(case: MeasuredCase, operations: int) -> Estimate:
+    """Operations a second, of so many an update."""
+    return _mlups(case).times(1e6 * operations)
 
 
 def _intensity(case: MeasuredCase) -> float:
@@ -119,5 +128,4 @@ def _intensity(case: MeasuredCase) -> float:
 
 
 def _told(case: MeasuredCase) -> str:
-    rate = _rate(case).value / FLOPS_PER_UPDATE / 1e6
-    return f"{_variant(case)}, {count(case.cores, 'core')}: {number(rate)} MLUP/s"
+    return f"{_variant(case)}, {count(case.cores, 'core')}: {number(_mlups(case).value)} MLUP/s"

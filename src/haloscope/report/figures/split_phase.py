@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets_by_kernel
-from haloscope.analysis.split_phase import split_phase_model
+from haloscope.analysis.split_phase import split_phase_model, switch_text
 from haloscope.analysis.sweeps import sweep
+from haloscope.models.round_trip import ONE_WAY
 from haloscope.models.split_phase import MESSAGES, MOVES, SplitPhase, both
 from haloscope.models.sweep import Array
 from haloscope.quantities import size
 from haloscope.report.context import Context
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, mark, size_ticks
-from haloscope.report.tables.split_phase import switch_text
+
+_ONE_WAY_US = 1e6 * ONE_WAY
+"""Microseconds one way, for a second there and back."""
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -63,22 +66,21 @@ def _figure(part: Facet, context: Context) -> Figure:
 def _whole(case: MeasuredCase, model: SplitPhase) -> Curve:
     points = sorted(sweep(case), key=lambda point: point.size_bytes)
     marks = tuple(
-        mark(float(at), point.time.times(0.5e6))
+        mark(float(at), point.one_way.times(1e6))
         for at, point in zip(model.data.remote_bytes, points, strict=True)
     )
     return Curve("whole", marks)
 
 
 def _parts(model: SplitPhase) -> list[Curve]:
-    curves = [
-        Curve(name, _marks(model, 0.5e6 * both(model.parts_s, name))) for name in (MESSAGES, *MOVES)
-    ]
+    times_us = {name: _ONE_WAY_US * both(model.parts_s, name) for name in (MESSAGES, *MOVES)}
+    curves = [Curve(name, _marks(model, values)) for name, values in times_us.items()]
     return [curve for curve in curves if curve.marks]
 
 
 def _models(model: SplitPhase) -> tuple[Curve, Curve]:
-    fitted = _marks(model, 0.5e6 * model.residuals.predicted_s)
-    added = _marks(model, 0.5e6 * model.composed_s(overlap=False))
+    fitted = _marks(model, _ONE_WAY_US * model.residuals.predicted_s)
+    added = _marks(model, _ONE_WAY_US * model.composed_s(overlap=False))
     return Curve("model", fitted, model=True), Curve("sum of parts", added, model=True)
 
 

@@ -11,7 +11,7 @@ from haloscope.report.context import Context
 from haloscope.report.figures.model import Bar, Figure, Gantt
 
 MOST_RANKS = 16
-"""Rows that can be read."""
+"""MOST_RANKS is the largest number of rows that can be read."""
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:

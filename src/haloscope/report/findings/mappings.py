@@ -10,7 +10,11 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast, contrasts, step
 from haloscope.analysis.mappings import named, pattern_of, ranks_of, spreads
 from haloscope.quantities import count, listed, number
+from haloscope.report.context import Context
+from haloscope.report.findings import Finding
 from haloscope.study.case import PATTERNS
+
+ORDER = 130
 
 
 @dataclass(frozen=True)
@@ -33,23 +37,23 @@ class _Race:
 
     def over_best(self, case: MeasuredCase) -> float:
         """How many times as long as the fastest it takes."""
-        return _seconds(case) / _seconds(self.best)
+        return case.time_s / self.best.time_s
 
 
-def headlines(cases: Sequence[MeasuredCase], seed: int) -> Iterator[str]:
+def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Of each comparison: on how many nodes its tasks are fastest, and with which ranks on each."""
     for part, _ in spreads(cases):
         timed = [case for case in part.cases if case.time]
-        for told in (_nodes(timed, seed), _ranks(timed, seed)):
+        for told in (_nodes(timed, context.seed), _ranks(timed, context.seed)):
             if told:
-                yield f"{named(part)}: {told}."
+                yield Finding(f"{named(part)}: {told}.")
 
 
 def _nodes(cases: Sequence[MeasuredCase], seed: int) -> str:
     """Which pattern is fastest with how many tasks, each as fast as its best mapping is."""
     rivals = [
         [
-            min(own, key=_seconds)
+            min(own, key=lambda case: case.time_s)
             for pattern in PATTERNS
             if (own := [c for c in cases if c.ranks == tasks and pattern_of(c) == pattern])
         ]
@@ -101,7 +105,7 @@ def _ranks(cases: Sequence[MeasuredCase], seed: int) -> str:
     slower = [one.second.case for one in race.others if one.verdict == "slower"]
     if not slower:
         return f"which ranks share a node makes no difference: {listed(first)} {race.undecided}"
-    last = max(slower, key=_seconds)
+    last = max(slower, key=lambda case: case.time_s)
     tasks, nodes = count(last.ranks, "task"), count(last.number("nodes"), "node")
     ahead = f"{listed(first)} {race.undecided}" if len(first) > 1 else f"{first[0]} is fastest"
     return (
@@ -112,7 +116,7 @@ def _ranks(cases: Sequence[MeasuredCase], seed: int) -> str:
 
 def _races(rivals: Sequence[Sequence[MeasuredCase]], seed: int) -> list[_Race]:
     """Every group's fastest case against its others, tested as one family; none of one alone."""
-    ordered = [sorted(group, key=_seconds) for group in rivals if len(group) > 1]
+    ordered = [sorted(group, key=lambda case: case.time_s) for group in rivals if len(group) > 1]
     pairs = [(step(best), step(other)) for best, *others in ordered for other in others]
     found = iter(contrasts(pairs, seed))
     return [_Race(best, tuple(next(found) for _ in others)) for best, *others in ordered]
@@ -121,7 +125,3 @@ def _races(rivals: Sequence[Sequence[MeasuredCase]], seed: int) -> list[_Race]:
 def _from_to(words: Sequence[str]) -> str:
     """ "16 to 256": the first and the last of ordered words; one word where all are alike."""
     return words[0] if len(set(words)) == 1 else f"{words[0]} to {words[-1]}"
-
-
-def _seconds(case: MeasuredCase) -> float:
-    return case.time.value if case.time else float("inf")

@@ -13,6 +13,10 @@ from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.fits import exchanges
 from haloscope.analysis.sweeps import Swept, capacities, sweep
 from haloscope.quantities import listed, rate, seconds, size
+from haloscope.report.context import Context
+from haloscope.report.findings import Finding
+
+ORDER = 40
 
 SMALL_BYTES = 8
 SOONEST_S = 20e-9
@@ -26,7 +30,12 @@ FASTEST = 400e9
 """Bytes a second and process: a core stores 64 bytes a clock at most, at 6 GHz."""
 
 
-def implausible(cases: Sequence[MeasuredCase], machine: Mapping[str, Any] | None) -> Iterator[str]:
+def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Warnings of messages as no machine has them."""
+    yield from (Finding(text, "warning") for text in _implausible(cases, context.machine))
+
+
+def _implausible(cases: Sequence[MeasuredCase], machine: Mapping[str, Any] | None) -> Iterator[str]:
     """A sentence for every ping-pong whose latency or bandwidth no machine has."""
     yield from _too_fast(case for case in cases if case.simulated and case.launches)
     memory = _memory(cases)
@@ -50,7 +59,7 @@ def _too_fast(cases: Iterable[MeasuredCase]) -> Iterator[str]:
 
 
 def _at_once(case: MeasuredCase) -> bool:
-    """Are there more messages under way than one of each rank?"""
+    """Whether more messages are under way than one of each rank."""
     if case.kernel == "pingpong":
         return not exchanges(case) or case.settings.get("pairs", "0-1") != "0-1"
     return case.kernel == "collectives"
@@ -60,7 +69,7 @@ def _latency(case: MeasuredCase, points: Sequence[Swept]) -> Iterator[str]:
     """Of the smallest message, where it is small."""
     if not points or points[0].size_bytes > SMALL_BYTES or not exchanges(case):
         return
-    time, what = 0.5 * points[0].time.value, size(points[0].size_bytes)
+    time, what = points[0].one_way.value, size(points[0].size_bytes)
     place = "network" if case.number("nodes") > 1 else "node"
     where = {"shm": "by shared memory", "node": "within a node", "network": "between nodes"}
     way = "shm" if case.settings.get("transport") == "shm" and place == "node" else place

@@ -1,71 +1,32 @@
 """Tables as data, made from cases alone: no files, no processes. `report.draw` draws them.
 
 build("scaling", cases, context)      every table of a kind that the cases allow
+
+A kind of `study.kinds` is the module of its name, and that module's `build(cases, context)`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib import import_module
 
 from haloscope.analysis.cases import MeasuredCase, select
 from haloscope.report.context import Context
-from haloscope.report.tables import (
-    bandwidth,
-    clusters,
-    collectives,
-    convergence,
-    exchange,
-    fits,
-    hybrid_grid,
-    iterations,
-    jacobi,
-    libraries,
-    mapping,
-    phases,
-    pingpong,
-    ring,
-    scaling,
-    split_phase,
-    spmv,
-    star_forest,
-    stream,
-    sum3d,
-    summary,
-    walltime_grid,
-)
 from haloscope.report.tables.model import Cell, Column, Table
+from haloscope.study import kinds
 
-__all__ = ["KINDS", "Cell", "Column", "Context", "Table", "build"]
+__all__ = ["Cell", "Column", "Context", "Table", "build", "builder"]
 
-Builder = Callable[[Sequence[MeasuredCase], Context], list[Table]]
+TableBuilder = Callable[[Sequence[MeasuredCase], Context], list[Table]]
 
-KINDS: Mapping[str, Builder] = {
-    "stream": stream.build,
-    "bandwidth": bandwidth.build,
-    "pingpong": pingpong.build,
-    "fits": fits.build,
-    "libraries": libraries.build,
-    "ring": ring.build,
-    "sum3d": sum3d.build,
-    "collectives": collectives.build,
-    "convergence": convergence.build,
-    "walltime_grid": walltime_grid.build,
-    "hybrid_grid": hybrid_grid.build,
-    "clusters": clusters.build,
-    "scaling": scaling.build,
-    "exchange": exchange.build,
-    "jacobi": jacobi.build,
-    "iterations": iterations.build,
-    "sf_latency": star_forest.build_latency,
-    "sf_grid": star_forest.build_grid,
-    "split_phase": split_phase.build,
-    "mapping": mapping.build,
-    "overlap": exchange.build_overlap,
-    "spmv": spmv.build,
-    "phases": phases.build,
-    "summary": summary.build,
-}
+
+def builder(kind: str) -> TableBuilder:
+    """What makes the tables of a kind. KeyError for a kind that is none."""
+    if kind not in kinds.tables():
+        raise KeyError(kind)
+    build_kind: TableBuilder = import_module(f"{__name__}.{kind}").build
+    return build_kind
 
 
 def build(kind: str, cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
@@ -75,4 +36,4 @@ def build(kind: str, cases: Sequence[MeasuredCase], context: Context) -> list[Ta
     tables that set one kernel against another.
     """
     chosen = select(cases, context.options.where)
-    return KINDS[kind](chosen, replace(context, all_cases=tuple(cases)))
+    return builder(kind)(chosen, replace(context, all_cases=tuple(cases)))

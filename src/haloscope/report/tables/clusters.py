@@ -1,6 +1,7 @@
 """Clusters through the years: table 5.1 of HPCF-2018-10 with this machine, or the simulated one.
 
-Other meshes than the paper's N = 4096 take their rows from the published wall-time grids.
+Mesh and number of nodes are those of that table. Other meshes than its own take their rows from the
+published wall-time grids.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
+from haloscope.analysis.iteration_rates import converged
 from haloscope.analysis.published import comparable
 from haloscope.quantities import number, seconds
 from haloscope.report.context import Context
@@ -17,18 +19,38 @@ from haloscope.report.tables.model import Cell, Column, Table, label, missing
 from haloscope.report.tables.notebook import Notebook
 
 if TYPE_CHECKING:
-    from haloscope.papers.tables import Cell as Printed
-    from haloscope.papers.tables import Paper, PaperTable
+    from haloscope.papers.tables import Paper, PaperTable, PublishedCell
 
-SIZE = 4096
 ROLES = ("serial", "node", "spread", "full")
-_COLUMNS = (
-    Column("cluster", "cluster (year)", align="left"),
-    Column("serial_s", "serial", "1 node"),
-    Column("node_s", "all cores", "1 node"),
-    Column("spread_s", "1 process a node", "32 nodes"),
-    Column("full_s", "all cores", "32 nodes"),
-)
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What the published table of clusters shows: its mesh, and how many nodes several are."""
+
+    n: int
+    nodes: int
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The cluster, and a column for each role."""
+        several = f"{self.nodes} nodes"
+        return (
+            Column("cluster", "cluster (year)", align="left"),
+            Column("serial_s", "serial", "1 node"),
+            Column("node_s", "all cores", "1 node"),
+            Column("spread_s", "1 process a node", several),
+            Column("full_s", "all cores", several),
+        )
+
+    def places(self, most: int) -> dict[str, tuple[int, int]]:
+        """Nodes and processes per node of each role, where a node has so many cores at most."""
+        return {
+            "serial": (1, 1),
+            "node": (1, most),
+            "spread": (self.nodes, 1),
+            "full": (self.nodes, most),
+        }
 
 
 @dataclass(frozen=True)
@@ -42,24 +64,21 @@ class _Published:
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """One table for one mesh: 4,096 where it was measured, else the largest with published rows."""
-    own = [
-        case
-        for case in cases
-        if case.kernel == "poisson_cg"
-        and not case.settings.get("iterations")
-        and case.settings.get("threads") == 1
-        and all(comparable(table, case) for table in _tables(context.shelf))
-    ]
-    published = {n: found for n in values(own, "n") if (found := _published(context.shelf, n))}
+    """One table for one mesh: the published one's, else the largest that has published rows."""
+    tables = _tables(context.shelf)
+    form = _form(tables)
+    if form is None:
+        return []
+    own = [case for case in cases if _is_like(case, tables)]
+    published = {n: known for n in values(own, "n") if (known := _published(tables, n, form))}
     if not published:
         return []
-    n = SIZE if SIZE in published else max(published)
+    n = form.n if form.n in published else max(published)
     ours = [case for case in own if case.number("n") == n]
     notebook = Notebook(ours, context.all_cases)
     parts = facets(ours, ("n", "nodes", "ppn"))
     rows = [_published_row(known) for known in published[n]]
-    rows += [_own_row(part, notebook) for part in parts]
+    rows += [_own_row(part, form, notebook) for part in parts]
     notebook.note("(k): k times as fast as the serial run of the same cluster.")
     if context.machine and context.machine.get("cpu"):
         name = _machine(ours)
@@ -71,11 +90,21 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
             id="clusters",
             kind="clusters",
             title=context.title(f"Clusters through the years, N = {n}"),
-            columns=_COLUMNS,
+            columns=form.columns,
             rows=tuple(rows),
             notes=notebook.notes(),
         )
     ]
+
+
+def _is_like(case: MeasuredCase, tables: Sequence[PaperTable]) -> bool:
+    """Whether a case is a solve like the published ones: to convergence, a thread a process."""
+    return (
+        case.kernel == "poisson_cg"
+        and converged(case)
+        and case.settings.get("threads") == 1
+        and all(comparable(table, case) for table in tables)
+    )
 
 
 def _machine(cases: Sequence[MeasuredCase]) -> str:
@@ -89,15 +118,23 @@ def _tables(shelf: Sequence[Paper]) -> list[PaperTable]:
     return [table for table in every if table.facts.get("kernel") == "poisson_cg"]
 
 
-def _published(shelf: Sequence[Paper], n: int) -> list[_Published]:
+def _form(tables: Sequence[PaperTable]) -> _Form | None:
+    """What the first published table of clusters shows; None where there is none."""
+    for table in tables:
+        if table.kind == "clusters":
+            nodes = max(int(str(row["nodes"])) for row in table.rows)
+            return _Form(int(table.facts["n"]), nodes)
+    return None
+
+
+def _published(tables: Sequence[PaperTable], n: int, form: _Form) -> list[_Published]:
     """Published clusters for a mesh: the paper's own table, or rows read off the grids."""
-    tables = _tables(shelf)
-    if n == SIZE:
+    if n == form.n:
         return [row for table in tables if table.kind == "clusters" for row in _listed(table)]
     grids = [table for table in tables if table.kind == "walltime_grid"]
     rows: dict[str, _Published] = {}
     for table in sorted(grids, key=lambda table: table.paper):
-        for row in _read_off(table, n, tables):
+        for row in _read_off(table, n, form, tables):
             rows.setdefault(row.name, row)
     return list(rows.values())
 
@@ -117,17 +154,18 @@ def _listed(table: PaperTable) -> list[_Published]:
     return found
 
 
-def _read_off(grid: PaperTable, n: int, tables: Sequence[PaperTable]) -> list[_Published]:
+def _read_off(
+    grid: PaperTable, n: int, form: _Form, tables: Sequence[PaperTable]
+) -> list[_Published]:
     """The corners of a published grid, its serial run in the finest digits published anywhere."""
     ppns = [row["ppn"] for row in grid.rows if row["n"] == n]
     cluster = grid.facts.get("cluster")
     if not ppns or cluster is None:
         return []
     most = max(int(str(ppn)) for ppn in ppns)
-    places = {"serial": (1, 1), "node": (1, most), "spread": (32, 1), "full": (32, most)}
     times = {
         role: _timed(grid, grid.cell("time_s", n=n, nodes=nodes, ppn=ppn))
-        for role, (nodes, ppn) in places.items()
+        for role, (nodes, ppn) in form.places(most).items()
     }
     for table in tables:
         where = {"cluster": cluster, "n": n, "nodes": 1, "ppn": 1}
@@ -144,7 +182,7 @@ def _read_off(grid: PaperTable, n: int, tables: Sequence[PaperTable]) -> list[_P
     return [_Published(name, grid.paper, present, speedups)]
 
 
-def _timed(table: PaperTable, cell: Printed | None) -> tuple[float, str] | None:
+def _timed(table: PaperTable, cell: PublishedCell | None) -> tuple[float, str] | None:
     """Seconds, and the text: as printed, or in seconds where these were published more finely."""
     if cell is None or isinstance(cell.value, str):
         return None
@@ -167,19 +205,19 @@ def _published_row(row: _Published) -> tuple[Cell, ...]:
     return (label(row.name), *(cell(role) for role in ROLES))
 
 
-def _own_row(part: Facet, notebook: Notebook) -> tuple[Cell, ...]:
+def _own_row(part: Facet, form: _Form, notebook: Notebook) -> tuple[Cell, ...]:
     at = {(case.number("nodes"), case.number("ppn")): case for case in part.cases}
     most = max(values(part.cases, "ppn"))
     serial = at.get((1, 1))
 
-    def cell(place: tuple[int, int]) -> Cell:
+    def cell(role: str, place: tuple[int, int]) -> Cell:
         case = at.get(place)
+        if role in ("node", "full") and most == 1:
+            return missing()
         cell = notebook.time(case)
-        if place == (1, 1) or case is None or not serial or not serial.time or not case.time:
+        if role == "serial" or case is None or not serial or not serial.time or not case.time:
             return cell
         return replace(cell, also=f"{cell.also} ({number(serial.time.value / case.time.value)})")
 
     name = ", ".join(text for text in (_machine(part.cases), part.label) if text)
-    all_cores = cell((1, most)) if most > 1 else missing()
-    full = cell((32, most)) if most > 1 else missing()
-    return (label(name), cell((1, 1)), all_cores, cell((32, 1)), full)
+    return (label(name), *(cell(role, place) for role, place in form.places(most).items()))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
+from haloscope.analysis.iteration_rates import converged
 from haloscope.quantities import MISSING, number, scientific, size
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
@@ -26,7 +27,7 @@ _COLUMNS = (
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """One table a solver variant: for each mesh the case with the fewest processes and threads."""
-    solved = [c for c in cases if c.kernel == "poisson_cg" and not c.settings.get("iterations")]
+    solved = [case for case in cases if case.kernel == "poisson_cg" and converged(case)]
     axes = ("n", "nodes", "ppn", "threads", "exchange", "decomposition", "places", "bind")
     return [_table(part, context) for part in facets(solved, axes)]
 

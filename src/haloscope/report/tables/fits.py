@@ -7,8 +7,8 @@ from math import isfinite
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.analysis.fits import bandwidth_curve, message_models, unfitted
-from haloscope.models.curve import Curve
-from haloscope.models.model import Model, Parameter
+from haloscope.models.curve import BandwidthCurve
+from haloscope.models.model import FittedParameter, Model
 from haloscope.quantities import (
     BYTES,
     BYTES_PER_SECOND,
@@ -86,14 +86,14 @@ def _rows(case: MeasuredCase, notebook: Notebook) -> Iterator[tuple[Cell, ...]]:
     notebook.note("misfit: root mean square of the relative residuals.")
 
 
-def _sizes(parameter: Parameter, valid: tuple[float, float]) -> Cell:
+def _sizes(parameter: FittedParameter, valid: tuple[float, float]) -> Cell:
     """The sizes that a parameter rests on, in words and as numbers."""
     first, last = parameter.over or valid
     words = parameter.piece or f"{size(first)} to {size(last)}"
     return Cell(words, words, low=first, high=last)
 
 
-def _sourced(notebook: Notebook, name: str, model: Model | Curve) -> None:
+def _sourced(notebook: Notebook, name: str, model: Model | BandwidthCurve) -> None:
     notebook.note(f"{name}: {model.source}.")
     for warning in model.warnings:
         notebook.note(f"{name}: {warning}")
@@ -135,7 +135,9 @@ def _predictions(case: MeasuredCase, context: Context, name: str) -> Table:
     )
 
 
-def _valued(parameter: Parameter, case: MeasuredCase, notebook: Notebook) -> tuple[Cell, Cell]:
+def _valued(
+    parameter: FittedParameter, case: MeasuredCase, notebook: Notebook
+) -> tuple[Cell, Cell]:
     scale = next((s for ending, s in _SCALES if parameter.name.endswith(ending)), PLAIN)
     name = label(PARAMETERS.get(parameter.name, parameter.name), parameter.name)
     if not isfinite(parameter.estimate.value):

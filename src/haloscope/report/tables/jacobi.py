@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.jacobi import Scaling, Swept, scalings
+from haloscope.analysis.jacobi import JacobiCase, JacobiScaling, published, scalings
 from haloscope.models.jacobi import exchanged
 from haloscope.quantities import number, percent
 from haloscope.report.context import Context
@@ -18,7 +18,6 @@ from haloscope.report.tables.notebook import Notebook
 
 if TYPE_CHECKING:
     from haloscope.papers.file import Value
-    from haloscope.papers.tables import PaperTable
 
 _COLUMNS = (
     Column("ranks", "N", align="left"),
@@ -42,7 +41,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     return [_table(one, context) for one in scalings(cases, context.all_cases)]
 
 
-def _table(scaling: Scaling, context: Context) -> Table:
+def _table(scaling: JacobiScaling, context: Context) -> Table:
     shown = [one.case for one in scaling.swept]
     notebook = Notebook(shown, context.all_cases)
     rows = tuple(_row(scaling, one, notebook, context) for one in scaling.swept)
@@ -70,7 +69,9 @@ def _table(scaling: Scaling, context: Context) -> Table:
     )
 
 
-def _row(scaling: Scaling, one: Swept, notebook: Notebook, context: Context) -> tuple[Cell, ...]:
+def _row(
+    scaling: JacobiScaling, one: JacobiCase, notebook: Notebook, context: Context
+) -> tuple[Cell, ...]:
     sweep = one.sweep
     traffic = exchanged(sweep.box, sweep.grid, sweep.value_bytes)
     nodes = f" on {sweep.nodes} nodes" if sweep.nodes > 1 else ""
@@ -88,7 +89,7 @@ def _row(scaling: Scaling, one: Swept, notebook: Notebook, context: Context) -> 
         missing() if off is None else plain(off, f"{100 * off:+.1f} %"),
         measured,
         _ratio(scaling, one, one.rate.value),
-        *_published(published(one, context)),
+        *_published(published(one, context.library)),
     )
 
 
@@ -96,7 +97,7 @@ def _rate(value: float | None) -> Cell:
     return missing() if value is None else plain(value / 1e6, number(value / 1e6))
 
 
-def _ratio(scaling: Scaling, one: Swept, value: float | None) -> Cell:
+def _ratio(scaling: JacobiScaling, one: JacobiCase, value: float | None) -> Cell:
     if scaling.alone is None or value is None:
         return missing()
     ratio = one.sweep.ranks * scaling.alone.rate.value / value
@@ -108,26 +109,3 @@ def _published(row: Mapping[str, Value] | None) -> tuple[Cell, ...]:
     if row is None:
         return tuple(missing() for _ in names)
     return tuple(plain(row[name], f"{row[name]:g}") for name in names)
-
-
-def published(one: Swept, context: Context) -> Mapping[str, Value] | None:
-    """The row of a published table of so many ranks in that grid, on those nodes and sockets.
-
-    Simulated cases have those of the cluster that is simulated; measured ones the thin nodes'.
-    """
-    for table in context.library.tables(("jacobi",)):
-        if not _is_of(table, one):
-            continue
-        for row in table.rows:
-            grid = (row["px"], row["py"], row["pz"])
-            if grid == one.sweep.grid:
-                return row
-    return None
-
-
-def _is_of(table: PaperTable, one: Swept) -> bool:
-    cluster = one.case.cluster or "orfeo-thin"
-    facts = table.facts
-    if (facts.get("cluster_file"), facts.get("nodes")) != (cluster, one.sweep.nodes):
-        return False
-    return one.sweep.ranks == 1 or facts.get("bind") == one.case.settings.get("bind")

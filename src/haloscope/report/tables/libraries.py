@@ -44,8 +44,7 @@ def _shared(first: MeasuredCase, other: MeasuredCase) -> list[tuple[Swept, Swept
 
 
 def _measure(case: MeasuredCase, point: Swept) -> Measure:
-    halves = tuple(0.5 * time for time in point.sample)
-    return Measure(case, size(point.size_bytes), halves, point.time.times(0.5))
+    return Measure(case, size(point.size_bytes), point.sample_one_way, point.one_way)
 
 
 def _table(

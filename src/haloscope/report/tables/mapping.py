@@ -12,12 +12,12 @@ from haloscope.analysis.mappings import Spread, named, spreads
 from haloscope.analysis.published import source
 from haloscope.quantities import count, number
 from haloscope.report.context import Context
-from haloscope.report.tables.model import Cell, Column, Table, Value, label, missing, plain
+from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 from haloscope.study.case import PATTERNS
 
 if TYPE_CHECKING:
-    from haloscope.papers.tables import PaperTable
+    from haloscope.papers.tables import PaperTable, Value
 
 _COLUMNS = (
     Column("tasks", "tasks", align="left"),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-Value = str | int | float | None
+CellValue = str | int | float | None
 Tone = Literal["", "warning", "good", "bad"]
 
 
@@ -25,7 +25,7 @@ class Cell:
     tone:      "warning" where something is missing or wrong, "good" or "bad" for verdicts.
     """
 
-    value: Value
+    value: CellValue
     text: str
     also: str = ""
     low: float | None = None
@@ -82,12 +82,12 @@ class Table:
                 )
 
 
-def label(text: str, value: Value = None) -> Cell:
+def label(text: str, value: CellValue = None) -> Cell:
     """A cell that names its row."""
     return Cell(text if value is None else value, text)
 
 
-def plain(value: Value, text: str | None = None) -> Cell:
+def plain(value: CellValue, text: str | None = None) -> Cell:
     """A cell without spread."""
     return Cell(value, str(value) if text is None else text)
 

@@ -18,7 +18,9 @@ from haloscope.report.tables.model import Cell, missing
 from haloscope.stats.estimates import Estimate
 
 OVERSUBSCRIBED, SIMULATED, VERIFIED, FITTED, LAUNCHES_MISSING = "†", "‡", "§", "¶", "*"
-NAMED_CASES = 3  #: of those that were not run; a study that was stopped early has hundreds
+NAMED_CASES = 3
+"""NAMED_CASES is the largest number of cases not run that a note names, because a study that was
+stopped early has hundreds."""
 
 
 class Notebook:

@@ -11,18 +11,12 @@ from haloscope.quantities import BYTES_PER_SECOND, PER_SECOND, SECONDS, size
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing
 from haloscope.report.tables.notebook import Notebook
-from haloscope.stats.estimates import Estimate
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """One table a case: modes, toolchains, transports and placements stand apart."""
     own = [case for case in cases if case.kernel == "pingpong" and case.launches]
     return [_table(part, context) for part in facets(own, ())]
-
-
-def half_round_trip(point: Swept) -> Estimate:
-    """Seconds for one message one way: half of a step, which is there and back."""
-    return point.time.times(0.5)
 
 
 def _table(part: Facet, context: Context) -> Table:
@@ -34,7 +28,7 @@ def _table(part: Facet, context: Context) -> Table:
         name = label(size(point.size_bytes), point.size_bytes)
         speed = _bandwidth(point, case, notebook)
         if timed:
-            time = notebook.estimate(half_round_trip(point), case, SECONDS)
+            time = notebook.estimate(point.one_way, case, SECONDS)
             rows.append((name, time, speed))
         else:
             rows.append((name, speed, _messages(point, case, notebook)))

@@ -31,7 +31,7 @@ def _cycles(part: Facet, context: Context) -> Table:
     rows = []
     for case in sorted(part.cases, key=lambda case: case.ranks):
         mean = mean_interval(case.times_s) if case.times_s else None
-        each = mean.times(0.5 / case.ranks) if mean else None
+        each = mean.times(1 / (2 * case.ranks)) if mean else None
         rows.append((
             label(str(case.ranks), case.ranks),
             notebook.estimate(mean, case, SECONDS),

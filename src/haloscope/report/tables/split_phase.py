@@ -10,10 +10,11 @@ from dataclasses import replace
 from math import isinf
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets_by_kernel
-from haloscope.analysis.split_phase import neighbours_model, split_phase_model
+from haloscope.analysis.split_phase import neighbours_model, split_phase_model, switch_text
 from haloscope.analysis.sweeps import sweep
+from haloscope.models.round_trip import ONE_WAY
 from haloscope.models.split_phase import MESSAGES, MOVES, SplitPhase, both
-from haloscope.quantities import SECONDS, listed, percent, rate, seconds, size
+from haloscope.quantities import SECONDS, percent, rate, seconds, size
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
@@ -63,7 +64,7 @@ def _rows(case: MeasuredCase, model: SplitPhase, notebook: Notebook) -> Iterator
         measured = model.whole_s[i]
         yield (
             label(size(model.data.remote_bytes[i]), model.data.remote_bytes[i]),
-            notebook.estimate(point.time.times(0.5), case, SECONDS),
+            notebook.estimate(point.one_way, case, SECONDS),
             *(_half(both(model.parts_s, name)[i]) for name in ("pack", MESSAGES, *MOVES[1:])),
             _beside(overlapped[i], measured),
             _beside(summed[i], measured),
@@ -76,14 +77,15 @@ def _half(step_s: float) -> Cell:
     """One of the two operations of a step; nothing where there is nothing to do."""
     if step_s == 0:
         return missing()
-    return plain(0.5 * float(step_s), seconds(0.5 * float(step_s)))
+    time_s = ONE_WAY * float(step_s)
+    return plain(time_s, seconds(time_s))
 
 
 def _beside(predicted_s: float, measured_s: float) -> Cell:
     """A prediction of the step, one way, and how far it is off."""
     off = float(predicted_s / measured_s - 1)
-    time = 0.5 * float(predicted_s)
-    return replace(plain(time, seconds(time)), also=f"{100 * off:+.0f} %")
+    time_s = ONE_WAY * float(predicted_s)
+    return replace(plain(time_s, seconds(time_s)), also=f"{100 * off:+.0f} %")
 
 
 def _notes(case: MeasuredCase, model: SplitPhase, context: Context) -> Iterator[str]:
@@ -120,24 +122,6 @@ def _network(case: MeasuredCase) -> tuple[object, ...]:
     """What cases share whose messages go the same way: within a node, or between nodes."""
     keys = ("kernel", "toolchain", "transport", "clock")
     return (*(case.settings.get(key) for key in keys), case.number("nodes") > 1)
-
-
-def switch_text(model: SplitPhase) -> str:
-    """Which of scatter and messages takes longer at which sizes, in words."""
-    if not model.scatters:
-        return "Nothing stays in a rank, so that messages alone are between packing and unpacking."
-    places = model.crossings_bytes
-    ends = [
-        both(model.parts_s, "scatter")[at] >= both(model.parts_s, MESSAGES)[at] for at in (0, -1)
-    ]
-    first, last = ("The scatter takes longer" if end else "Messages take longer" for end in ends)
-    if not places:
-        return f"{last} at every size."
-    if len(places) == 1:
-        beyond = "the scatter" if ends[1] else "messages"
-        return f"{first} up to {size(places[0])} sent, {beyond} beyond."
-    between = listed([size(at) for at in places])
-    return f"{first} at first; the two change places at {between} sent."
 
 
 def _parameters(part: str, model: SplitPhase) -> str:

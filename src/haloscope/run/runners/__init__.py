@@ -1,1 +1,1 @@
-"""Runners: each takes jobs to a place where they run, and brings back their records."""
+"""Runners: each takes launches to a place where they run, and brings back their records."""

@@ -1,54 +1,11 @@
-"""What a record says of a job besides what halobench measured: shared by all runners."""
+"""What came back of a launch: the record that halobench wrote, and its exit code in words."""
 
 from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Mapping
-from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-
-from haloscope.records.record import SCHEMA
-from haloscope.run.runners.base import Session
-from haloscope.study.case import Case, Job
-
-
-def asked(session: Session, runner: str, job: Job, clock: str = "wall") -> dict[str, Any]:
-    """What a record says of a job before anything is launched."""
-    case = job.case
-    return {
-        **_unmeasured(case, clock),
-        "case": case.id,
-        "launch": job.launch,
-        "layout": {
-            **asdict(case.layout),
-            "ranks": case.layout.ranks,
-            "oversubscribed": case.oversubscribed,
-            "seen": [],
-        },
-        "toolchain": {"name": case.toolchain},
-        "transport": case.transport,
-        "transport_seen": None,
-        "runner": runner,
-        "run": case.run,
-        **asdict(session),
-    }
-
-
-def absent(record: Mapping[str, Any], why: str) -> dict[str, Any]:
-    """The record of what can't run."""
-    return {
-        **record,
-        "transport_seen": None,
-        "outcome": "absent",
-        "reason": why,
-        "command": None,
-        "wall_s": 0.0,
-        "started": now(),
-        "ended": now(),
-    }
 
 
 def measured(path: Path) -> dict[str, Any] | None:
@@ -56,30 +13,10 @@ def measured(path: Path) -> dict[str, Any] | None:
     if not path.exists():
         return None
     try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:
         return None
-    return found
-
-
-def _unmeasured(case: Case, clock: str) -> dict[str, Any]:
-    """What a record says of a case that measured nothing."""
-    return {
-        "schema": SCHEMA,
-        "kernel": case.kernel,
-        "params": dict(case.params),
-        "clock": clock,
-        "times_s": [],
-        "steps": None,
-        "warmup": None,
-        "synchronisation": None,
-        "points": [],
-        "phases": [],
-        "result": {},
-        "work": None,
-        "memory": None,
-        "timer": None,
-    }
+    return record
 
 
 def how_it_ended(code: int) -> str:
@@ -87,8 +24,3 @@ def how_it_ended(code: int) -> str:
     if code <= 128 or code - 128 not in set(signal.Signals):
         return f"exit code {code}"
     return f"exit code {code}: killed by {signal.Signals(code - 128).name}"
-
-
-def now() -> str:
-    """This moment, as records write it."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

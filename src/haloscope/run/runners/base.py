@@ -1,35 +1,23 @@
-"""What a runner is, and what its records share whatever ran them."""
+"""What a runner is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
-from haloscope.study.case import Job
+from haloscope.study.case import Launch
 
 
 class Runner(Protocol):
-    """Runs jobs one after the other, in the order given, and yields a record as each ends.
+    """Runs launches one after the other, in the order given, and yields a record as each ends.
 
-    A job that fails is a record too; an exception means that nothing can be run at all. When the
-    iteration is left early (Ctrl-C), the job in flight is ended, and nothing is yielded for it.
+    A launch that fails is a record too; an exception means that nothing can be run at all. When the
+    iteration is left early (Ctrl-C), the launch in flight is ended, and nothing is yielded for it.
     """
 
     @property
     def name(self) -> str:
         """What a record calls it."""
 
-    def run(self, jobs: Iterable[Job]) -> Iterator[dict[str, Any]]:
-        """The records of the jobs, as in records.jsonl."""
-
-
-@dataclass(frozen=True)
-class Session:
-    """What all records of one invocation have in common."""
-
-    study: str
-    seed: int
-    machine: Mapping[str, Any]
-    haloscope: str
-    git: Mapping[str, Any] | None
+    def run(self, launches: Iterable[Launch]) -> Iterator[dict[str, Any]]:
+        """The records of the launches, as in records.jsonl."""

@@ -10,11 +10,13 @@ from typing import Any
 
 from haloscope.clusters.schema import Cluster
 from haloscope.clusters.simgrid_files import machine_file
+from haloscope.records import maker
+from haloscope.records.maker import CampaignFacts
 from haloscope.run.runners import answer, process
-from haloscope.run.runners.base import Session
 from haloscope.run.runners.placement import misplaced
-from haloscope.study.case import Case, Job
-from haloscope.toolchains.launch import Launch, launch_command
+from haloscope.study.case import Case, Launch
+from haloscope.toolchains.job import Job
+from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.library import Toolchain
 
 
@@ -29,68 +31,61 @@ class Built:
 
 @dataclass(frozen=True)
 class LocalRunner:
-    """Runs every job as a whole launch of its own; `built` has a program for each toolchain.
+    """Runs every launch by itself; `built` has a program for each toolchain.
 
     seen: what each MPI library says that it uses for a transport. model: this machine's cluster
     file, for what each phase should take by the node model.
     """
 
-    session: Session
+    facts: CampaignFacts
     built: Mapping[str, Built]
     seen: Mapping[tuple[str, str | None], str | None] = field(default_factory=dict)
     model: Cluster | None = None
     name: str = "local"
 
-    def run(self, jobs: Iterable[Job]) -> Iterator[dict[str, Any]]:
-        """The records of the jobs, in their order, each as soon as its job has ended."""
-        for job in jobs:
-            why = job.case.absent
-            yield answer.absent(self._asked(job), why) if why else self._launch(job)
+    def run(self, launches: Iterable[Launch]) -> Iterator[dict[str, Any]]:
+        """The records of the launches, in their order, each as soon as it has ended."""
+        for launch in launches:
+            why = launch.case.absent
+            yield maker.absent(self._asked(launch), why) if why else self._launch(launch)
 
-    def _asked(self, job: Job) -> dict[str, Any]:
-        used = self.seen.get((job.case.toolchain, job.case.transport))
+    def _asked(self, launch: Launch) -> dict[str, Any]:
+        used = self.seen.get((launch.case.toolchain, launch.case.transport))
         model = self.model and {"cluster": self.model.name, "source": self.model.source}
-        return {
-            **answer.asked(self.session, self.name, job),
-            "transport_seen": used,
-            "model": model,
-        }
+        return maker.asked(self.facts, self.name, launch, transport_seen=used, model=model)
 
-    def _launch(self, job: Job) -> dict[str, Any]:
-        built = self.built[job.case.toolchain]
+    def _launch(self, launch: Launch) -> dict[str, Any]:
+        built = self.built[launch.case.toolchain]
+        job = _job_of(launch.case)
         with tempfile.TemporaryDirectory(prefix="haloscope-") as scratch:
             out = Path(scratch) / "record.json"
-            launch = _launch_of(job.case)
-            options = ["--out", str(out), *job.case.options]
-            if self.model is not None:
-                machine = Path(scratch) / "machine"
-                machine.write_text(machine_file(self.model, job.case), encoding="utf-8")
-                options += ["--machine", str(machine)]
-            program = [str(built.program), *options, job.case.kernel, *job.case.arguments]
-            command, environment = launch_command(built.toolchain, launch, program)
-            started = answer.now()
-            ended = process.run(command, environment, job.case.timeout_s)
+            program = self._program(built, launch.case, Path(scratch), out)
+            command, environment = launch_command(built.toolchain, job, program)
+            started = maker.now()
+            ended = process.run(command, environment, launch.case.timeout_s)
             measured = answer.measured(out)
-        outcome, reason = self._judged(job.case, launch.cpus_of_ranks(), ended, measured)
-        asked = self._asked(job)
-        found = measured or {}
-        record = {
-            **asked,
-            **found,
-            "layout": {**asked["layout"], "seen": found.get("layout", {}).get("seen", [])},
-            "toolchain": {
-                **asked["toolchain"],
-                **found.get("toolchain", {}),
-                "source": built.source,
-            },
-            "outcome": outcome,
-            "reason": reason,
-            "command": command,
-            "started": started,
-            "ended": answer.now(),
-            "wall_s": round(ended.wall_s, 6),
-        }
-        return record if outcome == "ok" else {**record, "stderr": ended.output}
+        outcome, reason = self._judged(launch.case, job.cpus_of_ranks(), ended, measured)
+        said = measured or {}
+        ending = maker.Ending(
+            outcome,
+            reason,
+            command,
+            started,
+            ended.wall_s,
+            toolchain={**said.get("toolchain", {}), "source": built.source},
+            printed=ended.output,
+            seen=said.get("layout", {}).get("seen", []),
+        )
+        return maker.ended(self._asked(launch), measured, ending)
+
+    def _program(self, built: Built, case: Case, scratch: Path, out: Path) -> list[str]:
+        """halobench's argument list for a case, with the node model's file where there is one."""
+        options = ["--out", str(out), *case.options]
+        if self.model is not None:
+            machine = scratch / "machine"
+            machine.write_text(machine_file(self.model, case), encoding="utf-8")
+            options += ["--machine", str(machine)]
+        return [str(built.program), *options, case.kernel, *case.arguments]
 
     def _judged(
         self,
@@ -109,13 +104,13 @@ class LocalRunner:
             return "failed", "it ended without an error, and without a record"
         if case.oversubscribed:
             return "ok", None
-        smt = self.session.machine.get("threads_per_core") or 1
+        smt = self.facts.machine.get("threads_per_core") or 1
         reason = misplaced(case.layout, measured["layout"]["seen"], asked, smt)
         return ("misplaced", reason) if reason else ("ok", None)
 
 
-def _launch_of(case: Case) -> Launch:
-    return Launch(
+def _job_of(case: Case) -> Job:
+    return Job(
         ranks=case.layout.ranks,
         threads=case.layout.threads,
         places=case.layout.places,

@@ -1,4 +1,4 @@
-"""A launched job with a time limit, of which nothing survives its end or ours."""
+"""A command with a time limit, of which nothing survives its end or ours."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TAIL = 4000
 
 @dataclass(frozen=True)
 class Ended:
-    """How a job ended.
+    """How a command ended.
 
     code: its exit code, 128 + signal if it was killed by one. output: the end of what it printed.
     peak_bytes: of memory, of the largest of its processes.

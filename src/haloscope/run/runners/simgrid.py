@@ -4,10 +4,10 @@ Simulated times are the same whenever a case is run, so one launch of a case is 
 kept in a cache under all that they depend on, and cases run side by side on this machine's cores.
 
 Arithmetic is left out: computation takes the time that the node model says, and the answer is not
-verified. An iterative solve has as many iterations as it is known to need (solves.py), and
-halobench passes over all but the first few, which take as long as these. Where the number is not
-known, or a case asks for it, the arithmetic is done too, and the answer verified: the arrays of all
-ranks are then in this machine's memory.
+verified. An iterative solve has as many iterations as it is known to need (known_iterations.py),
+and halobench passes over all but the first few, which take as long as these. Where the number is
+not known, or a case asks for it, the arithmetic is done too, and the answer verified: the arrays of
+all ranks are then in this machine's memory.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import shlex
 import signal
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -28,23 +28,24 @@ from typing import Any
 from haloscope.clusters import simgrid_files
 from haloscope.clusters.schema import Cluster
 from haloscope.quantities import count, size
+from haloscope.records import maker
+from haloscope.records.maker import CampaignFacts
 from haloscope.run.runners import answer, process
-from haloscope.run.runners.base import Session
 from haloscope.run.runners.local import Built
-from haloscope.study.case import Case, Job, text
+from haloscope.study.case import Case, Launch, text
 from haloscope.study.known_iterations import Solve, executes, solve_of
 
 
 @dataclass(frozen=True)
 class SimgridRunner:
-    """Simulates jobs, `at_once` side by side, each in a process of its own.
+    """Simulates launches, `at_once` side by side, each in a process of its own.
 
     memory_bytes: what the arrays of those side by side may take; one by itself may take more.
     keep: where each case has a folder with its platform, host file and node model, and with run.sh,
     which says what case it is and simulates it; None keeps none.
     """
 
-    session: Session
+    facts: CampaignFacts
     built: Built
     cluster: Cluster
     cache: Path
@@ -53,17 +54,17 @@ class SimgridRunner:
     keep: Path | None = None
     name: str = "simgrid"
 
-    def run(self, jobs: Iterable[Job]) -> Iterator[dict[str, Any]]:
-        """The records of the jobs, each as soon as its job has ended, in no particular order."""
-        coming = iter(jobs)
-        job: Job | None = None
+    def run(self, launches: Iterable[Launch]) -> Iterator[dict[str, Any]]:
+        """The records of the launches, each as soon as it has ended, in no particular order."""
+        coming = iter(launches)
+        launch: Launch | None = None
         going: dict[process.Running, _Simulation] = {}
         try:
             while True:
-                while len(going) < self.at_once and (job := job or next(coming, None)):
-                    if not self._has_room(job.case, going.values()):
+                while len(going) < self.at_once and (launch := launch or next(coming, None)):
+                    if not self._has_room(launch.case, going.values()):
                         break
-                    simulation, job = _Simulation(self, job), None
+                    simulation, launch = _Simulation(self, launch), None
                     if (record := simulation.without_running()) is not None:
                         yield record
                     else:
@@ -85,13 +86,13 @@ class SimgridRunner:
 class _Simulation:
     """One case: its files, its command, and the record that comes of it."""
 
-    def __init__(self, runner: SimgridRunner, job: Job) -> None:
-        self.runner, self.case = runner, job.case
-        self.record = answer.asked(runner.session, runner.name, job, clock="simulated")
+    def __init__(self, runner: SimgridRunner, launch: Launch) -> None:
+        self.runner, self.case = runner, launch.case
+        self.record = maker.asked(runner.facts, runner.name, launch, clock="simulated")
         self.solve = solve_of(self.case)
         self.executes = executes(self.case)
         self.arguments = _asked(self.case, self.solve)
-        self.started = answer.now()
+        self.started = maker.now()
 
     @cached_property
     def files(self) -> dict[str, str]:
@@ -116,7 +117,7 @@ class _Simulation:
     def without_running(self) -> dict[str, Any] | None:
         """The record, where the case can't run or was simulated before."""
         if self.case.absent:
-            return answer.absent(self.record, self.case.absent)
+            return maker.absent(self.record, self.case.absent)
         if self.runner.keep is not None:
             self._keep_files(self.runner.keep.absolute() / self._folder_name)
         try:
@@ -181,15 +182,8 @@ class _Simulation:
             outcome, reason = "wrong", measured["reason"]
         else:
             outcome, reason = "failed", _why_it_failed(self.case, ended)
-        closing = self._closing(ended.wall_s, cached=False)
-        return {
-            **self.record,
-            **(measured or {}),
-            **closing,
-            "outcome": outcome,
-            "reason": reason,
-            "stderr": ended.output,
-        }
+        ending = self._ending(outcome, reason, ended.wall_s, self._simulation(cached=False))
+        return maker.ended(self.record, measured, replace(ending, printed=ended.output))
 
     def _keep(self, measured: Mapping[str, Any], wall_s: float) -> None:
         self.runner.cache.mkdir(parents=True, exist_ok=True)
@@ -198,51 +192,57 @@ class _Simulation:
         part.replace(self._cached)
 
     def _good(self, measured: Mapping[str, Any], wall_s: float, *, cached: bool) -> dict[str, Any]:
-        return {
-            **self.record,
-            **measured,
-            **self._closing(wall_s, cached=cached, result=measured["result"]),
-            "params": self.record["params"],
-            "outcome": "ok",
-            "reason": None,
-        }
+        """A good record. Its parameters are those asked for: fewer iterations were simulated."""
+        simulation = self._simulation(cached=cached, result=measured["result"])
+        ending = self._ending("ok", None, wall_s, simulation)
+        return maker.ended(self.record, {**measured, "params": self.record["params"]}, ending)
 
-    def _closing(
-        self, wall_s: float, *, cached: bool, result: Mapping[str, Any] | None = None
-    ) -> dict[str, Any]:
+    def _ending(
+        self, outcome: str, reason: str | None, wall_s: float, simulation: Mapping[str, Any]
+    ) -> maker.Ending:
         toolchain = self.runner.built.toolchain
         mpi = self.runner.cluster.mpi
+        version = f"{toolchain.version} for {mpi.library}" if mpi else toolchain.version
+        return maker.Ending(
+            outcome,
+            reason,
+            self._command(Path()),  # from within the folder that --keep gives
+            self.started,
+            wall_s,
+            toolchain={"mpi": version, "source": self.runner.built.source},
+            more={"simulation": simulation},
+        )
+
+    def _simulation(
+        self, *, cached: bool, result: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """How the time came about. result: halobench's, where all went well."""
         passed_over = (result or {}).get("iterations_passed_over")
         whole = result["iterations"] if result and passed_over else None
         return {
-            "layout": self.record["layout"],
-            "toolchain": {
-                **self.record["toolchain"],
-                "mpi": f"{toolchain.version} for {mpi.library}" if mpi else toolchain.version,
-                "source": self.runner.built.source,
-            },
-            "simulation": {
-                "cluster": self.runner.cluster.name,
-                "verified": self.executes,
-                "cached": cached,
-                "iterations": whole - passed_over if whole else None,
-                "of_iterations": whole,
-                "iterations_from": self.solve.source if self.solve and whole else None,
-            },
-            "command": self._command(Path()),  # from within the folder that --keep gives
-            "started": self.started,
-            "ended": answer.now(),
-            "wall_s": round(wall_s, 6),
+            "cluster": self.runner.cluster.name,
+            "verified": self.executes,
+            "cached": cached,
+            "iterations": whole - passed_over if whole else None,
+            "of_iterations": whole,
+            "iterations_from": self.solve.source if self.solve and whole else None,
         }
 
 
 def _arrays_bytes(case: Case) -> int:
-    """What the arrays of all ranks take of this machine: nothing where they are folded."""
+    """The memory of this machine that the arrays of all ranks take, in bytes.
+
+    Without the arithmetic it is 0, because SMPI then folds them all onto the same few pages.
+    """
     return case.memory_bytes if executes(case) else 0
 
 
 def _asked(case: Case, solve: Solve | None) -> list[str]:
-    """What is asked of halobench: the case, with its iterations, but not the same time twice."""
+    """The parameters that halobench is given: the case's own, and two for simulated time.
+
+    The number of iterations is given where it is known from published solves. One repetition is
+    enough, because on the simulated clock all of them take the same time.
+    """
     asked = dict(case.given)
     if solve is not None:
         asked["iterations"] = solve.iterations

@@ -1,7 +1,7 @@
 """Runs a command so that nothing of it survives: `python -I -S supervise.py COMMAND...`.
 
 A program of its own, since it must outlive a haloscope that was killed. Its standard input is a
-pipe that nobody writes to: when that pipe closes, because the runner wants the job to end or
+pipe that nobody writes to: when that pipe closes, because the runner wants the command to end or
 because the runner is gone, the command and every process that came of it are ended, whatever
 process groups or sessions they moved to. The same happens once the command ends by itself.
 It writes the command's exit code to its standard output (128 + signal for one that was killed), and

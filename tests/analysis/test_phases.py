@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from recorded import Raw, cases, poisson
 
-from haloscope.report.tables.phases import modelled
+from haloscope.analysis.phases import modelled
 
 
 def phase(name: str, longest: float, model: float | None) -> Raw:

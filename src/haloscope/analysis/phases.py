@@ -1,0 +1,87 @@
+"""Where the time of a step goes: each phase's share of it, and its time beside the node model's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.stats.estimates import Estimate
+
+if TYPE_CHECKING:
+    from haloscope.records.record import Record
+
+REST = "outside phases"
+"""What is left of a step beside its phases, named as one of them."""
+
+
+@dataclass(frozen=True)
+class PhaseShare:
+    """One phase of one case: its share of a step, and that share of the case's time in seconds."""
+
+    name: str
+    share: Estimate
+    seconds: float
+
+
+def shares(case: MeasuredCase) -> list[PhaseShare]:
+    """The phases in the kernel's order, then what lies outside of all; medians over launches.
+
+    None where a launch has several points: their phases are recorded all together.
+    """
+    if any(record.points for record in case.launches):
+        return []
+    names = dict.fromkeys(phase["name"] for record in case.launches for phase in record.phases)
+    if not names:
+        return []
+    found = []
+    for name in (*names, REST):
+        share = case.estimate(case.sample(partial(_share, name=name)))
+        if share is not None and case.time is not None:
+            found.append(PhaseShare(name, share, share.value * case.time.value))
+    return found
+
+
+def _share(record: Record, name: str) -> float | None:
+    """A phase's time, mean over ranks, over the step's; outside phases, what they leave.
+
+    Both are means over all steps, of which a few may have been slow.
+    """
+    if not record.times_s or not record.phases:
+        return None
+    step = fmean(record.times_s)
+    inside: dict[str, float] = {p["name"]: p["time_s"]["mean"] for p in record.phases}
+    if name == REST:
+        return max(0.0, 1.0 - sum(inside.values()) / step)
+    return inside[name] / step if name in inside else None
+
+
+@dataclass(frozen=True)
+class ModelledPhase:
+    """A phase's seconds in a step as measured and by the node model: the slowest rank's."""
+
+    name: str
+    measured: Estimate
+    model: Estimate
+
+
+def modelled(case: MeasuredCase) -> list[ModelledPhase]:
+    """The phases of a real case that the node model speaks of; medians over launches."""
+    if case.simulated:
+        return []
+    names = dict.fromkeys(phase["name"] for record in case.launches for phase in record.phases)
+    found = []
+    for name in names:
+        own = [
+            phase
+            for record in case.launches
+            for phase in record.phases
+            if phase["name"] == name and phase.get("model_s")
+        ]
+        measured = case.estimate([phase["time_s"]["max"] for phase in own])
+        model = case.estimate([phase["model_s"] for phase in own])
+        if measured is not None and model is not None:
+            found.append(ModelledPhase(name, measured, model))
+    return found

@@ -1,0 +1,320 @@
+"""The keys of the objects inside a record, and how every key of a record is described.
+
+docs/records.md is made from these and from `record.Record`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+Writer = Literal["halobench", "runner", "campaign"]
+"""Who writes a key: the measured program, what runs it, or what keeps the records."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """One key of a record: what it says, who writes it, its unit, and when it says nothing.
+
+    by: None where that is whoever writes the object that it is in.
+    absent: when the key is not there, or null; None where it always says something.
+    keys: of the object, or of each object in the list, where the type does not name them.
+    """
+
+    meaning: str
+    by: Writer | None = None
+    unit: str | None = None
+    absent: str | None = None
+    keys: type | None = None
+
+
+class SeenRank(TypedDict):
+    """Where one rank found itself."""
+
+    rank: Annotated[int, Key("the rank's number")]
+    host: Annotated[str, Key("the node's name")]
+    cpus: Annotated[list[int], Key("the processors it may run on")]
+    thread_cpus: Annotated[list[list[int]], Key("the processors of each of its threads")]
+
+
+class Layout(TypedDict):
+    """Where ranks and threads were to go, and where they went."""
+
+    nodes: Annotated[int, Key("nodes")]
+    ppn: Annotated[int, Key("processes a node")]
+    ranks: Annotated[int, Key("all processes: nodes x ppn")]
+    threads: Annotated[int, Key("threads of each process")]
+    places: Annotated[str, Key("what one thread is bound to: cores, threads, sockets")]
+    bind: Annotated[str, Key("side by side or over all processors: close, spread")]
+    placement: Annotated[
+        str | None, Key("how two ranks lie to each other", absent="null unless asked for")
+    ]
+    mapping: Annotated[str, Key("which ranks share a node: block, round_robin, random")]
+    mapping_seed: Annotated[
+        int | None, Key("of a random mapping", absent="null for every other mapping")
+    ]
+    pattern: Annotated[
+        str | None,
+        Key(
+            "over how many nodes the tasks are spread: concentrated, intermediate, distributed",
+            absent="null unless a study gives a number of tasks",
+        ),
+    ]
+    oversubscribed: Annotated[bool, Key("more ranks x threads than processors")]
+    seen: Annotated[
+        list[SeenRank],
+        Key(
+            "what each rank saw of its processors",
+            by="halobench",
+            absent="empty where nothing ran, and where simulated",
+        ),
+    ]
+
+
+class ToolchainUsed(TypedDict):
+    """The MPI library, and how halobench was built with it."""
+
+    name: Annotated[str, Key("as a study names it")]
+    mpi: NotRequired[
+        Annotated[
+            str,
+            Key(
+                "what the library calls itself; simulated, SimGrid's version and the library "
+                "that it stands for",
+                by="halobench",
+                absent="not there where halobench wrote no record",
+            ),
+        ]
+    ]
+    thread_level: NotRequired[
+        Annotated[
+            str,
+            Key("MPI's thread support", by="halobench", absent="not there unless measured"),
+        ]
+    ]
+    compiler: NotRequired[
+        Annotated[str, Key("name and version", by="halobench", absent="not there unless measured")]
+    ]
+    flags: NotRequired[
+        Annotated[
+            str, Key("the compiler's flags", by="halobench", absent="not there unless measured")
+        ]
+    ]
+    source: NotRequired[
+        Annotated[
+            str, Key("hash of halobench's sources", absent="not there where the case can't run")
+        ]
+    ]
+
+
+class Shape(TypedDict):
+    """What a star forest's communication moves."""
+
+    messages: Annotated[int, Key("that the rank sends that writes the record")]
+    remote_bytes: Annotated[int, Key("that it sends to other ranks", unit="bytes")]
+    local_bytes: Annotated[int, Key("that stay on it", unit="bytes")]
+    moved_bytes: Annotated[
+        dict[str, float],
+        Key("by part, what the rank with the most moves in its memory", unit="bytes"),
+    ]
+
+
+class Point(TypedDict):
+    """One size of a kernel that sweeps several inside a launch."""
+
+    size_bytes: Annotated[int, Key("the message, or the arrays", unit="bytes")]
+    operation: Annotated[
+        str | None, Key("which collective or loop", absent="null where the kernel has one only")
+    ]
+    n: NotRequired[Annotated[int, Key("edge of the cube", absent="not there but for sf_grid")]]
+    passes: NotRequired[
+        Annotated[int, Key("over the arrays in one step", absent="not there but for stream")]
+    ]
+    messages: NotRequired[Annotated[int, Key("in one step", absent="not there but for pingpong")]]
+    checked_messages: NotRequired[
+        Annotated[int, Key("whose content was compared", absent="not there but for pingpong")]
+    ]
+    shape: NotRequired[
+        Annotated[Shape, Key("what it moves", absent="not there but for star forests")]
+    ]
+    result: Annotated[
+        dict[str, Any], Key("medians over the repetitions, by the kernel's own names")
+    ]
+    steps: Annotated[int, Key("steps in one repetition")]
+    times_s: Annotated[
+        list[float], Key("of one step, one a repetition: the slowest rank's", unit="s")
+    ]
+    bytes: Annotated[float, Key("of memory traffic in one step, over all ranks", unit="bytes")]
+
+
+class TimeOverRanks(TypedDict):
+    """One time, over all ranks."""
+
+    min: Annotated[float, Key("the fastest rank's", unit="s")]
+    mean: Annotated[float, Key("mean over ranks", unit="s")]
+    max: Annotated[float, Key("the slowest rank's", unit="s")]
+
+
+class Phase(TypedDict):
+    """A named part of a step, timed where it happens; mean over all timed steps."""
+
+    name: Annotated[str, Key("the phase")]
+    calls: Annotated[int, Key("in one step")]
+    time_s: Annotated[TimeOverRanks, Key("in one step")]
+    bytes: Annotated[float, Key("of memory traffic in one step, over all ranks", unit="bytes")]
+    flops: Annotated[float, Key("floating-point operations in one step, over all ranks")]
+    model_s: Annotated[
+        float | None,
+        Key(
+            "what one step takes by the node model, on the slowest rank",
+            unit="s",
+            absent="null without a node model, and where nothing is computed",
+        ),
+    ]
+
+
+class Part(TypedDict):
+    """A part of a step that was run by itself."""
+
+    point: Annotated[int, Key("which of `points`, from 0")]
+    name: Annotated[str, Key("the part")]
+    steps: Annotated[int, Key("steps in one repetition")]
+    times_s: Annotated[list[float], Key("of one step, one a repetition", unit="s")]
+
+
+class Trace(TypedDict):
+    """One step of one point, as each rank saw it."""
+
+    clock_error_s: Annotated[float, Key("largest error of the shared clock", unit="s")]
+    ranks: Annotated[
+        list[list[list[Any]]],
+        Key("of each rank, its calls: [phase, depth, begin, end], after the start", unit="s"),
+    ]
+
+
+class Rounds(TypedDict):
+    """How well ranks began together, where they begin at a time of a shared clock."""
+
+    clock_error_s: Annotated[float, Key("largest error of the shared clock", unit="s")]
+    repeated: Annotated[int, Key("rounds run again because a rank began late")]
+    late_s: Annotated[
+        list[list[float]],
+        Key("of each point, how late each round began", unit="s", absent="empty where none was"),
+    ]
+
+
+class Work(TypedDict):
+    """What one step of every point does, over all ranks."""
+
+    bytes: Annotated[float, Key("of memory traffic", unit="bytes")]
+    flops: Annotated[float, Key("floating-point operations")]
+    messages: Annotated[float, Key("sent, without those inside collectives")]
+
+
+class Memory(TypedDict):
+    """Memory of all ranks together."""
+
+    predicted_bytes: Annotated[int, Key("as the plan had it", unit="bytes")]
+    allocated_bytes: Annotated[int, Key("of the kernel's arrays", unit="bytes")]
+    rss_bytes: Annotated[
+        int | None, Key("resident at the end", unit="bytes", absent="null where simulated")
+    ]
+    peak_bytes: Annotated[
+        int | None, Key("most that was resident", unit="bytes", absent="null where simulated")
+    ]
+
+
+class Timer(TypedDict):
+    """The clock that took the times."""
+
+    function: Annotated[str, Key("its name")]
+    resolution_s: Annotated[float, Key("the smallest step", unit="s")]
+    cost_s: Annotated[float, Key("of one reading", unit="s")]
+
+
+class Cache(TypedDict):
+    """One level of a core's data caches."""
+
+    level: Annotated[int, Key("1 is nearest to the core")]
+    size_bytes: Annotated[int, Key("of one such cache", unit="bytes")]
+    shared_by: Annotated[int, Key("cores that share one")]
+
+
+class Topology(TypedDict):
+    """Processors in groups, each in the kernel's list format."""
+
+    core: Annotated[list[str], Key("hardware threads of each core")]
+    cache: Annotated[list[str], Key("processors of each last cache")]
+    numa: Annotated[list[str], Key("processors of each memory")]
+    socket: Annotated[list[str], Key("processors of each socket")]
+
+
+class Machine(TypedDict):
+    """The machine that ran, or the node of the cluster that was simulated."""
+
+    host: Annotated[str, Key("its name; simulated, the cluster's")]
+    cpu: Annotated[str | None, Key("the processor", absent="null where it can't be read")]
+    sockets: Annotated[int, Key("of a node")]
+    cores: Annotated[int, Key("of a node")]
+    threads_per_core: Annotated[int, Key("hardware threads")]
+    caches: Annotated[list[Cache], Key("from the core outwards")]
+    memory_bytes: Annotated[
+        int | None, Key("of a node", unit="bytes", absent="null where it can't be read")
+    ]
+    governor: Annotated[
+        str | None, Key("of the frequency", absent="null where not visible or simulated")
+    ]
+    os: Annotated[str | None, Key("operating system", absent="null where simulated")]
+    busy_processors: Annotated[
+        float | None,
+        Key("that others kept busy at the start", absent="null where simulated"),
+    ]
+    topology: NotRequired[
+        Annotated[Topology, Key("what processors share", absent="not there where simulated")]
+    ]
+    source: NotRequired[
+        Annotated[
+            str, Key("where a cluster's numbers are from", absent="not there unless simulated")
+        ]
+    ]
+    smt_gain: NotRequired[
+        Annotated[
+            float | None,
+            Key(
+                "work of a core with all its hardware threads over that with one",
+                absent="not there unless simulated; null where not known",
+            ),
+        ]
+    ]
+
+
+class Simulation(TypedDict):
+    """How a simulated time came about."""
+
+    cluster: Annotated[str, Key("the cluster file's name")]
+    verified: Annotated[bool, Key("the arithmetic was done, and the answer checked")]
+    cached: Annotated[bool, Key("taken from an earlier simulation of the same")]
+    iterations: Annotated[
+        int | None, Key("simulated one by one", absent="null where none were passed over")
+    ]
+    of_iterations: Annotated[
+        int | None, Key("that the whole solve has", absent="null where none were passed over")
+    ]
+    iterations_from: Annotated[
+        str | None,
+        Key("where their number is known from", absent="null where none were passed over"),
+    ]
+
+
+class Model(TypedDict):
+    """The cluster file of this machine, for what phases should take."""
+
+    cluster: Annotated[str, Key("its name")]
+    source: Annotated[str, Key("where its numbers are from")]
+
+
+class Checkout(TypedDict):
+    """The state of haloscope's own sources."""
+
+    commit: Annotated[str, Key("hash")]
+    dirty: Annotated[bool, Key("changed since")]

@@ -1,0 +1,51 @@
+"""Which layout of processes and threads solves the largest mesh fastest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from haloscope.analysis.cases import MeasuredCase, facets
+from haloscope.analysis.comparison import contrasts, step
+from haloscope.quantities import count, seconds
+from haloscope.report.context import Context
+from haloscope.report.findings import Finding
+from haloscope.study.settings import LAYOUT, describe, varying
+
+ORDER = 120
+
+
+def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """The largest mesh on the most cores that several layouts share: which of them to use."""
+    solved = [
+        case for case in cases if case.kernel == "poisson_cg" and case.time and not _mapped(case)
+    ]
+    layouts: dict[tuple[int, ...], list[MeasuredCase]] = {}
+    for index, part in enumerate(facets(solved, LAYOUT)):
+        for case in part.cases:
+            key = (case.number("n"), case.cores, -case.number("nodes"), -index)
+            layouts.setdefault(key, []).append(case)
+    several = {key: group for key, group in layouts.items() if len(group) > 1}
+    if not several:
+        return
+    (n, cores, nodes, _), group = max(several.items())
+    best, *others = (step(case) for case in sorted(group, key=lambda case: case.time_s))
+    apart = varying([case.settings for case in group])
+    verdicts: dict[str, list[str]] = {}
+    for contrast in contrasts([(best, other) for other in others], context.seed):
+        name = describe(contrast.second.case.settings, apart)
+        verdicts.setdefault(contrast.verdict, []).append(name)
+    told = "; ".join(
+        f"{verdict}: {names[0] if len(names) == 1 else f'{len(names)} others'}"
+        for verdict, names in verdicts.items()
+    )
+    where = f" of {-nodes} nodes" if nodes < -1 else ""
+    yield Finding(
+        f"N = {n} on {count(cores, 'core')}{where} is fastest with "
+        f"{describe(best.case.settings, apart)} "
+        f"({seconds(best.case.time_s)}). Against it, {told}."
+    )
+
+
+def _mapped(case: MeasuredCase) -> bool:
+    """Whether it is one of several with the same tasks on more and fewer nodes."""
+    return bool(case.settings.get("pattern"))

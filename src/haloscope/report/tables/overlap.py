@@ -1,0 +1,45 @@
+"""Ways to overlap messages with the sparse matrix-vector product, set against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.exchanges import OVERLAPS
+from haloscope.analysis.published import source
+from haloscope.quantities import number, seconds
+from haloscope.report.context import Context
+from haloscope.report.tables.exchange import contrasted
+from haloscope.report.tables.model import Table
+
+if TYPE_CHECKING:
+    from haloscope.papers.file import Value
+    from haloscope.papers.tables import PaperTable
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """The schemes of the sparse matrix-vector product, a row a scheme."""
+    notes = tuple(_published_overlap(table) for table in context.library.tables(("overlap",)))
+    tables = contrasted(cases, context, OVERLAPS)
+    return [replace(table, notes=(*table.notes, *notes)) for table in tables]
+
+
+def _published_overlap(table: PaperTable) -> str:
+    """What was published, in a note: of another matrix, and as ratios alone comparable."""
+    base = table.rows[0]
+    times = [
+        f"{row['overlap']} {seconds(float(str(row['time_s'])))}"
+        + ("" if row is base else f" ({number(_ratio(base, row), 3)} times as fast)")
+        for row in table.rows
+    ]
+    facts = table.facts
+    return (
+        f"Published, of another matrix: {source(table)}: {', '.join(times)}; {facts['matrix']}, "
+        f"{facts['ranks']} processes, {facts['memory']} memory. {' '.join(table.notes)}"
+    )
+
+
+def _ratio(base: Mapping[str, Value], row: Mapping[str, Value]) -> float:
+    return float(str(base["time_s"])) / float(str(row["time_s"]))

@@ -1,0 +1,266 @@
+"""Predictions beside what was published or measured, and their errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from haloscope.analysis.predictions import (
+    JACOBI,
+    SHORTEST_S,
+    Errors,
+    PredictedCell,
+    PredictedTime,
+)
+from haloscope.quantities import MISSING, SECONDS, count, number, seconds
+from haloscope.report.tables.model import Cell, CellValue, Column, Table, label, missing, plain
+from haloscope.report.tables.notebook import spread_text
+
+NOT_SIMULATED = "not simulated"
+FITTED, ONLY_PREDICTED = "may have set parameters", "only predicted"
+"""What cells are called whose figures the cluster file may have been made from, and all others."""
+_ERRORS = (Column("number", "number"), Column("median", "median"), Column("worst", "worst"))
+
+
+def published_tables(cells: Sequence[PredictedCell]) -> list[Table]:
+    """Cells of one published table in its own form, and their errors."""
+    tables = [_rates(cells)] if cells[0].kind == JACOBI else list(_times(cells))
+    return [*tables, *errors(cells, cells[0].table)]
+
+
+def errors(cells: Sequence[PredictedCell], of: str) -> list[Table]:
+    """Median and worst error by reading and kind of cell; [] where there is nothing to say."""
+    readings = dict.fromkeys(cell.reading for cell in cells)
+    rows = [
+        (label(reading), label(name), *_errors(found))
+        for reading in readings
+        for name, fitted in ((FITTED, True), (ONLY_PREDICTED, False))
+        if (
+            found := Errors.of(
+                cell for cell in cells if (cell.reading, cell.fitted) == (reading, fitted)
+            )
+        ).number
+    ]
+    notes = [note for reading in readings for note in _of_short(cells, reading)]
+    if not rows and not notes:
+        return []
+    columns = (Column("reading", "reading", align="left"), Column("cells", "cells", align="left"))
+    named = any(readings)  # one way of reading has no name, and needs no column
+    return [
+        Table(
+            id=f"errors-{of}",
+            kind="predicted",
+            title="Errors",
+            columns=(*columns[not named :], *_ERRORS),
+            rows=tuple(row[not named :] for row in rows),
+            notes=tuple(notes),
+            stub=1 + named,
+        )
+    ]
+
+
+def _errors(found: Errors) -> tuple[Cell, ...]:
+    return (plain(found.number), *(_share(value) for value in (found.median, found.worst)))
+
+
+def _share(value: float | None, sign: str = "") -> Cell:
+    return missing() if value is None else plain(value, f"{value:{sign}.1%}")
+
+
+def _of_short(cells: Sequence[PredictedCell], reading: str) -> Iterator[str]:
+    """What is said of cells too short for an error: how many are as they were printed."""
+    known = [cell for cell in cells if not cell.telling and cell.as_printed is not None]
+    short = [cell for cell in known if cell.reading == reading]
+    if short:
+        name = f"{reading}: " if reading else ""
+        alike = sum(bool(cell.as_printed) for cell in short)
+        below = f"{count(len(short), 'cell')} below {SHORTEST_S:g} s, which have no error"
+        yield f"{name}{below}: {alike} would be printed as published"
+
+
+def _times(cells: Sequence[PredictedCell]) -> Iterator[Table]:
+    """For each mesh a grid of wall times, by processes and threads down and by nodes across."""
+    for n in sorted({int(cell.keys["n"]) for cell in cells}):
+        mesh = {
+            (int(cell.keys["ppn"]), int(cell.keys["threads"]), int(cell.keys["nodes"])): cell
+            for cell in cells
+            if cell.keys["n"] == n
+        }
+        nodes = sorted({int(cell.keys["nodes"]) for cell in cells})
+        yield Table(
+            id=f"predicted-{cells[0].table}-{n}",
+            kind="predicted",
+            title=f"N = {n}, seconds",
+            columns=(
+                Column("ppn", "ppn"),
+                Column("threads", "threads"),
+                *(Column(f"nodes_{on}_s", count(on, "node")) for on in nodes),
+            ),
+            rows=tuple(
+                (
+                    label(str(ppn), ppn),
+                    label(str(threads), threads),
+                    *(_time(mesh.get((ppn, threads, on))) for on in nodes),
+                )
+                for ppn, threads in dict.fromkeys(key[:2] for key in mesh)
+            ),
+            notes=_failures(list(mesh.values())),
+            stub=2,
+        )
+
+
+def _time(cell: PredictedCell | None) -> Cell:
+    if cell is None:
+        return missing("")
+    return _beside(cell, f"{cell.published:,g}", number(cell.predicted or 0.0), ".2f")
+
+
+def _beside(cell: PredictedCell, published: str, predicted: str, digits: str) -> Cell:
+    """A predicted figure, below it the published one and, where it tells, their ratio."""
+    if cell.predicted is None:
+        return missing(NOT_SIMULATED, warn=True)
+    ratio = "" if cell.error is None else f"{cell.predicted / cell.published:{digits}}"
+    return Cell(
+        cell.predicted,
+        predicted,
+        published=published,
+        published_value=cell.published,
+        ratio=ratio,
+    )
+
+
+def _failures(cells: Sequence[PredictedCell]) -> tuple[str, ...]:
+    """Why there are cells without a prediction; the same reason counts once."""
+    reasons = [cell.problem or "no reason recorded" for cell in cells if cell.predicted is None]
+    return tuple(f"{NOT_SIMULATED}: {reason}" for reason in dict.fromkeys(reasons))
+
+
+def _rates(cells: Sequence[PredictedCell]) -> Table:
+    """A row for each grid of ranks: published MLUP/s, and predicted ones in each reading."""
+    readings = dict.fromkeys(cell.reading for cell in cells)
+    rows: dict[tuple[object, ...], dict[str, PredictedCell]] = {}
+    for cell in cells:
+        rows.setdefault((cell.keys["ranks"], cell.keys["grid"]), {})[cell.reading] = cell
+    return Table(
+        id=f"predicted-{cells[0].table}",
+        kind="predicted",
+        title="MLUP/s by ranks",
+        columns=(
+            Column("ranks", "ranks"),
+            Column("grid", "grid", align="left"),
+            *(Column(f"mlups_{reading}", reading) for reading in readings),
+        ),
+        rows=tuple(
+            (label(str(ranks)), label(str(grid)), *(_rate(row.get(each)) for each in readings))
+            for (ranks, grid), row in rows.items()
+        ),
+        notes=_failures(cells),
+        stub=2,
+    )
+
+
+def _rate(cell: PredictedCell | None) -> Cell:
+    if cell is None:
+        return missing("")
+    return _beside(cell, f"{cell.published:.1f}", f"{cell.predicted or 0.0:.1f}", ".3f")
+
+
+def every_cell(cells: Sequence[PredictedCell]) -> Table:
+    """A row for each cell; what tells cells of one table apart is empty for those of others."""
+    keys = list(dict.fromkeys(key for cell in cells for key in cell.keys))
+    names = ("table", *keys, "reading", "unit", "published", "predicted", "error")
+    return Table(
+        id="cells",
+        kind="predicted",
+        title="Every predicted cell",
+        columns=tuple(Column(name, name) for name in names),
+        rows=tuple(
+            (
+                label(cell.table),
+                *(_exact(cell.keys.get(key)) for key in keys),
+                label(cell.reading),
+                label(cell.unit),
+                plain(cell.published),
+                _exact(cell.predicted, cell.problem),
+                _exact(cell.error),
+            )
+            for cell in cells
+        ),
+    )
+
+
+def _exact(value: CellValue, why: str | None = None) -> Cell:
+    """A value with all its digits; where there is none, why."""
+    return missing(why or MISSING) if value is None else plain(value)
+
+
+def measured_tables(predictions: Sequence[PredictedTime]) -> list[Table]:
+    """A table for each kernel, a row for each time measured here, and the errors of all."""
+    kernels = {
+        kernel: [each for each in predictions if each.kernel == kernel]
+        for kernel in dict.fromkeys(each.kernel for each in predictions)
+    }
+    tables = [
+        Table(
+            id=f"predicted-{kernel}",
+            kind="predicted",
+            title=kernel,
+            columns=(
+                Column("what", "what", align="left"),
+                Column("measured_s", "measured"),
+                Column("predicted_s", "predicted"),
+                Column("error", "error"),
+            ),
+            rows=tuple(map(_measured, times)),
+        )
+        for kernel, times in kernels.items()
+    ]
+    return [*tables, *([_errors_by_kernel(kernels)] if kernels else [])]
+
+
+def _measured(time: PredictedTime) -> tuple[Cell, ...]:
+    measured = time.measured
+    return (
+        label(time.what),
+        Cell(
+            measured.value,
+            seconds(measured.value),
+            low=measured.low,
+            high=measured.high,
+            spread=spread_text(measured, SECONDS),
+        ),
+        plain(time.predicted_s, seconds(time.predicted_s)),
+        _share(time.error, "+"),
+    )
+
+
+def _errors_by_kernel(kernels: Mapping[str, Sequence[PredictedTime]]) -> Table:
+    every = [each for times in kernels.values() for each in times]
+    parts = {**kernels, "all": every}
+    return Table(
+        id="errors",
+        kind="predicted",
+        title="Errors",
+        columns=(Column("times", "times", align="left"), *_ERRORS),
+        rows=tuple((label(name), *_errors(Errors.of(times))) for name, times in parts.items()),
+    )
+
+
+def every_time(predictions: Sequence[PredictedTime]) -> Table:
+    """A row for each time measured here, with its spread and what was predicted."""
+    names = ("kernel", "what", "unit", "measured", "low", "high", "predicted", "error")
+    return Table(
+        id="times",
+        kind="predicted",
+        title="Every predicted time",
+        columns=tuple(Column(name, name) for name in names),
+        rows=tuple(
+            (
+                label(each.kernel),
+                label(each.what),
+                label("s"),
+                *map(_exact, (each.measured.value, each.measured.low, each.measured.high)),
+                *map(_exact, (each.predicted_s, each.error)),
+            )
+            for each in predictions
+        ),
+    )

@@ -1,0 +1,63 @@
+"""A result folder's report in every format there is: draws what `document` put together.
+
+composed(directory)          a result folder's report as data
+write(document, directory)   every format there is; the path of report.html
+summary(document)            what was found, for rich to print
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from rich.console import RenderableType
+
+from haloscope.analysis.dossier import open_folder
+from haloscope.report.document import Document, compose
+from haloscope.report.draw import csv_files, html, latex, markdown, terminal
+from haloscope.report.draw.figures import Drawing, draw
+
+Drawings = Mapping[str, Sequence[Drawing]]
+Writer = Callable[[Document, Drawings, Path], Path]
+
+FORMATS: Mapping[str, Writer] = {
+    "html": html.write,
+    "md": markdown.write,
+    "tex": latex.write,
+    "csv": csv_files.write,
+}
+
+
+def composed(directory: Path) -> Document:
+    """The report of a result folder as data. UserError if it is none, or holds no record."""
+    return compose(open_folder(directory))
+
+
+def write(document: Document, directory: Path, formats: Sequence[str] = tuple(FORMATS)) -> Path:
+    """Write a report into the result folder it is of; the path of the first format's file.
+
+    Figures are written to figures/ as SVG and PDF whatever the formats.
+    """
+    drawings = {figure.id: draw(figure) for figure in document.figures}
+    _write_figures(drawings, directory / "figures")
+    first, *_ = [FORMATS[name](document, drawings, directory) for name in formats]
+    return first
+
+
+def write_report(directory: Path, formats: Sequence[str] = tuple(FORMATS)) -> Path:
+    """Compose the report of a result folder and write it there; the first format's path."""
+    return write(composed(directory), directory, formats)
+
+
+def summary(document: Document) -> RenderableType:
+    """What was found, and what was left out of it, for rich to print."""
+    return terminal.summary(document)
+
+
+def _write_figures(drawings: Drawings, folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    for old in (*folder.glob("*.svg"), *folder.glob("*.pdf")):
+        old.unlink()
+    for drawing in (one for several in drawings.values() for one in several):
+        (folder / f"{drawing.name}.svg").write_text(drawing.svg, encoding="utf-8")
+        (folder / f"{drawing.name}.pdf").write_bytes(drawing.pdf)

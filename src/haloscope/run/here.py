@@ -1,0 +1,157 @@
+"""A place: this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from haloscope.clusters import file as cluster_file
+from haloscope.clusters.schema import Cluster
+from haloscope.host import machine
+from haloscope.run import workbench
+from haloscope.run.place import Seen, Wanted
+from haloscope.run.progress import Teller
+from haloscope.run.runners import process
+from haloscope.run.runners.base import Runner
+from haloscope.run.runners.local import Built, LocalRunner
+from haloscope.run.workbench import Workbench
+from haloscope.study.capacity import HERE, Site
+from haloscope.study.case import Case
+from haloscope.toolchains import build, launch, library
+from haloscope.toolchains.job import Job
+from haloscope.toolchains.launch import launch_command
+from haloscope.toolchains.transport import complaint, told
+
+LOCAL = "local"
+PROBE_TIMEOUT_S = 30
+
+
+@dataclass(frozen=True)
+class Here:
+    """This machine."""
+
+    name: str = LOCAL
+    facts: ClassVar = HERE
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """The one."""
+        return [LOCAL]
+
+    @classmethod
+    def has(cls, name: str) -> bool:
+        """Whether it is that one."""
+        return name == LOCAL
+
+    @classmethod
+    def named(cls, name: str, keep: Path | None = None) -> Self:
+        """This machine; nothing is simulated, so that there is nothing to keep."""
+        return cls()
+
+    def complete(self, wanted: Wanted) -> bool:
+        """Whether every toolchain is there, and halobench built with each."""
+        there = {one.name: one for one in library.available()}
+        usual = [*there][:1]
+        named = {name for names in wanted.values() for name in names or usual}
+        needed = named & {*library.names()} or usual  # one to plan with, if nothing else
+        return bool(there) and all(name in there and build.built(there[name]) for name in needed)
+
+    def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
+        """halobench built with every toolchain that is wanted."""
+        return workbench.workbench(wanted, tell)
+
+    def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:
+        """This machine's processors and memory."""
+        return Site(
+            nodes=1,
+            cores=len(machine.processors("cores")),
+            hardware_threads=len(machine.processors("threads")),
+            memory_bytes=machine.memory_available_bytes(),
+            oversubscribe=oversubscribe,
+            toolchains=bench.names,
+            transports=_Transports(bench.built),
+            missing=bench.missing,
+            placements=[name for name, pair in machine.placements().items() if pair],
+        )
+
+    def identity(self) -> dict[str, Any]:
+        """Host, processor and cores."""
+        described = machine.describe()
+        return {key: described[key] for key in ("host", "cpu", "cores")}
+
+    def probed(self, cases: Sequence[Case], bench: Workbench) -> tuple[tuple[Case, ...], Seen]:
+        """One launch of each; cases whose transport does not work become absent, and say why."""
+        asked = {
+            (case.toolchain, case.transport)
+            for case in cases
+            if case.absent is None and case.layout.ranks > 1
+        }
+        probes = {key: probe(bench.built[key[0]], key[1]) for key in sorted(asked, key=str)}
+        able = tuple(
+            replace(case, absent=probes[key].problem, launches=1)
+            if (key := (case.toolchain, case.transport)) in probes and probes[key].problem
+            else case
+            for case in cases
+        )
+        return able, {key: one.seen for key, one in probes.items()}
+
+    def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
+        """Launches, one after the other."""
+        described = {**machine.describe(), "busy_processors": machine.busy_processors()}
+        facts = workbench.facts(study, seed, described)
+        return LocalRunner(facts, bench.built, seen, _calibrated(self.identity()))
+
+
+class _Transports(Mapping[str, Sequence[str]]):
+    """By MPI library, the transports it has: looked for, which takes long, when they are wanted."""
+
+    def __init__(self, built: Mapping[str, Built]) -> None:
+        self._built = built
+
+    def __getitem__(self, name: str) -> Sequence[str]:
+        return launch.transports(self._built[name].toolchain)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._built
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._built)
+
+    def __len__(self) -> int:
+        return len(self._built)
+
+
+def _calibrated(here: Mapping[str, Any]) -> Cluster | None:
+    """This machine's own cluster file: of its host's name, with its processor and cores."""
+    path = cluster_file.ready().get(here["host"])
+    if path is None:
+        return None
+    cluster = cluster_file.load(path)
+    same = (cluster.node.cpu, cluster.node.cores) == (here["cpu"], here["cores"])
+    return cluster if same and cluster.node.core_flops_per_s else None
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Whether a library can use a transport here. seen: what it says it used; None: it can't tell.
+
+    problem: why two ranks could not exchange messages; None if they did.
+    """
+
+    seen: str | None
+    problem: str | None
+
+
+def probe(built: Built, transport: str | None) -> Probe:
+    """Let two ranks exchange a few messages while the library says what it does."""
+    two = Job(ranks=2, oversubscribe=True, transport=transport)
+    program = [str(built.program), "ring", "repetitions=1", "steps=1", "warmup=0"]
+    command, environment = launch_command(built.toolchain, two, program, talkative=True)
+    ended = process.run(command, environment, PROBE_TIMEOUT_S, tail=1 << 20)
+    if ended.timed_out:
+        return Probe(None, f"no message arrived within {PROBE_TIMEOUT_S} s")
+    if ended.code != 0:
+        return Probe(None, complaint(ended.output))
+    return Probe(told(built.toolchain.family, transport, ended.output), None)

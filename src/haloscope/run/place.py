@@ -1,0 +1,61 @@
+"""What a place is: how halobench is built for it, what it has room for, what runs cases there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, Self
+
+from haloscope.run.progress import Teller
+from haloscope.run.runners.base import Runner
+from haloscope.run.workbench import Workbench
+from haloscope.study.capacity import PlaceFacts, Site
+from haloscope.study.case import Case
+
+Wanted = Mapping[str, Sequence[str] | None]
+"""Names of MPI libraries by the place in a study that asks for them; None is the usual one."""
+Seen = Mapping[tuple[str, str | None], str | None]
+"""For MPI library and transport, what it said that it uses."""
+
+
+class Place(Protocol):
+    """A place to run studies in. facts: what planning and campaigns decide by."""
+
+    facts: ClassVar[PlaceFacts]
+
+    @classmethod
+    def names(cls) -> Sequence[str]:
+        """The places of this kind that there are, as --on calls them."""
+
+    @classmethod
+    def has(cls, name: str) -> bool:
+        """Whether a place of this kind is called so, whatever is wrong with it."""
+
+    @classmethod
+    def named(cls, name: str, keep: Path | None) -> Self:
+        """The place of this kind with that name. UserError where something is wrong with it.
+
+        keep: where simulated cases' files are to be kept.
+        """
+
+    @property
+    def name(self) -> str:
+        """What --on calls it."""
+
+    def complete(self, wanted: Wanted) -> bool:
+        """Whether all is there that `workbench` would otherwise install or build."""
+
+    def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
+        """halobench as it is to run there, built where it is not yet."""
+
+    def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:
+        """What there is room for."""
+
+    def identity(self) -> Mapping[str, Any]:
+        """What must be the same for records to be of one place."""
+
+    def probed(self, cases: Sequence[Case], bench: Workbench) -> tuple[tuple[Case, ...], Seen]:
+        """Cases with what two ranks found out of each MPI library and transport, and that."""
+
+    def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
+        """What runs cases there."""

@@ -1,0 +1,128 @@
+"""A place: a cluster that a file describes, under SimGrid on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from haloscope.clusters import file as cluster_file
+from haloscope.clusters import schema
+from haloscope.errors import UserError
+from haloscope.host import machine
+from haloscope.paths import cache_path
+from haloscope.run import workbench
+from haloscope.run.place import Seen, Wanted
+from haloscope.run.progress import Teller
+from haloscope.run.runners.base import Runner
+from haloscope.run.runners.local import Built
+from haloscope.run.runners.simgrid import SimgridRunner
+from haloscope.run.workbench import Workbench
+from haloscope.study.capacity import PlaceFacts, Site
+from haloscope.study.case import Case
+from haloscope.toolchains import build
+from haloscope.toolchains.library import Toolchain
+from haloscope.toolchains.simgrid import SIMGRID, smpi
+
+_CACHE = {"level", "size_bytes", "shared_by"}
+"""What a record says of a cache."""
+
+
+@dataclass(frozen=True)
+class SimulatedCluster:
+    """A cluster file, under SimGrid."""
+
+    name: str
+    cluster: schema.Cluster
+    keep: Path | None = None
+    facts: ClassVar = PlaceFacts(clock="simulated", remote=True, deterministic=True)
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """Those of the cluster files that are there."""
+        return [*cluster_file.ready()]
+
+    @classmethod
+    def has(cls, name: str) -> bool:
+        """Whether it is a cluster file's name, or a path."""
+        return name.endswith(".toml") or name in cls.names()
+
+    @classmethod
+    def named(cls, name: str, keep: Path | None = None) -> Self:
+        """The cluster of that name, or of the file at that path."""
+        path = Path(name) if name.endswith(".toml") else cluster_file.ready()[name]
+        described = cluster_file.load(path)
+        problems = schema.missing_for_simulation(described)
+        if problems:
+            raise UserError(problems)
+        return cls(name, described, keep)
+
+    def complete(self, wanted: Wanted) -> bool:
+        """The one build. UserError where SimGrid is not installed."""
+        return build.built(self._smpi) is not None
+
+    def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
+        """halobench built with smpicxx."""
+        with tell.steps() as steps:
+            program = build.build(self._smpi, say=tell.say, progress=steps)
+        built = Built(self._smpi, program, build.source_hash())
+        return Workbench({SIMGRID: built}, (SIMGRID,), ())
+
+    @cached_property
+    def _smpi(self) -> Toolchain:
+        return smpi()
+
+    def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:
+        """The cluster's nodes. Folded memory takes what they have; arithmetic, of this machine."""
+        node = self.cluster.node
+        return Site(
+            nodes=self.cluster.nodes,
+            cores=node.cores,
+            hardware_threads=node.cores * node.threads_per_core,
+            memory_bytes=node.memory_bytes,
+            oversubscribe=False,
+            toolchains=(SIMGRID,),
+            transports={},
+            missing={},
+            placements=[schema.OTHER_NODE] if self.cluster.nodes > 1 else [],
+            facts=self.facts,
+            name=self.cluster.name,
+            arithmetic_bytes=machine.memory_available_bytes(),
+            variants=node.variants,
+        )
+
+    def identity(self) -> Mapping[str, Any]:
+        """The cluster's name, processor and cores, as a machine's."""
+        node = self.cluster.node
+        return {"host": self.cluster.name, "cpu": node.processor, "cores": node.cores}
+
+    def probed(self, cases: Sequence[Case], bench: Workbench) -> tuple[tuple[Case, ...], Seen]:
+        """The cluster file says it all."""
+        return tuple(cases), {}
+
+    def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
+        """Simulations, side by side on this machine's cores."""
+        node = self.cluster.node
+        described = {
+            **self.identity(),
+            "source": self.cluster.source,
+            "sockets": node.sockets,
+            "threads_per_core": node.threads_per_core,
+            "smt_gain": node.smt_gain.value if node.smt_gain else None,
+            "caches": [one.model_dump(include=_CACHE) for one in node.caches],
+            "memory_bytes": node.memory_bytes,
+            "governor": None,
+            "os": None,
+            "busy_processors": None,
+        }
+        return SimgridRunner(
+            workbench.facts(study, seed, described),
+            bench.built[SIMGRID],
+            self.cluster,
+            cache_path() / "simulated",
+            at_once=len(machine.physical_cores()),
+            memory_bytes=machine.memory_available_bytes(),
+            keep=self.keep,
+        )

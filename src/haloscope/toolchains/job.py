@@ -1,0 +1,83 @@
+"""A job: what a launcher is given, as numbers of ranks and threads, processors and hosts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from haloscope.errors import Problem, nearest
+from haloscope.host import machine
+
+PLACES = ("cores", "threads", "sockets")
+BINDS = ("close", "spread")
+
+
+@dataclass(frozen=True)
+class Job:
+    """How many ranks and threads to start, and on which processors.
+
+    places, bind:  OpenMP's words: what one thread is bound to, and whether ranks and threads sit
+                   side by side on the first processors or spread over all of them.
+    oversubscribe: more ranks x threads than processors were asked for: they then share them all.
+    transport:     one of `launch.transports(toolchain)`; None leaves the choice to the library.
+    placement:     how two ranks lie to each other, one of machine.PLACEMENTS that are here.
+    cpus:          the processors of each host to use, in order; none given means one of each core
+                   of this machine (each hardware thread where places is `threads`).
+    hosts:         those that share the ranks, as many on each; none given means this one.
+    """
+
+    ranks: int
+    threads: int = 1
+    places: str = "cores"
+    bind: str = "close"
+    oversubscribe: bool = False
+    transport: str | None = None
+    placement: str | None = None
+    cpus: tuple[int, ...] = ()
+    hosts: tuple[str, ...] = ()
+
+    @property
+    def ranks_of_a_host(self) -> int:
+        """Ranks that each host runs."""
+        return self.ranks // max(1, len(self.hosts))
+
+    @property
+    def processors(self) -> tuple[int, ...]:
+        """The processors of the whole job on each host, in order."""
+        pair = machine.placements()[self.placement] if self.placement else None
+        return self.cpus or pair or tuple(machine.processors(self.places))
+
+    @property
+    def oversubscribed(self) -> bool:
+        """Whether processors have to be shared."""
+        return self.ranks_of_a_host * self.threads > len(self.processors)
+
+    def cpus_of_ranks(self) -> list[tuple[int, ...]]:
+        """The processors of each rank of a host: `threads` of its own, or all where shared."""
+        cpus, ranks = self.processors, self.ranks_of_a_host
+        if self.oversubscribed:
+            return [cpus] * ranks
+        used = ranks * self.threads
+        if self.bind == "spread":
+            cpus = tuple(cpus[i * len(cpus) // used] for i in range(used))
+        return [cpus[r * self.threads : (r + 1) * self.threads] for r in range(ranks)]
+
+    def problems(self) -> list[Problem]:
+        """What is wrong with it, whatever launches it; empty where nothing is."""
+        problems: list[Problem] = []
+        for key in ("ranks", "threads"):
+            if (number := getattr(self, key)) < 1:
+                problems.append(Problem(key, f"{number} is not a number of {key}", "1 or more"))
+        for key, known in (("places", PLACES), ("bind", BINDS)):
+            if (word := getattr(self, key)) not in known:
+                problems.append(Problem(key, f"'{word}' is unknown", nearest(word, known)))
+        if self.ranks % max(1, len(self.hosts)):
+            what = f"{self.ranks} can't be shared out evenly over {len(self.hosts)} hosts"
+            problems.append(Problem("ranks", what, f"give a multiple of {len(self.hosts)}"))
+        return problems
+
+    def openmp(self) -> dict[str, str]:
+        """OpenMP's variables for its threads."""
+        env = {"OMP_NUM_THREADS": str(self.threads), "OMP_DYNAMIC": "false"}
+        if self.oversubscribed:  # bound threads would all sit on the first processor
+            return env | {"OMP_PROC_BIND": "false"}
+        return env | {"OMP_PLACES": self.places, "OMP_PROC_BIND": self.bind}

@@ -1,0 +1,128 @@
+"""validate: predictions beside published and measured times, as a terminal and a CSV file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from haloscope.analysis.predictions import JACOBI, WALL_TIME, PredictedCell, PredictedTime
+from haloscope.cli import main
+from haloscope.clusters import file as cluster_file
+from haloscope.predict.local_validation import Validation
+from haloscope.report.draw import csv_files
+from haloscope.report.tables import predicted
+from haloscope.stats.estimates import Estimate
+
+
+def on(nodes: int, ppn: int, threads: int, time_s: float | None) -> PredictedCell:
+    keys = {"n": 16384, "nodes": nodes, "ppn": ppn, "threads": threads}
+    return PredictedCell(
+        *("4.1", WALL_TIME, keys, 52181.0),
+        fitted=nodes == 1,
+        predicted=time_s,
+        problem=None if time_s else "no room",
+    )
+
+
+def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    cells = [on(2**k, 32, 2, 52240.0) for k in range(6)]
+    monkeypatch.setattr("haloscope.predict.paper_validation.validate", lambda _table, _tell: cells)
+    command = ["validate", "hpcf-2018-10", "--table", "4.1", "--csv", str(tmp_path / "cells.csv")]
+
+    assert main(command) == 0
+    out = capsys.readouterr().out
+    shown = [line.split() for line in out.splitlines()]
+    assert max(map(len, out.splitlines())) <= 80
+    assert shown.count(["32", "2", *["52,240"] * 3]) == 2  # six nodes in two blocks
+    assert shown.count([*["publ.", "52,181", "·", "1.00"]] * 3) == 2
+    assert [*["may", "have", "set", "parameters", "1", "0.1%", "0.1%"]] in shown
+    assert [*["only", "predicted", "5", "0.1%", "0.1%"]] in shown
+    head, first, *_ = (tmp_path / "cells.csv").read_text().splitlines()
+    assert head == "table,n,nodes,ppn,threads,reading,unit,published,predicted,error"
+    error = repr(52240 / 52181 - 1)
+    assert first == f"4.1,16384,1,32,2,,s,52181.0,52240.0,{error}"
+
+    short = replace(on(2, 1, 1, 3.4), published=3.0, telling=False, step=1.0)
+    cells += [short, replace(short, predicted=3.6), on(1, 1, 1, None)]
+    assert main(command) == 1
+    out = " ".join(capsys.readouterr().out.split())
+    assert "not simulated: no room" in out
+    assert "2 cells below 5 s, which have no error: 1 would be printed as published" in out
+    lines = (tmp_path / "cells.csv").read_text().splitlines()
+    assert lines[0].endswith(",published,predicted,predicted_note,error")
+    assert lines[-1] == "4.1,16384,1,1,1,,s,52181.0,,no room,"
+
+
+def test_errors_of_several_tables_are_summed_up(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    several = {"4.1": [on(2, 1, 1, 52181.0)], "6.1": [replace(on(2, 1, 1, 60000.0), table="6.1")]}
+    monkeypatch.setattr(
+        "haloscope.predict.paper_validation.validate", lambda table, _tell: several[table.id]
+    )
+
+    assert main(["validate", "hpcf-2018-10", "--table", "4.1", "--table", "6.1"]) == 0
+    shown = [line.split() for line in capsys.readouterr().out.splitlines()]
+    after = shown[shown.index(["All", "tables"]) :]
+    assert ["only", "predicted", "2", "7.5%", "15.0%"] in after
+
+
+def test_rates_stand_beside_each_reading_of_the_paper() -> None:
+    def cell(ranks: int, reading: str, mlups: float) -> PredictedCell:
+        keys: dict[str, int | str] = {"ranks": ranks, "grid": f"{ranks}x1x1", "nodes": 1}
+        return PredictedCell("VI", JACOBI, keys, 400.0, ranks == 4, reading, predicted=mlups)
+
+    cells = [cell(4, "all", 400.0), cell(4, "each", 390.0), cell(8, "all", 440.0)]
+    rates, errors = predicted.published_tables(cells)
+    assert [column.title for column in rates.columns] == ["ranks", "grid", "all", "each"]
+    assert [cell.text for row in rates.rows for cell in row] == [
+        *("4", "4x1x1", "400.0", "390.0"),
+        *("8", "8x1x1", "440.0", ""),
+    ]
+    assert rates.rows[0][3].below == ["publ. 400.0 · 0.975"]
+    assert [[cell.text for cell in row] for row in errors.rows] == [
+        ["all", "may have set parameters", "1", "0.0%", "0.0%"],
+        ["all", "only predicted", "1", "10.0%", "10.0%"],
+        ["each", "may have set parameters", "1", "2.5%", "2.5%"],
+    ]
+
+
+def test_what_was_measured_here_stands_beside_what_was_predicted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    solve = Estimate(2.0, 1.9, 2.2, 6, "rank interval", 0.97)
+    message = Estimate(1e-6, None, None, 1, "none")
+    times = (
+        PredictedTime("poisson_cg", "n=512", solve, 2.2),
+        PredictedTime("pingpong", "8 B", message, 0.8e-6),
+    )
+    done = Validation(cluster_file.find("stampede2"), times, ("n=1024: no room",))
+    monkeypatch.setattr("haloscope.predict.local_validation.validate", lambda _path, _tell: done)
+    path = tmp_path / "times.csv"
+
+    assert main(["validate", "local", "--from", str(tmp_path), "--csv", str(path)]) == 1
+    out = capsys.readouterr().out
+    shown = [line.split() for line in out.splitlines()]
+    assert ["n=512", "2.00", "s", "2.20", "s", "+10.0%"] in shown
+    assert ["[1.90,", "2.20]"] in shown
+    assert ["8", "B", "1.00", "µs", "800", "ns", "-20.0%"] in shown
+    assert ["all", "2", "15.0%", "20.0%"] in shown
+    assert "not simulated: n=1024: no room" in out
+    head, first, second = path.read_text().splitlines()
+    assert head == "kernel,what,unit,measured,low,high,predicted,error"
+    assert first.startswith("poisson_cg,n=512,s,2.0,1.9,2.2,2.2,0.1")
+    assert second.startswith("pingpong,8 B,s,1e-06,,,8e-07,-0.")
+
+
+def test_an_empty_prediction_is_no_table() -> None:
+    assert predicted.measured_tables([]) == []
+    assert list(csv_files.lines(predicted.every_time([]))) == [
+        ["kernel", "what", "unit", "measured", "low", "high", "predicted", "error"]
+    ]
+    assert predicted.errors([on(1, 1, 1, None)], "4.1") == []

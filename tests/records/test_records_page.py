@@ -1,0 +1,70 @@
+"""docs/records.md says of a record what the code says, and records have no other keys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+from record_page import PAGE, described, objects, page, unknown
+
+from haloscope.records.record import Record
+
+STUDY = """
+title = "ours"
+[[runs]]
+kernel = "fake"
+params = { n = 8 }
+layout = { ppn = 2 }
+[[runs]]
+kernel = "fake"
+params = { n = 8 }
+layout = { ppn = 2 }
+transports = ["ucx"]
+[[runs]]
+kernel = "fake"
+params = { n = 8, fault = ["crash", "wrong"] }
+"""
+
+
+def test_the_page_says_what_the_code_says() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "python tests/support/record_page.py"
+
+
+def test_every_field_is_described() -> None:
+    assert {one.name for one in fields(Record)} - {"raw"} == {*described(Record)}
+
+
+def test_every_key_says_who_writes_it_and_what_it_means() -> None:
+    for path, owner, by in objects(Record):
+        for name, (_, key) in described(owner).items():
+            assert key.meaning and (key.by or by), f"{path}.{name}"
+
+
+def lines(folder: Path) -> Iterator[dict[str, Any]]:
+    for line in (folder / "records.jsonl").read_text(encoding="utf-8").splitlines():
+        yield json.loads(line)
+
+
+@pytest.mark.usefixtures("simulator")
+@pytest.mark.parametrize("on", ["local", "stampede2"])
+def test_records_have_the_keys_of_the_page_alone(
+    haloscope: Callable[..., int], study_file: Callable[[str], Path], tmp_path: Path, on: str
+) -> None:
+    haloscope("run", study_file(STUDY), "--out", tmp_path / "out", "--on", on)
+    records = list(lines(tmp_path / "out"))
+
+    assert {record["outcome"] for record in records} == {"ok", "absent", "failed", "wrong"}
+    assert [name for record in records for name in unknown(record)] == []
+    late = {"rounds", "parts", "timeline", "simulation", "model", "stderr"}  # not in each of them
+    for record in records:
+        assert {*described(Record)} - {*record} <= late
+
+
+def test_a_key_that_nobody_described_is_found() -> None:
+    strange = {"schema": 1, "new": 1, "layout": {"seen": [{"rank": 0, "moon": "full"}]}}
+
+    assert unknown(strange) == ["new", "layout.seen.moon"]

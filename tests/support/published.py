@@ -1,0 +1,11 @@
+"""One published value, for tests that need no more of its cell."""
+
+from __future__ import annotations
+
+from haloscope.papers.tables import PaperTable, Scalar, Value
+
+
+def value(table: PaperTable, column: str = "time_s", **where: Scalar) -> Value:
+    """The value of a cell; None where it is not there."""
+    cell = table.cell(column, **where)
+    return None if cell is None else cell.value

@@ -1,0 +1,122 @@
+"""docs/records.md, made from what the code says of a record's keys; and which keys it lacks."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import (
+    Annotated,
+    Any,
+    NotRequired,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+from haloscope.records.keys import Key
+from haloscope.records.record import Record
+
+PAGE = Path(__file__).parents[2] / "docs" / "records.md"
+WORDS = {str: "text", int: "integer", float: "number", bool: "true or false", dict: "object"}
+START = """\
+# Records
+
+One launch of one case is one record: one line of `records.jsonl`, one JSON object, appended and
+synced to disk before the next launch starts. Nothing that stands there is changed later. Where a
+case and launch come twice, the first did not end well and was tried again: the last one counts.
+
+A key is written by halobench (what it measured), by the runner (what was asked, and how the launch
+ended; it also takes over what halobench says of itself), or by the campaign that keeps the record.
+Times are in seconds, sizes in bytes, and end in `_s` and `_bytes`. What is not known is null or not
+there, never 0. `src/haloscope/records/record.py` and `keys.py` say the same to the program, and
+`python tests/support/record_page.py` writes this page from them.
+"""
+
+
+def described(owner: type) -> dict[str, tuple[Any, Key]]:
+    """The type and the description of each key of an object."""
+    hints = get_type_hints(owner, include_extras=True)
+    keys = {}
+    for name, hint in hints.items():
+        if get_origin(hint) is NotRequired:
+            (hint,) = get_args(hint)
+        if get_origin(hint) is Annotated:
+            keys[name] = get_args(hint)
+    return keys
+
+
+def objects(
+    owner: type, path: str = "", by: str | None = None
+) -> Iterator[tuple[str, type, str | None]]:
+    """An object and all those inside it, with where each stands (layout.seen[]) and who writes."""
+    yield path, owner, by
+    for name, (hint, key) in described(owner).items():
+        inner, many = inside(hint, key)
+        if inner is not None:
+            yield from objects(inner, f"{path}.{name}{many}".lstrip("."), key.by or by)
+
+
+def inside(hint: Any, key: Key) -> tuple[type | None, str]:
+    """The object, or that of a list's entries, which a key holds; and "[]" where it is a list."""
+    if optional(hint):
+        hint = next(one for one in get_args(hint) if one is not type(None))
+    many = "[]" if get_origin(hint) is list else ""
+    hint = get_args(hint)[0] if many else hint
+    return key.keys or (hint if is_typeddict(hint) else None), many
+
+
+def optional(hint: Any) -> bool:
+    return get_origin(hint) in (Union, types.UnionType)
+
+
+def in_words(hint: Any) -> str:
+    if optional(hint):
+        return " or ".join("null" if one is type(None) else in_words(one) for one in get_args(hint))
+    if get_origin(hint) is list:
+        return f"list of {plural(in_words(get_args(hint)[0]))}"
+    if get_origin(hint) is dict and get_args(hint)[1] is float:
+        return "object of numbers"
+    if hint is Any:
+        return "value"
+    return WORDS.get(get_origin(hint) or hint, "object")
+
+
+def plural(word: str) -> str:
+    first, *rest = word.split(" ")
+    return " ".join([f"{first}s", *rest])
+
+
+def page() -> str:
+    """The whole page."""
+    lines = [START]
+    for path, owner, by in objects(Record):
+        intro = f"## `{path}`\n\n{(owner.__doc__ or '').strip()}" if path else "## The record"
+        lines += [f"{intro}\n", "| key | type | unit | by | what it says | when it says nothing |"]
+        lines.append("|---" * 6 + "|")
+        for name, (hint, key) in described(owner).items():
+            cells = (f"`{name}`", in_words(hint), key.unit, key.by or by, key.meaning, key.absent)
+            lines.append("| " + " | ".join(cell or "" for cell in cells) + " |")
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def unknown(record: Any, owner: type = Record, path: str = "") -> list[str]:
+    """The keys in a record that nothing describes."""
+    if isinstance(record, list):
+        return [name for one in record for name in unknown(one, owner, path)]
+    if not isinstance(record, Mapping):
+        return []
+    keys = described(owner)
+    names = [f"{path}.{name}".lstrip(".") for name in record if name not in keys]
+    for name, (hint, key) in keys.items():
+        inner, _ = inside(hint, key)
+        if inner is not None:
+            names += unknown(record.get(name), inner, f"{path}.{name}".lstrip("."))
+    return names
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,108 @@
+"""The command line itself: what it imports, and for which words."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from haloscope.cli import COMMANDS, main
+
+DRAWING = {"matplotlib", "scipy", "numpy", "jinja2", "pymetis", "psutil", "cmake"}
+HEAVY = DRAWING | {"pydantic", "rich"}
+
+
+def imported_by(*words: str, first: str = "", folder: Path | None = None) -> set[str]:
+    """The modules that a process of its own has after these words. first: what it does before."""
+    program = (
+        f"{first}\n"
+        "import sys; from haloscope.cli import main\n"
+        "try: code = main(sys.argv[1:])\n"
+        "except SystemExit: code = 0\n"
+        "print(*sys.modules, file=sys.stderr); sys.exit(code)"
+    )
+    command = [sys.executable, "-c", program, *words]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent / "support")}
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=folder, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["mistyped"], []], ids=" ".join)
+def test_without_a_command_none_is_imported_and_nothing_heavy(words: list[str]) -> None:
+    modules = imported_by(*words)
+
+    assert not {name for name in modules if name.startswith("haloscope.commands")}
+    assert not HEAVY & modules
+
+
+LABORATORY = """
+import os
+from fakes import FAKE, FAKE_HALOBENCH
+from haloscope.run import halobench
+from haloscope.run.runners import local
+from haloscope.toolchains import build, library
+environment = {**os.environ, "FAKE_RANKS": "1", "FAKE_THREADS": "1", "FAKE_MARK": "mark"}
+local.launch_command = lambda toolchain, job, program: (program, environment)
+library.ensure = lambda *_, **__: FAKE
+library.available = lambda: [FAKE]
+library.names = halobench.names = lambda: ["fake"]
+build.build = build.built = lambda *_, **__: FAKE_HALOBENCH
+"""
+"""A toolchain and a halobench that are not there, for a process of its own."""
+
+
+def test_one_case_is_run_without_what_fits_and_draws(tmp_path: Path) -> None:
+    modules = imported_by("once", "fake", "n=16", first=LABORATORY, folder=tmp_path)
+
+    assert "haloscope.report.record_view" in modules
+    assert not DRAWING & modules
+
+
+def test_a_run_is_planned_without_what_fits_and_draws(tmp_path: Path) -> None:
+    study = 'title = "x"\n[[runs]]\nkernel = "fake"\nlayout = { ppn = 1 }\n'
+    (tmp_path / "x.toml").write_text(study, encoding="utf-8")
+
+    modules = imported_by("run", "x.toml", "--dry-run", first=LABORATORY, folder=tmp_path)
+
+    assert not DRAWING - {"numpy"} & modules
+
+
+def test_only_the_named_command_is_imported() -> None:
+    modules = imported_by("describe", "--help")
+
+    commands = {name for name in COMMANDS if f"haloscope.commands.{name}" in modules}
+    assert commands == {"describe"}
+
+
+def test_help_names_every_command_with_what_it_is_for(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+
+    words = " ".join(capsys.readouterr().out.split())
+    for name, summary in COMMANDS.items():
+        assert f" {name} {summary}" in words
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_a_help_of_its_own(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([name, "--help"])
+
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: haloscope {name} ")
+
+
+def test_a_mistyped_command_is_refused_with_all_there_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["rnu"])
+
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert "invalid choice: 'rnu'" in said
+    assert all(repr(name) in said for name in COMMANDS)
