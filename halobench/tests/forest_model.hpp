@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <random>
 #include <utility>
@@ -95,6 +96,27 @@ inline Graph regular_graph(int ranks, bool rows) {
       own.push_back({rows ? i : 100 - 5 * i, {(rank + 1) % ranks, 7 + (rows ? i : 3 * i)}});
     }
     for (std::int64_t i = 0; i < 16; ++i) own.push_back({102 + i, {rank, 70 + i}});
+  }
+  return graph;
+}
+
+/// Each rank's leaves are parts of arrays of three dimensions, of the next rank's roots and of its
+/// own: rows and planes are apart by other numbers at either end.
+inline Graph planes_graph(int ranks) {
+  Graph graph;
+  for (int rank = 0; rank < ranks; ++rank) {
+    graph.roots.push_back(240);
+    graph.leaf_space.push_back(200);
+    auto& own = graph.leaves.emplace_back();
+    for (const bool remote : {true, false}) {
+      const Root root{remote ? (rank + 1) % ranks : rank, remote ? 5 : 120};
+      const std::int64_t leaf = remote ? 3 : 100;
+      for (std::int64_t i = 0; i < 24; ++i) {
+        const auto [plane, row, column] = std::array{i / 8, i / 2 % 4, i % 2};
+        own.push_back({leaf + 30 * plane + 5 * row + column,
+                       {root.rank, root.index + 40 * plane + 7 * row + column}});
+      }
+    }
   }
   return graph;
 }

@@ -16,7 +16,7 @@ using halobench::UsageError;
 
 namespace {
 
-/// What goes wrong with one call of MPI_Recv, MPI_Isend or MPI_Waitall on this rank.
+/// What goes wrong with one call of MPI_Recv, MPI_Isend, MPI_Gatherv or MPI_Waitall on this rank.
 using Fault = std::function<void(unsigned char*, MPI_Status*)>;
 std::int64_t faultless = -1;  ///< calls until it does; negative: nothing goes wrong
 Fault fault;
@@ -50,6 +50,15 @@ extern "C" int MPI_Isend(const void* message, int count, MPI_Datatype type, int 
   MPI_Status status;
   go_wrong(copy.data(), &status);
   return PMPI_Isend(copy.data(), count, type, to, tag, comm, request);
+}
+
+extern "C" int MPI_Gatherv(const void* own, int count, MPI_Datatype type, void* whole,
+                           const int counts[], const int places[], MPI_Datatype types, int root,
+                           MPI_Comm comm) {
+  const int code = PMPI_Gatherv(own, count, type, whole, counts, places, types, root, comm);
+  MPI_Status status;
+  go_wrong(whole, &status);
+  return code;
 }
 
 extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
@@ -197,6 +206,17 @@ void every_message_of_a_stream_is_checked(const Environment& environment,
   }
 }
 
+void every_element_of_a_sum_is_checked(const Environment& environment, const Communicator& comm) {
+  const std::vector<std::string> arguments{"sum3d", "size=6x5x4", "repetitions=1", "warmup=0",
+                                           "steps=1"};
+  expect::equal(run(environment, comm, arguments).code, 0);
+  fault = flip_a_bit;
+  faultless = comm.rank() == 0 ? 0 : -1;
+  const auto ran = run(environment, comm, arguments);
+  expect::equal(ran.code, 1);
+  if (comm.rank() == 0) expect::contains(ran.record, "1 of 120 elements of C are not A + B");
+}
+
 void a_model_estimates_the_phases(const Environment& environment, const Communicator& comm) {
   const expect::File machine("core_flops_per_s 1e9 1e9\ncores 4 1\nmemory 1 1e10\nmemory 4 4e10\n");
   const auto ran =
@@ -240,6 +260,7 @@ int main(int argc, char** argv) {
   a_sweep_of_one_point_has_it_too(environment, comm);
   every_message_of_a_pingpong_is_checked(environment, comm);
   every_message_of_a_stream_is_checked(environment, comm);
+  every_element_of_a_sum_is_checked(environment, comm);
   a_model_estimates_the_phases(environment, comm);
   bad_usage_is_refused_alike(environment, comm);
   a_record_that_cannot_be_written_is_an_error(environment, comm);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "base/as_size.hpp"
 #include "expect.hpp"
@@ -16,6 +17,26 @@ using halobench::Synchronisation;
 using halobench::Times;
 using halobench::Verdict;
 using halobench::Work;
+
+namespace {
+
+void pass(double seconds) {
+  for (const double end = MPI_Wtime() + seconds; MPI_Wtime() < end;) continue;
+}
+
+int late_starts = 0;  ///< of this rank, to come: it takes long to hear of a start
+
+}  // namespace
+
+// In place of the library's own: a round's start is announced by a broadcast.
+extern "C" int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  const int code = PMPI_Bcast(buffer, count, type, root, comm);
+  if (late_starts > 0) {
+    --late_starts;
+    pass(5e-3);
+  }
+  return code;
+}
 
 namespace {
 
@@ -38,7 +59,7 @@ class Recorder : public halobench::Instance {
     --announced_;
     meter_.compute(phase_, {}, [&] {
       calls += ".";
-      for (const double end = MPI_Wtime() + step_s; MPI_Wtime() < end;) continue;
+      pass(step_s + std::exchange(interruption_s, 0.0));
     });
   }
   Verdict verify() override {
@@ -52,15 +73,14 @@ class Recorder : public halobench::Instance {
 
   std::vector<std::string> parts() const override { return {"a", "b"}; }
   void run_part(std::size_t part) override {
-    meter_.compute(phase_, {}, [&] {
-      for (const double end = MPI_Wtime() + step_s; MPI_Wtime() < end;) continue;
-    });
+    meter_.compute(phase_, {}, [&] { pass(step_s); });
     if (calls.back() != names[part]) calls += names[part];
   }
 
   const std::string names = "ab";
   std::string calls;
   double step_s = 0;
+  double interruption_s = 0;  ///< of the next step
   std::int64_t usual = 0;
   std::vector<Verdict> verdicts;
   std::size_t verifications = 0;
@@ -174,6 +194,19 @@ void a_late_round_is_run_again(const Communicator& comm) {
                 20 + static_cast<std::ptrdiff_t>(rounds.repeated));
 }
 
+void a_round_is_tried_again_until_none_is_late(const Communicator& comm) {
+  halobench::Protocol protocol{1, 0, 0, Synchronisation::round_time};
+  Bench bench;
+  late_starts = comm.rank() == comm.size() - 1 ? 3 : 0;
+  const auto measured = measure(comm, bench.recorder, bench.meter, protocol);
+  expect::is_true(measured.rounds.repeated >= 3, "three rounds were late");
+  late_starts = comm.rank() == 0 ? 10 : 0;
+  const auto late = measure(comm, bench.recorder, bench.meter, protocol);
+  expect::equal(late.rounds.repeated, 9);
+  expect::is_true(late.rounds.any_late, "the tenth is kept, and said to be late");
+  late_starts = 0;
+}
+
 void a_round_lasts_until_the_last_rank_has_ended(const Communicator& comm) {
   Bench bench;
   bench.recorder.step_s = 1e-3 * (comm.rank() + 1);
@@ -192,6 +225,13 @@ void the_slowest_rank_decides_how_many_steps_are_enough(const Communicator& comm
   const auto measured = measure(comm, bench.recorder, bench.meter, {2, 0, 0});
   expect::equal(bench.recorder.calls, "s0p..s0p.v s0p.v ");  // the faster of two runs counts
   expect::equal(measured.points[0].steps, 1);
+}
+
+void an_interrupted_run_is_not_taken_for_a_long_one(const Communicator& comm) {
+  Bench bench;
+  bench.recorder.interruption_s = 5e-3;
+  const auto measured = measure(comm, bench.recorder, bench.meter, {1, 0, 0});
+  expect::is_true(measured.points[0].steps > 1, "a step takes next to nothing");
 }
 
 void short_steps_are_doubled(const Communicator& comm) {
@@ -213,9 +253,9 @@ void a_time_is_the_slowest_ranks_and_a_steps(const Communicator& comm) {
   const double seconds = measured.points[0].seconds[0];
   expect::equal(seconds, comm.max(seconds));
   expect::is_true(seconds >= 1e-3 * comm.size(), "no rank's time is left out");
-  bench.recorder.step_s = 0;
-  const auto empty = measure(comm, bench.recorder, bench.meter, {1, 0, 1000});
-  expect::is_true(empty.points[0].seconds[0] < 1e-3, "a time is that of one step");
+  bench.recorder.step_s = 5e-6;
+  const auto many = measure(comm, bench.recorder, bench.meter, {1, 0, 1000});
+  expect::is_true(many.points[0].seconds[0] < 2.5e-3, "a time is that of one step, not of all");
 }
 
 void only_timed_steps_enter_the_phases(const Communicator& comm) {
@@ -266,9 +306,11 @@ int main(int argc, char** argv) {
   without_warm_up_it_is_prepared_once(comm);
   a_repetition_passes_over_all_points(comm);
   the_slowest_rank_decides_how_many_steps_are_enough(comm);
+  an_interrupted_run_is_not_taken_for_a_long_one(comm);
   short_steps_are_doubled(comm);
   a_benchmarks_own_steps_are_taken(comm);
   a_late_round_is_run_again(comm);
+  a_round_is_tried_again_until_none_is_late(comm);
   a_round_lasts_until_the_last_rank_has_ended(comm);
   a_time_is_the_slowest_ranks_and_a_steps(comm);
   only_timed_steps_enter_the_phases(comm);

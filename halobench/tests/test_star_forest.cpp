@@ -140,8 +140,8 @@ void forest_agrees_with_the_model(const Communicator& comm, const SpaceMaker& ma
   auto& space = *machine.space;
   const auto forest = build(comm, machine, graph);
   operations_agree<double>(comm, space, graph, *forest, 1, random);
-  operations_agree<float>(comm, space, graph, *forest, 3, random);
-  operations_agree<std::int32_t>(comm, space, graph, *forest, 2, random);
+  operations_agree<float>(comm, space, graph, *forest, 1, random);
+  operations_agree<std::int32_t>(comm, space, graph, *forest, 3, random);
   several_are_in_flight(comm, space, graph, *forest, random);
 }
 
@@ -216,6 +216,7 @@ void bad_forests_are_refused_everywhere(const Communicator& comm) {
   refused({{comm.size(), 0}}, {2},
           "leaf 2 of rank " + me + ": its root is on rank " + std::to_string(comm.size()));
   refused({{0, 0}, {0, 1}, {0, 2}}, {5, 2, 5}, "leaf 5 of rank " + me + " is given twice");
+  refused({{0, 0}, {0, 1}, {0, 2}}, {2, 5, 5}, "leaf 5 of rank " + me + " is given twice");
   refused({{0, 0}}, {-1}, "leaf -1 of rank " + me + ": indices begin at 0");
   refused({{0, 0}}, {1, 2}, "gives 2 leaves and 1 roots of leaves");
 }
@@ -326,6 +327,7 @@ int main(int argc, char** argv) {
     for (const bool rows : {true, false}) {
       forest_agrees_with_the_model(comm, make_space, regular_graph(comm.size(), rows), random);
     }
+    forest_agrees_with_the_model(comm, make_space, planes_graph(comm.size()), random);
     parts_make_the_whole(comm, make_space);
   }
   runs_need_no_buffers(comm);

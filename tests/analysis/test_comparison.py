@@ -58,6 +58,19 @@ def test_many_comparisons_need_more_launches() -> None:
     assert six.contrasts[0].adjusted == pytest.approx(6 * 2 / 252)
 
 
+def test_verdicts_are_by_the_corrected_p_value() -> None:
+    meshes, times = (32, 64, 128), [2.0 + 0.1 * k for k in range(8)]
+    first = [raw for n in meshes for raw in launches(times, n)]
+    second = [raw for n in meshes for raw in launches([time - 0.35 for time in times], n)]
+
+    (alone,) = compared(first[:8], second[:8]).contrasts
+    assert alone.comparison is not None
+    assert alone.comparison.p_value == pytest.approx(0.0207, abs=1e-4)
+    assert alone.verdict == "faster"
+    among = compared(first, second).contrasts
+    assert [one.verdict for one in among] == ["no difference shown"] * 3
+
+
 def test_cases_match_by_settings_and_those_without_a_counterpart_are_named() -> None:
     found = compared(
         [*launches(SLOW), *launches(SLOW, 128)], [*launches(FAST), *launches(FAST, 256)]

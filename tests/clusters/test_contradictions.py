@@ -30,6 +30,12 @@ from haloscope.errors import UserError
             "16.1 GB/s to each of 2 cores, 14.6 GB/s to each of 1",
         ),
         (
+            "value = 175.6e9",
+            "value = 275.6e9",
+            "node.memory#5.bandwidth_bytes_per_s",
+            "17.2 GB/s to each of 16 cores, 15.0 GB/s to each of 8",
+        ),
+        (
             "shared_by = 24\n",
             "shared_by = 24\nusable_bytes = { value = 34603009, source = 'x' }\n",
             "node.caches#2.usable_bytes",

@@ -68,6 +68,15 @@ def test_the_node_is_a_file_that_halobench_reads() -> None:
     ]
 
 
+def test_of_a_cache_the_usable_part_counts() -> None:
+    node = described().node
+    usable = Quantity(value=2.0**19, source="a test")
+    cache = node.caches[0].model_copy(update={"usable_bytes": usable})
+    one = described().model_copy(update={"node": node.model_copy(update={"caches": (cache,)})})
+    lines = simgrid_files.machine_file(one, case("stream")).splitlines()
+    assert "cache 524288.0 1 50000000000.0 40000000000.0" in lines
+
+
 def test_a_kernel_may_have_a_rate_of_its_own_and_threads_a_gain() -> None:
     rate = KernelRate.model_validate(
         {
@@ -143,6 +152,20 @@ def test_protocols_become_factors_on_latency_and_bandwidth() -> None:
     options = simgrid_files.settings(alone)
     assert "--cfg=smpi/bw-factor:0:1000.0;1040:0.5;12303:0.5" in options
     assert "--cfg=smpi/lat-factor:0:1.0;1040:2.0;12303:2.0" in options
+
+
+def test_overheads_are_no_part_of_the_latencies_of_small_messages() -> None:
+    """Of the wire's 0.25 us, without overheads of 0.15 us; by rendezvous SMPI adds none."""
+    small = {"first_bytes": 0, "last_bytes": 1024, "latency_s": quantity(4e-7)}
+    large = {"first_bytes": 1025, "last_bytes": 2**20, "latency_s": quantity(8e-7)}
+    overheads = {"send_overhead_s": quantity(1e-7), "receive_overhead_s": quantity(5e-8)}
+    mpi = {"library": "Example MPI", "rendezvous_bytes": quantity(12288), **overheads}
+    one = described(nodes=1, messages=[messages("same-node", small, large)], mpi=mpi)
+    options = simgrid_files.settings(one.model_copy(update={"network": None}))
+    (factors,) = (line for line in options if line.startswith("--cfg=smpi/lat-factor:"))
+    pairs = [piece.split(":") for piece in factors.split(":", 1)[1].split(";")]
+    assert [above for above, _ in pairs] == ["0", "1040", "12303"]
+    assert [float(factor) for _, factor in pairs] == pytest.approx([1.0, 2.6, 3.2])
 
 
 def messages(placement: str, *pieces: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from made import build, launches, texts
-from recorded import Raw
+from recorded import Raw, bad
 
 TARA = "hpcf-2010-6"
 
@@ -40,6 +40,16 @@ def test_speedup_without_a_serial_run_refers_to_the_fewest_processes() -> None:
     assert texts(efficiency) == [["1024", "1.00", "0.800"]]
     assert "Speedup refers to N = 1024: 2 processes, 4.00 s." in speedup.notes
     assert "A value without spread rests on 3 launches: too few for an interval." in speedup.notes
+
+
+def test_speedup_refers_to_the_smallest_run_with_a_good_launch() -> None:
+    failed = [bad(raw, "failed", "killed") for raw in launches(1024, [8.0] * 3)]
+    raws = [*launches(1024, [4.0] * 3, ranks=2), *launches(1024, [2.5] * 3, ranks=4)]
+
+    _, speedup, _ = build("scaling", [*failed, *raws])
+
+    assert "Speedup refers to N = 1024: 2 processes, 4.00 s." in speedup.notes
+    assert texts(speedup) == [["1024", "failed", "1.00", "1.60"]]
 
 
 def over_nodes(nodes: Sequence[int], ppns: Sequence[int]) -> list[Raw]:

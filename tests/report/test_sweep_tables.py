@@ -93,6 +93,12 @@ def test_caches_count_where_ranks_are(ranks: int, nodes: int, bind: str, held: l
     assert capacities(cases([one])[0], {**MACHINE, "cores": 8}) == wanted
 
 
+def test_a_working_set_as_large_as_the_cache_fits() -> None:
+    (alone,) = cases([stream()])
+    (_, first), *_ = capacities(alone, MACHINE)
+    assert [level_of(first + more, alone, MACHINE) for more in (0, 1)] == ["L1", "L2"]
+
+
 def test_phases_of_a_sweep_are_no_table() -> None:
     """They are recorded for all of its points together."""
     passes = {"name": "passes", "calls": 1, "time_s": {"min": 1.0, "mean": 1.0, "max": 1.0}}

@@ -219,6 +219,7 @@ def test_what_is_absent_is_a_record(tmp_path: Path) -> None:
     absent = Launch(Case(**{**vars(launch(n=64).case), "absent": "no such placement"}), 0)
     (record,) = runner(tmp_path).run([absent])
     assert (record["outcome"], record["reason"]) == ("absent", "no such placement")
+    assert record["clock"] == "simulated"
 
 
 @pytest.mark.usefixtures("smpi")

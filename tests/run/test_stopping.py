@@ -41,6 +41,11 @@ def test_a_case_that_scatters_goes_on_to_the_cap() -> None:
     assert fed(wide).done == {"a": "count"}
 
 
+def test_a_launch_counts_by_the_median_of_its_repetitions() -> None:
+    spiky = ({**record("a", 1.0), "times_s": [1.0, 1.0, 2.0 + k]} for k in range(7))
+    assert Stopping(RULE, spiky).done == {"a": "narrow"}
+
+
 def test_a_launch_that_failed_tells_nothing() -> None:
     stopping = fed([1.0] * 6)
     assert not stopping.add({**record("a", 1.0, "failed"), "launch": 6})

@@ -8,6 +8,7 @@ from haloscope.stats.estimates import (
     mean_interval,
     median_interval,
     median_range,
+    outliers,
     ratio_of_medians,
     typical,
 )
@@ -90,6 +91,13 @@ def test_a_ratios_interval_covers_about_as_often_as_it_says() -> None:
     assert 0.91 <= covered <= 0.99
 
 
+def test_a_ratios_interval_leaves_out_one_part_in_forty_on_either_side() -> None:
+    # Of 25 launches drawn from 1..25 the median is k or less as often as 13 of 25 are: P(8) = 0.03.
+    estimate = ratio_of_medians([float(k) for k in range(1, 26)], [1.0] * 25)
+
+    assert (estimate.low, estimate.high) == (8.0, 18.0)
+
+
 def test_launches_far_outside_are_kept_and_named() -> None:
     sample = [1.0, 1.1, 1.2, 1.1, 1.0, 1.2, 1.1, 9.0]
 
@@ -100,6 +108,13 @@ def test_launches_far_outside_are_kept_and_named() -> None:
     assert estimate.rate(18.0).outliers == (2.0,)
     assert mean_interval(sample).outliers == (9.0,)
     assert typical([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).outliers == ()
+
+
+def test_fences_are_one_and_a_half_interquartile_ranges_outside_the_quartiles() -> None:
+    middle = [float(k) for k in range(11, 20)]  # with one on either side: quartiles 12.5 and 17.5
+
+    assert outliers([5.0, *middle, 25.0]) == ()
+    assert outliers([4.9, *middle, 25.1]) == (4.9, 25.1)
 
 
 def test_a_ratio_of_medians_says_how_many_times_as_fast() -> None:

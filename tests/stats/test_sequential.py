@@ -78,6 +78,12 @@ def test_nor_is_a_spike_where_there_is_one_launch_only() -> None:
     assert cut <= 12
 
 
+def test_launches_of_different_speed_count_alike() -> None:
+    table = np.array([[1.0], [10.0], [100.0]]) * np.ones(40)
+    table[1, :5] *= 1.4  # of the launch in the middle alone
+    assert warmup(rows(table)).repetitions == 0
+
+
 def test_a_coarse_clock_does_not_hide_the_warmup() -> None:
     table = np.full((1, 40), 2e-7)
     table[0, :3] = 4e-7

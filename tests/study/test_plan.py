@@ -121,6 +121,18 @@ def test_what_is_too_large_is_left_out_only_when_asked() -> None:
     )
 
 
+def test_memory_is_that_of_all_nodes_and_told_node_by_node() -> None:
+    run = {"params": {"n": [16_000, 2**15]}, "layout": {"nodes": [1, 2]}, "skip_too_large": True}
+    plan = planned(run, site=replace(SITE, nodes=2))
+    assert [case.label for case in plan.cases] == [
+        "fake n=16000, 2 ranks on 2 nodes"
+    ]  # 8 n^2 bytes
+    assert plan.notes == (
+        "left out, as 1 GiB of memory are free: fake n=16000, 1 rank (1.91 GiB); "
+        "fake n=32768, 1 rank (8 GiB); fake n=32768, 2 ranks on 2 nodes (4 GiB)",
+    )
+
+
 def test_what_the_kernel_refuses_on_some_layouts_alone_is_too_large() -> None:
     site = replace(SITE, cores=9)
     run = {"layout": {"ppn": [8, 9]}, "skip_too_large": True}
@@ -308,6 +320,13 @@ def test_the_schedule_is_rounds_of_all_cases_shuffled_anew() -> None:
     assert orders[0] != orders[1] != orders[2]
     assert launches == schedule(cases, seed=1)
     assert launches != schedule(cases, seed=2)
+
+
+def test_each_case_is_launched_as_often_as_it_asks_for() -> None:
+    few, many = planned({"params": {"n": [8, 9]}}).cases
+    jobs = schedule([replace(few, launches=2), replace(many, launches=4)], seed=0)
+    assert sorted(job.launch for job in jobs if job.case.id == few.id) == [0, 1]
+    assert sorted(job.launch for job in jobs if job.case.id == many.id) == [0, 1, 2, 3]
 
 
 def test_more_launches_leave_the_first_rounds_as_they_were() -> None:
