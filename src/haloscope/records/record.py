@@ -40,7 +40,7 @@ class Record:
     ]
     layout: Annotated[
         dict[str, Any],
-        Key("where ranks and threads were to go, and went", by="runner", keys=keys.Layout),
+        Key("where ranks and threads were to go, and went", by="runner", keys=keys.RecordedLayout),
     ]
     toolchain: Annotated[
         dict[str, Any], Key("the MPI library and the build", by="runner", keys=keys.ToolchainUsed)
@@ -132,7 +132,7 @@ class Record:
     ] = None
     memory: Annotated[
         dict[str, Any] | None,
-        Key("of all ranks", by="halobench", absent=f"null {_NOTHING}", keys=keys.Memory),
+        Key("of all ranks", by="halobench", absent=f"null {_NOTHING}", keys=keys.RecordedMemory),
     ] = None
     timer: Annotated[
         dict[str, Any] | None,
@@ -158,7 +158,7 @@ class Record:
             "this machine's cluster file, for what phases should take",
             by="runner",
             absent="null where there is none; not there where simulated",
-            keys=keys.Model,
+            keys=keys.ModelUsed,
         ),
     ] = None
     machine: Annotated[
