@@ -10,6 +10,7 @@ from typing import Any
 
 from haloscope.errors import Problem, UserError, dotted, nearest, no_such
 from haloscope.quantities import count
+from haloscope.records.enclosure import enclosed
 from haloscope.records.folder import ResultFolder, SavedPlan, changes
 from haloscope.records.record import append, read
 from haloscope.run import halobench, places, workbench
@@ -68,7 +69,8 @@ class Campaign:
     def earlier_walls(self) -> dict[str, list[float]]:
         """Seconds that launches took on this machine before, by case; in folders beside too."""
         walls: dict[str, list[float]] = {}
-        for file in sorted(self.folder.path.parent.glob("*/records.jsonl")):
+        beside = self.folder.path.parent.glob("*/records.jsonl")
+        for file in sorted(enclosed(beside)):
             for record in read(file):
                 here = (record.machine or {}).get("host") == self.plan.machine["host"]
                 if here and record.outcome == "ok" and record.wall_s is not None:
