@@ -1,4 +1,4 @@
-"""Where haloscope's data files lie, where its cache, and how a file is written in one step."""
+"""Where haloscope's data files lie and its cache, and how a file comes to lie there whole."""
 
 from __future__ import annotations
 
@@ -23,17 +23,21 @@ def cache_path() -> Path:
     return Path(given).absolute() if given else platformdirs.user_cache_path("haloscope")
 
 
-def write_anew(path: Path, content: str | bytes) -> None:
-    """Write a whole file, or none, in place of what has that name.
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file whole or not at all: beside it, to the disk, and then under its name.
 
-    A link of that name is replaced, and what it leads to stays as it is.
+    A link of that name is replaced, and what it leads to stays as it is. OSError, which names the
+    file, where it can't be written; what was there before stays.
     """
-    draft = path.with_name(f".{path.name}.{os.getpid()}.new")
-    draft.unlink(missing_ok=True)
+    draft = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
+        draft.unlink(missing_ok=True)
         with draft.open("xb") as file:
             file.write(content if isinstance(content, bytes) else content.encode())
+            file.flush()
+            os.fsync(file.fileno())
         draft.replace(path)
-    except BaseException:
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
         draft.unlink(missing_ok=True)
-        raise

@@ -10,7 +10,7 @@ from recorded import quick, write_folder
 
 from haloscope.cli import main
 from haloscope.errors import UserError
-from haloscope.paths import write_anew
+from haloscope.paths import write_whole
 from haloscope.records.enclosure import FILES, FOLDERS, REPORTS, enclosed
 from haloscope.records.folder import ResultFolder
 
@@ -105,5 +105,5 @@ def test_words_of_records_name_no_file_elsewhere(tmp_path: Path) -> None:
 def test_a_file_that_can_not_be_replaced_stays_as_it_was(tmp_path: Path) -> None:
     (tmp_path / "file").mkdir()
     with pytest.raises(OSError, match="directory"):
-        write_anew(tmp_path / "file", "new")
+        write_whole(tmp_path / "file", "new")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -13,7 +13,7 @@ from pathlib import Path
 from rich.console import RenderableType
 
 from haloscope.analysis.dossier import open_folder
-from haloscope.paths import write_anew
+from haloscope.paths import write_whole
 from haloscope.records.enclosure import require_enclosed
 from haloscope.report.document import Document, compose
 from haloscope.report.draw import csv_files, html, latex, markdown, terminal
@@ -62,5 +62,5 @@ def _write_figures(drawings: Drawings, folder: Path) -> None:
     for old in (*folder.glob("*.svg"), *folder.glob("*.pdf")):
         old.unlink()
     for drawing in (one for several in drawings.values() for one in several):
-        write_anew(folder / f"{drawing.name}.svg", drawing.svg)
-        write_anew(folder / f"{drawing.name}.pdf", drawing.pdf)
+        write_whole(folder / f"{drawing.name}.svg", drawing.svg)
+        write_whole(folder / f"{drawing.name}.pdf", drawing.pdf)

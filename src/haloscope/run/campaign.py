@@ -13,7 +13,7 @@ from haloscope.quantities import count
 from haloscope.records.enclosure import enclosed
 from haloscope.records.folder import ResultFolder, SavedPlan, changes
 from haloscope.records.record import append, read
-from haloscope.run import halobench, places, workbench
+from haloscope.run import halobench, places, received, workbench
 from haloscope.run.doctor import Patient, check_load
 from haloscope.run.here import LOCAL
 from haloscope.run.place import Place, Wanted
@@ -208,16 +208,24 @@ def _default_folder(name: str) -> Path:
     return Path("results") / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
 
 
-def resume(directory: Path, study: str | None, launches: int | None, tell: Teller) -> Campaign:
+def resume(
+    directory: Path,
+    study: str | None,
+    launches: int | None,
+    tell: Teller,
+    keep: Path | None = None,
+) -> Campaign:
     """A campaign that was started before. UserError if old records and new ones would not mix.
 
-    study: must be that of the folder, if it is named at all.
+    study: must be that of the folder, if it is named at all. keep: where simulated cases' files are
+    kept from now on; None is where the plan says, if that is inside the folder.
     """
     _check_launches(launches)
     folder = ResultFolder(directory)
     plan = folder.load()
-    place = places.place(plan.on, Path(plan.keep) if plan.keep else None)
+    place = places.place(plan.on, received.kept(plan, directory, keep))
     bench = place.workbench({f"--resume {directory}": list(plan.sources)}, tell)
+    received.require_plain(plan, directory, bench.program)
     differences = []
     if study:
         saved = folder.study.read_text(encoding="utf-8")
@@ -231,6 +239,8 @@ def resume(directory: Path, study: str | None, launches: int | None, tell: Telle
             differences.append(f"another machine: {key} {plan.machine[key]} -> {value}")
     if launches is not None and plan.rule is not None:
         differences.append("its study asks for a precision, not for a number of launches")
+    if keep is not None and not place.facts.simulated:
+        differences.append("it is measured, so that --keep has nothing to keep")
     mend = "start a new folder: haloscope run STUDY --out DIR"
     problems = [Problem(f"--resume {directory}", what, mend) for what in differences]
     if problems or bench.problems:

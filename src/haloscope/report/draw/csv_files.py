@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from haloscope.errors import Problem, UserError
-from haloscope.paths import write_anew
+from haloscope.paths import write_whole
 from haloscope.report.document import Document
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.tables import Cell, Table
@@ -21,7 +21,7 @@ def write(document: Document, _: Mapping[str, Sequence[Drawing]], directory: Pat
     for old in folder.glob("*.csv"):
         old.unlink()
     for table in document.tables:
-        write_anew(folder / f"{table.id}.csv", _written(table))
+        write_whole(folder / f"{table.id}.csv", _written(table))
     return folder
 
 

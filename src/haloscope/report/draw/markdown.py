@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from haloscope.paths import write_anew
+from haloscope.paths import write_whole
 from haloscope.report.document import Document, Section
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.method import Facts
@@ -15,7 +15,7 @@ from haloscope.report.tables import Cell, Table
 def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directory: Path) -> Path:
     """Write report.md; its path."""
     path = directory / "report.md"
-    write_anew(path, "\n".join(_lines(document, drawings)) + "\n")
+    write_whole(path, "\n".join(_lines(document, drawings)) + "\n")
     return path
 
 
