@@ -70,7 +70,7 @@ def main() -> None:
         *(target.row() for target in targets),
         "",
         f"Bare mpirun of `empty`: {median(launch):.3g} s; `once empty`: {median(once):.3g} s, of "
-        "which 0.2 s is the wait in which it is seen how busy the machine is.",
+        "which 0.1 s is the wait in which it is seen how busy the machine is.",
     ]
     print(write_page("startup", "Starting haloscope", body))
 
