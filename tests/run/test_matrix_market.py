@@ -103,6 +103,7 @@ def test_what_the_format_does_not_allow_is_refused(tmp_path: Path, text: str, re
         (f"{SYMMETRIC}3 3 3\n2 2 1\n3 1 7\n3 1 7\n", "0 0 14; 0 1 0; 14 0 0"),
         (f"{BANNER} coordinate real skew-symmetric\n2 2 1\n2 1 7\n", "0 -7; 7 0"),
         (f"{BANNER} array real general\n2 2\n+1\n0\n 3\n4\n", "1 3; 0 4"),
+        (f"{BANNER} array real general\n1 1\n1\n\n\r", "1"),
         (f"{BANNER} array real symmetric\n3 3\n1\n2\n3\n4\n5\n6\n", "1 2 3; 2 4 5; 3 5 6"),
         (f"{BANNER} array real skew-symmetric\n3 3\n1\n2\n3\n", "0 -1 -2; 1 0 -3; 2 3 0"),
     ],

@@ -236,10 +236,8 @@ def _pieces(text: _Text, said: Header) -> Iterator[_Piece]:
     pattern = said.lines()
     before = 0
     most_bytes = text.bytes + COMMENT_BYTES + LINE_BYTES * said.entries
-    while lines_before := text.line:
-        lines = text.piece()
-        if not lines:
-            break
+    lines_before = text.line
+    while lines := text.piece():
         if text.bytes > most_bytes:
             text.refuse(f"its text is longer than {LINE_BYTES} bytes for each entry", WHOLE)
         entries = _entries(text, lines, lines_before, said, pattern)
@@ -247,7 +245,9 @@ def _pieces(text: _Text, said: Header) -> Iterator[_Piece]:
         if before + piece.count > said.entries:
             what = f"is one entry more than the {said.entries} that were said"
             piece.refuse(said.entries - before, what, WHOLE)
-        yield piece
+        lines_before = text.line
+        if piece.count > 0:  # of nothing, SciPy's reader makes a division by 0
+            yield piece
         before += piece.count
     if before < said.entries:
         text.refuse(f"it ends after {before} of {said.entries} entries", WHOLE)
