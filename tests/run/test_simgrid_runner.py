@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from cluster_files import described
+from fakes import FAKE
 from record_page import unknown
 from simulated_build import BINARY
 
@@ -214,10 +215,10 @@ def test_files_can_be_kept(tmp_path: Path) -> None:
     assert (folder / "hosts").read_text().split() == [*("node-0", "node-0", "node-1", "node-1")]
 
 
-@pytest.mark.usefixtures("smpi")
 def test_what_is_absent_is_a_record(tmp_path: Path) -> None:
     absent = Launch(Case(**{**vars(launch(n=64).case), "absent": "no such placement"}), 0)
-    (record,) = runner(tmp_path).run([absent])
+    unused = Built(FAKE, BINARY, "hash")
+    (record,) = SimgridRunner(SESSION, unused, described(), tmp_path, 2, 2**30).run([absent])
     assert (record["outcome"], record["reason"]) == ("absent", "no such placement")
     assert record["clock"] == "simulated"
 
