@@ -364,6 +364,23 @@ def test_an_interrupt_keeps_what_is_done_and_says_how_to_go_on(
     assert sorted(records(folder)) == ALL
 
 
+def test_a_full_disk_stops_the_run_and_says_how_to_go_on(
+    haloscope: Run, study_file: Write, small_disk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, filler = small_disk / "out", small_disk / "filler"
+    filler.write_bytes(bytes(48 << 10))  # room for the plan and a few records
+    path = study_file(STUDY)
+    with pytest.raises(OSError, match=f"No space left on device: '{folder}/records.jsonl'"):
+        haloscope("run", path, "--out", folder)
+
+    assert 0 < len(records(folder)) < len(ALL)
+    assert (folder / "records.jsonl").read_bytes().endswith(b"}\n")
+    assert f"To go on: haloscope run --resume {folder}" in capsys.readouterr().err
+    filler.unlink()
+    assert haloscope("run", "--resume", folder) == 0
+    assert sorted(records(folder)) == ALL
+
+
 def test_a_request_to_end_is_an_interrupt(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
