@@ -15,6 +15,8 @@ from fakes import MACHINE, STUDY, Laboratory
 from haloscope import cli
 from haloscope.host import machine
 from haloscope.records.record import append, latest, read
+from haloscope.run import probing
+from haloscope.run.probing import Probe
 
 Write = Callable[[str], Path]
 Run = Callable[..., int]
@@ -337,6 +339,51 @@ def test_resuming_refuses_another_program_or_machine(
         "halobench changed: 5eed -> 0ther",
         "another machine: cores 4 -> 2",
     ]
+
+
+def test_a_library_that_fails_by_itself_leaves_nothing(
+    haloscope: Run, study_file: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from haloscope.errors import UserError
+
+    monkeypatch.setattr(probing, "probe", lambda *_: Probe(None, "no component 'nope'"))
+    with pytest.raises(UserError, match="no component 'nope'"):
+        haloscope("run", study_file(STUDY), "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("transport", ["shm", "default"])
+def test_resuming_where_messages_no_longer_arrive_changes_nothing(
+    haloscope: Run,
+    study_file: Write,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    transport: str,
+) -> None:
+    from haloscope.errors import UserError
+
+    folder = tmp_path / "out"
+    haloscope("run", study_file(f'{STUDY}transports = "{transport}"\n'), "--out", folder)
+    lines = (folder / "records.jsonl").read_text().splitlines(keepends=True)
+    (folder / "records.jsonl").write_text("".join(lines[:3]))
+    before = (folder / "plan.json").read_text()
+    fails = {"shm": "shm", "default": None}[transport]
+    monkeypatch.setattr(
+        probing, "probe", lambda _, asked: Probe(None, "no device" if asked == fails else None)
+    )
+    with pytest.raises(UserError, match="no device"):
+        haloscope("run", "--resume", folder)
+    assert (folder / "plan.json").read_text() == before
+    assert len(records(folder)) == 3
+
+
+def test_resuming_never_takes_launches_back(haloscope: Run, cut: Path) -> None:
+    from haloscope.errors import UserError
+
+    before = (cut / "plan.json").read_text()
+    with pytest.raises(UserError, match="2 launches of a case, more than --launches 1"):
+        haloscope("run", "--resume", cut, "--launches", 1)
+    assert (cut / "plan.json").read_text() == before
 
 
 def test_an_interrupt_keeps_what_is_done_and_says_how_to_go_on(
