@@ -78,7 +78,7 @@ def execute(arguments: argparse.Namespace) -> int:
     campaign = campaign.probed()
     try:
         measure(campaign, tell)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, OSError):  # OSError: what could not be written, as on a full disk
         tell.say(f"\nTo go on: haloscope run --resume {campaign.folder.path}")
         raise
     return conclude(campaign, Console(highlight=False), write=not arguments.no_report)

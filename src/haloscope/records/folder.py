@@ -14,6 +14,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from haloscope.errors import Problem, UserError, dotted
+from haloscope.paths import write_whole
 from haloscope.records.record import latest, read
 from haloscope.stats.stopping_rule import Rule
 from haloscope.study.case import Case, Launch
@@ -129,17 +130,12 @@ class ResultFolder:
     def create(self, source: str, plan: SavedPlan) -> None:
         """Start a new folder."""
         self.path.mkdir(parents=True, exist_ok=True)
-        self.study.write_text(source, encoding="utf-8")
+        write_whole(self.study, source)
         self.save(plan)
 
     def save(self, plan: SavedPlan) -> None:
         """Write plan.json, whole or not at all."""
-        draft = self.plan.with_suffix(".json.new")
-        with draft.open("w", encoding="utf-8") as file:
-            json.dump(plan.as_dict(), file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(self.plan)
+        write_whole(self.plan, json.dumps(plan.as_dict(), indent=1))
 
     def load(self) -> SavedPlan:
         """The plan of a folder that was started before. UserError if it is none."""

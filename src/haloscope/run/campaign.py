@@ -78,9 +78,21 @@ class Campaign:
     def probed(self) -> Campaign:
         """With what two ranks found out of each MPI library and transport, one launch of each.
 
-        Cases whose transport does not work here become absent, with the reason.
+        Cases whose transport can't be had here become absent, with the reason; not those of a
+        folder that goes on, where it worked when the folder was begun: UserError.
         """
         cases, seen = self.place.probed(self.plan.cases, self.bench)
+        lost = {
+            (after.toolchain, after.transport): after.absent
+            for before, after in zip(self.plan.cases, cases, strict=True)
+            if after.absent and not before.absent and self.source is None
+        }
+        mend = "nothing was changed; mend it (haloscope doctor), then resume again"
+        if problems := [
+            Problem(f"{name} by {transport}", f"worked before, and now: {why}", mend)
+            for (name, transport), why in lost.items()
+        ]:
+            raise UserError(problems)
         return replace(self, plan=replace(self.plan, cases=cases), seen=seen)
 
     def run(
@@ -229,6 +241,10 @@ def resume(directory: Path, study: str | None, launches: int | None, tell: Telle
             differences.append(f"another machine: {key} {plan.machine[key]} -> {value}")
     if launches is not None and plan.rule is not None:
         differences.append("its study asks for a precision, not for a number of launches")
+    elif launches is not None and launches < (most := max(c.launches for c in plan.cases)):
+        differences.append(
+            f"its plan has {most} launches of a case, more than --launches {launches}"
+        )
     mend = "start a new folder: haloscope run STUDY --out DIR"
     problems = [Problem(f"--resume {directory}", what, mend) for what in differences]
     if problems or bench.problems:
