@@ -23,15 +23,17 @@ def cache_path() -> Path:
     return Path(given).absolute() if given else platformdirs.user_cache_path("haloscope")
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file whole or not at all: beside it, to the disk, and then under its name.
 
-    OSError, which names the file, where it can't be written; what was there before stays.
+    A link of that name is replaced, and what it leads to stays as it is. OSError, which names the
+    file, where it can't be written; what was there before stays.
     """
     draft = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
-        with draft.open("w", encoding="utf-8") as file:
-            file.write(text)
+        draft.unlink(missing_ok=True)
+        with draft.open("xb") as file:
+            file.write(content if isinstance(content, bytes) else content.encode())
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)

@@ -203,7 +203,6 @@ def test_without_simgrid_nothing_is_built(
         (["--keep", "x"], "--keep: there is nothing to keep"),
         (["--resume", "x", "--on", "tara"], "--on: with --resume, the folder's plan has that"),
         (["--resume", "x", "--execute"], "--execute: with --resume, the folder's plan has that"),
-        (["--resume", "x", "--keep", "y"], "--keep: with --resume, the folder's plan has that"),
         (["--on", "tara", "--toolchain", "x"], "--toolchain: can't be simulated"),
         (["--on", "tara", "--oversubscribe"], "--oversubscribe: can't be simulated"),
         (["--resume", "x"], "--resume x: no plan.json is in it"),
