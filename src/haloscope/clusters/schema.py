@@ -1,4 +1,4 @@
-"""A machine as data: what a cluster file, clusters/NAME.toml, may say (clusterfile.py reads it).
+"""Cluster files: what they must say, as data classes (`clusters/file.py` reads the files).
 
 Every number has its source beside it: its own, or that of the table it stands in. Units are part of
 the keys' names: bytes, seconds, bytes a second. What a simulation needs and a file does not say is
