@@ -73,7 +73,7 @@ def method(
     return tuple(
         line
         for line in (
-            "The time of a step is the maximum over processes. Every launch is a whole job; its "
+            "The time of a step is the maximum over processes. Every launch is a whole mpirun; its "
             "time is the median of its steady repetitions. What tables show is the median over "
             "launches, where they name nothing else.",
             _timer(good),
