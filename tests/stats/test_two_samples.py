@@ -7,6 +7,14 @@ import pytest
 from haloscope.stats.two_samples import compare, holm
 
 
+def test_thousands_of_launches_are_compared_exactly() -> None:
+    """2 / (n + m over n) is below what a float holds from some 1,030 launches on."""
+    first, second = [1 + k * 1e-6 for k in range(600)], [2 + k * 1e-6 for k in range(600)]
+    assert compare(first, second).attainable == 0.0
+    assert compare(first[:300], second[:300]).attainable == pytest.approx(1.48e-179, rel=0.01)
+    assert compare(first[:3], second[:3]).attainable == 2 / 20
+
+
 def test_samples_apart_have_the_smallest_p_there_is() -> None:
     apart = compare([4.0, 5.0, 6.0, 7.0, 8.0], [1.0, 1.5, 2.0, 2.5, 3.0])
 

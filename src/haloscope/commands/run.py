@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from haloscope.commands import placeoptions
+from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.quantities import count, size
 from haloscope.run.campaign import Campaign, Request, measure, resume, start
@@ -67,10 +68,10 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Plan, measure, summarise; the exit code."""
-    tell = Teller(Console(stderr=True))
+    tell = Teller(Screen(stderr=True))
     campaign = _campaign(arguments, tell)
     if arguments.dry_run:
-        _show(campaign, Console(highlight=False))
+        _show(campaign, Screen())
         return 0
     # only what was measured is drawn: planning does without the libraries that draw and fit
     from haloscope.commands.conclusion import conclude
@@ -81,7 +82,7 @@ def execute(arguments: argparse.Namespace) -> int:
     except (KeyboardInterrupt, OSError):  # OSError: what could not be written, as on a full disk
         tell.say(f"\nTo go on: haloscope run --resume {campaign.folder.path}")
         raise
-    return conclude(campaign, Console(highlight=False), write=not arguments.no_report)
+    return conclude(campaign, Screen(), write=not arguments.no_report)
 
 
 def _campaign(arguments: argparse.Namespace, tell: Teller) -> Campaign:

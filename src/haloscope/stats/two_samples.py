@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import comb
 
 import numpy as np
@@ -39,7 +40,7 @@ def compare(first: Sequence[float], second: Sequence[float], *, seed: int = 0) -
     a, b = finite(first), finite(second)
     positive = bool(np.all(a > 0) and np.all(b > 0))
     ratio = ratio_of_medians(first, second, seed=seed) if positive else None
-    attainable = min(1.0, 2.0 / comb(a.size + b.size, a.size))
+    attainable = min(1.0, float(Fraction(2, comb(a.size + b.size, a.size))))
     pooled = np.concatenate([a, b])
     if np.unique(pooled).size == pooled.size:
         p_value = float(scipy_stats.mannwhitneyu(a, b, method="exact").pvalue)

@@ -107,7 +107,8 @@ def wrapped_compiler(toolchain: Toolchain) -> str:
         [toolchain.mpicxx, "--version"],
         env=_environment(toolchain),
         capture_output=True,
-        text=True,
+        encoding="utf-8",
+        errors="replace",
         check=False,
     )
     if done.returncode != 0:
@@ -182,14 +183,14 @@ def _run(command: list[str], environment: dict[str, str], log: Path, progress: P
     """Run one step of a build, its output into the log; ninja's "[3/20]" go to `progress`."""
     last: deque[str] = deque(maxlen=20)
     with (
-        log.open("a") as copy,
+        log.open("a", encoding="utf-8") as copy,
         subprocess.Popen(
             command,
             env=environment | {"NINJA_STATUS": "[%f/%t] "},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
+            encoding="utf-8",
             errors="replace",
         ) as process,
     ):
