@@ -16,7 +16,8 @@ from statistics import median
 from turns import ROOT, Target, in_turn, taken, write_page
 
 from haloscope.toolchains.build import build
-from haloscope.toolchains.launch import Launch, launch_command
+from haloscope.toolchains.job import Job
+from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.library import ensure
 
 
@@ -35,7 +36,7 @@ def bare() -> Callable[[], float]:
     """A competitor: the launch that `once empty` makes, with nothing around it."""
     toolchain = ensure(None)
     argv, environment = launch_command(
-        toolchain, Launch(ranks=1, threads=1), [str(build(toolchain)), "empty"]
+        toolchain, Job(ranks=1, threads=1), [str(build(toolchain)), "empty"]
     )
     return seconds(*argv, environment=environment)
 
@@ -69,7 +70,7 @@ def main() -> None:
         *(target.row() for target in targets),
         "",
         f"Bare mpirun of `empty`: {median(launch):.3g} s; `once empty`: {median(once):.3g} s, of "
-        "which 0.2 s is the wait in which it is seen how busy the machine is.",
+        "which 0.1 s is the wait in which it is seen how busy the machine is.",
     ]
     print(write_page("startup", "Starting haloscope", body))
 

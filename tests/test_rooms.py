@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -181,3 +182,23 @@ def test_tables_figures_and_findings_know_nothing_of_each_other(kind: str) -> No
 
     assert modules
     assert not knowing
+
+
+def test_no_two_public_classes_share_a_name() -> None:
+    places: dict[str, list[str]] = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
+
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
+
+
+def test_every_module_says_its_one_job_in_a_sentence() -> None:
+    missing = [
+        str(path.relative_to(SOURCE))
+        for path in sorted(SOURCE.rglob("*.py"))
+        if not re.match(r"\S.*[.:;]", ast.get_docstring(ast.parse(path.read_text())) or "")
+    ]
+
+    assert missing == []

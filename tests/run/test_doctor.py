@@ -132,9 +132,20 @@ def test_python_without_an_installer(monkeypatch: pytest.MonkeyPatch) -> None:
     assert doctor.check_python(Patient()).level == "warn"
 
 
-def test_simulation_is_only_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_simulation_is_only_a_note_and_found_below_its_prefix(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SIMGRID_ROOT", raising=False)
     monkeypatch.setenv("PATH", "")
     assert doctor.check_simulation(Patient()).level == "note"
+
+    (tmp_path / "bin").mkdir()
+    for name in ("smpicxx", "smpirun"):
+        (tmp_path / "bin" / name).touch(0o755)
+    monkeypatch.setenv("SIMGRID_ROOT", str(tmp_path))
+    result = doctor.check_simulation(Patient())
+    assert result.level == "ok"
+    assert result.what.startswith(f"smpicxx and smpirun are in {tmp_path / 'bin'}: ")
 
 
 LAUNCHER = """\

@@ -37,7 +37,7 @@ class SeenRank(TypedDict):
     thread_cpus: Annotated[list[list[int]], Key("the processors of each of its threads")]
 
 
-class Layout(TypedDict):
+class RecordedLayout(TypedDict):
     """Where ranks and threads were to go, and where they went."""
 
     nodes: Annotated[int, Key("nodes")]
@@ -211,7 +211,7 @@ class Work(TypedDict):
     messages: Annotated[float, Key("sent, without those inside collectives")]
 
 
-class Memory(TypedDict):
+class RecordedMemory(TypedDict):
     """Memory of all ranks together."""
 
     predicted_bytes: Annotated[int, Key("as the plan had it", unit="bytes")]
@@ -232,7 +232,7 @@ class Timer(TypedDict):
     cost_s: Annotated[float, Key("of one reading", unit="s")]
 
 
-class Cache(TypedDict):
+class MachineCache(TypedDict):
     """One level of a core's data caches."""
 
     level: Annotated[int, Key("1 is nearest to the core")]
@@ -257,7 +257,7 @@ class Machine(TypedDict):
     sockets: Annotated[int, Key("of a node")]
     cores: Annotated[int, Key("of a node")]
     threads_per_core: Annotated[int, Key("hardware threads")]
-    caches: Annotated[list[Cache], Key("from the core outwards")]
+    caches: Annotated[list[MachineCache], Key("from the core outwards")]
     memory_bytes: Annotated[
         int | None, Key("of a node", unit="bytes", absent="null where it can't be read")
     ]
@@ -306,7 +306,7 @@ class Simulation(TypedDict):
     ]
 
 
-class Model(TypedDict):
+class ModelUsed(TypedDict):
     """The cluster file of this machine, for what phases should take."""
 
     cluster: Annotated[str, Key("its name")]

@@ -40,7 +40,7 @@ class Record:
     ]
     layout: Annotated[
         dict[str, Any],
-        Key("where ranks and threads were to go, and went", by="runner", keys=keys.Layout),
+        Key("where ranks and threads were to go, and went", by="runner", keys=keys.RecordedLayout),
     ]
     toolchain: Annotated[
         dict[str, Any], Key("the MPI library and the build", by="runner", keys=keys.ToolchainUsed)
@@ -132,7 +132,7 @@ class Record:
     ] = None
     memory: Annotated[
         dict[str, Any] | None,
-        Key("of all ranks", by="halobench", absent=f"null {_NOTHING}", keys=keys.Memory),
+        Key("of all ranks", by="halobench", absent=f"null {_NOTHING}", keys=keys.RecordedMemory),
     ] = None
     timer: Annotated[
         dict[str, Any] | None,
@@ -158,7 +158,7 @@ class Record:
             "this machine's cluster file, for what phases should take",
             by="runner",
             absent="null where there is none; not there where simulated",
-            keys=keys.Model,
+            keys=keys.ModelUsed,
         ),
     ] = None
     machine: Annotated[
@@ -272,7 +272,7 @@ def read(path: Path) -> list[Record]:
     if not path.exists():
         return []
     lines = path.read_bytes().split(b"\n")
-    found = []
+    records = []
     for number, line in enumerate(lines, start=1):
         raw = _parsed(line)
         if raw is None and number == len(lines) and line:
@@ -281,10 +281,10 @@ def read(path: Path) -> list[Record]:
             _warn(f"{path}:{number}: not a JSON object, left out")
         elif raw is not None:
             try:
-                found.append(Record.of(raw))
+                records.append(Record.of(raw))
             except ValueError as error:
                 _warn(f"{path}:{number}: left out: {error}")
-    return found
+    return records
 
 
 @cache

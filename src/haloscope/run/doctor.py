@@ -21,6 +21,7 @@ from typing import Literal
 from haloscope.host import machine
 from haloscope.host.cpulist import parse_cpu_list
 from haloscope.paths import cache_path
+from haloscope.quantities import count
 from haloscope.toolchains import pypi, simgrid
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.launch import launch_command
@@ -88,7 +89,7 @@ def check_cores(patient: Patient) -> CheckResult:
         len(machine.physical_cores(patient.root)),
         len(machine.online_cpus(patient.root)),
     )
-    what = f"{_count(usable, 'core')} for ranks and threads, of {_count(there, 'processor')}"
+    what = f"{count(usable, 'core')} for ranks and threads, of {count(there, 'processor')}"
     if usable == 1:
         mend = "more than one rank needs --oversubscribe here, and measures the scheduler"
         return CheckResult("cores", "warn", what, mend)
@@ -153,7 +154,7 @@ def check_load(patient: Patient) -> CheckResult:
     if busy is None:
         return CheckResult("load", "note", "not visible")
     cores = len(machine.physical_cores(patient.root))
-    what = f"others keep {busy:.2f} of {_count(cores, 'core')} busy"
+    what = f"others keep {busy:.2f} of {count(cores, 'core')} busy"
     if busy > 0.25 * cores:
         return CheckResult(
             "load", "warn", what, "wait, or stop what else is running (top shows it)"
@@ -392,10 +393,6 @@ def _complaint(command: list[str], extra: dict[str, str]) -> str | None:
 
 def _limit(limit: int) -> str:
     return "unlimited" if limit == resource.RLIM_INFINITY else f"{limit / (1 << 20):g} MiB"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
 def _read(path: Path) -> str | None:

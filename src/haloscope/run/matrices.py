@@ -37,7 +37,7 @@ def folder() -> Path:
 
 
 def is_matrix_market(value: Value) -> bool:
-    """Does a parameter's value name a Matrix Market file?"""
+    """Whether a parameter's value names a Matrix Market file."""
     return isinstance(value, str) and value.lower().endswith(ENDINGS)
 
 
@@ -144,7 +144,7 @@ def write(path: Path, matrix: csr_matrix, begins: Numbers | None) -> None:
 
 
 def _complete(path: Path) -> bool:
-    """Is a file that write() made there, as long as its header says?"""
+    """Whether a file that write() made is there, as long as its header says."""
     import numpy as np
 
     if not path.exists():

@@ -13,7 +13,7 @@ from haloscope.study.capacity import PlaceFacts, Site
 from haloscope.study.case import Case
 
 Wanted = Mapping[str, Sequence[str] | None]
-"""Names of MPI libraries by the place in a study that asks for them; None is the usual one."""
+"""Names of MPI libraries by what asks for them, as a user knows it; None is the usual one."""
 Seen = Mapping[tuple[str, str | None], str | None]
 """For MPI library and transport, what it said that it uses."""
 

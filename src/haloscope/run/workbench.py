@@ -43,32 +43,34 @@ class Workbench:
 def workbench(wanted: Mapping[str, Sequence[str] | None], tell: Teller) -> Workbench:
     """Build halobench with every toolchain that is wanted somewhere; None is the usual one.
 
-    wanted: names by the place that asks for them, as a user would look for it. What PyPI has is
+    wanted: names by what asks for them, as a user would look for it. What PyPI has is
     installed, and so is the usual one if there is no MPI at all. UserError if there is nothing
     even to plan with.
     """
     unnamed = [library.ensure(None, say=tell.say)] if None in wanted.values() else []
-    found = {one.name: one for one in unnamed}
+    toolchains = {toolchain.name: toolchain for toolchain in unnamed}
     problems = unknown_toolchains(wanted)
     missing: dict[str, str] = {}
     for name in (name for names in wanted.values() for name in names or ()):
-        if name in library.names() and name not in found and name not in missing:
+        if name in library.names() and name not in toolchains and name not in missing:
             try:
-                found[name] = library.ensure(name, say=tell.say)
+                toolchains[name] = library.ensure(name, say=tell.say)
             except UserError as error:
                 missing[name] = error.problems[0].what
-    if not found:  # any will do to plan with, so that all other problems are found too
-        found = {one.name: one for one in library.available()[:1]}
-    if not found:
+    if not toolchains:  # any will do to plan with, so that all other problems are found too
+        toolchains = {each.name: each for each in library.available()[:1]}
+    if not toolchains:
         absent = [Problem(name, why, "add another") for name, why in missing.items()]
         raise UserError([*problems, *absent])
     source = build.source_hash()
     built = {}
-    for name, one in found.items():
+    for name, toolchain in toolchains.items():
         with tell.steps() as steps:
-            program = build.build(one, say=tell.say, progress=steps)
-        built[name] = Built(one, program, source)
-    return Workbench(built, tuple(one.name for one in unnamed), tuple(problems), missing)
+            program = build.build(toolchain, say=tell.say, progress=steps)
+        built[name] = Built(toolchain, program, source)
+    return Workbench(
+        built, tuple(toolchain.name for toolchain in unnamed), tuple(problems), missing
+    )
 
 
 def unknown_toolchains(wanted: Mapping[str, Sequence[str] | None]) -> list[Problem]:

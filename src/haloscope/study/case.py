@@ -22,8 +22,8 @@ class Layout:
     """Where one case's ranks and threads are asked to go.
 
     placement: how two ranks lie to each other, one of machine.PLACEMENTS; None says nothing of it.
-    mapping: which ranks share a node: "block" fills nodes one after the other, "round_robin" deals
-    ranks out in turn, "random" shuffles the places of block; mapping_seed: of a random one.
+    mapping: which ranks share a node. block fills nodes one after the other, round_robin deals
+        ranks out to nodes in turn, random shuffles what block gives, by mapping_seed.
     pattern: where a number of tasks is given, how they lie on the nodes, one of PATTERNS.
     """
 
@@ -80,8 +80,8 @@ class Case:
     memory_bytes: predicted, summed over ranks. oversubscribed: more threads than cores there.
     transport: as a toolchain names it; None leaves it to the library.
     files: the folder with the files that its parameters name, where they name some.
-    execute: is its answer to be computed and verified where it is simulated, too? No setting: it
-        takes the same time.
+    execute: whether its answer is to be computed and verified where it is simulated, too. No
+        setting: it takes the same time.
     absent: why it can't run here, if it can't: it is then a record with that reason, no launch.
     stopped: where a precision was asked for, why there are no more launches: "narrow" intervals,
         or the cap on their "count" or "time".

@@ -16,11 +16,20 @@ def layouts(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> list[Layout]:
     ValueError where axes contradict each other or don't divide.
     """
     return [
-        Layout(n, ppn, threads, places, bind, None, mapping, seed, pattern)
-        for (n, ppn, threads, pattern), places, bind in product(
+        Layout(
+            nodes=number,
+            ppn=ppn,
+            threads=threads,
+            places=places,
+            bind=bind,
+            mapping=mapping,
+            mapping_seed=seed,
+            pattern=pattern,
+        )
+        for (number, ppn, threads, pattern), places, bind in product(
             list(_shapes(axes, nodes, cores)), axes.places, axes.bind
         )
-        for mapping, seed in mappings(axes, n)
+        for mapping, seed in mappings(axes, number)
     ]
 
 

@@ -25,7 +25,7 @@ class Room:
 
     bytes: free on each of so many nodes. of: what it is, "memory a node". instead: what helps too,
     besides a smaller case. owner: a simulated node, which has that much whatever is free here.
-    here: is it this machine's, for what a simulation fills?
+    here: whether it is this machine's, for what a simulation fills.
     """
 
     bytes: int

@@ -308,7 +308,7 @@ class _RunExpansion:
         return f"what {variant} reaches is not known here: {self.run.kernel}'s rate is of {only}"
 
     def _fits(self, case: Case) -> bool:
-        """Is there room for its arrays: on its nodes and, where a simulation fills them, here?"""
+        """Whether its arrays fit: on its nodes and, where a simulation fills them, here."""
         full = next((r for r in self.site.rooms(case) if r.total_bytes < case.memory_bytes), None)
         if full is None:
             return True

@@ -56,7 +56,7 @@ class Running:
         )
 
     def fileno(self) -> int:
-        """Can be read from when the command has ended."""
+        """What can be read from when the command has ended."""
         assert self._supervisor.stdout
         return self._supervisor.stdout.fileno()
 

@@ -78,7 +78,7 @@ class SimgridRunner:
                 running.end()
 
     def _has_room(self, case: Case, going: Collection[_Simulation]) -> bool:
-        """Do its arrays fit beside those that are there?"""
+        """Whether its arrays fit beside those that are there."""
         taken = sum(_arrays_bytes(one.case) for one in going)
         return not taken or taken + _arrays_bytes(case) <= self.memory_bytes
 
