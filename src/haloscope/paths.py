@@ -1,4 +1,4 @@
-"""Where haloscope's data files lie (a checkout, or the installed wheel), and its cache."""
+"""Where haloscope's data files lie and its cache, and how a file comes to lie there whole."""
 
 from __future__ import annotations
 
@@ -21,3 +21,23 @@ def cache_path() -> Path:
     """Where toolchains and builds are kept: HALOSCOPE_CACHE, or the user's cache folder."""
     given = os.environ.get("HALOSCOPE_CACHE")
     return Path(given).absolute() if given else platformdirs.user_cache_path("haloscope")
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file whole or not at all: beside it, to the disk, and then under its name.
+
+    A link of that name is replaced, and what it leads to stays as it is. OSError, which names the
+    file, where it can't be written; what was there before stays.
+    """
+    draft = path.with_name(f"{path.name}.{os.getpid()}.new")
+    try:
+        draft.unlink(missing_ok=True)
+        with draft.open("xb") as file:
+            file.write(content if isinstance(content, bytes) else content.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        draft.unlink(missing_ok=True)

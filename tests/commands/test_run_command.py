@@ -15,6 +15,8 @@ from fakes import MACHINE, STUDY, Laboratory
 from haloscope import cli
 from haloscope.host import machine
 from haloscope.records.record import append, latest, read
+from haloscope.run import probing
+from haloscope.run.probing import Probe
 
 Write = Callable[[str], Path]
 Run = Callable[..., int]
@@ -201,7 +203,6 @@ def test_without_simgrid_nothing_is_built(
         (["--keep", "x"], "--keep: there is nothing to keep"),
         (["--resume", "x", "--on", "tara"], "--on: with --resume, the folder's plan has that"),
         (["--resume", "x", "--execute"], "--execute: with --resume, the folder's plan has that"),
-        (["--resume", "x", "--keep", "y"], "--keep: with --resume, the folder's plan has that"),
         (["--on", "tara", "--toolchain", "x"], "--toolchain: can't be simulated"),
         (["--on", "tara", "--oversubscribe"], "--oversubscribe: can't be simulated"),
         (["--resume", "x"], "--resume x: no plan.json is in it"),
@@ -339,6 +340,51 @@ def test_resuming_refuses_another_program_or_machine(
     ]
 
 
+def test_a_library_that_fails_by_itself_leaves_nothing(
+    haloscope: Run, study_file: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from haloscope.errors import UserError
+
+    monkeypatch.setattr(probing, "probe", lambda *_: Probe(None, "no component 'nope'"))
+    with pytest.raises(UserError, match="no component 'nope'"):
+        haloscope("run", study_file(STUDY), "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("transport", ["shm", "default"])
+def test_resuming_where_messages_no_longer_arrive_changes_nothing(
+    haloscope: Run,
+    study_file: Write,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    transport: str,
+) -> None:
+    from haloscope.errors import UserError
+
+    folder = tmp_path / "out"
+    haloscope("run", study_file(f'{STUDY}transports = "{transport}"\n'), "--out", folder)
+    lines = (folder / "records.jsonl").read_text().splitlines(keepends=True)
+    (folder / "records.jsonl").write_text("".join(lines[:3]))
+    before = (folder / "plan.json").read_text()
+    fails = {"shm": "shm", "default": None}[transport]
+    monkeypatch.setattr(
+        probing, "probe", lambda _, asked: Probe(None, "no device" if asked == fails else None)
+    )
+    with pytest.raises(UserError, match="no device"):
+        haloscope("run", "--resume", folder)
+    assert (folder / "plan.json").read_text() == before
+    assert len(records(folder)) == 3
+
+
+def test_resuming_never_takes_launches_back(haloscope: Run, cut: Path) -> None:
+    from haloscope.errors import UserError
+
+    before = (cut / "plan.json").read_text()
+    with pytest.raises(UserError, match="2 launches of a case, more than --launches 1"):
+        haloscope("run", "--resume", cut, "--launches", 1)
+    assert (cut / "plan.json").read_text() == before
+
+
 def test_an_interrupt_keeps_what_is_done_and_says_how_to_go_on(
     haloscope: Run,
     study_file: Write,
@@ -360,6 +406,23 @@ def test_an_interrupt_keeps_what_is_done_and_says_how_to_go_on(
         haloscope("run", study_file(STUDY), "--out", folder)
     assert len(records(folder)) == 3
     assert f"To go on: haloscope run --resume {folder}" in capsys.readouterr().err
+    assert haloscope("run", "--resume", folder) == 0
+    assert sorted(records(folder)) == ALL
+
+
+def test_a_full_disk_stops_the_run_and_says_how_to_go_on(
+    haloscope: Run, study_file: Write, small_disk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, filler = small_disk / "out", small_disk / "filler"
+    filler.write_bytes(bytes(48 << 10))  # room for the plan and a few records
+    path = study_file(STUDY)
+    with pytest.raises(OSError, match=f"No space left on device: '{folder}/records.jsonl'"):
+        haloscope("run", path, "--out", folder)
+
+    assert 0 < len(records(folder)) < len(ALL)
+    assert (folder / "records.jsonl").read_bytes().endswith(b"}\n")
+    assert f"To go on: haloscope run --resume {folder}" in capsys.readouterr().err
+    filler.unlink()
     assert haloscope("run", "--resume", folder) == 0
     assert sorted(records(folder)) == ALL
 

@@ -101,9 +101,25 @@ def test_resuming_keeps_what_was_asked_for(
     kept.rename(tmp_path / "moved")
     (out / "records.jsonl").write_text("")
     (tmp_path / "cache" / "simulated").rename(tmp_path / "gone")
-    assert haloscope("run", "--resume", out) == 0
+    with pytest.raises(UserError, match=f"keeps files outside it, in {kept}"):
+        haloscope("run", "--resume", out)
+    assert not kept.exists()
+    assert haloscope("run", "--resume", out, "--keep", kept) == 0
     assert verified(out) == {8: True, 16: True}
     assert len(list(kept.iterdir())) == 2
+
+
+def test_resuming_keeps_files_inside_the_folder_without_a_word(
+    haloscope: Run, study_file: Write, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    haloscope("run", study_file(STUDY), "--on", "stampede2", "--out", out, "--keep", out / "kept")
+    (out / "kept").rename(tmp_path / "moved")
+    (out / "records.jsonl").write_text("")
+
+    assert haloscope("run", "--resume", out) == 0
+
+    assert len(list((out / "kept").iterdir())) == 2
 
 
 def test_a_study_with_the_key_runs_on_this_machine_too(

@@ -141,7 +141,8 @@ def test_published_figures_stand_beside_the_same_variant_alone() -> None:
     ]
     context = Context(shelf=papers.list_papers())
     assert not [one for one in findings(cases(raws), context) if "published:" in one.text]
-    assert [one for one in findings(cases([poisson(2048)]), context) if "published:" in one.text]
+    measured = [poisson(2048, variant="textbook")]
+    assert [one for one in findings(cases(measured), context) if "published:" in one.text]
     assert years.rows[-1][1].value == cases(raws[:1])[0].times_s[0]
 
 

@@ -10,7 +10,7 @@ import fake_halobench
 
 from haloscope.errors import Problem
 from haloscope.records.maker import CampaignFacts
-from haloscope.run.here import Probe
+from haloscope.run.probing import Probe
 from haloscope.run.runners.local import Built
 from haloscope.study.case import Value, text
 from haloscope.study.plan import Forecast

@@ -15,7 +15,7 @@ from haloscope.cli import parse
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
 from haloscope.report import writing
-from haloscope.run import halobench, here, simulated, workbench
+from haloscope.run import halobench, probing, simulated, workbench
 from haloscope.run.runners import local
 from haloscope.toolchains import build, library
 from haloscope.toolchains.job import Job
@@ -45,7 +45,7 @@ def laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Laboratory:
     monkeypatch.setattr(library, "names", always(["fake", "gone"]))
     monkeypatch.setattr(library, "ensure", ensure)
     monkeypatch.setattr(library, "available", always([FAKE]))
-    monkeypatch.setattr(here, "probe", lab.probe)
+    monkeypatch.setattr(probing, "probe", lab.probe)
     monkeypatch.setattr("haloscope.toolchains.libfabric.providers", always(("tcp", "verbs")))
     monkeypatch.setattr(workbench, "Halobench", lambda binary: FakeProgram())
     monkeypatch.setattr(build, "build", lab.build)

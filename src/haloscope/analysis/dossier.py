@@ -12,6 +12,7 @@ from haloscope.analysis.cases import MeasuredCase, Planned, group
 from haloscope.errors import Problem, UserError
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import Paper
+from haloscope.records.enclosure import require_enclosed
 from haloscope.records.folder import ResultFolder
 from haloscope.records.record import Record, latest, read
 from haloscope.study.file import read as read_study
@@ -62,6 +63,7 @@ def open_folder(directory: Path) -> Dossier:
     folder = ResultFolder(directory)
     if not directory.is_dir():
         raise UserError(Problem(str(directory), "there is no such folder", _MEND))
+    require_enclosed(directory)
     if not folder.records.exists() and folder.plan.exists():
         mend = f"go on with it: haloscope run --resume {directory}"
         raise UserError(Problem(str(directory), "nothing was measured yet", mend))

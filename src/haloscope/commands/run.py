@@ -78,7 +78,7 @@ def execute(arguments: argparse.Namespace) -> int:
     campaign = campaign.probed()
     try:
         measure(campaign, tell)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, OSError):  # OSError: what could not be written, as on a full disk
         tell.say(f"\nTo go on: haloscope run --resume {campaign.folder.path}")
         raise
     return conclude(campaign, Console(highlight=False), write=not arguments.no_report)
@@ -90,7 +90,8 @@ def _campaign(arguments: argparse.Namespace, tell: Teller) -> Campaign:
         raise UserError(problems)
 
     if arguments.resume:
-        return resume(Path(arguments.resume), arguments.study, arguments.launches, tell)
+        keep = Path(arguments.keep) if arguments.keep else None
+        return resume(Path(arguments.resume), arguments.study, arguments.launches, tell, keep)
     request = Request(
         study=arguments.study,
         out=Path(arguments.out) if arguments.out else None,
@@ -114,7 +115,7 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         return
     on = None if arguments.on == "local" else arguments.on
     given = {**vars(arguments), "execute": arguments.arithmetic, "on": on}
-    for option in ("out", "toolchain", "seed", "oversubscribe", "execute", "on", "keep"):
+    for option in ("out", "toolchain", "seed", "oversubscribe", "execute", "on"):
         if given[option] not in (None, False):
             what = "with --resume, the folder's plan has that already"
             yield Problem(f"--{option}", what, "leave it out, or start a new folder")

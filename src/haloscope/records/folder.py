@@ -14,6 +14,8 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from haloscope.errors import Problem, UserError, dotted
+from haloscope.paths import write_whole
+from haloscope.records.enclosure import leads_outside, require_enclosed
 from haloscope.records.record import latest, read
 from haloscope.stats.stopping_rule import Rule
 from haloscope.study.case import Case, Launch
@@ -102,6 +104,7 @@ class ResultFolder:
     def alone(self) -> Iterator[None]:
         """While records are written. UserError where another process writes some here."""
         self.path.mkdir(parents=True, exist_ok=True)
+        require_enclosed(self.path, measuring=True)
         lock = FileLock(self.path / ".lock")
         try:
             lock.acquire(timeout=0)
@@ -116,6 +119,8 @@ class ResultFolder:
     def problems(self) -> list[Problem]:
         """What stands in the way of starting a new folder here."""
         where = f"--out {self.path}"
+        if problems := leads_outside(self.path):
+            return problems
         if self.records.exists() or self.plan.exists():
             mend = f"go on with it: --resume {self.path}; or give another --out"
             return [Problem(where, "there are results in it already", mend)]
@@ -129,20 +134,16 @@ class ResultFolder:
     def create(self, source: str, plan: SavedPlan) -> None:
         """Start a new folder."""
         self.path.mkdir(parents=True, exist_ok=True)
-        self.study.write_text(source, encoding="utf-8")
+        write_whole(self.study, source)
         self.save(plan)
 
     def save(self, plan: SavedPlan) -> None:
         """Write plan.json, whole or not at all."""
-        draft = self.plan.with_suffix(".json.new")
-        with draft.open("w", encoding="utf-8") as file:
-            json.dump(plan.as_dict(), file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(self.plan)
+        write_whole(self.plan, json.dumps(plan.as_dict(), indent=1))
 
     def load(self) -> SavedPlan:
         """The plan of a folder that was started before. UserError if it is none."""
+        require_enclosed(self.path)
         try:
             return SavedPlan.from_dict(json.loads(self.plan.read_text(encoding="utf-8")))
         except (FileNotFoundError, NotADirectoryError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -168,12 +169,17 @@ def _first(asked: Sequence[str], shown: Sequence[str]) -> int:
 
 
 def _numbered(items: list[_Item]) -> list[_Item]:
-    """Ids that are unique: several of one name are numbered from 1."""
+    """Ids that are unique: several of one name are numbered from 1.
+
+    Files are called by them, and some hold words of records: nothing is left of these but letters,
+    digits, and . - _.
+    """
     total = Counter(item.id for item in items)
     seen: Counter[str] = Counter()
     made = []
     for item in items:
         seen[item.id] += 1
         one_of_many = total[item.id] > 1
-        made.append(replace(item, id=f"{item.id}-{seen[item.id]}") if one_of_many else item)
+        unique = f"{item.id}-{seen[item.id]}" if one_of_many else item.id
+        made.append(replace(item, id=re.sub(r"[^\w.-]", "_", unique)))
     return made

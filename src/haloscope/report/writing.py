@@ -13,6 +13,8 @@ from pathlib import Path
 from rich.console import RenderableType
 
 from haloscope.analysis.dossier import open_folder
+from haloscope.paths import write_whole
+from haloscope.records.enclosure import require_enclosed
 from haloscope.report.document import Document, compose
 from haloscope.report.draw import csv_files, html, latex, markdown, terminal
 from haloscope.report.draw.figures import Drawing, draw
@@ -38,6 +40,7 @@ def write(document: Document, directory: Path, formats: Sequence[str] = tuple(FO
 
     Figures are written to figures/ as SVG and PDF whatever the formats.
     """
+    require_enclosed(directory)
     drawings = {figure.id: draw(figure) for figure in document.figures}
     _write_figures(drawings, directory / "figures")
     first, *_ = [FORMATS[name](document, drawings, directory) for name in formats]
@@ -59,5 +62,5 @@ def _write_figures(drawings: Drawings, folder: Path) -> None:
     for old in (*folder.glob("*.svg"), *folder.glob("*.pdf")):
         old.unlink()
     for drawing in (one for several in drawings.values() for one in several):
-        (folder / f"{drawing.name}.svg").write_text(drawing.svg, encoding="utf-8")
-        (folder / f"{drawing.name}.pdf").write_bytes(drawing.pdf)
+        write_whole(folder / f"{drawing.name}.svg", drawing.svg)
+        write_whole(folder / f"{drawing.name}.pdf", drawing.pdf)

@@ -10,9 +10,10 @@ from typing import Any
 
 from haloscope.errors import Problem, UserError, dotted, nearest, no_such
 from haloscope.quantities import count
+from haloscope.records.enclosure import enclosed
 from haloscope.records.folder import ResultFolder, SavedPlan, changes
 from haloscope.records.record import append, read
-from haloscope.run import halobench, places, workbench
+from haloscope.run import halobench, places, received, workbench
 from haloscope.run.doctor import Patient, check_load
 from haloscope.run.here import LOCAL
 from haloscope.run.place import Place, Wanted
@@ -68,7 +69,8 @@ class Campaign:
     def earlier_walls(self) -> dict[str, list[float]]:
         """Seconds that launches took on this machine before, by case; in folders beside too."""
         walls: dict[str, list[float]] = {}
-        for file in sorted(self.folder.path.parent.glob("*/records.jsonl")):
+        beside = self.folder.path.parent.glob("*/records.jsonl")
+        for file in sorted(enclosed(beside)):
             for record in read(file):
                 here = (record.machine or {}).get("host") == self.plan.machine["host"]
                 if here and record.outcome == "ok" and record.wall_s is not None:
@@ -78,9 +80,21 @@ class Campaign:
     def probed(self) -> Campaign:
         """With what two ranks found out of each MPI library and transport, one launch of each.
 
-        Cases whose transport does not work here become absent, with the reason.
+        Cases whose transport can't be had here become absent, with the reason; not those of a
+        folder that goes on, where it worked when the folder was begun: UserError.
         """
         cases, seen = self.place.probed(self.plan.cases, self.bench)
+        lost = {
+            (after.toolchain, after.transport): after.absent
+            for before, after in zip(self.plan.cases, cases, strict=True)
+            if after.absent and not before.absent and self.source is None
+        }
+        mend = "nothing was changed; mend it (haloscope doctor), then resume again"
+        if problems := [
+            Problem(f"{name} by {transport}", f"worked before, and now: {why}", mend)
+            for (name, transport), why in lost.items()
+        ]:
+            raise UserError(problems)
         return replace(self, plan=replace(self.plan, cases=cases), seen=seen)
 
     def run(
@@ -206,16 +220,24 @@ def _default_folder(name: str) -> Path:
     return Path("results") / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
 
 
-def resume(directory: Path, study: str | None, launches: int | None, tell: Teller) -> Campaign:
+def resume(
+    directory: Path,
+    study: str | None,
+    launches: int | None,
+    tell: Teller,
+    keep: Path | None = None,
+) -> Campaign:
     """A campaign that was started before. UserError if old records and new ones would not mix.
 
-    study: must be that of the folder, if it is named at all.
+    study: must be that of the folder, if it is named at all. keep: where simulated cases' files are
+    kept from now on; None is where the plan says, if that is inside the folder.
     """
     _check_launches(launches)
     folder = ResultFolder(directory)
     plan = folder.load()
-    place = places.place(plan.on, Path(plan.keep) if plan.keep else None)
+    place = places.place(plan.on, received.kept(plan, directory, keep))
     bench = place.workbench({f"--resume {directory}": list(plan.sources)}, tell)
+    received.require_plain(plan, directory, bench.program)
     differences = []
     if study:
         saved = folder.study.read_text(encoding="utf-8")
@@ -229,6 +251,12 @@ def resume(directory: Path, study: str | None, launches: int | None, tell: Telle
             differences.append(f"another machine: {key} {plan.machine[key]} -> {value}")
     if launches is not None and plan.rule is not None:
         differences.append("its study asks for a precision, not for a number of launches")
+    elif launches is not None and launches < (most := max(c.launches for c in plan.cases)):
+        differences.append(
+            f"its plan has {most} launches of a case, more than --launches {launches}"
+        )
+    if keep is not None and not place.facts.simulated:
+        differences.append("it is measured, so that --keep has nothing to keep")
     mend = "start a new folder: haloscope run STUDY --out DIR"
     problems = [Problem(f"--resume {directory}", what, mend) for what in differences]
     if problems or bench.problems:

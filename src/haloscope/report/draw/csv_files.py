@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from haloscope.errors import Problem, UserError
+from haloscope.paths import write_whole
 from haloscope.report.document import Document
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.tables import Cell, Table
@@ -19,18 +21,23 @@ def write(document: Document, _: Mapping[str, Sequence[Drawing]], directory: Pat
     for old in folder.glob("*.csv"):
         old.unlink()
     for table in document.tables:
-        write_table(table, folder / f"{table.id}.csv")
+        write_whole(folder / f"{table.id}.csv", _written(table))
     return folder
 
 
 def write_table(table: Table, path: Path) -> None:
-    """Write one table. UserError where the file can't be written."""
+    """Write one table, to what a user names. UserError where the file can't be written."""
     try:
-        with path.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows(lines(table))
+        path.write_text(_written(table), encoding="utf-8", newline="")
     except OSError as error:
         mend = "name a file in a folder that is there and can be written to"
         raise UserError(Problem(str(path), error.strerror or str(error), mend)) from error
+
+
+def _written(table: Table) -> str:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows(lines(table))
+    return text.getvalue()
 
 
 def lines(table: Table) -> Iterator[list[str]]:

@@ -77,7 +77,10 @@ class Drawing:
 
 def draw(figure: Figure) -> list[Drawing]:
     """All panels of a figure."""
-    return [_drawing(f"{figure.id}-{panel.id}", panel) for panel in figure.panels]
+    return [
+        _drawing(re.sub(r"[^\w.-]", "_", f"{figure.id}-{panel.id}"), panel)
+        for panel in figure.panels
+    ]
 
 
 def _drawing(name: str, panel: Panel) -> Drawing:

@@ -9,6 +9,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from haloscope.paths import write_whole
 from haloscope.report.document import Document
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.draw.palette import dark_style
@@ -50,7 +51,7 @@ def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directo
         head=head,
         dark_figures=Markup(dark_style()),
     )
-    path.write_text(text, encoding="utf-8")
+    write_whole(path, text)
     return path
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from haloscope.paths import write_whole
 from haloscope.report.document import Document
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.tables import Cell, Column, Table
@@ -67,7 +68,7 @@ def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directo
     template = environment.get_template("template.tex")
     text = template.render(document=document, drawings=drawings, tabulars=tabulars)
     path = directory / "report.tex"
-    path.write_text(text, encoding="utf-8")
+    write_whole(path, text)
     return path
 
 

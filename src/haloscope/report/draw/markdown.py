@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from haloscope.paths import write_whole
 from haloscope.report.document import Document, Section
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.method import Facts
@@ -14,7 +15,7 @@ from haloscope.report.tables import Cell, Table
 def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directory: Path) -> Path:
     """Write report.md; its path."""
     path = directory / "report.md"
-    path.write_text("\n".join(_lines(document, drawings)) + "\n", encoding="utf-8")
+    write_whole(path, "\n".join(_lines(document, drawings)) + "\n")
     return path
 
 

@@ -27,6 +27,7 @@ from typing import Any
 
 from haloscope.clusters import simgrid_files
 from haloscope.clusters.schema import Cluster
+from haloscope.paths import write_whole
 from haloscope.quantities import count, size
 from haloscope.records import maker
 from haloscope.records.maker import CampaignFacts
@@ -187,9 +188,7 @@ class _Simulation:
 
     def _keep(self, measured: Mapping[str, Any], wall_s: float) -> None:
         self.runner.cache.mkdir(parents=True, exist_ok=True)
-        part = self._cached.with_suffix(f".{os.getpid()}")
-        part.write_text(json.dumps({"measured": measured, "wall_s": wall_s}), encoding="utf-8")
-        part.replace(self._cached)
+        write_whole(self._cached, json.dumps({"measured": measured, "wall_s": wall_s}))
 
     def _good(self, measured: Mapping[str, Any], wall_s: float, *, cached: bool) -> dict[str, Any]:
         """A good record. Its parameters are those asked for: fewer iterations were simulated."""

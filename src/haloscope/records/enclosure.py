@@ -1,0 +1,59 @@
+"""Keeps a result folder to itself: a received one may hold links to the files of its reader."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from haloscope.errors import Problem, UserError
+
+FILES = ("study.toml", "plan.json", "plan.json.new", "records.jsonl", ".lock")
+"""What is read of a result folder, and written in place."""
+REPORTS = ("report.html", "report.md", "report.tex")
+FOLDERS = ("figures", "tables")
+
+
+def leads_outside(folder: Path, *, measuring: bool = False) -> list[Problem]:
+    """What of a result folder is no file or folder of its own: links, pipes, devices.
+
+    measuring: files are written in place, so that none may have a second name (a hard link).
+    """
+    return [
+        Problem(str(folder / name), what, "take it out of the folder, or put a copy in its place")
+        for name in (*FILES, *REPORTS, *FOLDERS)
+        if (what := _foreign(folder / name) or (_shared(folder / name) if measuring else None))
+    ]
+
+
+def require_enclosed(folder: Path, *, measuring: bool = False) -> None:
+    """UserError, with all that leads outside, before anything there is read or written."""
+    if problems := leads_outside(folder, measuring=measuring):
+        raise UserError(problems)
+
+
+def enclosed(paths: Iterable[Path]) -> Iterator[Path]:
+    """Those files that are no links, and nothing but files."""
+    return (path for path in paths if _foreign(path) is None)
+
+
+def _foreign(path: Path) -> str | None:
+    """What is wrong with what has the name of a result folder's part; None for nothing."""
+    try:
+        status = path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if stat.S_ISLNK(status.st_mode):
+        return "is a link, and haloscope follows none inside a result folder"
+    if path.name in FOLDERS:
+        return None if stat.S_ISDIR(status.st_mode) else "is no folder"
+    if not stat.S_ISREG(status.st_mode):
+        return "is no ordinary file"
+    return None
+
+
+def _shared(path: Path) -> str | None:
+    """What is wrong with a file that has a second name; None for any other, and for no file."""
+    if path.name in FILES and path.exists() and path.stat().st_nlink > 1:
+        return "has a second name elsewhere (a hard link), where it would be written to as well"
+    return None

@@ -1,0 +1,72 @@
+"""What a plan may name: checked before its cases run, because somebody else may have written it.
+
+A plan that haloscope wrote names nothing but what a study can: kernels and parameters that there
+are, and as files those that haloscope made in its own cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from haloscope.errors import Problem, UserError, nearest, no_such
+from haloscope.records.folder import SavedPlan
+from haloscope.run import matrices
+from haloscope.study.case import Case
+from haloscope.study.plan import Program
+
+_ANEW = "start a new folder: haloscope run STUDY --out DIR"
+_COUNTS = ("nodes", "ppn", "threads")
+
+
+def require_plain(plan: SavedPlan, folder: Path, program: Program) -> None:
+    """UserError with all that a plan names and none of haloscope's own would."""
+    where = f"{folder / 'plan.json'}: case"
+    problems = [
+        problem
+        for case in plan.cases
+        for problem in _problems(f"{where} {case.id}", case, plan, program)
+    ]
+    if problems:
+        raise UserError(problems)
+
+
+def kept(plan: SavedPlan, folder: Path, asked: Path | None) -> Path | None:
+    """Where the simulated cases' files are to be kept: as asked for, or inside the folder.
+
+    UserError where the plan alone names another place: whoever made it must not choose where
+    files are written.
+    """
+    if asked is not None or plan.keep is None:
+        return asked
+    keep = Path(plan.keep)
+    if keep.resolve().is_relative_to(folder.resolve()):
+        return keep
+    what = f"its plan keeps files outside it, in {plan.keep}"
+    mend = "say so again, --keep DIR, if they are to be written there"
+    raise UserError(Problem(f"--resume {folder}", what, mend))
+
+
+def _problems(where: str, case: Case, plan: SavedPlan, program: Program) -> Iterator[Problem]:
+    if case.kernel not in program.kernels():
+        yield no_such(where, "kernel", case.kernel, program.kernels())
+        return
+    known = program.parameters(case.kernel)
+    for key, value in case.given.items():
+        if key not in known:
+            yield Problem(where, f"{case.kernel} has no parameter '{key}'", nearest(key, known))
+        elif not isinstance(value, str | int | float):
+            yield Problem(where, f"{key} is neither a number nor a text", _ANEW)
+        elif "/" in str(value):
+            what = f"{key} = {value!r} is no file that haloscope made in its own cache"
+            yield Problem(where, what, _ANEW)
+    if case.files is not None and Path(case.files) != matrices.folder():
+        yield Problem(where, f"its files are in {case.files}, not in {matrices.folder()}", _ANEW)
+    if not all(_is_count(getattr(case.layout, name)) for name in _COUNTS):
+        yield Problem(where, f"{', '.join(_COUNTS)} must be whole numbers from 1", _ANEW)
+    if case.toolchain not in plan.sources and case.absent is None:
+        yield no_such(where, "MPI library of this plan", case.toolchain, [*plan.sources])
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1

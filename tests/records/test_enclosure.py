@@ -1,0 +1,109 @@
+"""A result folder keeps to itself: links and special files in it are refused, not followed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from recorded import quick, write_folder
+
+from haloscope.cli import main
+from haloscope.errors import UserError
+from haloscope.paths import write_whole
+from haloscope.records.enclosure import FILES, FOLDERS, REPORTS, enclosed
+from haloscope.records.folder import ResultFolder
+
+NAMES = (*FILES, *REPORTS, *FOLDERS)
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """What somebody wants to keep, with names that a report writes and deletes."""
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    for name in (*NAMES, "thesis.svg", "thesis.pdf", "thesis.csv"):
+        (folder / name).write_text("precious\n")
+    return folder
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("command", ["report", "show"])
+def test_a_link_in_a_received_folder_is_refused(
+    tmp_path: Path, outside: Path, name: str, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, before = write_folder(tmp_path / "received", quick(1)), contents(outside)
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).symlink_to(outside if name in FOLDERS else outside / name)
+
+    assert main([command, str(folder)]) == 2
+
+    assert f"{folder / name}: is a link" in capsys.readouterr().err
+    assert contents(outside) == before
+
+
+@pytest.mark.parametrize("name", [*FILES, *REPORTS])
+def test_a_pipe_is_refused_and_never_waited_for(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_folder(tmp_path / "received", quick(1))
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)
+
+    assert main(["report", str(folder)]) == 2
+
+    assert "is no ordinary file" in capsys.readouterr().err
+
+
+def test_a_report_replaces_links_among_figures_and_tables(tmp_path: Path, outside: Path) -> None:
+    folder, before = write_folder(tmp_path / "received", quick(1)), contents(outside)
+    (folder / "tables").mkdir()
+    (folder / "figures").mkdir()
+    (folder / "tables" / "summary.csv").symlink_to(outside / "thesis.csv")
+    (folder / "figures" / "x.svg").symlink_to(outside / "thesis.svg")
+    (folder / "report.md").hardlink_to(outside / "report.md")
+
+    assert main(["report", str(folder)]) == 0
+
+    assert contents(outside) == before
+    assert not (folder / "tables" / "summary.csv").is_symlink()
+    assert "precious" not in (folder / "report.md").read_text()
+
+
+def test_nothing_is_measured_into_a_file_with_a_second_name(tmp_path: Path, outside: Path) -> None:
+    (tmp_path / "received").mkdir()
+    (tmp_path / "received" / "records.jsonl").hardlink_to(outside / "thesis.csv")
+
+    with (
+        pytest.raises(UserError, match="has a second name elsewhere"),
+        ResultFolder(tmp_path / "received").alone(),
+    ):
+        pass
+
+
+def test_links_and_pipes_beside_a_folder_are_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "real").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    os.mkfifo(tmp_path / "pipe")
+
+    assert list(enclosed(sorted(tmp_path.iterdir()))) == [tmp_path / "real"]
+
+
+def test_words_of_records_name_no_file_elsewhere(tmp_path: Path) -> None:
+    raws = [{**raw, "kernel": "../../../evil"} for raw in quick(1)]
+    folder = write_folder(tmp_path / "received", raws)
+
+    assert main(["report", str(folder)]) == 0
+
+    assert [path.name for path in tmp_path.iterdir()] == ["received"]
+
+
+def test_a_file_that_can_not_be_replaced_stays_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "file").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        write_whole(tmp_path / "file", "new")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -1,0 +1,78 @@
+"""Plans that somebody else may have written: what they name is checked before anything runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes import STUDY, Laboratory
+
+from haloscope.errors import UserError
+
+Run = Callable[..., int]
+Change = Callable[[dict[str, Any]], None]
+
+
+def of_a_case(**changes: Any) -> Change:
+    return lambda plan: plan["cases"][0].update(changes)
+
+
+def of_a_layout(**changes: Any) -> Change:
+    return lambda plan: plan["cases"][0]["layout"].update(changes)
+
+
+@pytest.fixture
+def received(haloscope: Run, study_file: Callable[[str], Path], tmp_path: Path) -> Path:
+    """A folder whose launches are all still to be done."""
+    haloscope("run", study_file(STUDY), "--out", tmp_path / "received")
+    (tmp_path / "received" / "records.jsonl").write_text("")
+    return tmp_path / "received"
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (of_a_case(kernel="../../evil"), "there is no kernel"),
+        (of_a_case(kernel="--out"), "there is no kernel"),
+        (of_a_case(given={"--out": "/tmp/evil"}), "has no parameter '--out'"),
+        (of_a_case(given={"n": "/etc/passwd"}), "is no file that haloscope made"),
+        (of_a_case(given={"n": "../../etc/passwd"}), "is no file that haloscope made"),
+        (of_a_case(given={"n": ["x"]}), "neither a number nor a text"),
+        (of_a_case(files="/etc"), "its files are in /etc, not in "),
+        (of_a_case(toolchain="/bin"), "there is no MPI library of this plan"),
+        (of_a_layout(ppn="2 --host evil"), "must be whole numbers from 1"),
+        (of_a_layout(threads=True), "must be whole numbers from 1"),
+        (of_a_layout(nodes=0), "must be whole numbers from 1"),
+    ],
+)
+def test_what_no_study_could_name_is_refused(
+    haloscope: Run, laboratory: Laboratory, received: Path, change: Change, told: str
+) -> None:
+    plan = json.loads((received / "plan.json").read_text())
+    change(plan)
+    (received / "plan.json").write_text(json.dumps(plan))
+    laboratory.launches.clear()
+
+    with pytest.raises(UserError, match=told):
+        haloscope("run", "--resume", received)
+
+    assert laboratory.launches == []
+    assert (received / "records.jsonl").read_text() == ""
+
+
+def test_what_is_kept_goes_nowhere_that_a_plan_alone_names(
+    haloscope: Run, received: Path, tmp_path: Path
+) -> None:
+    plan = json.loads((received / "plan.json").read_text())
+    (received / "inside").symlink_to(tmp_path)
+    for keep in (tmp_path / "elsewhere", received / ".." / "x", received / "inside" / "x"):
+        (received / "plan.json").write_text(json.dumps({**plan, "keep": str(keep)}))
+
+        with pytest.raises(UserError, match="its plan keeps files outside it"):
+            haloscope("run", "--resume", received)
+
+    with pytest.raises(UserError, match="--keep has nothing to keep"):
+        haloscope("run", "--resume", received, "--keep", tmp_path / "x")
