@@ -73,3 +73,12 @@ def test_what_a_cache_gives_is_not_the_memorys() -> None:
     assert memory_triads(cases([stream(points=in_cache)]), MACHINE) == {}
     assert memory_triads(cases([stream(points=both)]), MACHINE)[1].point.rate.value == 13e9
     assert memory_triads(cases([stream(points=in_cache)]), None)[1].point.rate.value == 200e9
+
+
+def test_working_sets_are_those_of_all_ranks_and_near_by_ratio() -> None:
+    """Three vectors of 128 x 128 points are 384 KiB."""
+    of_a_rank, of_all = 3 * 2**16, 3 * 2**17
+    half, more = 180 * 2**10, 614 * 2**10  # a ratio of 2.1, and of 1.6 though farther off
+
+    assert size_of(used(128, [triad(of_a_rank, 90e9), triad(of_all, 90e9)], ranks=2)) == of_a_rank
+    assert size_of(used(128, [triad(half, 90e9), triad(more, 90e9)])) == more
