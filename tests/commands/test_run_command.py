@@ -11,13 +11,17 @@ from typing import Any
 
 import pytest
 from fakes import MACHINE, STUDY, Laboratory
+from rich.console import Console
 
 from haloscope import cli
 from haloscope.host import machine
 from haloscope.records.record import append, latest, read
 from haloscope.run import probing
+from haloscope.run.campaign import Campaign, Request, measure, resume, start
 from haloscope.run.probing import Probe
+from haloscope.run.progress import Teller
 
+QUIET = Teller(Console(quiet=True))
 Write = Callable[[str], Path]
 Run = Callable[..., int]
 
@@ -227,6 +231,40 @@ def test_a_folder_with_results_is_not_written_over(
     haloscope("run", study_file(STUDY), "--out", folder)
     with pytest.raises(UserError, match="there are results in it already"):
         haloscope("run", study_file(STUDY), "--out", folder)
+
+
+def planned(path: Path, folder: Path) -> Campaign:
+    """A campaign that is ready to measure."""
+    return start(Request(str(path), out=folder), QUIET).probed()
+
+
+@pytest.mark.usefixtures("haloscope")
+def test_of_two_studies_into_one_folder_at_once_the_second_is_refused(
+    study_file: Write, tmp_path: Path
+) -> None:
+    from haloscope.errors import UserError
+
+    folder = tmp_path / "out"
+    one = planned(study_file(STUDY), folder)
+    other = planned(study_file(STUDY.replace("[8, 16]", "[8, 32]")), folder)
+    measure(one, QUIET)
+    before = (folder / "plan.json").read_text(), (folder / "records.jsonl").read_text()
+
+    with pytest.raises(UserError, match="there are results in it already"):
+        measure(other, QUIET)
+
+    assert before == ((folder / "plan.json").read_text(), (folder / "records.jsonl").read_text())
+
+
+def test_of_two_that_resume_at_once_the_second_is_refused(haloscope: Run, cut: Path) -> None:
+    from haloscope.errors import UserError
+
+    one, other = (resume(cut, None, launches, QUIET).probed() for launches in (3, 4))
+    measure(one, QUIET)
+
+    with pytest.raises(UserError, match="measured there in the meantime"):
+        measure(other, QUIET)
+    assert len(records(cut)) == 12
 
 
 def test_a_place_where_nothing_can_be_written_is_refused(

@@ -80,7 +80,8 @@ def execute(arguments: argparse.Namespace) -> int:
     try:
         measure(campaign, tell)
     except (KeyboardInterrupt, OSError):  # OSError: what could not be written, as on a full disk
-        tell.say(f"\nTo go on: haloscope run --resume {campaign.folder.path}")
+        if campaign.folder.plan.exists():
+            tell.say(f"\nTo go on: haloscope run --resume {campaign.folder.path}")
         raise
     return conclude(campaign, Screen(), write=not arguments.no_report)
 

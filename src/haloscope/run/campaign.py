@@ -49,7 +49,8 @@ class Request:
 class Campaign:
     """A plan with its place and its programs.
 
-    place: where it runs. source: the study's text, for a new folder.
+    place: where it runs. source: the study's text, for a new folder; None for one that goes on.
+    found: the plan as it was in the folder of one that goes on.
     seen: for MPI library and transport, what it used.
     """
 
@@ -58,6 +59,7 @@ class Campaign:
     plan: SavedPlan
     bench: Workbench
     source: str | None
+    found: SavedPlan | None = None
     seen: Mapping[tuple[str, str | None], str | None] = field(default_factory=dict)
 
     def launches_left(self) -> tuple[list[Launch], int]:
@@ -76,6 +78,18 @@ class Campaign:
                 if here and record.outcome == "ok" and record.wall_s is not None:
                     walls.setdefault(record.case, []).append(record.wall_s)
         return walls
+
+    def check_folder(self) -> None:
+        """UserError where another process wrote there since this campaign was planned.
+
+        It says nothing for good unless the folder is held: see `ResultFolder.alone`.
+        """
+        if self.found is None and (problems := self.folder.problems()):
+            raise UserError(problems)
+        if self.found is not None and self.folder.load() != self.found:
+            mend = "resume it again"
+            what = "another haloscope measured there in the meantime"
+            raise UserError(Problem(str(self.folder.path), what, mend))
 
     def probed(self) -> Campaign:
         """With what two ranks found out of each MPI library and transport, one launch of each.
@@ -261,13 +275,14 @@ def resume(
     problems = [Problem(f"--resume {directory}", what, mend) for what in differences]
     if problems or bench.problems:
         raise UserError([*problems, *bench.problems])
-    return Campaign(place, folder, plan.with_launches(launches), bench, None)
+    return Campaign(place, folder, plan.with_launches(launches), bench, None, plan)
 
 
 def measure(campaign: Campaign, tell: Teller) -> None:
     """Run what is left of a campaign, saying what happens."""
     rule = campaign.plan.rule
     with campaign.folder.alone():
+        campaign.check_folder()
         launches, again = campaign.launches_left()
         _announce(campaign, len(launches), again, tell)
         walls = campaign.earlier_walls()
