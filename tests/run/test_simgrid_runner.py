@@ -219,14 +219,14 @@ def test_files_can_be_kept(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("smpi")
 def test_words_of_a_case_are_never_run_by_the_script_that_is_kept(tmp_path: Path) -> None:
     """A line that ended its comment was a command of the script."""
-    evil = "8\ntouch ran\n\x1b]0;x\x07 $(touch ran) `touch ran`"
+    evil = "blocking\ntouch ran\n\x1b]0;x\x07 $(touch ran) `touch ran`"
     kept = runner(tmp_path / "cache", keep=tmp_path / "kept")
-    list(kept.run([launch(n=evil)]))
+    list(kept.run([launch(n=64, exchange=evil)]))
     (folder,) = (tmp_path / "kept").iterdir()
     subprocess.run([folder / "run.sh"], check=False, capture_output=True)
     assert not list(tmp_path.rglob("ran"))
     comment = (folder / "run.sh").read_text(encoding="utf-8").splitlines()[1]
-    assert comment.startswith("# poisson_cg n=8 touch ran ") and "\\x1b]0;x\\x07" in comment
+    assert comment.startswith("# poisson_cg n=64 exchange=blocking touch ran ") and "\\x1b]0;x\\x07" in comment
 
 
 @pytest.mark.usefixtures("smpi")
