@@ -226,7 +226,10 @@ def test_words_of_a_case_are_never_run_by_the_script_that_is_kept(tmp_path: Path
     subprocess.run([folder / "run.sh"], check=False, capture_output=True)
     assert not list(tmp_path.rglob("ran"))
     comment = (folder / "run.sh").read_text(encoding="utf-8").splitlines()[1]
-    assert comment.startswith("# poisson_cg n=64 exchange=blocking touch ran ") and "\\x1b]0;x\\x07" in comment
+    assert (
+        comment.startswith("# poisson_cg n=64 exchange=blocking touch ran ")
+        and "\\x1b]0;x\\x07" in comment
+    )
 
 
 @pytest.mark.usefixtures("smpi")

@@ -207,6 +207,15 @@ class Record:
             absent="null elsewhere; not there in what `once` prints",
         ),
     ] = None
+    changed: Annotated[
+        list[str],
+        Key(
+            "what was no longer as the plan had fixed it (library, compiler, sources, machine, "
+            "cluster file), where a campaign went on all the same",
+            by="campaign",
+            absent="not there unless --accept-change was given",
+        ),
+    ] = field(default_factory=list)
 
     @classmethod
     def of(cls, raw: Mapping[str, Any]) -> Record:

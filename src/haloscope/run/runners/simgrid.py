@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from haloscope.clusters import simgrid_files
-from haloscope.clusters.schema import Cluster
+from haloscope.clusters.schema import Cluster, state
 from haloscope.errors import Problem, UserError, printable
 from haloscope.paths import write_whole
 from haloscope.quantities import count, size
@@ -232,6 +232,7 @@ class _Simulation:
         whole = result["iterations"] if result and passed_over else None
         return {
             "cluster": self.runner.cluster.name,
+            "platform": state(self.runner.cluster),
             "verified": self.executes,
             "cached": cached,
             "iterations": whole - passed_over if whole else None,
