@@ -2,9 +2,24 @@
 
 import warnings
 
+import numpy as np
 import pytest
+from scipy.stats import mannwhitneyu
 
 from haloscope.stats.two_samples import compare, holm
+
+
+def test_of_large_samples_the_normal_distribution_says_the_same() -> None:
+    """On both sides of the limit: 100 launches each are exact, 101 are not."""
+    draw = np.random.default_rng(1)
+    first, second = draw.normal(1.0, 0.1, 101), draw.normal(1.03, 0.1, 101)
+    exact = mannwhitneyu(first, second, method="exact").pvalue
+    assert compare(first, second).p_value != exact
+    assert compare(first, second).p_value == pytest.approx(exact, rel=0.02)
+    small = mannwhitneyu(first[:100], second[:100], method="exact").pvalue
+    assert compare(first[:100], second[:100]).p_value == small
+    tied = [round(time, 2) for time in (*first, *second)]
+    assert compare(tied[:101], tied[101:]).p_value == pytest.approx(exact, rel=0.2)
 
 
 def test_thousands_of_launches_are_compared_exactly() -> None:
