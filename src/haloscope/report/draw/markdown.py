@@ -19,7 +19,7 @@ def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directo
 
 
 def _lines(document: Document, drawings: Mapping[str, Sequence[Drawing]]) -> Iterator[str]:
-    yield from (f"# {document.title}", "", document.summary, "", "## What was found", "")
+    yield from (f"# {document.title}", "", document.summary, "", f"## {document.heading}", "")
     yield from (f"- {finding.text}" for finding in document.findings)
     for section in document.sections:
         yield from _section(section, drawings)
