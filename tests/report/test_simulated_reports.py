@@ -88,7 +88,7 @@ def test_a_simulation_that_failed_has_no_answer() -> None:
     failed = {**simulated(64, verified=True), "outcome": "failed", "reason": "deadlock"}
     said = [text for text in texts([failed, simulated(1024)]) if "(‡)" in text]
     assert said == [
-        "1 of 2 cases simulated on stampede2 (‡): nothing ran there. Time alone was simulated, so "
+        "All times are simulated on stampede2 (‡): nothing ran there. Time alone was simulated, so "
         "that there is no answer to verify."
     ]
 
@@ -98,8 +98,8 @@ def test_a_simulated_report_says_how_far_predictions_like_it_were_off() -> None:
     (known,) = (text for text in texts([simulated(1024)]) if text.startswith("Published times"))
 
     assert known.startswith(
-        "Published times of poisson_cg on stampede2 were predicted 2.8 % off at the median and "
-        "29.8 % at worst (75 cells, textbook; hpcf-2018-10, table 4.1), "
+        "Published times of poisson_cg on stampede2 were predicted (at the median, at worst) 2.8 "
+        "and 29.8 % off (textbook, 75 cells: hpcf-2018-10, table 4.1), "
     )
     assert known in method_of([simulated(1024)])
     assert "Nothing validates what is simulated on stampede2 of poisson_cg (fused)." in texts(

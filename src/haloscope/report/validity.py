@@ -19,7 +19,8 @@ def validity(cases: Sequence[MeasuredCase]) -> Iterator[str]:
             own = [case for case in there if case.kernel == kernel]
             tables = [v for v in validated() if (v.cluster, v.kernel) == (cluster, kernel)]
             if tables:
-                yield f"Published times of {kernel} on {cluster} were predicted {_off(tables)}."
+                published = f"Published times of {kernel} on {cluster} were predicted"
+                yield f"{published} (at the median, at worst) {_off(tables)}."
             others = _unlike(own, tables)
             if others is not None:
                 unknown.append(f"{kernel}{others}")
@@ -28,19 +29,13 @@ def validity(cases: Sequence[MeasuredCase]) -> Iterator[str]:
 
 
 def _off(tables: Sequence[Validated]) -> str:
-    """By how much, table by table."""
+    """By how much, table by table: a solver, or a sweep, of the variant that was published."""
     told = [
-        f"{100 * one.median:.1f} % off at the median and {100 * one.worst:.1f} % at worst "
-        f"({_which(one)}; {one.paper}, table {one.table})"
+        f"{100 * one.median:.1f} and {100 * one.worst:.1f} % off ({one.variant}, "
+        f"{count(one.cells, 'cell')}: {one.paper}, table {one.table})"
         for one in tables
     ]
     return listed(told)
-
-
-def _which(one: Validated) -> str:
-    """How many cells, of which variant."""
-    cells = count(one.cells, "cell")
-    return f"{cells}, {one.variant}" if one.variant else cells
 
 
 def _unlike(cases: Sequence[MeasuredCase], tables: Sequence[Validated]) -> str | None:
@@ -49,5 +44,5 @@ def _unlike(cases: Sequence[MeasuredCase], tables: Sequence[Validated]) -> str |
         return ""
     known = {one.variant for one in tables}
     variants = dict.fromkeys(str(case.settings.get("variant")) for case in cases)
-    others = [variant for variant in variants if known != {""} and variant not in known]
+    others = [variant for variant in variants if variant not in known]
     return f" ({', '.join(others)})" if others else None

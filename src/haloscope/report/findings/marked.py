@@ -26,7 +26,7 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
     if simulated:
         clusters = listed(sorted({case.cluster for case in simulated if case.cluster}))
         on = f" on {clusters}" if clusters else ""
-        whole = len(simulated) == len(cases)
+        whole = len(simulated) == sum(bool(case.launches) for case in cases)
         said = "All times are" if whole else f"{len(simulated)} of {count(len(cases), 'case')}"
         yield Finding(f"{said} simulated{on} (‡): nothing ran there. {_answers(simulated)}.")
         yield from (Finding(text) for text in validity(simulated))
