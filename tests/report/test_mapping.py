@@ -149,7 +149,14 @@ def test_the_figure_has_a_panel_for_each_kernel_relative_to_concentrated() -> No
         "intermediate": [(16, approx(1.1 / 1.2), approx(1.1 / 1.2), approx(1.1 / 1.2))],
         "distributed": [(8, 0.5, 0.5, 0.8), (16, 2.5, 2.5, 2.5)],
     }
-    assert "poisson_cg, 16 tasks: intermediate 0.917, distributed 2.50" in figure.alt
+    assert "poisson_cg: intermediate 0.917 with 16 tasks, distributed 2.50 with 16" in figure.alt
+
+
+def test_words_of_the_figure_have_each_curves_own_last_point() -> None:
+    most = [run(2048, 128, "concentrated", 1.0), run(2048, 512, "intermediate", 0.4)]
+    (figure,) = figures.build("mapping", cases([*RAWS, *most]), context("eagle"))
+
+    assert "intermediate 0.400 with 2048 tasks, distributed 2.50 with 16 tasks" in figure.alt
 
 
 def simulated(*raws: dict[str, Any]) -> list[str]:
