@@ -43,7 +43,12 @@ Params accepted_params(const Kernel& kernel, const Command& command, const Commu
 /// nothing.
 int threads_of_a_rank(const Command& command) {
   if (command.threads > 0) return command.threads;
-  return simulated() ? 1 : omp_get_max_threads();
+  const int told = simulated() ? 1 : omp_get_max_threads();
+  if (told > most_threads) {
+    throw UsageError("OpenMP is told to use " + std::to_string(told) + " threads: give at most " +
+                     std::to_string(most_threads));
+  }
+  return told;
 }
 
 Meter make_meter(const Command& command, const Communicator& comm, int threads) {

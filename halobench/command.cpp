@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iostream>
+#include <limits>
 
 namespace halobench {
 namespace {
@@ -14,11 +15,12 @@ constexpr const char* usage =
     "       halobench --list | --describe KERNEL | --plan KERNEL key=value ... ranks=R threads=T "
     "files=FOLDER\n";
 
-int whole_number(const std::string& key, const std::string& text) {
+int whole_number(const std::string& key, const std::string& text,
+                 int most = std::numeric_limits<int>::max()) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < 1) {
-    throw UsageError(key + " " + text + ": give a whole number from 1 to 2147483647");
+  if (error != std::errc{} || end != text.data() + text.size() || value < 1 || value > most) {
+    throw UsageError(key + " " + text + ": give a whole number from 1 to " + std::to_string(most));
   }
   return value;
 }
@@ -62,6 +64,9 @@ int plan(const std::string& name, std::vector<std::string> arguments) {
   const auto files = take(arguments, "files").value_or("");
   std::vector<Problem> problems;
   const Params params(kernel.all_parameters(), arguments, problems, files);
+  if (shape.threads > most_threads) {
+    problems.push_back({"threads", threads, "give at most " + std::to_string(most_threads)});
+  }
   Plan planned = problems.empty() ? kernel.plan_for(params, shape) : Plan{0, problems};
   Json refused = Json::array();
   for (const auto& problem : planned.problems) {
@@ -104,7 +109,7 @@ Command Command::parse(const std::vector<std::string>& arguments) {
     } else if (option == "--files") {
       command.files = value;
     } else if (option == "--threads") {
-      command.threads = whole_number(option, value);
+      command.threads = whole_number(option, value, most_threads);
     } else if (option == "--execute" && (value == "yes" || value == "no")) {
       command.execute = value == "yes";
     } else {

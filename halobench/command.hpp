@@ -9,6 +9,10 @@
 
 namespace halobench {
 
+/// The most OpenMP threads of a rank: more than any node has processors, and far below the 100,000
+/// at which libgomp, which keeps what it knows of each on the stack, dies by SIGSEGV.
+constexpr int most_threads = 4096;
+
 /// halobench [--out FILE] [--machine FILE] [--files FOLDER] [--threads T] [--execute yes|no] KERNEL
 /// key=value ...
 struct Command {

@@ -52,7 +52,8 @@ void bad_options_are_refused() {
   };
   says({"--out"}, "--out: a value is missing");
   says({"--colour", "red", "empty"}, "--colour red: not known");
-  says({"--threads", "0", "empty"}, "--threads 0: give a whole number from 1 to 2147483647");
+  says({"--threads", "0", "empty"}, "--threads 0: give a whole number from 1 to 4096");
+  says({"--threads", "4097", "empty"}, "--threads 4097: give a whole number from 1 to 4096");
   says({"--threads", "2x", "empty"}, "--threads 2x: give a whole number");
   says({"--threads", "99999999999", "empty"}, "--threads 99999999999: give a whole number");
   says({"--execute", "maybe", "empty"}, "--execute maybe: not known");
@@ -113,6 +114,10 @@ void cases_are_planned() {
   expect::equal(wrong.code.value_or(-1), 2);
   expect::contains(wrong.text, R"("problems":[{"key":"sizes","value":"x",)");
   expect::contains(wrong.text, R"({"key":"colour","value":"red",)");
+  const auto crowded = ask({"--plan", "empty", "threads=100000"});
+  expect::equal(crowded.code.value_or(-1), 2);
+  expect::contains(crowded.text,
+                   R"({"key":"threads","value":"100000","message":"give at most 4096"})");
   expect::throws<UsageError>([] { ask({"--plan", "empty", "ranks=0"}); }, "ranks 0: give a whole");
 }
 
