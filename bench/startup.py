@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
 from statistics import median
@@ -16,7 +15,8 @@ from statistics import median
 from turns import ROOT, Target, in_turn, taken, write_page
 
 from haloscope.toolchains.build import build
-from haloscope.toolchains.launch import Launch, launch_command
+from haloscope.toolchains.job import Job
+from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.library import ensure
 
 
@@ -35,7 +35,7 @@ def bare() -> Callable[[], float]:
     """A competitor: the launch that `once empty` makes, with nothing around it."""
     toolchain = ensure(None)
     argv, environment = launch_command(
-        toolchain, Launch(ranks=1, threads=1), [str(build(toolchain)), "empty"]
+        toolchain, Job(ranks=1, threads=1), [str(build(toolchain)), "empty"]
     )
     return seconds(*argv, environment=environment)
 
@@ -69,10 +69,10 @@ def main() -> None:
         *(target.row() for target in targets),
         "",
         f"Bare mpirun of `empty`: {median(launch):.3g} s; `once empty`: {median(once):.3g} s, of "
-        "which 0.2 s is the wait in which it is seen how busy the machine is.",
+        "which 0.1 s is the wait in which it is seen how busy the machine is.",
     ]
     print(write_page("startup", "Starting haloscope", body))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

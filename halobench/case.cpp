@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "machine/placement.hpp"
+#include "mpi/agreement.hpp"
 #include "protocol.hpp"
 #include "timeline.hpp"
 
@@ -18,20 +19,23 @@ namespace {
 
 constexpr int schema = 1;
 
-/// Throws what is wrong with them; else `plan` is the kernel's.
-Params accepted_params(const Kernel& kernel, const Command& command, const Shape& shape,
-                       Plan& plan) {
+/// Throws what is wrong with them, on every rank; else `plan` is the kernel's. Collective: files
+/// may be there on some nodes alone; not so under simulation, where more messages would be more
+/// time.
+Params accepted_params(const Kernel& kernel, const Command& command, const Communicator& comm,
+                       int threads, Plan& plan) {
   std::vector<Problem> problems;
   Params params(kernel.all_parameters(), command.arguments, problems, command.files);
   if (problems.empty()) {
-    plan = kernel.plan_for(params, shape);
+    plan = kernel.plan_for(params, {comm.size(), threads});
     problems = plan.problems;
   }
   std::string text;
   for (const auto& problem : problems) {
     text += (text.empty() ? "" : "\n") + problem.key + "=" + problem.value + ": " + problem.message;
   }
-  if (!problems.empty()) throw UsageError(text);
+  if (!simulated()) refuse_together(comm, text);
+  if (!text.empty()) throw UsageError(text);
   return params;
 }
 
@@ -173,7 +177,7 @@ int run_case(const Command& command, const Environment& environment, const Commu
   const int threads = threads_of_a_rank(command);
   omp_set_num_threads(simulated() ? 1 : threads);
   Plan plan;
-  const auto params = accepted_params(kernel, command, {comm.size(), threads}, plan);
+  const auto params = accepted_params(kernel, command, comm, threads, plan);
   auto meter = make_meter(command, comm, threads);
   Memory memory(simulated() && !command.execute);
   const Json layout = seen_layout(comm);

@@ -2,6 +2,6 @@
 
 import signal
 
-pytest_plugins = ["laboratory", "simulated_build"]
+pytest_plugins = ["disks", "laboratory", "simulated_build"]
 
 signal.signal(signal.SIGINT, signal.default_int_handler)

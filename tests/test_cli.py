@@ -37,6 +37,7 @@ def test_without_a_command_none_is_imported_and_nothing_heavy(words: list[str]) 
 
     assert not {name for name in modules if name.startswith("haloscope.commands")}
     assert not HEAVY & modules
+    assert "importlib.metadata" not in modules
 
 
 LABORATORY = """

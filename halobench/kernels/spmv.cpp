@@ -27,7 +27,7 @@ class Spmv : public Instance {
   explicit Spmv(const Context& context)
       : comm_(context.comm),
         meter_(context.meter),
-        source_(make_source(context.params, context.comm.size())),
+        source_(make_source(context)),
         matrix_(context, *source_.rows, make_begins(context, source_)),
         answer_(context.memory, *source_.rows, matrix_),
         overlap_(context.params.choice("overlap")),

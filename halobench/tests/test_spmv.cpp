@@ -1,13 +1,11 @@
 // spmv on any number of ranks: its partitions, its blocks, files of matrices, what is refused.
-#include <array>
 #include <cmath>
-#include <cstring>
 
 #include "base/params.hpp"
 #include "kernels/spmv/answer.hpp"
 #include "kernels/spmv/distributed_csr.hpp"
-#include "kernels/spmv/matrix_file.hpp"
 #include "kernels/spmv/source.hpp"
+#include "matrix_bytes.hpp"
 #include "run_case.hpp"
 
 using namespace halobench;
@@ -21,66 +19,6 @@ expect::Ran run(const Environment& environment, const Communicator& comm,
   arguments.insert(arguments.end(), {"repetitions=2", "steps=2"});
   return expect::run(environment, comm, arguments);
 }
-
-/// A matrix file of a generated matrix: the bytes that matrices.py writes.
-std::string file_text(const SparseRows& matrix, const std::vector<std::int64_t>& parts) {
-  std::vector<std::int64_t> begins{0};
-  std::vector<std::int64_t> columns;
-  std::vector<double> values;
-  matrix.visit({0, matrix.rows()}, [&](std::int64_t, std::span<const Entry> entries) {
-    for (const auto& [column, value] : entries) {
-      columns.push_back(column);
-      values.push_back(value / 3);  // sums that are not exact
-    }
-    begins.push_back(std::ssize(columns));
-  });
-  std::array<std::int64_t, 5> header{0, matrix.rows(), std::ssize(columns), matrix.symmetric(),
-                                     parts.empty() ? 0 : std::ssize(parts) - 1};
-  std::memcpy(header.data(), "HALOCSR1", 8);
-  std::string text;
-  const auto put = [&](const auto& numbers) {
-    const auto* bytes = reinterpret_cast<const char*>(numbers.data());
-    text.append(bytes, numbers.size() * 8);
-  };
-  put(header);
-  put(parts);
-  put(begins);
-  put(columns);
-  put(values);
-  return text;
-}
-
-/// A folder and a name for --files and matrix=, the same on every rank, written by rank 0.
-class MatrixFolder {
- public:
-  explicit MatrixFolder(const Communicator& comm) : comm_(comm), own_() {
-    std::string path = own_.path();
-    path.resize(200, '\0');
-    check(MPI_Bcast(path.data(), 200, MPI_CHAR, 0, comm.handle()), "MPI_Bcast");
-    path_ = path.c_str();
-  }
-
-  std::filesystem::path path() const { return path_; }
-  void write(const std::string& ending, const std::string& text) {
-    if (comm_.rank() == 0) std::ofstream(path_ + ending, std::ios::binary) << text;
-    comm_.barrier();
-    written_.push_back(path_ + ending);
-  }
-  ~MatrixFolder() {
-    comm_.barrier();
-    for (const auto& path : written_) {
-      if (comm_.rank() == 0) std::filesystem::remove(path);
-    }
-  }
-  MatrixFolder(const MatrixFolder&) = delete;
-  MatrixFolder& operator=(const MatrixFolder&) = delete;
-
- private:
-  const Communicator& comm_;
-  expect::File own_;
-  std::string path_;
-  std::vector<std::string> written_;
-};
 
 void every_matrix_and_partition_is_right(const Environment& environment, const Communicator& comm) {
   for (const auto& matrix : recipe_names()) {
@@ -135,11 +73,12 @@ void nonzeros_are_shared_out(const Communicator& comm) {
 
 void files_are_read_by_all(const Environment& environment, const Communicator& comm) {
   const auto matrix = generated_rows({"3d7", 5});
-  MatrixFolder folder(comm);
-  folder.write(".csr", file_text(*matrix, {}));
+  expect::MatrixFolder folder(comm);
+  folder.write(".csr", expect::MatrixBytes(*matrix).text());
   auto parts = cut_by_rows(matrix->rows(), comm.size());
   if (comm.size() > 1) parts[1] = 3;  // uneven
-  folder.write("." + std::to_string(comm.size()) + ".csr", file_text(*matrix, parts));
+  folder.write("." + std::to_string(comm.size()) + ".csr",
+               expect::MatrixBytes(*matrix, parts).text());
   for (const std::string partition : {"rows", "nonzeros", "graph"}) {
     const auto ran = run(environment, comm,
                          {"--files", folder.path().parent_path().string(), "spmv",
@@ -158,11 +97,12 @@ void bad_input_is_refused_alike(const Environment& environment, const Communicat
   says({"spmv", "partition=graph"}, "partition=graph: only for Matrix Market files");
   says({"spmv", "partition=metis"}, "give one of rows, nonzeros, graph");
   says({"spmv", "n=10000000"}, "more than 2^63 - 1 rows");
-  MatrixFolder folder(comm);
-  const auto text = file_text(*generated_rows({"2d5", 4}), {0, 1, 2, 3, 4, 5, 6, 16});
+  expect::MatrixFolder folder(comm);
+  const auto text =
+      expect::MatrixBytes(*generated_rows({"2d5", 4}), {0, 1, 2, 3, 4, 5, 6, 16}).text();
   folder.write(".csr", text.substr(0, text.size() - 8));
   const auto matrix = "matrix=" + folder.path().string();
-  says({"spmv", matrix}, "no matrix file, or cut off");
+  says({"spmv", matrix}, "cut off, or not whole");
   folder.write("." + std::to_string(comm.size()) + ".csr", text);
   says({"spmv", matrix, "partition=graph"}, "made for 7 ranks, not for ");
 }

@@ -1,5 +1,5 @@
 """haloscope: a laboratory for the communication performance of parallel (MPI) programs."""
 
-from importlib.metadata import version
-
-__version__ = version("haloscope")
+__version__ = "0.1.0"
+"""The version is stored here alone; asking the installed package's metadata takes as long as all
+else that --help does."""

@@ -2,26 +2,83 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from recorded import Raw, cases, poisson, stream
+from recorded import MACHINE, Raw, cases, poisson, stream
 
-from haloscope.analysis.memory_use import uses
+from haloscope.analysis.memory_use import Use, memory_triads, uses
 
 
-def triad(size_bytes: int, bytes_per_s: float) -> Raw:
+def triad(size_bytes: int, bytes_per_s: float, **result: float) -> Raw:
     """One size of a rank, whose step takes a second."""
-    work = {"steps": 1, "bytes": bytes_per_s, "result": {}}
+    work = {"steps": 1, "bytes": bytes_per_s, "result": result}
     return {"size_bytes": size_bytes, "operation": "triad", "times_s": [1.0], **work}
 
 
-def test_triad_is_taken_at_what_a_rank_has_of_the_working_set() -> None:
-    """Sizes of stream are those of a rank, what a case allocated is of all of them."""
-    sizes = [triad(2**15, 90e9), triad(2**16, 20e9)]
-    solve = poisson(64, ranks=2, memory={"allocated_bytes": 2**16})
-    own = cases([solve, stream(ranks=2, points=sizes)])
+def used(n: int, sizes: list[Raw], ranks: int = 1, **stream_changes: Any) -> Use:
+    """What a solve makes of the memory beside a stream of these sizes."""
+    own = cases([poisson(n, ranks=ranks), stream(ranks=ranks, points=sizes, **stream_changes)])
+    (use,) = uses(own, own, MACHINE)
+    return use
 
-    (use,) = uses(own, own)
 
-    assert use.working_set_bytes == 2**16
-    assert use.triad is not None and use.triad.size_bytes == 2**15
+def size_of(use: Use) -> int | None:
+    return use.triad.point.size_bytes if use.triad else None
+
+
+def test_triad_is_taken_at_what_a_rank_has_of_a_sweep() -> None:
+    """Sizes of stream are those of a rank; three vectors of 256 x 256 points are 1.5 MiB."""
+    use = used(256, [triad(2**20, 90e9), triad(2**15, 200e9)], ranks=2)
+
+    assert (use.working_set_bytes, use.level) == (3 * 2**19, "L2")
+    assert size_of(use) == 2**20
     assert use.share == pytest.approx(use.achieved.value / 90e9)
+
+
+def test_the_memory_bounds_no_solve_in_a_cache_and_a_cache_none_in_memory() -> None:
+    assert used(256, [triad(2**28, 13e9)]).triad is None
+    assert used(1024, [triad(2**15, 200e9)]).triad is None
+    assert size_of(used(2048, [triad(2**15, 200e9), triad(2**27, 13e9)])) == 2**27
+
+
+def test_a_far_larger_working_set_in_memory_is_no_bound_but_a_smaller_one_is() -> None:
+    """Of 100 MB a cache of 32 MiB serves a part, of a gigabyte next to nothing."""
+    assert used(2048, [triad(2**30, 13e9)]).triad is None
+    assert size_of(used(8192, [triad(2**27, 13e9)])) == 2**27
+
+
+def test_a_triad_that_is_bound_otherwise_bounds_no_solve_on_several_cores() -> None:
+    spread = {"bind": "spread"}
+
+    assert used(256, [triad(2**20, 90e9)], ranks=2, layout=spread).triad is None
+    assert size_of(used(256, [triad(2**20, 90e9)], layout=spread)) == 2**20
+
+
+def test_lines_that_are_read_to_be_overwritten_were_moved_too() -> None:
+    use = used(256, [triad(2**20, 90e9, traffic_bytes=120e9)])
+
+    assert use.triad is not None and use.triad.moved.value == pytest.approx(120e9)
+
+
+def test_no_share_is_above_its_bound() -> None:
+    use = used(256, [triad(2**20, 1e9)])
+
+    assert use.exceeds and use.share is None
+
+
+def test_what_a_cache_gives_is_not_the_memorys() -> None:
+    in_cache, both = ([triad(2**15, 200e9)], [triad(2**15, 200e9), triad(2**27, 13e9)])
+
+    assert memory_triads(cases([stream(points=in_cache)]), MACHINE) == {}
+    assert memory_triads(cases([stream(points=both)]), MACHINE)[1].point.rate.value == 13e9
+    assert memory_triads(cases([stream(points=in_cache)]), None)[1].point.rate.value == 200e9
+
+
+def test_working_sets_are_those_of_all_ranks_and_near_by_ratio() -> None:
+    """Three vectors of 128 x 128 points are 384 KiB."""
+    of_a_rank, of_all = 3 * 2**16, 3 * 2**17
+    half, more = 180 * 2**10, 614 * 2**10  # a ratio of 2.1, and of 1.6 though farther off
+
+    assert size_of(used(128, [triad(of_a_rank, 90e9), triad(of_all, 90e9)], ranks=2)) == of_a_rank
+    assert size_of(used(128, [triad(half, 90e9), triad(more, 90e9)])) == more

@@ -1,6 +1,10 @@
+import errno
 import json
 import logging
 import os
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -110,3 +114,43 @@ def test_the_latest_of_a_case_and_launch_counts() -> None:
 def test_nothing_that_is_no_number_is_written(file: Path) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         append(file, record(wall_s=float("nan")))
+
+
+@contextmanager
+def largest_file(size: int) -> Iterator[None]:
+    """Files of this process can grow no further than that."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("end", ["\n", ""])
+def test_a_record_that_can_not_be_written_whole_leaves_the_file_as_it_was(
+    file: Path, end: str
+) -> None:
+    file.write_text(json.dumps(record()) + end)
+    before = file.read_bytes()
+
+    with largest_file(len(before) + 40), pytest.raises(OSError, match=str(file)) as caught:
+        append(file, record(launch=1))
+
+    assert caught.value.errno == errno.EFBIG
+    assert file.read_bytes() == before
+    append(file, record(launch=1))
+    assert [one.launch for one in read(file)] == [0, 1]
+
+
+def test_a_full_disk_costs_the_record_that_does_not_fit(small_disk: Path) -> None:
+    file, numbers = small_disk / "records.jsonl", iter(range(9999))
+
+    with pytest.raises(OSError, match="No space left on device"):
+        for launch in numbers:
+            append(file, record(launch=launch))
+
+    kept = read(file)
+    assert len(kept) > 9
+    assert [one.launch for one in kept] == list(range(next(numbers) - 1))
+    assert file.read_bytes().endswith(b"}\n")

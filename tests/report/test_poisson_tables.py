@@ -40,7 +40,11 @@ def test_convergence_has_the_columns_of_table_3_1_and_the_published_values() -> 
     ]
     time = cell(table, "2048", "time_s")
     assert (time.also, time.spread, time.low, time.high) == ("00:00:20", "19.0 … 21.0", 19.0, 21.0)
-    assert (time.published, time.published_value, time.ratio) == ("00:01:26", 85.98, "0.23 ×")
+    assert (time.published, time.published_value, time.ratio) == (
+        "00:01:26 (textbook)",
+        85.98,
+        "0.23 ×",
+    )
     assert cell(table, "1024", "iterations").published == "1581"
     assert "Published: Stampede2 (hpcf-2018-10, table 3.1)." in table.notes
     assert "a … b: smallest and largest of 3 launches: too few for an interval." in table.notes
@@ -117,7 +121,7 @@ def test_walltime_grids_have_a_row_for_ppn_and_a_column_for_nodes_one_grid_a_mes
     assert cell(first, "1 process per node", "nodes_1_time_s").below == [
         "00:00:08",
         "8.00 … 8.00",
-        "publ. 00:00:07 · 1.1–1.2 ×",
+        "publ. 00:00:07 (textbook) · 1.1–1.2 ×",
     ]
     assert cell(second, "1 process per node", "nodes_1_time_s").ratio == "0.19 ×"
 
@@ -130,7 +134,7 @@ def test_sub_second_times_have_digits_and_no_clock() -> None:
 
 
 def test_a_time_published_as_nothing_has_no_ratio() -> None:
-    raws = launches(1024, [0.5] * 3, ranks=32)
+    raws = launches(1024, [0.5] * 3, ranks=32, variant="textbook")
 
     (table,) = build("walltime_grid", raws, STAMPEDE)
 
@@ -200,7 +204,7 @@ def test_clusters_has_this_machine_as_a_new_row_of_table_5_1() -> None:
         "maya 2010",
         "maya 2013",
         "Stampede2 (2018)",
-        "this machine",
+        "this machine, fused",
     ]
     assert [c.text for c in table.rows[0]] == [
         "kali (2003)",
@@ -210,9 +214,26 @@ def test_clusters_has_this_machine_as_a_new_row_of_table_5_1() -> None:
         "00:04:49",
     ]
     assert cell(table, "maya 2013", "spread_s").also == "(49.1)"
-    ours = cell(table, "this machine", "node_s")
-    assert (ours.text, ours.also) == ("200 s", "00:03:20 (2.00)")
-    assert cell(table, "this machine", "full_s").value is None
+    ours = cell(table, "this machine, fused", "node_s")
+    assert (ours.text, ours.also) == ("200 s", "2 processes 00:03:20 (2.00)")
+    assert cell(table, "this machine, fused", "full_s").value is None
+
+
+def test_clusters_name_processes_and_variant_and_say_no_more_than_digits_tell() -> None:
+    """A second that stands for half to one and a half, of 32 of a node's 48 cores."""
+    raws = launches(4096, [400.0] * 3)
+    both = [*raws, *launches(4096, [800.0] * 3, variant="textbook")]
+
+    (table,), (two,) = (build("clusters", own, shelf=papers.list_papers()) for own in (raws, both))
+
+    full = cell(table, "Stampede2 (2018)", "full_s")
+    assert (full.text, full.also) == ("00:00:01", "32 processes (522–1,569)")
+    assert "Published rows: hpcf-2018-10, the textbook solver." in table.notes
+    assert any("but 32 of Stampede2's 48" in note for note in table.notes)
+    assert [row[0].text for row in two.rows[-2:]] == [
+        "this machine, fused",
+        "this machine, textbook",
+    ]
 
 
 def test_clusters_of_another_mesh_are_read_off_the_published_grids() -> None:
@@ -238,7 +259,7 @@ def test_clusters_has_the_mesh_and_the_nodes_of_the_published_table() -> None:
 
     assert table.title == "Clusters through the years, N = 512"
     assert [column.group for column in table.columns[1:]] == ["1 node"] * 2 + ["16 nodes"] * 2
-    assert cell(table, "this machine", "spread_s").text == "20.0 s"
+    assert cell(table, "this machine, fused", "spread_s").text == "20.0 s"
     assert build("clusters", raws, shelf=[]) == []
 
 

@@ -9,7 +9,7 @@ import pytest
 from made import build
 from recorded import MACHINE, Raw, bad, cases, pingpong, poisson, quick, stream
 
-from haloscope.analysis.sweeps import at_size, capacities, level_of, sweep
+from haloscope.analysis.sweeps import capacities, level_of, sweep
 from haloscope.study import kinds
 
 
@@ -122,8 +122,8 @@ def test_stream_stands_in_the_order_of_cores_and_sizes() -> None:
 
 
 def test_bandwidth_sets_declared_traffic_against_triad_on_as_many_cores() -> None:
-    triad = [point(2**26, [1.0], 20e9, "triad"), point(2**15, [1.0], 90e9, "triad")]
-    one = [point(2**26, [1.0], 10e9, "triad")]
+    triad = [point(2**23, [1.0], 20e9, "triad"), point(2**15, [1.0], 90e9, "triad")]
+    one = [point(2**23, [1.0], 10e9, "triad")]
     iterations, n, per_point = 1581, 1024, 56.0
     time = per_point * n * n * iterations / 18e9
 
@@ -141,29 +141,37 @@ def test_bandwidth_sets_declared_traffic_against_triad_on_as_many_cores() -> Non
         "20.0 GB/s",
         "90 %",
     ]
+    assert row[5].also == "at 16 MiB"
 
 
 def test_bandwidth_without_a_stream_on_as_many_cores_has_no_share() -> None:
     (table,) = build("bandwidth", [poisson(64, ranks=2), stream()])
 
     assert [cell.text for cell in table.rows[0][5:]] == ["–", "–"]
-    assert "No triad: stream was not run on as many cores." in table.notes
+    assert (
+        "No bound: stream was not run on as many cores, bound alike, over such a working set."
+        in table.notes
+    )
+
+
+def test_a_solve_that_moves_more_than_the_triad_is_not_bounded_by_it() -> None:
+    triad = [point(2**24, [1.0], 20e9, "triad")]
+    raws = [poisson(1024, time_s=56.0 * 1024**2 * 1581 / 30e9), stream(points=triad)]
+
+    (table,) = build("bandwidth", raws)
+
+    assert [cell.text for cell in table.rows[0][4:]] == ["30.0 GB/s", "20.0 GB/s", "no bound"]
+    assert any(note.startswith("no bound: the solver moved more") for note in table.notes)
 
 
 def test_bandwidth_where_some_have_a_triad_is_of_these() -> None:
     (table,) = build("bandwidth", [poisson(64), poisson(64, ranks=2), poisson(128), stream()])
 
     assert len(table.rows) == 2 and all(row[6].text != "–" for row in table.rows)
-    assert "Without 1 case on other numbers of cores than stream was run on." in table.notes
-
-
-def test_triad_is_taken_at_the_working_set_nearest_by_ratio() -> None:
-    points = sweep(cases([stream(points=[point(2**k, [1.0], 1.0, "triad") for k in (10, 20)])])[0])
-
-    found = [at_size(points, "triad", size) for size in (2.0**14, 2.0**16)]
-
-    assert [one.size_bytes for one in found if one] == [2**10, 2**20]
-    assert at_size(points, "copy", 1.0) is None
+    assert (
+        "Without 1 case: stream was not run on as many cores, bound alike, over such a working set."
+        in table.notes
+    )
 
 
 def phase(name: str, mean: float) -> Raw:

@@ -19,7 +19,7 @@ from haloscope.records import maker
 from haloscope.records.folder import ResultFolder
 from haloscope.records.maker import CampaignFacts
 from haloscope.records.record import read
-from haloscope.run import campaign, here, places, workbench
+from haloscope.run import campaign, places, probing, workbench
 from haloscope.run.doctor import CheckResult
 from haloscope.run.place import Seen, Wanted
 from haloscope.run.progress import Teller
@@ -125,7 +125,7 @@ def far(monkeypatch: pytest.MonkeyPatch, laboratory: Laboratory) -> None:
 
     monkeypatch.setattr(places, "KINDS", (*places.KINDS, FarAway))
     monkeypatch.setattr(campaign, "check_load", never)
-    monkeypatch.setattr(here, "probe", never)
+    monkeypatch.setattr(probing, "probe", never)
 
 
 def test_a_study_runs_there_is_resumed_and_is_reported(

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from cluster_files import described
+from fakes import FAKE
 from record_page import unknown
 from simulated_build import BINARY
 
@@ -218,14 +219,17 @@ def test_files_can_be_kept(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("smpi")
 def test_words_of_a_case_are_never_run_by_the_script_that_is_kept(tmp_path: Path) -> None:
     """A line that ended its comment was a command of the script."""
-    evil = "8\ntouch ran\n\x1b]0;x\x07 $(touch ran) `touch ran`"
+    evil = "blocking\ntouch ran\n\x1b]0;x\x07 $(touch ran) `touch ran`"
     kept = runner(tmp_path / "cache", keep=tmp_path / "kept")
-    list(kept.run([launch(n=evil)]))
+    list(kept.run([launch(n=64, exchange=evil)]))
     (folder,) = (tmp_path / "kept").iterdir()
     subprocess.run([folder / "run.sh"], check=False, capture_output=True)
     assert not list(tmp_path.rglob("ran"))
     comment = (folder / "run.sh").read_text(encoding="utf-8").splitlines()[1]
-    assert comment.startswith("# poisson_cg n=8 touch ran ") and "\\x1b]0;x\\x07" in comment
+    assert (
+        comment.startswith("# poisson_cg n=64 exchange=blocking touch ran ")
+        and "\\x1b]0;x\\x07" in comment
+    )
 
 
 @pytest.mark.usefixtures("smpi")
@@ -244,10 +248,10 @@ def test_what_is_kept_is_written_through_no_link(tmp_path: Path) -> None:
         list(runner(tmp_path / "cache", keep=kept).run([one]))
 
 
-@pytest.mark.usefixtures("smpi")
 def test_what_is_absent_is_a_record(tmp_path: Path) -> None:
     absent = Launch(Case(**{**vars(launch(n=64).case), "absent": "no such placement"}), 0)
-    (record,) = runner(tmp_path).run([absent])
+    unused = Built(FAKE, BINARY, "hash")
+    (record,) = SimgridRunner(SESSION, unused, described(), tmp_path, 2, 2**30).run([absent])
     assert (record["outcome"], record["reason"]) == ("absent", "no such placement")
     assert record["clock"] == "simulated"
 

@@ -221,8 +221,6 @@ def test_arithmetic_that_this_machine_has_no_memory_for_is_refused() -> None:
         "arithmetic, 1 GiB are free\n    give n=11585 at most, or simulate its time alone, without "
         "execute; with skip_too_large = true, a study leaves such cases out"
     ]
-    remote = planned(LARGE, site=replace(HERE, facts=PlaceFacts(remote=True)))
-    assert (len(remote.cases), remote.problems) == (2, ())  # real ranks have their own memory
     without = planned({**LARGE, "execute": False}, site=HERE)
     assert (len(without.cases), without.problems, without.notes) == (2, (), ())
 
@@ -287,7 +285,7 @@ def test_the_same_setting_is_one_case() -> None:
     plan = planned({"params": {"n": 8}}, {"launches": 3}, {"params": {"n": "8"}})
     (case,) = plan.cases
     assert case.launches == 3
-    assert plan.notes == ("2 settings more than once, measured once",)
+    assert plan.notes == ("2 cases asked for more than once, measured once",)
 
 
 def test_an_id_is_that_of_the_setting_alone() -> None:
@@ -324,9 +322,9 @@ def test_the_schedule_is_rounds_of_all_cases_shuffled_anew() -> None:
 
 def test_each_case_is_launched_as_often_as_it_asks_for() -> None:
     few, many = planned({"params": {"n": [8, 9]}}).cases
-    jobs = schedule([replace(few, launches=2), replace(many, launches=4)], seed=0)
-    assert sorted(job.number for job in jobs if job.case.id == few.id) == [0, 1]
-    assert sorted(job.number for job in jobs if job.case.id == many.id) == [0, 1, 2, 3]
+    launches = schedule([replace(few, launches=2), replace(many, launches=4)], seed=0)
+    assert sorted(launch.number for launch in launches if launch.case.id == few.id) == [0, 1]
+    assert sorted(launch.number for launch in launches if launch.case.id == many.id) == [0, 1, 2, 3]
 
 
 def test_more_launches_leave_the_first_rounds_as_they_were() -> None:

@@ -10,7 +10,7 @@ import fake_halobench
 
 from haloscope.errors import Problem
 from haloscope.records.maker import CampaignFacts
-from haloscope.run.here import Probe
+from haloscope.run.probing import Probe
 from haloscope.run.runners.local import Built
 from haloscope.study.case import Value, text
 from haloscope.study.plan import Forecast
@@ -64,6 +64,8 @@ class Laboratory:
 
     launches: list[Job] = field(default_factory=list)
     source: str = "5eed"
+    toolchain: Toolchain = FAKE
+    compiler: str = "fake++ 1.0"
     probes: list[str | None] = field(default_factory=list)
     is_built: bool = True
     reports: list[Path] = field(default_factory=list)

@@ -1,9 +1,13 @@
 #include "kernels/spmv/source.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <optional>
 
+#include "base/as_size.hpp"
 #include "kernels/spmv/matrix_file.hpp"
+#include "mpi/agreement.hpp"
 #include "mpi/rank_grid.hpp"
 
 namespace halobench {
@@ -47,16 +51,65 @@ double memory_of(const SparseRows& source, const Params& params, double ranks) {
   return ranks * (12 * nonzeros + vectors * own + with_place * coupled + (8 + set_up) * ghosts);
 }
 
+std::unique_ptr<SparseRows> generated(const Params& params) {
+  return generated_rows({params.file("matrix"), params.integer("n"), params.integer("row_length"),
+                         params.integer("bandwidth")});
+}
+
+/// Collective: every rank has it, or all throw.
+std::unique_ptr<MatrixFile> opened(const Communicator& comm, const std::string& path) {
+  std::unique_ptr<MatrixFile> file;
+  std::string problem;
+  try {
+    file = std::make_unique<MatrixFile>(path);
+  } catch (const std::exception& error) {
+    problem = error.what();
+  }
+  refuse_together(comm, problem);
+  return file;
+}
+
+/// Of this rank's share of the rows, each thread some.
+MatrixFile::Checked check_share(const Communicator& comm, const MatrixFile& file) {
+  const auto own = share({0, file.rows()}, comm.size(), comm.rank());
+  std::vector<MatrixFile::Checked> checked(as_size(omp_get_max_threads()));
+#pragma omp parallel for schedule(static, 1)
+  for (std::size_t thread = 0; thread < checked.size(); ++thread) {
+    const auto rows = share(own, std::ssize(checked), static_cast<std::int64_t>(thread));
+    try {
+      if (rows.size() > 0) checked[thread] = file.check(rows);
+    } catch (const std::exception& error) {
+      checked[thread].problem = error.what();
+    }
+  }
+  MatrixFile::Checked all;
+  for (const auto& part : checked) {
+    if (all.problem.empty()) all.problem = part.problem;
+    all.checksum += part.checksum;
+  }
+  return all;
+}
+
+/// Collective: throws on every rank where any finds fault with its share of the rows.
+void check_together(const Communicator& comm, const MatrixFile& file) {
+  const auto refused = [&](const std::string& what) {
+    return what.empty() ? "" : file.path() + ": " + what + "; " + MatrixFile::how_to_make;
+  };
+  auto own = check_share(comm, file);
+  refuse_together(comm, refused(own.problem));
+  check(MPI_Allreduce(MPI_IN_PLACE, &own.checksum, 1, MPI_UINT64_T, MPI_SUM, comm.handle()),
+        "MPI_Allreduce");
+  const bool same = own.checksum == file.checksum();
+  refuse_together(comm, refused(same ? "" : "damaged: its checksum is another one"));
+}
+
 }  // namespace
 
-Source make_source(const Params& params, std::int64_t ranks) {
-  const auto& name = params.file("matrix");
-  if (is_generated(name)) {
-    return {generated_rows({name, params.integer("n"), params.integer("row_length"),
-                            params.integer("bandwidth")}),
-            {}};
-  }
-  auto file = std::make_unique<MatrixFile>(file_of(params, ranks));
+Source make_source(const Context& context) {
+  const auto& params = context.params;
+  if (is_generated(params.file("matrix"))) return {generated(params), {}};
+  auto file = opened(context.comm, file_of(params, context.comm.size()));
+  check_together(context.comm, *file);
   auto parts = file->parts();
   return {std::move(file), std::move(parts)};
 }
@@ -76,14 +129,19 @@ Plan plan_spmv(const Params& params, const Shape& shape) {
     return plan;
   }
   try {
-    const auto source = make_source(params, shape.ranks);
-    const auto parts = std::ssize(source.parts) - 1;
-    if (params.text("partition") == "graph" && parts != shape.ranks) {
-      plan.problems.push_back(
-          {"matrix", params.file("matrix"),
-           "made for " + std::to_string(parts) + " ranks, not for " + std::to_string(shape.ranks)});
+    const auto ranks = static_cast<double>(shape.ranks);
+    if (is_generated(params.file("matrix"))) {
+      plan.memory_bytes = memory_of(*generated(params), params, ranks);
+      return plan;
     }
-    plan.memory_bytes = memory_of(*source.rows, params, static_cast<double>(shape.ranks));
+    const MatrixFile file(file_of(params, shape.ranks));
+    const auto parts = std::ssize(file.parts()) - 1;
+    if (params.text("partition") == "graph" && parts != shape.ranks) {
+      plan.problems.push_back({"matrix", params.file("matrix"),
+                               "made for " + std::to_string(std::max<std::int64_t>(parts, 0)) +
+                                   " ranks, not for " + std::to_string(shape.ranks)});
+    }
+    plan.memory_bytes = memory_of(file, params, ranks);
   } catch (const UsageError& error) {
     std::string names;
     for (const auto& name : recipe_names()) names += name + ", ";

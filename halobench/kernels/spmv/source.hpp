@@ -16,8 +16,8 @@ struct Source {
   std::vector<std::int64_t> parts;  ///< where the rows of each rank begin, if the source says
 };
 
-/// Throws UsageError where a file is not as it should be.
-Source make_source(const Params& params, std::int64_t ranks);
+/// Collective. Throws UsageError on every rank where a file is not as it should be.
+Source make_source(const Context& context);
 
 /// Collective.
 Begins make_begins(const Context& context, const Source& source);

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.analysis.fits import exchanges, message_models
+from haloscope.analysis.memory_use import memory_triads
 from haloscope.analysis.published import Library
-from haloscope.analysis.sweeps import sweep as points_of
 from haloscope.models import jacobi
 from haloscope.models.jacobi import Checked, Detailed, Extents, JacobiSweep, Textbook
 from haloscope.models.model import Model
@@ -133,8 +133,8 @@ def _models(
     links = [message_models(case) for case in pairs if case is not None]
     update_s = alone.seconds / alone.sweep.points
     found: list[jacobi.JacobiModel] = [_textbook(update_s, [dict(link) for link in links])]
-    memory = _memory(among)
     machine = alone.case.launches[0].machine
+    memory = _memory(among, machine) if machine else None
     if memory is None or machine is None:
         return found, ["no better model: the memory's bandwidth was not measured (stream)"]
     first, second = (_seconds_of(dict(link)) for link in links)
@@ -180,22 +180,16 @@ def _seconds_of(link: Mapping[str, Model]) -> Callable[[float], float]:
     return lambda size: float(model.predict(np.array([size]))[0])
 
 
-def triads(among: Sequence[MeasuredCase]) -> dict[int, Estimate]:
-    """Bytes a second of so many cores of a node together: the triad of the largest vectors."""
-    found = {}
-    for case in among:
-        own = points_of(case) if case.kernel == "stream" else ()
-        if large := [point for point in own if point.operation == "triad"]:
-            found[case.cores] = large[-1].rate
-    return found
-
-
-def _memory(among: Sequence[MeasuredCase]) -> Callable[[int], float] | None:
-    found = triads(among)
-    cores = sorted(found)
+def _memory(
+    among: Sequence[MeasuredCase], machine: Mapping[str, Any]
+) -> Callable[[int], float] | None:
+    """Bytes a second of so many cores of a node together."""
+    triads = memory_triads(among, machine)
+    cores = sorted(triads)
     if not cores:
         return None
-    return lambda ranks: float(np.interp(ranks, cores, [found[count].value for count in cores]))
+    rates = [triads[number].point.rate.value for number in cores]
+    return lambda ranks: float(np.interp(ranks, cores, rates))
 
 
 def _bytes_per_update(one: JacobiCase) -> float:

@@ -1,13 +1,44 @@
-"""What a solver makes of the memory: its declared traffic over its time, against stream's triad."""
+"""What a solver makes of the memory: its declared traffic over its time, against stream's triad.
+
+A triad limits a solve only where its data come from as far: on as many cores, bound alike, over a
+working set that the same cache level holds, or the memory where none does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.sweeps import Swept, at_size, sweep
+from haloscope.analysis.sweeps import Swept, level_of, sweep
 from haloscope.stats.estimates import Estimate
+
+VECTORS = {"textbook": 4, "fused": 3, "pipelined": 7, "sstep": 3}
+"""Vectors of a mesh that each variant sweeps over again and again, as its kernel declares them."""
+
+NEAR = 3.0
+"""NEAR is the largest factor by which a triad's working set may exceed a solve's, because beyond it
+a cache may serve a part of the one and nothing of the other."""
+
+
+@dataclass(frozen=True)
+class Triad:
+    """A triad of stream: what it moved, over all ranks. level: where its working set lies."""
+
+    case: MeasuredCase
+    point: Swept
+    level: str
+
+    @property
+    def working_set_bytes(self) -> float:
+        """Of all ranks together."""
+        return float(self.point.size_bytes * self.case.ranks)
+
+    @property
+    def moved(self) -> Estimate:
+        """Bytes a second, with the lines that are read only to be overwritten."""
+        return self.point.time.rate(self.point.result.get("traffic_bytes", self.point.bytes))
 
 
 @dataclass(frozen=True)
@@ -16,8 +47,8 @@ class Use:
 
     bytes_per_point: declared, for a mesh point and an iteration. iteration_s: seconds of one.
     achieved:  declared bytes a second, over all ranks.
-    working_set_bytes: what the case allocated, over all ranks.
-    triad:     of stream on as many cores, its working set nearest to that; None without one.
+    working_set_bytes: of one sweep over the mesh, over all ranks. level: where these lie.
+    triad:     of stream, over a working set like it; None without one.
     """
 
     case: MeasuredCase
@@ -25,53 +56,96 @@ class Use:
     iteration: Estimate
     achieved: Estimate
     working_set_bytes: float
-    triad: Swept | None
-    triad_case: MeasuredCase | None
+    level: str
+    triad: Triad | None
 
     @property
     def share(self) -> float | None:
-        """Achieved over triad's bandwidth."""
-        return None if self.triad is None else self.achieved.value / self.triad.rate.value
+        """Achieved over what the triad moved; None where that is no bound, as less was moved."""
+        if self.triad is None or self.exceeds:
+            return None
+        return self.achieved.value / self.triad.moved.value
+
+    @property
+    def exceeds(self) -> bool:
+        """Whether the solve moved more than the triad did, which then limits nothing."""
+        return self.triad is not None and self.achieved.value > self.triad.moved.value
 
 
-def uses(cases: Sequence[MeasuredCase], all_cases: Sequence[MeasuredCase]) -> list[Use]:
+def uses(
+    cases: Sequence[MeasuredCase],
+    all_cases: Sequence[MeasuredCase],
+    machine: Mapping[str, Any] | None,
+) -> list[Use]:
     """The use of the memory by every Poisson case that declares its traffic."""
-    streams = [case for case in all_cases if case.kernel == "stream" and case.launches]
-    found = (_use(case, streams) for case in cases if case.kernel == "poisson_cg")
+    every = [triad for case in all_cases for triad in _triads(case, machine)]
+    found = (_use(case, every, machine) for case in cases if case.kernel == "poisson_cg")
     return [use for use in found if use is not None]
 
 
-def _use(case: MeasuredCase, streams: Sequence[MeasuredCase]) -> Use | None:
+def memory_triads(
+    cases: Sequence[MeasuredCase], machine: Mapping[str, Any] | None
+) -> dict[int, Triad]:
+    """By cores, the fastest triad over a working set that no cache holds, the largest of its case.
+
+    Of any working set where no caches are known.
+    """
+    found: dict[int, Triad] = {}
+    for case in cases:
+        for triad in _triads(case, machine)[-1:]:
+            known = found.get(case.cores)
+            if triad.level in ("memory", "") and (
+                known is None or known.point.rate.value < triad.point.rate.value
+            ):
+                found[case.cores] = triad
+    return found
+
+
+def _triads(case: MeasuredCase, machine: Mapping[str, Any] | None) -> list[Triad]:
+    """By rising working set."""
+    if case.kernel != "stream":
+        return []
+    return [
+        Triad(case, point, level_of(point.size_bytes * case.ranks, case, machine))
+        for point in sweep(case)
+        if point.operation == "triad"
+    ]
+
+
+def _use(
+    case: MeasuredCase, triads: Sequence[Triad], machine: Mapping[str, Any] | None
+) -> Use | None:
     per_point, iterations = case.result("bytes_per_point_iteration"), case.result("iterations")
     if case.time is None or not per_point or not iterations:
         return None
     points = case.result("points") or case.number("n") ** 2
-    memory = case.launches[0].memory or {}
-    working_set = memory.get("allocated_bytes") or memory.get("predicted_bytes") or 0
-    triad_case, triad = _triad(case, working_set, streams)
+    swept = 8.0 * VECTORS[str(case.settings["variant"])] * points
+    level = level_of(swept, case, machine)
+    alike = [triad for triad in triads if triad.level == level and _limits(triad, case, swept)]
     return Use(
         case,
         per_point,
         case.time.times(1 / iterations),
         case.time.rate(per_point * points * iterations),
-        working_set,
-        triad,
-        triad_case,
+        swept,
+        level,
+        max(alike, key=lambda triad: _preferred(triad, swept)) if alike else None,
     )
 
 
-def _triad(
-    case: MeasuredCase, working_set: float, streams: Sequence[MeasuredCase]
-) -> tuple[MeasuredCase | None, Swept | None]:
-    """The fastest triad on as many cores, of the same toolchain, nearest in working set."""
-    same = ("toolchain", "clock", "nodes")
-    best: tuple[MeasuredCase | None, Swept | None] = (None, None)
-    for stream in streams:
-        if stream.cores != case.cores or not working_set:
-            continue
-        if any(stream.settings.get(key) != case.settings.get(key) for key in same):
-            continue
-        found = at_size(sweep(stream), "triad", working_set / stream.ranks)
-        if found and (best[1] is None or found.rate.value > best[1].rate.value):
-            best = (stream, found)
-    return best
+_ALIKE = ("toolchain", "clock", "nodes")
+_PLACED = ("places", "bind")
+
+
+def _limits(triad: Triad, case: MeasuredCase, working_set: float) -> bool:
+    """Whether a triad ran where a case did, over no much larger a working set."""
+    if triad.case.cores != case.cores or triad.working_set_bytes > NEAR * working_set:
+        return False
+    names = _ALIKE if case.cores == 1 else (*_ALIKE, *_PLACED)
+    return all(triad.case.settings.get(name) == case.settings.get(name) for name in names)
+
+
+def _preferred(triad: Triad, working_set: float) -> tuple[float, float]:
+    """The nearest in working set (by ratio), then the fastest."""
+    ratio = triad.working_set_bytes / working_set
+    return -max(ratio, 1 / ratio), triad.moved.value

@@ -27,6 +27,7 @@ class Reference:
     text:  as printed.
     low, high: what the printed number may stand for, given the digits printed.
     source: cluster, paper and table.
+    variant: of the solver that was published, where that of the case is another; else "".
     """
 
     value: float
@@ -34,6 +35,7 @@ class Reference:
     low: float
     high: float
     source: str
+    variant: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,8 @@ class Library:
         for table in agreeing:
             where = {key: own[key] for key in keys if key in table.columns or key in table.facts}
             if set(table.keys) <= where.keys() and (found := _reference(table, column, where)):
-                return found
+                variant = "" if column in _OF_ANY_MACHINE else other_variant(table, case)
+                return replace(found, variant=variant)
         return None
 
 
@@ -86,13 +89,19 @@ def _cluster_file(table: PaperTable) -> str | None:
     return str(found) or None
 
 
+def other_variant(table: PaperTable, case: MeasuredCase) -> str:
+    """The variant that a table is of, where a case is of another one."""
+    published = table.facts.get("variant")
+    return "" if published in (None, case.settings.get("variant")) else str(published)
+
+
 def comparable(table: PaperTable, case: MeasuredCase) -> bool:
     """Whether a table can stand beside a case: beside a simulated one if it is of the same variant.
 
     A prediction stands beside figures of the same program alone; another variant that runs on a
     real machine shows what it is worth.
     """
-    return not case.simulated or table.facts.get("variant") in (None, case.settings.get("variant"))
+    return not case.simulated or not other_variant(table, case)
 
 
 def _agrees(table: PaperTable, case: MeasuredCase, but: str = "") -> bool:

@@ -75,8 +75,11 @@ class Scaling:
 
 
 def scalings(cases: Sequence[MeasuredCase]) -> list[Scaling]:
-    """Everything that was run on several p: by processes, then by threads of one process."""
-    sized = [case for case in cases if "n" in case.settings]
+    """Everything that was run on several p: by processes, then by threads of one process.
+
+    Of kernels with one mesh a case; those that sweep over several in a step have no time of one.
+    """
+    sized = [case for case in cases if isinstance(case.settings.get("n"), int)]
     alone = [case for case in sized if case.ranks == 1]
     found = [
         *(_by_processes(part) for part in facets(sized, ("n", "nodes", "ppn"))),

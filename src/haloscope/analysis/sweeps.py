@@ -87,16 +87,6 @@ def _swept(
     )
 
 
-def at_size(points: Sequence[Swept], operation: str, size_bytes: float) -> Swept | None:
-    """Of one operation's points the one nearest in size (by ratio); None without any."""
-
-    def apart(point: Swept) -> float:
-        return max(point.size_bytes / size_bytes, size_bytes / point.size_bytes)
-
-    own = [point for point in points if point.operation == operation]
-    return min(own, key=apart) if own else None
-
-
 def level_of(size_bytes: float, case: MeasuredCase, machine: Mapping[str, Any] | None) -> str:
     """The memory level that a working set of all ranks of a case fits in: "L2", "memory".
 

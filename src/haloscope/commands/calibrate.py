@@ -41,7 +41,12 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--name", metavar="NAME", help="of the cluster file (default: this host's)")
     add("--from", metavar="DIR", dest="folder", help="take the records of this calibration")
-    add("--launches", metavar="N", type=int, help="whole jobs of each case (default: the study's)")
+    add(
+        "--launches",
+        metavar="N",
+        type=int,
+        help="whole launches of each case (default: the study's)",
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:

@@ -18,7 +18,7 @@ ROOT = Path("/")
 
 
 def _a_moment() -> None:
-    time.sleep(0.2)  # twenty ticks of each processor's clock
+    time.sleep(0.1)  # ten ticks of each processor: a tenth of one is seen
 
 
 def describe(root: Path = ROOT) -> dict[str, Any]:

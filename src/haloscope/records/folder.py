@@ -7,13 +7,14 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
 from haloscope.errors import Problem, UserError, dotted
+from haloscope.paths import write_whole
 from haloscope.records.enclosure import leads_outside, require_enclosed
 from haloscope.records.record import latest, read
 from haloscope.stats.stopping_rule import Rule
@@ -27,7 +28,10 @@ class SavedPlan:
 
     name: of the study; sources: the hash of halobench's sources for each toolchain;
     on: the place, as --on names it. keep: where simulated cases' files are kept, if anywhere.
-    machine: what must be the same for the records of one folder to be of one kind.
+    machine: what must be the same for the records of one folder to be of one kind: host,
+    processor, cores, cluster file and its state. libraries: so too, of each toolchain: version,
+    compiler, flags. Plans of older versions say less.
+    changes: what was not as it had been when the folder was gone on with all the same.
     rule: when a case has been launched often enough, where the study asks for a precision.
     """
 
@@ -41,6 +45,8 @@ class SavedPlan:
     on: str = "local"
     keep: str | None = None
     rule: Rule | None = None
+    libraries: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    changes: tuple[str, ...] = ()
 
     def launches(self) -> list[Launch]:
         """All launches, in the order they are to run."""
@@ -75,7 +81,8 @@ class SavedPlan:
         fields = {key: value for key, value in saved.items() if key != "order"}
         cases = tuple(Case.from_dict(case) for case in saved["cases"])
         rule = Rule(**saved["rule"]) if saved.get("rule") else None
-        return cls(**{**fields, "cases": cases, "notes": tuple(saved["notes"]), "rule": rule})
+        texts = {key: tuple(saved.get(key, ())) for key in ("notes", "changes")}
+        return cls(**{**fields, **texts, "cases": cases, "rule": rule})
 
 
 @dataclass(frozen=True)
@@ -133,17 +140,12 @@ class ResultFolder:
     def create(self, source: str, plan: SavedPlan) -> None:
         """Start a new folder."""
         self.path.mkdir(parents=True, exist_ok=True)
-        self.study.write_text(source, encoding="utf-8")
+        write_whole(self.study, source)
         self.save(plan)
 
     def save(self, plan: SavedPlan) -> None:
         """Write plan.json, whole or not at all."""
-        draft = self.plan.with_suffix(".json.new")
-        with draft.open("w", encoding="utf-8") as file:
-            json.dump(plan.as_dict(), file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(self.plan)
+        write_whole(self.plan, json.dumps(plan.as_dict(), indent=1))
 
     def load(self) -> SavedPlan:
         """The plan of a folder that was started before. UserError if it is none."""

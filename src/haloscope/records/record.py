@@ -208,6 +208,15 @@ class Record:
             absent="null elsewhere; not there in what `once` prints",
         ),
     ] = None
+    changed: Annotated[
+        list[str],
+        Key(
+            "what was no longer as the plan had fixed it (library, compiler, sources, machine, "
+            "cluster file), where a campaign went on all the same",
+            by="campaign",
+            absent="not there unless --accept-change was given",
+        ),
+    ] = field(default_factory=list)
 
     @classmethod
     def of(cls, raw: Mapping[str, Any]) -> Record:
@@ -235,25 +244,38 @@ class Record:
 def append(path: Path, record: Mapping[str, Any]) -> None:
     """Add one record to a file and see it on disk before returning.
 
-    A line that a crash cut off is removed first: this record starts on a line of its own.
+    A line that a crash cut off is removed first: this record starts on a line of its own. OSError
+    where the record does not fit on the disk, or can't be written whole: nothing of it is left.
     """
     line = json.dumps(record, separators=(",", ":"), allow_nan=False).encode() + b"\n"
     with path.open("ab+", buffering=0) as file:
-        _mend_last_line(file.fileno())
-        file.write(line)
-        os.fsync(file.fileno())
+        lacking_end = _mend_last_line(file.fileno())
+        size = os.fstat(file.fileno()).st_size
+        try:
+            _write_all(file.fileno(), lacking_end + line)
+            os.fsync(file.fileno())
+        except OSError as error:
+            os.ftruncate(file.fileno(), size)
+            raise OSError(error.errno, error.strerror, str(path)) from error
 
 
-def _mend_last_line(file: int) -> None:
+def _write_all(file: int, content: bytes) -> None:
+    """Write everything: a write to a disk that fills up takes a part, and only the next fails."""
+    while content:
+        content = content[os.write(file, content) :]
+
+
+def _mend_last_line(file: int) -> bytes:
+    """Cut off a last line that is no record; what is to be written for one that lacks its end."""
     size = os.fstat(file).st_size
     if size == 0 or os.pread(file, 1, size - 1) == b"\n":
-        return
+        return b""
     content = os.pread(file, size, 0)
     start = content.rfind(b"\n") + 1
-    if _parsed(content[start:]) is None:
-        os.ftruncate(file, start)
-    else:
-        os.write(file, b"\n")
+    if _parsed(content[start:]) is not None:
+        return b"\n"
+    os.ftruncate(file, start)
+    return b""
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:

@@ -6,6 +6,13 @@ from haloscope.quantities import number
 from haloscope.stats.estimates import Estimate
 
 
+def ratio_between(value: float, low: float, high: float, digits: int = 2) -> str:
+    """A ratio; "from–to" where the digits of what it is made from leave it open by a tenth."""
+    if high - low > 0.1 * value:
+        return f"{number(low, 2)}–{number(high, 2)}"
+    return number(value, digits)
+
+
 def pace(verb: str, ratio: Estimate) -> str:
     """ "is 2.0 times as fast as", or for a ratio below one "takes 2.0 times as long as"."""
     if ratio.value < 1:

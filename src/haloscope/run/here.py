@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from haloscope.clusters import file as cluster_file
-from haloscope.clusters.schema import Cluster
+from haloscope.clusters.schema import Cluster, state
 from haloscope.host import machine
-from haloscope.run import workbench
+from haloscope.run import probing, workbench
 from haloscope.run.place import Seen, Wanted
 from haloscope.run.progress import Teller
-from haloscope.run.runners import process
 from haloscope.run.runners.base import Runner
 from haloscope.run.runners.local import Built, LocalRunner
 from haloscope.run.workbench import Workbench
 from haloscope.study.capacity import HERE, Site
 from haloscope.study.case import Case
 from haloscope.toolchains import build, launch, library
-from haloscope.toolchains.job import Job
-from haloscope.toolchains.launch import launch_command
-from haloscope.toolchains.transport import complaint, told
 
 LOCAL = "local"
-PROBE_TIMEOUT_S = 30
 
 
 @dataclass(frozen=True)
@@ -77,31 +72,24 @@ class Here:
         )
 
     def identity(self) -> dict[str, Any]:
-        """Host, processor and cores."""
-        described = machine.describe()
-        return {key: described[key] for key in ("host", "cpu", "cores")}
+        """Host, processor and cores; its own cluster file, which the node model is from."""
+        here = _machine()
+        model = _calibrated(here)
+        return {
+            **here,
+            "cluster": model.name if model else None,
+            "platform": state(model) if model else None,
+        }
 
     def probed(self, cases: Sequence[Case], bench: Workbench) -> tuple[tuple[Case, ...], Seen]:
-        """One launch of each; cases whose transport does not work become absent, and say why."""
-        asked = {
-            (case.toolchain, case.transport)
-            for case in cases
-            if case.absent is None and case.layout.ranks > 1
-        }
-        probes = {key: probe(bench.built[key[0]], key[1]) for key in sorted(asked, key=str)}
-        able = tuple(
-            replace(case, absent=probes[key].problem, launches=1)
-            if (key := (case.toolchain, case.transport)) in probes and probes[key].problem
-            else case
-            for case in cases
-        )
-        return able, {key: one.seen for key, one in probes.items()}
+        """One launch of each; cases whose transport can't be had become absent, and say why."""
+        return probing.probed(cases, bench.built)
 
     def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
         """Launches, one after the other."""
         described = {**machine.describe(), "busy_processors": machine.busy_processors()}
         facts = workbench.facts(study, seed, described)
-        return LocalRunner(facts, bench.built, seen, _calibrated(self.identity()))
+        return LocalRunner(facts, bench.built, seen, _calibrated(_machine()))
 
 
 class _Transports(Mapping[str, Sequence[str]]):
@@ -123,6 +111,11 @@ class _Transports(Mapping[str, Sequence[str]]):
         return len(self._built)
 
 
+def _machine() -> dict[str, Any]:
+    described = machine.describe()
+    return {key: described[key] for key in ("host", "cpu", "cores")}
+
+
 def _calibrated(here: Mapping[str, Any]) -> Cluster | None:
     """This machine's own cluster file: of its host's name, with its processor and cores."""
     path = cluster_file.ready().get(here["host"])
@@ -131,27 +124,3 @@ def _calibrated(here: Mapping[str, Any]) -> Cluster | None:
     cluster = cluster_file.load(path)
     same = (cluster.node.cpu, cluster.node.cores) == (here["cpu"], here["cores"])
     return cluster if same and cluster.node.core_flops_per_s else None
-
-
-@dataclass(frozen=True)
-class Probe:
-    """Whether a library can use a transport here. seen: what it says it used; None: it can't tell.
-
-    problem: why two ranks could not exchange messages; None if they did.
-    """
-
-    seen: str | None
-    problem: str | None
-
-
-def probe(built: Built, transport: str | None) -> Probe:
-    """Let two ranks exchange a few messages while the library says what it does."""
-    two = Job(ranks=2, oversubscribe=True, transport=transport)
-    program = [str(built.program), "ring", "repetitions=1", "steps=1", "warmup=0"]
-    command, environment = launch_command(built.toolchain, two, program, talkative=True)
-    ended = process.run(command, environment, PROBE_TIMEOUT_S, tail=1 << 20)
-    if ended.timed_out:
-        return Probe(None, f"no message arrived within {PROBE_TIMEOUT_S} s")
-    if ended.code != 0:
-        return Probe(None, complaint(ended.output))
-    return Probe(told(built.toolchain.family, transport, ended.output), None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from haloscope.errors import Problem, UserError
 from haloscope.host.machine import memory_available_bytes
 from haloscope.paths import cache_path
 from haloscope.quantities import size
+from haloscope.run import matrix_market
 from haloscope.study.case import Value
 
 if TYPE_CHECKING:
@@ -26,10 +27,24 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     Numbers = np.ndarray[Any, np.dtype[np.int64]]
+    Words = np.ndarray[Any, np.dtype[np.uint64]]
 
 ENDINGS = (".mtx", ".mtx.gz")
 GRAPH = "graph"
-_MAGIC = int.from_bytes(b"HALOCSR1", "little")
+_MAGIC = int.from_bytes(b"HALOCSR2", "little")
+_HEADER_WORDS = 6
+_CHECKSUM = 5  #: its place in the header
+_AT_ONCE = (
+    2**20
+)  #: words that are written or checked at once: beside the matrix, no memory to count
+_READ = (28, 10)
+"""Bytes for each entry, filled in, and each row that reading and writing take: entries as read (16)
+and as rows (12); where rows begin, here and of the transpose, and comparing these."""
+_CUT = (160, 240)
+"""The same for cutting into parts, for each edge of the graph and each row: METIS holds coarser
+graphs beside it, of random places nearly as large."""
+_PIECES = 32 * 2**20
+"""What reading and writing take for the pieces of text and numbers that they handle at once."""
 
 
 def folder() -> Path:
@@ -56,52 +71,38 @@ def prepared(given: Mapping[str, Value], key: str, ranks: int) -> dict[str, Valu
     whole = folder() / f"{name}.csr"
     parts = folder() / f"{name}.{ranks}.csr"
     cut = given.get("partition") == GRAPH
-    wanted = [file for file in ([whole, parts] if cut else [whole]) if not _complete(file)]
+    wanted = [file for file in ([whole, parts] if cut else [whole]) if not _whole(file)]
     if wanted:
         folder().mkdir(parents=True, exist_ok=True)
         with FileLock(folder() / f"{name}.lock"):
-            matrix = read(path)
+            matrix = read(path, cut=parts in wanted)
             for target in wanted:
                 ordered, begins = partitioned(matrix, ranks) if target == parts else (matrix, None)
                 write(target, ordered, begins)
     return {**given, key: name}
 
 
-def read(path: Path) -> csr_matrix:
-    """A square matrix of real numbers, columns ascending in each row, symmetric halves filled in.
-
-    Entries without a value (pattern) are 1; those given twice are added. UserError for all else.
-    """
-    import numpy as np
-    from scipy.io import mminfo, mmread
-    from scipy.sparse import csr_matrix
-
-    try:
-        rows, columns, entries, _, field, _ = mminfo(path)
-        if field == "complex":
-            raise UserError(Problem(str(path), "its values are complex", "give one of real values"))
-        if rows != columns or rows == 0:
-            what = f"it has {rows} rows and {columns} columns"
-            raise UserError(Problem(str(path), what, "give a square matrix"))
-        _check_room(path, rows, entries)
-        matrix = csr_matrix(mmread(path), dtype=np.float64)
-    except (OSError, EOFError, ValueError, OverflowError) as error:
-        mend = "give a whole Matrix Market file"
-        raise UserError(Problem(str(path), f"can't be read: {error}", mend)) from error
-    matrix.sum_duplicates()
-    if not np.isfinite(matrix.data).all():
-        what = "some of its values are infinite, or no numbers"
-        raise UserError(Problem(str(path), what, "give one of finite values"))
-    return matrix
-
-
-def _check_room(path: Path, rows: int, entries: int) -> None:
-    """Refuses what memory has no room for: entries as read, their other halves, and as rows."""
-    need, free = 8 * rows + 80 * entries, memory_available_bytes()
+def read(path: Path, *, cut: bool = False) -> csr_matrix:
+    """The matrix of a Matrix Market file, where there is room for it, and to cut it into parts."""
+    said = matrix_market.header(path)
+    need, free = memory_bytes(said, cut=cut), memory_available_bytes()
     if need > free:
-        what = f"its {rows} rows and {entries} entries need {size(need)} of memory to be read"
+        what = f"its {said.rows} rows and {said.entries} entries need {size(need)} of memory"
         mend = f"{size(free)} are free: give a smaller one"
         raise UserError(Problem(str(path), what, mend))
+    return matrix_market.read(path)
+
+
+def memory_bytes(said: matrix_market.Header, *, cut: bool = False) -> int:
+    """The most memory that a matrix takes to be read, cut into parts where asked, and written."""
+    wide = 2 if max(said.rows, said.filled) >= 2**31 else 1  # indices of 64 bits
+    entry, row = _READ
+    need = entry * said.filled + row * said.rows
+    if cut:
+        edge, row = _CUT
+        edges = said.filled * (2 if said.symmetry == "general" else 1)  # in both directions
+        need = max(need, edge * edges + row * said.rows)
+    return wide * need + _PIECES
 
 
 def partitioned(matrix: csr_matrix, parts: int) -> tuple[csr_matrix, Numbers]:
@@ -132,30 +133,82 @@ def write(path: Path, matrix: csr_matrix, begins: Numbers | None) -> None:
     """The matrix as halobench reads it (halobench/kernels/spmv/matrix_file.hpp), in one step."""
     import numpy as np
 
-    symmetric = int((matrix != matrix.T).nnz == 0)
     parts = 0 if begins is None else len(begins) - 1
-    header = [_MAGIC, matrix.shape[0], matrix.nnz, symmetric, parts]
+    header = [_MAGIC, matrix.shape[0], matrix.nnz, int(_is_symmetric(matrix)), parts, 0]
     integers = [header, [] if begins is None else begins, matrix.indptr, matrix.indices]
-    scratch = path.with_suffix(".part")
-    with scratch.open("wb") as file:
-        for numbers in integers:
-            file.write(np.asarray(numbers, dtype="<i8").tobytes())
-        file.write(matrix.data.astype("<f8").tobytes())
-    scratch.rename(path)
+    arrays = [*(np.asarray(numbers) for numbers in integers), matrix.data]
+    scratch = path.with_name(path.name + ".part")
+    try:
+        with scratch.open("wb") as file:
+            at = checksum = 0
+            for array in arrays:
+                for words in _words(array):
+                    file.write(words.tobytes())
+                    checksum += _weighted(words, at)
+                    at += len(words)
+            file.seek(8 * _CHECKSUM)
+            file.write((checksum % 2**64).to_bytes(8, "little"))
+        scratch.rename(path)
+    except OSError as error:
+        scratch.unlink(missing_ok=True)
+        mend = "make room, or name another folder in HALOSCOPE_CACHE"
+        raise UserError(Problem(str(path), f"can't be written: {error.strerror}", mend)) from error
 
 
-def _complete(path: Path) -> bool:
-    """Whether a file that write() made is there, as long as its header says."""
+def _is_symmetric(matrix: csr_matrix) -> bool:
+    """Whether a matrix, columns ascending, and its transpose have the same entries."""
     import numpy as np
 
-    if not path.exists():
+    transpose = matrix.T.tocsr()
+    return (
+        np.array_equal(matrix.indptr, transpose.indptr)
+        and np.array_equal(matrix.indices, transpose.indices)
+        and np.array_equal(matrix.data, transpose.data)
+    )
+
+
+def _words(array: Numbers | csr_matrix) -> Iterator[Words]:
+    """Numbers as the 64-bit words of a file, some at once."""
+    import numpy as np
+
+    kind = "<f8" if array.dtype.kind == "f" else "<i8"
+    for begin in range(0, len(array), _AT_ONCE):
+        yield array[begin : begin + _AT_ONCE].astype(kind).view(np.uint64)
+
+
+def _weighted(words: Words, at: int) -> int:
+    """What words, the first at a place of the file, add to its checksum: sum of (2 k + 1) w_k.
+
+    Any other word changes it, since odd numbers have inverses modulo 2^64; so do exchanged ones.
+    halobench's ranks check it too, each for its share (halobench/kernels/spmv/matrix_file.cpp).
+    """
+    import numpy as np
+
+    odd = 2 * np.arange(at, at + len(words), dtype=np.uint64) + np.uint64(1)
+    return int((words * odd).sum(dtype=np.uint64))
+
+
+def _whole(path: Path) -> bool:
+    """Whether a file that write() made is there, as long as its header says, and undamaged."""
+    import numpy as np
+
+    if not path.is_file():
         return False
-    header = np.fromfile(path, dtype="<i8", count=5)
-    if len(header) < 5:
-        return False
-    _, rows, nonzeros, _, parts = (int(number) for number in header)
-    begins = parts + 1 if parts else 0
-    return path.stat().st_size == 8 * (5 + begins + rows + 1 + 2 * nonzeros)
+    length = path.stat().st_size
+    with path.open("rb") as file:
+        header = np.fromfile(file, dtype="<i8", count=_HEADER_WORDS)
+        if len(header) < _HEADER_WORDS:
+            return False
+        magic, rows, nonzeros, _, parts, _ = (int(number) for number in header)
+        words = _HEADER_WORDS + (parts + 1 if parts else 0) + rows + 1 + 2 * nonzeros
+        if magic != _MAGIC or min(rows, nonzeros, parts) < 0 or length != 8 * words:
+            return False
+        file.seek(0)
+        checksum = 0
+        for at in range(0, words, _AT_ONCE):
+            checksum += _weighted(np.fromfile(file, dtype="<u8", count=_AT_ONCE), at)
+    stored = int(header.view(np.uint64)[_CHECKSUM])
+    return (checksum - stored * (2 * _CHECKSUM + 1) - stored) % 2**64 == 0
 
 
 def _stem(path: Path) -> str:
@@ -165,6 +218,8 @@ def _stem(path: Path) -> str:
 
 def _hash(path: Path) -> str:
     """12 hexadecimal digits for what is in a file."""
+    if path.exists() and not path.is_file():
+        raise UserError(Problem(str(path), "is no file", "give a Matrix Market file"))
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()[:12]

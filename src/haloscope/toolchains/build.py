@@ -29,6 +29,9 @@ Progress = Callable[[int, int], None]
 OPTIONS = ("-DCMAKE_BUILD_TYPE=Release",)
 """What CMake is told about every build; the compiler's flags are in halobench/CMakeLists.txt."""
 
+_FLAGS = ("CXXFLAGS", "LDFLAGS")
+"""Variables from which CMake takes further flags."""
+
 _SOURCES = {".cpp", ".hpp", ".def", ".txt"}
 
 
@@ -98,6 +101,15 @@ def source_hash(source: Path | None = None) -> str:
     return digest.hexdigest()[:12]
 
 
+def flags() -> str:
+    """What CMake and the compiler are told besides what halobench's own sources say."""
+    return " ".join([*OPTIONS, *_given_flags()])
+
+
+def _given_flags() -> list[str]:
+    return [f"{name}={value}" for name in _FLAGS if (value := os.environ.get(name))]
+
+
 def wrapped_compiler(toolchain: Toolchain) -> str:
     """The first line of what the compiler behind mpicxx says about itself.
 
@@ -141,6 +153,7 @@ def _key(toolchain: Toolchain, compiler: str, source: Path) -> str:
         machine.cpu_model(),
         source_hash(source),
         *OPTIONS,
+        *_given_flags(),
     )
     digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
     return f"{toolchain.name}-{digest}"

@@ -18,7 +18,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from haloscope.errors import Problem, UserError, nearest
-from haloscope.paths import cache_path
+from haloscope.paths import cache_path, write_whole
 from haloscope.toolchains import libfabric, pypi
 from haloscope.toolchains.transport import Family
 
@@ -253,6 +253,4 @@ def _stamp(name: str, prefix: Path) -> None:
     if recognised is None or not trial.mpicxx.exists():
         mend = f"its launcher says: {text.strip()[:500]}"
         raise UserError(Problem(f"installing {name}", "the package does not work here", mend))
-    part = prefix / f"{_STAMP}.part"
-    part.write_text(json.dumps({"name": name, "version": recognised[1]}) + "\n")
-    part.rename(prefix / _STAMP)
+    write_whole(prefix / _STAMP, json.dumps({"name": name, "version": recognised[1]}) + "\n")

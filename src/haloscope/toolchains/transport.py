@@ -113,9 +113,12 @@ def complaint(said: str) -> str:
     """Of what a launch printed that failed, the line that most likely says why."""
     lines = [line.strip() for line in said.splitlines() if any(c.isalnum() for c in line)]
     telling = [line for line in lines if re.search(_TELLING, line, re.IGNORECASE)]
+    telling.sort(key=lambda line: bool(_LOGGED.match(line)))  # what it tells people comes first
     innermost = -1 if "error stack" in said else 0  # MPICH's and Intel's end with the cause
     line = (telling or lines or ["it said nothing"])[innermost]
-    return re.sub(r"^(\w+\(\d+\)\.*: |\[[\w.-]+:\d+\] )", "", line)[:200]
+    return re.sub(r"^\w+\(\d+\)\.*: ", "", _LOGGED.sub("", line))[:200]
 
 
+_LOGGED = re.compile(r"^\[[\w.-]+:\d+\] ")
+"""How Open MPI begins what it logs of itself: host and process."""
 _TELLING = r"error|fail|unable|no .*(available|found)|not (found|available|supported)|cannot|can't"

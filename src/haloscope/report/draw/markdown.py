@@ -22,7 +22,7 @@ def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directo
 
 def _lines(document: Document, drawings: Mapping[str, Sequence[Drawing]]) -> Iterator[str]:
     yield from (f"# {_inert(document.title)}", "", _inert(document.summary))
-    yield from ("", "## What was found", "")
+    yield from ("", f"## {_inert(document.heading)}", "")
     yield from (f"- {_inert(finding.text)}" for finding in document.findings)
     for section in document.sections:
         yield from _section(section, drawings)

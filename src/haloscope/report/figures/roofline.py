@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.jacobi import operations_of_update, triads, value_bytes
+from haloscope.analysis.jacobi import operations_of_update, value_bytes
+from haloscope.analysis.memory_use import memory_triads
 from haloscope.analysis.sweeps import capacities
 from haloscope.quantities import count, number
 from haloscope.report.context import Context
@@ -20,7 +21,7 @@ from haloscope.stats.estimates import Estimate
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     """One figure, where the memory's bandwidth was measured and a mesh larger than the caches."""
     swept = [case for case in cases if case.kernel == "jacobi3d" and case.launches]
-    memory = triads(context.all_cases)
+    memory = memory_triads(context.all_cases, context.machine)
     best = _best(case for case in swept if not _in_cache(case, context) and case.cores in memory)
     if not best:
         return []
@@ -78,9 +79,9 @@ def _bounds(
     context: Context,
 ) -> Iterator[Curve]:
     """What memory allows by operations on each byte, and the cache, which has no such limit."""
-    memory = triads(context.all_cases)
+    memory = memory_triads(context.all_cases, context.machine)
     for style, number_ in enumerate(cores):
-        marks = tuple(Mark(x, x * memory[number_].value / 1e9) for x in ends)
+        marks = tuple(Mark(x, x * memory[number_].point.rate.value / 1e9) for x in ends)
         yield Curve(f"memory, {count(number_, 'core')}", marks, bound=True, style=style)
     alone = [case for case in swept if case.cores == 1 and _in_cache(case, context)]
     if alone:

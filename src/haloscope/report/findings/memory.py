@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.analysis.memory_use import memory_triads
 from haloscope.quantities import count, number, rate
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
@@ -13,20 +13,16 @@ from haloscope.report.findings import Finding
 ORDER = 50
 
 
-def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
-    """Bandwidth of the largest working set on the most cores against the fewest."""
-    by_cores: dict[int, Swept] = {}
-    for case in cases:
-        points = sweep(case) if case.kernel == "stream" else ()
-        triads = [point for point in points if point.operation == "triad"]
-        if triads:
-            known = by_cores.get(case.cores)
-            if known is None or known.rate.value < triads[-1].rate.value:
-                by_cores[case.cores] = triads[-1]
-    if not by_cores:
+def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Bandwidth of the largest working set on the most cores against the fewest.
+
+    Of working sets that no cache holds: what a cache gives is not the memory's.
+    """
+    triads = {cores: one.point.rate for cores, one in memory_triads(cases, context.machine).items()}
+    if not triads:
         return
-    few, many = min(by_cores), max(by_cores)
-    least, most = by_cores[few].rate.value, by_cores[many].rate.value
+    few, many = min(triads), max(triads)
+    least, most = triads[few].value, triads[many].value
     if few == many:
         yield Finding(f"Memory bandwidth (triad) on {count(few, 'core')}: {rate(least)}.")
     else:

@@ -11,6 +11,7 @@ from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.fits import exchanges
+from haloscope.analysis.memory_use import memory_triads
 from haloscope.analysis.sweeps import Swept, capacities, sweep
 from haloscope.quantities import listed, rate, seconds, size
 from haloscope.report.context import Context
@@ -38,7 +39,8 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
 def _implausible(cases: Sequence[MeasuredCase], machine: Mapping[str, Any] | None) -> Iterator[str]:
     """A sentence for every ping-pong whose latency or bandwidth no machine has."""
     yield from _too_fast(case for case in cases if case.simulated and case.launches)
-    memory = _memory(cases)
+    triads = memory_triads(cases, machine).values()
+    memory = max((triad.point.rate.value for triad in triads), default=None)
     for case in cases:
         if case.kernel != "pingpong" or case.simulated or case.oversubscribed:
             continue
@@ -113,9 +115,3 @@ def _bandwidth(
             f"{rate(last.rate.value)} at {size(last.size_bytes)}, which no cache holds, more than "
             f"the memory gives (triad: {rate(memory)}), and each byte is read and written."
         )
-
-
-def _memory(cases: Sequence[MeasuredCase]) -> float | None:
-    """The best triad over the largest working sets of stream; None where it was not measured."""
-    triads = [[p for p in sweep(case) if p.operation == "triad"] for case in cases]
-    return max((points[-1].rate.value for points in triads if points), default=None)

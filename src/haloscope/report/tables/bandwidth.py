@@ -1,12 +1,12 @@
-"""Achieved against possible memory bandwidth: the Poisson solver beside stream's triad."""
+"""Achieved against possible bandwidth: the Poisson solver beside a triad over as large a set."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.memory_use import Use, uses
-from haloscope.analysis.sweeps import level_of
 from haloscope.quantities import BYTES_PER_SECOND, SECONDS, count, number, percent, size
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
@@ -18,7 +18,7 @@ _COLUMNS = (
     Column("bytes_per_point", "bytes a point"),
     Column("working_set_bytes", "working set"),
     Column("achieved_bytes_per_s", "achieved"),
-    Column("triad_bytes_per_s", "triad"),
+    Column("triad_bytes_per_s", "triad moves"),
     Column("share_of_triad", "share"),
 )
 
@@ -26,30 +26,32 @@ _COLUMNS = (
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """A row a Poisson case that declares its traffic; if some have a triad, these alone."""
     solvers = [case for case in cases if case.kernel == "poisson_cg"]
-    every = uses(solvers, context.all_cases)
+    every = uses(solvers, context.all_cases, context.machine)
     if not every:
         return []
     found = [use for use in every if use.triad is not None] or every
     notebook = Notebook(solvers, context.all_cases)
-    rows = tuple(_row(use, solvers, notebook, context) for use in found)
+    rows = tuple(_row(use, solvers, notebook) for use in found)
     notebook.note(
-        "achieved: bytes the solver's algorithm moves (declared for a point and an iteration) over "
-        "its time. triad: of stream in the same run, on as many cores, its working set nearest."
+        "working set: what a sweep over the mesh goes through, of all processes. achieved: bytes "
+        "the solver's algorithm moves (declared for a point and an iteration) over its time. "
+        "triad moves: what stream's triad did on as many cores, bound alike, over a working set "
+        "that lies in the same level (its size below), with lines read only to be overwritten."
     )
     if found[0].triad is None:
-        notebook.note("No triad: stream was not run on as many cores.")
+        notebook.note(f"No bound: {_UNLIKE}.")
     elif len(found) < len(every):
-        left_out = count(len(every) - len(found), "case")
-        notebook.note(f"Without {left_out} on other numbers of cores than stream was run on.")
-    if any(use.share is not None and use.share > 1 for use in found):
+        notebook.note(f"Without {count(len(every) - len(found), 'case')}: {_UNLIKE}.")
+    if any(use.exceeds for use in found):
         notebook.note(
-            "Above 100 %: part of the traffic was served by a cache, or overlapped better."
+            f"{_NO_BOUND}: the solver moved more than the triad, which is no bound then: a cache "
+            "served a part of it, or something disturbed the triad."
         )
     return [
         Table(
             id="bandwidth",
             kind="bandwidth",
-            title=context.title("Achieved and possible memory bandwidth"),
+            title=context.title("Achieved and possible bandwidth"),
             columns=_COLUMNS,
             rows=rows,
             notes=notebook.notes(),
@@ -57,17 +59,20 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     ]
 
 
-def _row(
-    use: Use, among: Sequence[MeasuredCase], notebook: Notebook, context: Context
-) -> tuple[Cell, ...]:
+_UNLIKE = "stream was not run on as many cores, bound alike, over such a working set"
+_NO_BOUND = "no bound"
+
+
+def _row(use: Use, among: Sequence[MeasuredCase], notebook: Notebook) -> tuple[Cell, ...]:
     case = use.case
-    level = level_of(use.working_set_bytes, case, context.machine)
-    in_level = f"{size(use.working_set_bytes)} ({level})" if level else size(use.working_set_bytes)
-    if use.triad is None or use.triad_case is None:
+    working_set = size(use.working_set_bytes)
+    in_level = f"{working_set} ({use.level})" if use.level else working_set
+    if use.triad is None:
         bound, share = missing(), missing()
     else:
-        bound = notebook.estimate(use.triad.rate, use.triad_case, BYTES_PER_SECOND)
-        share = plain(use.share, percent(use.share))
+        moved = notebook.estimate(use.triad.moved, use.triad.case, BYTES_PER_SECOND)
+        bound = replace(moved, also=f"at {size(use.triad.working_set_bytes)}")
+        share = missing(_NO_BOUND) if use.exceeds else plain(use.share, percent(use.share))
     return (
         label(label_of(case, among)),
         notebook.estimate(use.iteration, case, SECONDS),

@@ -6,20 +6,21 @@ published wall-time grids.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
 from haloscope.analysis.iteration_rates import converged
-from haloscope.analysis.published import comparable
-from haloscope.quantities import number, seconds
+from haloscope.analysis.published import comparable, other_variant
+from haloscope.quantities import count, listed, number, seconds
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing
 from haloscope.report.tables.notebook import Notebook
+from haloscope.report.words import ratio_between
 
 if TYPE_CHECKING:
-    from haloscope.papers.tables import Paper, PaperTable, PublishedCell
+    from haloscope.papers.tables import Paper, PaperTable, Scalar
 
 ROLES = ("serial", "node", "spread", "full")
 
@@ -54,13 +55,36 @@ class _Form:
 
 
 @dataclass(frozen=True)
+class _Printed:
+    """A published time in seconds, what it may stand for, its text, and processes per node."""
+
+    value: float
+    low: float
+    high: float
+    text: str
+    ppn: int
+
+
+@dataclass(frozen=True)
 class _Published:
-    """One published cluster: its name and paper; time (s), text and speedup for each role there."""
+    """One published cluster: its name, its table, and its time for each role there.
+
+    speedups: as printed, where they are.
+    """
 
     name: str
-    paper: str
-    times: Mapping[str, tuple[float, str]]
-    speedups: Mapping[str, float]
+    table: PaperTable
+    times: Mapping[str, _Printed]
+    speedups: Mapping[str, float] = field(default_factory=dict)
+
+    def speedup(self, role: str) -> str:
+        """How many times as fast as its serial run; from, to where digits leave it open."""
+        serial, time = self.times.get("serial"), self.times[role]
+        if role == "serial" or serial is None or time.low <= 0:
+            return ""
+        ends = serial.low / time.high, serial.high / time.low
+        value = self.speedups.get(role, serial.value / time.value)
+        return f"({ratio_between(value, *ends, digits=3)})"
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
@@ -76,15 +100,16 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     n = form.n if form.n in published else max(published)
     ours = [case for case in own if case.number("n") == n]
     notebook = Notebook(ours, context.all_cases)
-    parts = facets(ours, ("n", "nodes", "ppn"))
     rows = [_published_row(known) for known in published[n]]
-    rows += [_own_row(part, form, notebook) for part in parts]
-    notebook.note("(k): k times as fast as the serial run of the same cluster.")
+    rows += _own_rows(ours, form, _others(published[n], ours), notebook)
+    notebook.note(
+        "(k): k times as fast as the serial run of the same cluster; (a–b): as far as the digits "
+        "of a published time tell. All cores: as many processes a node as stand there."
+    )
     if context.machine and context.machine.get("cpu"):
         name = _machine(ours)
         notebook.note(f"{name[0].upper()}{name[1:]}: {context.machine['cpu']}.")
-    papers = ", ".join(dict.fromkeys(known.paper for known in published[n]))
-    notebook.note(f"Published rows: {papers}.")
+    _note_published(published[n], ours, notebook)
     return [
         Table(
             id="clusters",
@@ -95,6 +120,24 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
             notes=notebook.notes(),
         )
     ]
+
+
+def _note_published(
+    published: Sequence[_Published], ours: Sequence[MeasuredCase], notebook: Notebook
+) -> None:
+    """Where published rows are from, of which variant where ours are of others, and their notes."""
+    tables = [known.table for known in published]
+    papers = ", ".join(dict.fromkeys(table.paper for table in tables))
+    others = listed([f"the {variant} solver" for variant in _others(published, ours)])
+    notebook.note(f"Published rows: {papers}{f', {others}' if others else ''}.")
+    for note in dict.fromkeys(note for table in tables for note in table.notes):
+        notebook.note(f"The paper: {note}")
+
+
+def _others(published: Sequence[_Published], ours: Sequence[MeasuredCase]) -> list[str]:
+    """The variants that were published and that some of our cases are not of."""
+    variants = (other_variant(known.table, case) for known in published for case in ours)
+    return [variant for variant in dict.fromkeys(variants) if variant]
 
 
 def _is_like(case: MeasuredCase, tables: Sequence[PaperTable]) -> bool:
@@ -146,11 +189,12 @@ def _listed(table: PaperTable) -> list[_Published]:
         name = str(cluster) if str(year) in str(cluster) else f"{cluster} ({year})"
         own = {row["case"]: row for row in table.rows if row["cluster"] == cluster}
         times = {
-            role: _timed(table, table.cell("time_s", cluster=str(cluster), case=role))
+            role: _timed(table, cluster=str(cluster), case=role, ppn=int(str(own[role]["ppn"])))
             for role in ROLES
+            if role in own
         }
-        speedups = {role: row["speedup"] for role, row in own.items()}
-        found.append(_Published(name, table.paper, _present(times), _present(speedups)))
+        speedups = {str(role): float(row["speedup"]) for role, row in own.items() if row["speedup"]}
+        found.append(_Published(name, table, _present(times), speedups))
     return found
 
 
@@ -164,48 +208,61 @@ def _read_off(
         return []
     most = max(int(str(ppn)) for ppn in ppns)
     times = {
-        role: _timed(grid, grid.cell("time_s", n=n, nodes=nodes, ppn=ppn))
+        role: _timed(grid, n=n, nodes=nodes, ppn=ppn)
         for role, (nodes, ppn) in form.places(most).items()
     }
     for table in tables:
-        where = {"cluster": cluster, "n": n, "nodes": 1, "ppn": 1}
-        if table.kind == "convergence" and table.has(where):
-            times["serial"] = _timed(table, table.cell("time_s", **where))
-    present = _present(times)
-    speedups = {
-        role: present["serial"][0] / time[0]
-        for role, time in present.items()
-        if role != "serial" and "serial" in present and time[0] > 0
-    }
+        where = {"cluster": cluster, "n": n, "nodes": 1}
+        if table.kind == "convergence" and table.has({**where, "ppn": 1}):
+            times["serial"] = _timed(table, ppn=1, **where)
     network = grid.facts.get("network")
     name = f"{cluster}, {network}" if network else str(cluster)
-    return [_Published(name, grid.paper, present, speedups)]
+    return [_Published(name, grid, _present(times))]
 
 
-def _timed(table: PaperTable, cell: PublishedCell | None) -> tuple[float, str] | None:
-    """Seconds, and the text: as printed, or in seconds where these were published more finely."""
+def _timed(table: PaperTable, *, ppn: int, **where: Scalar) -> _Printed | None:
+    """A time as printed, or in seconds where these were published more finely."""
+    cell = table.cell("time_s", ppn=ppn, **where)
     if cell is None or isinstance(cell.value, str):
         return None
+    value = float(cell.value)
     fine = table.resolution_s is not None and table.resolution_s < 1
-    return float(cell.value), seconds(float(cell.value)) if fine else cell.text
+    text = seconds(value) if fine else cell.text
+    return _Printed(value, cell.low or 0.0, cell.high or value, text, ppn)
 
 
-def _present(found: Mapping[Any, Any]) -> dict[str, Any]:
-    return {str(key): value for key, value in found.items() if value is not None}
+def _present(times: Mapping[str, _Printed | None]) -> dict[str, _Printed]:
+    return {role: time for role, time in times.items() if time is not None}
 
 
 def _published_row(row: _Published) -> tuple[Cell, ...]:
     def cell(role: str) -> Cell:
         if role not in row.times:
             return missing()
-        value, text = row.times[role]
-        speedup = row.speedups.get(role)
-        return Cell(value, text, also=f"({number(speedup)})" if speedup else "")
+        time = row.times[role]
+        return Cell(time.value, time.text, also=_also(role, time.ppn, row.speedup(role)))
 
     return (label(row.name), *(cell(role) for role in ROLES))
 
 
-def _own_row(part: Facet, form: _Form, notebook: Notebook) -> tuple[Cell, ...]:
+def _also(role: str, ppn: int, *texts: str) -> str:
+    """What stands below a time; of all cores, how many processes a node these were."""
+    processes = [count(ppn, "process", "processes")] if role in ("node", "full") else []
+    return " ".join(text for text in (*processes, *texts) if text)
+
+
+def _own_rows(
+    ours: Sequence[MeasuredCase], form: _Form, others: Sequence[str], notebook: Notebook
+) -> Iterator[tuple[Cell, ...]]:
+    """A row for every variant and setting of this machine; named where others were published."""
+    for variant in dict.fromkeys(str(case.settings["variant"]) for case in ours):
+        cases = [case for case in ours if case.settings["variant"] == variant]
+        for part in facets(cases, ("n", "nodes", "ppn")):
+            name = (_machine(part.cases), variant if others else "", part.label)
+            yield _own_row(", ".join(text for text in name if text), part, form, notebook)
+
+
+def _own_row(name: str, part: Facet, form: _Form, notebook: Notebook) -> tuple[Cell, ...]:
     at = {(case.number("nodes"), case.number("ppn")): case for case in part.cases}
     most = max(values(part.cases, "ppn"))
     serial = at.get((1, 1))
@@ -217,7 +274,7 @@ def _own_row(part: Facet, form: _Form, notebook: Notebook) -> tuple[Cell, ...]:
         cell = notebook.time(case)
         if role == "serial" or case is None or not serial or not serial.time or not case.time:
             return cell
-        return replace(cell, also=f"{cell.also} ({number(serial.time.value / case.time.value)})")
+        speedup = f"({number(serial.time.value / case.time.value)})"
+        return replace(cell, also=_also(role, place[1], cell.also, speedup))
 
-    name = ", ".join(text for text in (_machine(part.cases), part.label) if text)
     return (label(name), *(cell(role, place) for role, place in form.places(most).items()))

@@ -15,9 +15,9 @@ from haloscope.report.tables.notebook import Notebook
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """One grid for each n and number of cores a node that were shared out in several ways."""
-    sized = [case for case in cases if "n" in case.settings]
-    parts = facets(sized, ("n", "nodes", "ppn", "threads"))
+    """One grid for each mesh and number of cores a node that were shared out in several ways."""
+    solves = [case for case in cases if case.kernel == "poisson_cg"]
+    parts = facets(solves, ("n", "nodes", "ppn", "threads"))
     grids = []
     for part in parts:
         for n in values(part.cases, "n"):

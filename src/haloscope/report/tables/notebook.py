@@ -12,9 +12,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from haloscope.analysis.cases import MeasuredCase, name_of
+from haloscope.analysis.conditions import mixed
 from haloscope.analysis.published import Reference
-from haloscope.quantities import PLAIN, SECONDS, Scale, clock, count, ends, listed, number, quantity
+from haloscope.quantities import PLAIN, SECONDS, Scale, clock, count, ends, listed, quantity
 from haloscope.report.tables.model import Cell, missing
+from haloscope.report.words import ratio_between
 from haloscope.stats.estimates import Estimate
 
 OVERSUBSCRIBED, SIMULATED, VERIFIED, FITTED, LAUNCHES_MISSING = "†", "‡", "§", "¶", "*"
@@ -82,7 +84,9 @@ class Notebook:
         if published is None:
             return cell
         self._sources[published.source] = None
-        return replace(cell, published=published.text, published_value=published.value)
+        named = f" ({published.variant})" if published.variant else ""
+        text = f"{published.text}{named}"
+        return replace(cell, published=text, published_value=published.value)
 
     def absent(self, case: MeasuredCase) -> Cell:
         """A cell for a case without a good launch: what became of it."""
@@ -103,7 +107,9 @@ class Notebook:
     def notes(self) -> tuple[str, ...]:
         """All notes, most important first."""
         published = [f"Published: {listed(list(self._sources))}."] if self._sources else []
+        differences = mixed(self._cases)
         return (
+            *([differences] if differences else []),
             *self._spread_notes(),
             *self._mark_notes(),
             *published,
@@ -208,11 +214,8 @@ def spread_text(estimate: Estimate, scale: Scale = PLAIN) -> str:
 
 
 def _over(published: Reference, own: float) -> str:
-    """Own time over the published one to two digits; from, to where its digits leave it open."""
-    ratio, low, high = (own / one for one in (published.value, published.high, published.low))
-    if high - low > 0.1 * ratio:
-        return f"{number(low, 2)}–{number(high, 2)}"
-    return number(ratio, 2)
+    """Own time over the published one to two digits."""
+    return ratio_between(own / published.value, own / published.high, own / published.low)
 
 
 def _launches(numbers: Sequence[int]) -> str:

@@ -15,9 +15,9 @@ from haloscope.report.tables.notebook import Notebook
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """One grid for each n, for every combination of the other settings."""
-    sized = [case for case in cases if "n" in case.settings]
-    parts = facets(sized, ("n", "nodes", "ppn"))
+    """One grid for each N × N mesh, for every combination of the other settings."""
+    solves = [case for case in cases if case.kernel == "poisson_cg"]
+    parts = facets(solves, ("n", "nodes", "ppn"))
     grids = [_grid(part, n, context) for part in parts for n in values(part.cases, "n")]
     return lettered(grids)
 

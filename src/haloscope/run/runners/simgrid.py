@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from haloscope.clusters import simgrid_files
-from haloscope.clusters.schema import Cluster
+from haloscope.clusters.schema import Cluster, state
 from haloscope.errors import Problem, UserError, printable
 from haloscope.paths import write_whole
 from haloscope.quantities import count, size
@@ -200,9 +200,7 @@ class _Simulation:
 
     def _keep(self, measured: Mapping[str, Any], wall_s: float) -> None:
         self.runner.cache.mkdir(parents=True, exist_ok=True)
-        part = self._cached.with_suffix(f".{os.getpid()}")
-        part.write_text(json.dumps({"measured": measured, "wall_s": wall_s}), encoding="utf-8")
-        part.replace(self._cached)
+        write_whole(self._cached, json.dumps({"measured": measured, "wall_s": wall_s}))
 
     def _good(self, measured: Mapping[str, Any], wall_s: float, *, cached: bool) -> dict[str, Any]:
         """A good record. Its parameters are those asked for: fewer iterations were simulated."""
@@ -234,6 +232,7 @@ class _Simulation:
         whole = result["iterations"] if result and passed_over else None
         return {
             "cluster": self.runner.cluster.name,
+            "platform": state(self.runner.cluster),
             "verified": self.executes,
             "cached": cached,
             "iterations": whole - passed_over if whole else None,

@@ -1,0 +1,116 @@
+"""What two ranks find out of an MPI library and a transport, before a campaign: one launch of each.
+
+A probe has three outcomes: messages arrived; the library can't do it here, and says so; it could
+not be asked. Only the second makes cases absent, and only where a transport was asked for by name
+and the library's own choice works: else the machine, not the transport, is what fails.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from haloscope.errors import Problem, UserError
+from haloscope.run.place import Seen
+from haloscope.run.runners import answer, process
+from haloscope.run.runners.local import Built
+from haloscope.study.case import Case
+from haloscope.toolchains.job import Job
+from haloscope.toolchains.launch import launch_command
+from haloscope.toolchains.transport import complaint, told
+
+TIMEOUT_S = 30
+_OWN_FAULT = {signal.SIGSEGV, signal.SIGABRT, signal.SIGILL, signal.SIGFPE}
+"""_OWN_FAULT are the signals by which a library ends itself; all others come from outside."""
+_TOLD_SIGNAL = re.compile(r"KILLED BY SIGNAL: (\d+)|exited on signal (\d+)")
+"""How Hydra and Open MPI say that a rank was killed, whatever their own exit code is."""
+
+Key = tuple[str, str | None]
+"""An MPI library's name, and the transport that is asked of it; None leaves it the choice."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Whether a library can use a transport here. seen: what it says it used; None: it can't tell.
+
+    problem: why two ranks could not exchange messages; None if they did.
+    answered: whether that was the library's own doing: not where time or a signal ended it.
+    """
+
+    seen: str | None
+    problem: str | None
+    answered: bool = True
+
+
+def probe(built: Built, transport: str | None) -> Probe:
+    """Let two ranks exchange a few messages while the library says what it does."""
+    two = Job(ranks=2, oversubscribe=True, transport=transport)
+    program = [str(built.program), "ring", "repetitions=1", "steps=1", "warmup=0"]
+    command, environment = launch_command(built.toolchain, two, program, talkative=True)
+    ended = process.run(command, environment, TIMEOUT_S, tail=1 << 20)
+    if ended.timed_out:
+        return Probe(None, f"no message arrived within {TIMEOUT_S} s", answered=False)
+    if ended.code == 0:
+        return Probe(told(built.toolchain.family, transport, ended.output), None)
+    if (number := _signal(ended)) is not None and number not in _OWN_FAULT:
+        return Probe(None, answer.how_it_ended(128 + number), answered=False)
+    return Probe(None, complaint(ended.output))
+
+
+def _signal(ended: process.Ended) -> int | None:
+    """The signal that killed the launcher or a rank; None where none did."""
+    if ended.code > 128:
+        return ended.code - 128
+    match = _TOLD_SIGNAL.search(ended.output)
+    return int(match[1] or match[2]) if match else None
+
+
+def probed(cases: Sequence[Case], built: Mapping[str, Built]) -> tuple[tuple[Case, ...], Seen]:
+    """Cases, those whose transport can't be had here absent; and what libraries say they use.
+
+    UserError where a library could not be asked, or where its own choice of transport fails.
+    """
+    asked = {
+        (case.toolchain, case.transport)
+        for case in cases
+        if case.absent is None and case.layout.ranks > 1
+    }
+    probes = {key: _settled(built[key[0]], key[1]) for key in sorted(asked, key=str)}
+    lacking = {name for (name, transport), each in probes.items() if transport and each.problem}
+    for name in sorted(lacking):  # does the library work at all?
+        if (name, None) not in probes:
+            probes[name, None] = _settled(built[name], None)
+    if problems := [
+        _problem(built[name], transport, each)
+        for (name, transport), each in probes.items()
+        if each.problem and (transport is None or not each.answered)
+    ]:
+        raise UserError(problems)
+    able = tuple(
+        replace(case, absent=why, launches=1) if (why := _lacks(case, probes)) else case
+        for case in cases
+    )
+    return able, {key: each.seen for key, each in probes.items() if key in asked}
+
+
+def _settled(built: Built, transport: str | None) -> Probe:
+    """A probe, tried once more where time or a signal ended the first."""
+    first = probe(built, transport)
+    return first if first.answered else probe(built, transport)
+
+
+def _lacks(case: Case, probes: Mapping[Key, Probe]) -> str | None:
+    """Why a case's transport can't be had; None where it can, or was not asked for."""
+    each = probes.get((case.toolchain, case.transport))
+    return each.problem if each and case.absent is None and case.layout.ranks > 1 else None
+
+
+def _problem(built: Built, transport: str | None, each: Probe) -> Problem:
+    by = f"by transport {transport}" if transport else "by the transport that it chooses itself"
+    where = f"{built.toolchain.name} ({built.toolchain.version})"
+    what = f"two ranks can't exchange messages {by}: {each.problem}"
+    mend = "nothing was measured or saved: mend it (haloscope doctor), or "
+    mend += "name other transports" if transport else "choose another library by --toolchain"
+    return Problem(where, what, mend)

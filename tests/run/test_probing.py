@@ -1,0 +1,118 @@
+"""The three outcomes of a probe, and what becomes of the cases that depend on it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import pytest
+from fakes import FAKE, FAKE_HALOBENCH
+
+from haloscope.errors import UserError
+from haloscope.run import probing
+from haloscope.run.probing import Probe, probe, probed
+from haloscope.run.runners.local import Built
+from haloscope.study.case import Case, Layout
+
+BUILT = {"fake": Built(FAKE, FAKE_HALOBENCH, "5eed")}
+WORKS, LACKS = Probe("vader", None), Probe(None, "no device")
+CUT = Probe(None, "no message arrived within 30 s", answered=False)
+
+
+def case(transport: str | None, ranks: int = 2) -> Case:
+    return Case("fake", {}, {}, Layout(ppn=ranks), "fake", 0, 5, 60.0, 0, transport=transport)
+
+
+class Probes:
+    """Answers in their order, for each transport; the last one again and again."""
+
+    def __init__(self, **answers: Sequence[Probe]) -> None:
+        self.answers = {name: list(each) for name, each in answers.items()}
+        self.asked: list[str | None] = []
+
+    def __call__(self, built: Built, transport: str | None) -> Probe:
+        self.asked.append(transport)
+        answers = self.answers[transport or "default"]
+        return answers.pop(0) if len(answers) > 1 else answers[0]
+
+
+def install(monkeypatch: pytest.MonkeyPatch, **answers: Sequence[Probe]) -> Probes:
+    probes = Probes(**answers)
+    monkeypatch.setattr(probing, "probe", probes)
+    return probes
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        ("exit 0", Probe(None, None)),
+        ("echo Error: no device found; exit 1", Probe(None, "Error: no device found")),
+        ("kill -9 $$", Probe(None, "exit code 137: killed by SIGKILL", answered=False)),
+        ("kill -BUS $$", Probe(None, "exit code 135: killed by SIGBUS", answered=False)),
+        ("echo failed at once; kill -SEGV $$", Probe(None, "failed at once")),
+        (
+            "echo YOUR APPLICATION WAS KILLED BY SIGNAL: 9; exit 9",
+            Probe(None, "exit code 137: killed by SIGKILL", answered=False),
+        ),
+        (
+            "echo exited on signal 7 '(Bus error)'; exit 1",
+            Probe(None, "exit code 135: killed by SIGBUS", answered=False),
+        ),
+        ("sleep 9", Probe(None, "no message arrived within 0.3 s", answered=False)),
+    ],
+)
+def test_a_probe_works_or_is_answered_or_is_cut_off(
+    monkeypatch: pytest.MonkeyPatch, script: str, expected: Probe
+) -> None:
+    monkeypatch.setattr(probing, "TIMEOUT_S", 0.3 if "sleep" in script else 30)
+    started = ["sh", "-c", script], dict(os.environ)
+    monkeypatch.setattr(probing, "launch_command", lambda *_, **__: started)
+
+    assert probe(BUILT["fake"], None) == expected
+
+
+def test_a_named_transport_that_can_not_be_had_makes_its_cases_absent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    probes = install(monkeypatch, ucx=[LACKS], shm=[WORKS], default=[WORKS])
+
+    cases, seen = probed([case("ucx"), case("shm"), case("ucx", ranks=1)], BUILT)
+
+    assert [(one.absent, one.launches) for one in cases] == [("no device", 1), (None, 5), (None, 5)]
+    assert seen == {("fake", "shm"): "vader", ("fake", "ucx"): None}
+    assert probes.asked == ["shm", "ucx", None]  # the last: whether the library works at all
+
+
+def test_the_librarys_own_choice_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, default=[LACKS])
+
+    with pytest.raises(UserError, match="by the transport that it chooses itself: no device"):
+        probed([case(None)], BUILT)
+
+
+def test_where_nothing_works_no_transport_is_blamed(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, ucx=[LACKS], default=[LACKS])
+
+    with pytest.raises(UserError, match="that it chooses itself"):
+        probed([case("ucx")], BUILT)
+
+
+@pytest.mark.parametrize("transport", ["ucx", None])
+def test_a_probe_that_was_cut_off_is_tried_once_more(
+    monkeypatch: pytest.MonkeyPatch, transport: str | None
+) -> None:
+    probes = install(monkeypatch, ucx=[CUT, WORKS], default=[CUT, WORKS])
+
+    (able,), _ = probed([case(transport)], BUILT)
+
+    assert (able.absent, probes.asked) == (None, [transport] * 2)
+
+
+@pytest.mark.parametrize("transport", ["ucx", None])
+def test_a_probe_that_is_cut_off_twice_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, transport: str | None
+) -> None:
+    install(monkeypatch, ucx=[CUT], default=[CUT if transport is None else WORKS])
+
+    with pytest.raises(UserError, match="no message arrived within 30 s"):
+        probed([case(transport)], BUILT)
