@@ -104,7 +104,8 @@ def checkout(tmp_path: Path) -> Checkout:
     folder.mkdir()
     scripts.mkdir()
     shutil.copy(LAUNCHER, folder)
-    (folder / "pyproject.toml").write_text("first\n")
+    for name in ("pyproject.toml", "requirements.txt", "requirements-dev.txt"):
+        (folder / name).write_text("first\n")
     for tool in [*TOOLS.split(), "cp", "ln"]:
         (scripts / tool).symlink_to(str(shutil.which(tool)))
     fake = Checkout(folder, scripts)
@@ -117,9 +118,10 @@ def test_the_first_use_sets_up_and_the_second_does_not(checkout: Checkout) -> No
     code, out, err = checkout.run("list", "a b")
     assert (code, out) == (0, "ran -P -m haloscope list a b\n")
     assert err == f"haloscope: setting up {checkout.venv} (about a minute, once)\n"
-    made, installed = checkout.calls()
+    made, pinned, installed = checkout.calls()
     assert made == f"-m venv {checkout.venv}"
-    assert installed.endswith(f"--editable {checkout.folder}")
+    assert pinned.endswith(f"--require-hashes --requirement {checkout.folder}/requirements.txt")
+    assert installed.endswith(f"--no-deps --no-build-isolation --editable {checkout.folder}")
     assert checkout.run() == (0, "ran -P -m haloscope\n", "")
     assert checkout.calls() == []
 
@@ -132,12 +134,15 @@ def test_a_link_to_the_launcher_finds_its_checkout(checkout: Checkout, tmp_path:
     assert (done.stdout, done.stderr) == ("ran -P -m haloscope\n", "")
 
 
-def test_a_change_of_pyproject_installs_again_into_the_same_venv(checkout: Checkout) -> None:
+@pytest.mark.parametrize("name", ["pyproject.toml", "requirements.txt", "requirements-dev.txt"])
+def test_a_change_of_what_is_needed_installs_again_into_the_same_venv(
+    checkout: Checkout, name: str
+) -> None:
     checkout.run()
     checkout.calls()
-    (checkout.folder / "pyproject.toml").write_text("second\n")
+    (checkout.folder / name).write_text("second\n")
     checkout.run()
-    assert [call.split()[0] for call in checkout.calls()] == ["pip"]
+    assert [call.split()[0] for call in checkout.calls()] == ["pip", "pip"]
     assert checkout.run()[2] == ""
 
 
@@ -145,7 +150,7 @@ def test_extras_are_added_once_and_kept(checkout: Checkout) -> None:
     checkout.run()
     checkout.calls()
     checkout.run(extras="dev")
-    assert checkout.calls()[0].endswith(f"{checkout.folder}[dev]")
+    assert checkout.calls()[0].endswith(f"{checkout.folder}/requirements-dev.txt")
     checkout.run()
     checkout.run(extras="dev")
     assert checkout.calls() == []
@@ -169,7 +174,7 @@ def test_a_failed_installation_says_why_and_is_tried_anew(checkout: Checkout) ->
     (checkout.scripts / "broken").unlink()
     checkout.calls()
     assert checkout.run()[:2] == (0, "ran -P -m haloscope\n")
-    assert len(checkout.calls()) == 2
+    assert len(checkout.calls()) == 3
 
 
 def test_a_failed_update_leaves_nothing_that_looks_whole(checkout: Checkout) -> None:
@@ -181,7 +186,7 @@ def test_a_failed_update_leaves_nothing_that_looks_whole(checkout: Checkout) -> 
     (checkout.folder / "pyproject.toml").write_text("first\n")
     checkout.calls()
     assert checkout.run()[0] == 0
-    assert len(checkout.calls()) == 2
+    assert len(checkout.calls()) == 3
 
 
 @pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGINT])
@@ -197,7 +202,7 @@ def test_a_set_up_that_was_cut_off_is_begun_anew(checkout: Checkout, by: signal.
     (checkout.scripts / "slow").unlink()
     checkout.calls()
     assert checkout.run()[:2] == (0, "ran -P -m haloscope\n")
-    assert len(checkout.calls()) == 2
+    assert len(checkout.calls()) == 3
     assert not (checkout.venv / "half").exists()
 
 
@@ -210,7 +215,7 @@ def test_two_at_once_set_up_once(checkout: Checkout) -> None:
             answers = [one.communicate(timeout=60), two.communicate(timeout=60)]
     assert [out for out, _ in answers] == [f"ran -P -m haloscope {n}\n" for n in ("one", "two")]
     assert "waiting for another haloscope" in answers[1][1]
-    assert len(checkout.calls()) == 2
+    assert len(checkout.calls()) == 3
 
 
 def test_the_lock_is_not_held_while_haloscope_runs(checkout: Checkout) -> None:
@@ -247,9 +252,17 @@ def test_without_ensurepip_it_takes_what_is_there(
 def test_without_ensurepip_uv_does_it_all(checkout: Checkout) -> None:
     checkout.script("uv", UV)
     assert checkout.run(can="python")[0] == 0
-    made, installed = checkout.calls()
+    made, pinned, installed = checkout.calls()
     assert made.startswith("uv venv")
+    assert pinned.startswith("uv pip install") and "--require-hashes" in pinned
     assert installed.startswith("uv pip install") and installed.endswith(str(checkout.folder))
+
+
+def test_a_group_that_there_is_not_is_named(checkout: Checkout) -> None:
+    code, _, err = checkout.run(extras="fast")
+    assert code == 2
+    assert "requirements-fast.txt" in err
+    assert checkout.calls() == []
 
 
 def test_with_none_of_them_it_says_what_to_install(checkout: Checkout) -> None:

