@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from made import draw
+from matplotlib.container import ErrorbarContainer
 from recorded import bad, pingpong, poisson, quick, stream
 
 from haloscope.report import figures
+from haloscope.report.draw.figures import canvas_of
 from haloscope.report.figures.model import Bars, Figure, Lines, Mark, Surface
 from haloscope.study import kinds
 
@@ -51,8 +54,28 @@ def test_scaling_over_nodes_has_a_figure_a_mesh_and_a_curve_for_processes_per_no
     assert large.title == "Speedup and efficiency, N = 128"
     ideal, one, two = lines(small).curves
     assert [point.x for point in ideal.marks] == [1, 2, 4]
+    assert one.joined and two.joined  # more nodes with as many on each
     assert one.label == "1 per node" and one.marks == (Mark(1, 1.0), Mark(2, 2.0))
     assert two.label == "2 per node" and two.marks == (Mark(2, 2.0), Mark(4, 4.0))
+
+
+def test_points_stand_where_their_values_are_though_they_share_places() -> None:
+    raws = [
+        poisson(n, ranks=p, launch=k, time_s=time / p)
+        for n in (64, 128, 256)
+        for p in (1, 2, 4)
+        for k, time in enumerate((4.0, 4.1, 4.2, 4.0, 4.1, 4.2))
+    ]
+    (figure,) = draw("scaling", raws)
+
+    for panel in map(lines, [figure] * 2, (0, 1)):
+        (axes,) = canvas_of(panel, {}).axes
+        drawn = [one.lines[0] for one in axes.containers if isinstance(one, ErrorbarContainer)]
+        pointed = [curve for curve in panel.curves if not curve.bound]
+        assert len(drawn) == len(pointed) == 3
+        for line, curve in zip(drawn, pointed, strict=True):
+            assert np.asarray(line.get_xdata()).tolist() == [mark.x for mark in curve.marks]
+            assert np.asarray(line.get_ydata()).tolist() == [mark.y for mark in curve.marks]
 
 
 def test_words_of_a_ping_pong_are_of_all_its_curves() -> None:

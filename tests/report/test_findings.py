@@ -26,8 +26,8 @@ def test_the_quick_study_in_plain_words() -> None:
         "The textbook solver moves 12.1 GB/s, 70 % of what stream's triad does (N = 1024, 32 MiB "
         "in L3, 1 core).",
         "The fused solver is 2.15 times as fast as the textbook one: N = 1024, 1 core.",
-        "With 2 processes, N = 1024 is solved 1.93 times as fast as with one: an efficiency of "
-        "96 %.",
+        "With 2 processes, N = 1024 is solved 1.93 times as fast as with one (fused, nonblocking): "
+        "an efficiency of 96 %.",
         "N = 1024 on one core takes 16.5 s here; published: 18.9 s on tara (hpcf-2010-6, "
         "table 3.1) and 6.65 s on Stampede2 (hpcf-2018-10, table 3.1).",
         "Errors agree with the published ones within 0.01 %, iteration counts within 0.01 % "
@@ -64,6 +64,26 @@ def test_ratios_have_their_interval_where_launches_allow_one() -> None:
 
     assert scaling.startswith("With 2 processes, N = 256 is solved 1.9")
     assert "times as fast as with one (95 % interval 1." in scaling
+
+
+def test_a_speedup_names_the_variant_and_calls_no_fixed_iterations_a_solve() -> None:
+    def headline(iterations: int) -> str:
+        raws = [
+            poisson(256, ranks=p, variant=variant, time_s=time / p)
+            for p in (1, 2)
+            for variant, time in (("textbook", 4.0), ("fused", 2.0))
+        ]
+        for raw in raws:
+            raw["params"]["iterations"] = iterations
+        return next(text for text in texts(raws) if text.startswith("With "))
+
+    assert headline(0) == (
+        "With 2 processes, N = 256 is solved 2.00 times as fast as with one (fused): an efficiency "
+        "of 100 %."
+    )
+    assert headline(16).startswith(
+        "With 2 processes, an iteration at N = 256 is 2.00 times as fast as with one (fused): "
+    )
 
 
 def test_processes_with_threads_are_counted_as_cores() -> None:

@@ -7,7 +7,7 @@ from recorded import MACHINE, Raw, bad, cases, spmv
 
 from haloscope.papers import tables as papers
 from haloscope.report import figures, tables
-from haloscope.report.draw.figures import draw
+from haloscope.report.draw.figures import draw_all
 from haloscope.report.figures.model import Lines
 from haloscope.report.findings import findings
 from haloscope.report.tables import Context, Table
@@ -136,7 +136,7 @@ def test_a_figure_for_each_matrix_takes_the_fastest_layout_of_as_many_cores() ->
     assert [mark.x for mark in ideal.marks] == [1, 2, 4]
     assert [mark.y / mark.x for mark in ideal.marks] == pytest.approx([first.y] * 3)
     assert "1 to 4 cores" in drawn[1].alt and "on 4 cores" in drawn[1].alt
-    svg = draw(drawn[1])[0].svg
+    svg = draw_all([drawn[1]])[drawn[1].id][0].svg
     for words in ("ideal", "overlap = none", "cores", "GFLOP/s"):
         assert words in svg
     assert "mathdefault" not in svg
@@ -147,6 +147,6 @@ def test_an_axis_of_less_than_a_decade_has_plain_numbers() -> None:
 
     (figure,) = figures.build("spmv", cases(raws), Context(machine=MACHINE))
 
-    svg = draw(figure)[0].svg
+    svg = draw_all([figure])[figure.id][0].svg
     assert "mathdefault" not in svg
     assert ">2<" in svg and ">3<" in svg

@@ -5,7 +5,7 @@ from recorded import MACHINE, Raw, cases, pingpong, star_forest
 
 from haloscope.papers import tables as papers
 from haloscope.report import figures, tables
-from haloscope.report.draw.figures import draw
+from haloscope.report.draw.figures import draw_all
 from haloscope.report.figures.model import Gantt, Lines
 from haloscope.report.findings import findings
 from haloscope.report.tables import Context, Table
@@ -166,10 +166,22 @@ def test_a_timeline_has_a_row_a_rank_and_tells_outer_phases() -> None:
     assert first.x == "time (ns)" and first.bars[0].begin == 0  # the first phase's
     assert first.bars[2].end == pytest.approx(900)
     assert "Clocks agree to 400 ns." in figure.notes[1]
-    drawing = draw(figure)[0]
+    drawing = draw_all([figure])[figure.id][0]
     assert drawing.name == "timeline-point0"
     for word in ("rank 1", "wait", "exchange", "time (ns)"):
         assert word in drawing.svg
+
+
+def test_a_timeline_that_ends_before_its_step_says_so() -> None:
+    """The launches have three phases of each rank."""
+
+    def notes(most: int) -> str:
+        measured = cases([star_forest(timeline=most)])
+        (figure,) = figures.build("timeline", measured, Context(machine=MACHINE))
+        return " ".join(figure.notes)
+
+    assert "the first 3 phases were kept: a step may go on after them" in notes(3)
+    assert "were kept" not in notes(4)
 
 
 def test_without_a_timeline_nothing_is_drawn() -> None:

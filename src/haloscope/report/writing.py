@@ -17,7 +17,7 @@ from haloscope.paths import write_whole
 from haloscope.records.enclosure import require_enclosed
 from haloscope.report.document import Document, compose
 from haloscope.report.draw import csv_files, html, latex, markdown, terminal
-from haloscope.report.draw.figures import Drawing, draw
+from haloscope.report.draw.figures import Drawing, draw_all
 
 Drawings = Mapping[str, Sequence[Drawing]]
 Writer = Callable[[Document, Drawings, Path], Path]
@@ -41,7 +41,7 @@ def write(document: Document, directory: Path, formats: Sequence[str] = tuple(FO
     Figures are written to figures/ as SVG and PDF whatever the formats.
     """
     require_enclosed(directory)
-    drawings = {figure.id: draw(figure) for figure in document.figures}
+    drawings = draw_all(document.figures)
     _write_figures(drawings, directory / "figures")
     first, *_ = [FORMATS[name](document, drawings, directory) for name in formats]
     return first

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO, StringIO
@@ -22,6 +22,7 @@ from matplotlib.ticker import (
 
 from haloscope.report.draw.gantt import draw_gantt
 from haloscope.report.draw.palette import GRID, INK, MUTED, ON_COLOUR, SERIES, dark_style
+from haloscope.report.draw.phase_colours import phase_colours
 from haloscope.report.draw.surface import draw_surface
 from haloscope.report.figures.model import Axis, Bars, Curve, Figure, Gantt, Lines, Panel, Surface
 
@@ -31,6 +32,7 @@ _FITTING = 60
 """Characters of small text that fit its width."""
 
 _MARKERS = "osD^vPX*"
+_SIZES = (6.5, 5.0, 4.0, 3.0)
 _DASHES = ("-", "--", "-.", ":")
 _STYLE: Any = {
     "axes.edgecolor": INK,
@@ -44,7 +46,6 @@ _STYLE: Any = {
     "grid.linewidth": 0.6,
     "legend.frameon": False,
     "legend.labelcolor": INK,
-    "lines.markersize": 5,
     "savefig.transparent": True,
     "svg.fonttype": "none",
     "svg.hashsalt": "haloscope",
@@ -75,30 +76,38 @@ class Drawing:
         return body.replace("<svg", f'<svg role="img" aria-label="{escape(alt)}"', 1).strip()
 
 
-def draw(figure: Figure) -> list[Drawing]:
-    """All panels of a figure."""
-    return [
-        _drawing(re.sub(r"[^\w.-]", "_", f"{figure.id}-{panel.id}"), panel)
-        for panel in figure.panels
-    ]
+def draw_all(figures: Sequence[Figure]) -> dict[str, list[Drawing]]:
+    """All panels of all figures of a report, by figure; a phase has one colour in all of them."""
+    colours = phase_colours(figures)
+    return {
+        figure.id: [
+            _drawing(re.sub(r"[^\w.-]", "_", f"{figure.id}-{panel.id}"), panel, colours)
+            for panel in figure.panels
+        ]
+        for figure in figures
+    }
 
 
-def _drawing(name: str, panel: Panel) -> Drawing:
+def _drawing(name: str, panel: Panel, colours: Mapping[str, str]) -> Drawing:
     with matplotlib.rc_context(_STYLE):
-        if isinstance(panel, Lines):
-            canvas = _lines(panel)
-        elif isinstance(panel, Bars):
-            canvas = _bars(panel)
-        elif isinstance(panel, Gantt):
-            canvas = draw_gantt(panel, WIDTH_IN)
-        else:
-            canvas = _surface(panel)
+        canvas = canvas_of(panel, colours)
         svg, pdf = StringIO(), BytesIO()
         canvas.savefig(svg, format="svg", dpi=200, metadata={"Date": None})
         canvas.set_layout_engine("none")  # laid out once is enough
         canvas.savefig(pdf, format="pdf", dpi=200, metadata={"CreationDate": None})
     styled = svg.getvalue().replace("<defs>", f"<style>{dark_style()}</style>\n <defs>", 1)
     return Drawing(name, styled, pdf.getvalue())
+
+
+def canvas_of(panel: Panel, colours: Mapping[str, str]) -> Canvas:
+    """A panel as matplotlib draws it. colours: of each phase, by its name."""
+    if isinstance(panel, Lines):
+        return _lines(panel)
+    if isinstance(panel, Bars):
+        return _bars(panel, colours)
+    if isinstance(panel, Gantt):
+        return draw_gantt(panel, WIDTH_IN, colours)
+    return _surface(panel)
 
 
 def _lines(panel: Lines) -> Canvas:
@@ -129,7 +138,7 @@ def _lines(panel: Lines) -> Canvas:
         if curve.model:
             _model(axes, curve, style)
         else:
-            _curve(axes, curve, style, pointed.index(curve) - (len(pointed) - 1) / 2)
+            _curve(axes, curve, style, pointed.index(curve))
     for curve in panel.curves:
         if curve.bound:
             ideal = [m.x for m in curve.marks], [m.y for m in curve.marks]
@@ -176,18 +185,21 @@ def _model(axes: Axes, curve: Curve, style: int) -> None:
     )
 
 
-def _curve(axes: Axes, curve: Curve, style: int, aside: float) -> None:
-    """Points with the ends of their intervals; apart from each other where they share their x."""
-    apart = 1.0 if curve.joined else 2 ** (0.06 * aside)
+def _curve(axes: Axes, curve: Curve, style: int, before: int) -> None:
+    """Points with the ends of their intervals, where their values are.
+
+    before: how many curves of points there are already: over those that share a place with it, a
+    later one is smaller, so that both are seen.
+    """
     ends = [
         (m.y - m.low, m.high - m.y) if m.low is not None and m.high is not None else (0.0, 0.0)
         for m in curve.marks
     ]
     colour = SERIES[style % len(SERIES)]
-    far = [(m.x * apart, y) for m in curve.marks for y in m.outliers]
+    far = [(m.x, y) for m in curve.marks for y in m.outliers]
     axes.scatter([x for x, _ in far], [y for _, y in far], s=5, color=colour, linewidths=0)
     axes.errorbar(
-        [m.x * apart for m in curve.marks],
+        [m.x for m in curve.marks],
         [m.y for m in curve.marks],
         yerr=[[low for low, _ in ends], [high for _, high in ends]]
         if any(map(any, ends))
@@ -195,6 +207,8 @@ def _curve(axes: Axes, curve: Curve, style: int, aside: float) -> None:
         label=curve.label,
         color=colour,
         marker=_MARKERS[style % len(_MARKERS)],
+        markersize=_SIZES[1 if curve.joined else before % len(_SIZES)],
+        zorder=2.0 + 0.01 * before,
         linestyle="-" if curve.joined else "none",
         linewidth=1.3,
         elinewidth=1,
@@ -231,15 +245,14 @@ def _scale(axes: Axes, which: str, axis: Axis) -> None:
         one.set_minor_formatter(NullFormatter())
 
 
-def _bars(panel: Bars) -> Canvas:
+def _bars(panel: Bars, colours: Mapping[str, str]) -> Canvas:
     """Stacked bars, each under its own name, which is often too long to stand beside it."""
     canvas = Canvas(figsize=(WIDTH_IN, 1.0 + 0.46 * len(panel.bars)), layout="constrained")
     axes = canvas.add_subplot()
     lower = [0.0] * len(panel.bars)
     places = [float(-index) for index in range(len(panel.bars))]
-    for index, (name, values) in enumerate(panel.parts):
-        left_over = index == len(panel.parts) - 1
-        colour = MUTED if left_over else SERIES[index % len(SERIES)]
+    for name, values in panel.parts:
+        colour = colours[name]
         axes.barh(places, values, left=lower, height=0.42, color=colour, label=name, linewidth=0)
         for place, left, value in zip(places, lower, values, strict=True):
             if value >= 0.09:

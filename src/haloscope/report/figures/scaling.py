@@ -56,8 +56,9 @@ def _figure(scaling: Scaling, label: str, named: _Named, context: Context) -> It
     ideal = Curve("ideal", tuple(Mark(p, p / fewest) for p in cores), bound=True)
     flat = Curve("ideal", tuple(Mark(p, 1.0) for p in cores), bound=True)
     seed = context.seed
-    speedups = [_curve(name, steps, one.speedup, seed) for name, one, steps in shown]
-    shares = [_curve(name, steps, one.efficiency, seed) for name, one, steps in shown]
+    joined = scaling.is_grid  # the same processes on each of more and more nodes
+    speedups = [_curve(name, steps, one.speedup, seed, joined) for name, one, steps in shown]
+    shares = [_curve(name, steps, one.efficiency, seed, joined) for name, one, steps in shown]
     x = Axis(f"{scaling.p} p", "log2", counts(cores))
     heights = [point.y for curve in (ideal, *speedups) for point in curve.marks]
     y = Axis("speedup", "log2", powers_of_two(heights))
@@ -86,6 +87,8 @@ def _figure(scaling: Scaling, label: str, named: _Named, context: Context) -> It
 _Ratio = Callable[[MeasuredCase, int], Estimate | None]
 
 
-def _curve(name: str, steps: Mapping[int, MeasuredCase], ratio: _Ratio, seed: int) -> Curve:
+def _curve(
+    name: str, steps: Mapping[int, MeasuredCase], ratio: _Ratio, seed: int, joined: bool
+) -> Curve:
     found = ((p, ratio(case, seed)) for p, case in steps.items())
-    return Curve(name, tuple(mark(p, one) for p, one in found if one is not None), joined=False)
+    return Curve(name, tuple(mark(p, one) for p, one in found if one is not None), joined=joined)

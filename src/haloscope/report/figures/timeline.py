@@ -36,6 +36,8 @@ def _figure(part: Facet, context: Context) -> Figure:
         "takes time. Thin bars: phases that the bars above them are parts of.",
         f"Clocks agree to {seconds(worst)}." if worst else "All ranks read one clock.",
     ]
+    if told := _cut(case, [traces[point] for point in chosen]):
+        notes.append(told)
     ranks = len(traces[0]["ranks"])
     if case.ranks > min(ranks, MOST_RANKS):
         notes.append(f"The first {min(ranks, MOST_RANKS)} of {case.ranks} ranks.")
@@ -48,6 +50,14 @@ def _figure(part: Facet, context: Context) -> Figure:
         alt=f"Phases of {count(ranks, 'rank')} over time. Longest: {longest.name}.",
         notes=tuple(notes),
     )
+
+
+def _cut(case: MeasuredCase, traces: Sequence[Mapping[str, Any]]) -> str:
+    """That a picture ends before its step does, as no more phases were to be kept."""
+    most = case.settings.get("timeline")
+    if any(len(spans) == most for trace in traces for spans in trace["ranks"]):
+        return f"Of each rank the first {most} phases were kept: a step may go on after them."
+    return ""
 
 
 def _panel(case: MeasuredCase, trace: Mapping[str, Any], point: int) -> Gantt:

@@ -15,19 +15,24 @@ ORDER = 120
 
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """The largest mesh on the most cores that several layouts share: which of them to use."""
+    """The largest mesh on the most cores that several layouts share: which of them to use.
+
+    Of several other settings one, which is named.
+    """
     solved = [
         case for case in cases if case.kernel == "poisson_cg" and case.time and not _mapped(case)
     ]
     layouts: dict[tuple[int, ...], list[MeasuredCase]] = {}
-    for index, part in enumerate(facets(solved, LAYOUT)):
+    parts = facets(solved, (*LAYOUT, "n"))
+    for index, part in enumerate(parts):
         for case in part.cases:
             key = (case.number("n"), case.cores, -case.number("nodes"), -index)
             layouts.setdefault(key, []).append(case)
     several = {key: group for key, group in layouts.items() if len(group) > 1}
     if not several:
         return
-    (n, cores, nodes, _), group = max(several.items())
+    (n, cores, nodes, index), group = max(several.items())
+    which = f", {label}," if (label := parts[-index].label) else ""
     best, *others = (step(case) for case in sorted(group, key=lambda case: case.time_s))
     apart = varying([case.settings for case in group])
     verdicts: dict[str, list[str]] = {}
@@ -40,7 +45,7 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     )
     where = f" of {-nodes} nodes" if nodes < -1 else ""
     yield Finding(
-        f"N = {n} on {count(cores, 'core')}{where} is fastest with "
+        f"N = {n}{which} on {count(cores, 'core')}{where} is fastest with "
         f"{describe(best.case.settings, apart)} "
         f"({seconds(best.case.time_s)}). Against it, {told}."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase, facets
+from haloscope.analysis.iteration_rates import converged
 from haloscope.analysis.scaling import times_as_fast
 from haloscope.quantities import count
 from haloscope.report.context import Context
@@ -28,5 +29,6 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     ratio = times_as_fast(textbook, fused, context.seed)
     if ratio:
         where = f"N = {fused.number('n')}, {count(fused.cores, 'core')}"
-        times = f"{pace('is', ratio)} the textbook one{interval(ratio)}"
-        yield Finding(f"The fused solver {times}: {where}.")
+        solver = "The fused solver" if converged(fused) else "An iteration of the fused solver"
+        other = "the textbook one" if converged(fused) else "one of the textbook one"
+        yield Finding(f"{solver} {pace('is', ratio)} {other}{interval(ratio)}: {where}.")

@@ -1,0 +1,42 @@
+"""The colour of every phase: one name, one colour, in all figures of a report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from haloscope.report.draw.palette import INK, MUTED, SERIES
+from haloscope.report.figures.model import Bars, Figure, Gantt
+
+
+def phase_colours(figures: Sequence[Figure]) -> dict[str, str]:
+    """By name. Phases that others lie within are grey, and so is what is left over beside all.
+
+    Where names are more than colours, those of one panel still differ, if there are enough.
+    """
+    panels = [panel for figure in figures for panel in figure.panels]
+    together = [names for panel in panels if (names := _names(panel))]
+    bars = [bar for panel in panels if isinstance(panel, Gantt) for bar in panel.bars]
+    outer = list(dict.fromkeys(bar.name for bar in bars if bar.outer))
+    left_over = {panel.parts[-1][0] for panel in panels if isinstance(panel, Bars) and panel.parts}
+    colours = {name: (INK, MUTED)[index % 2] for index, name in enumerate(outer)}
+    colours |= dict.fromkeys(left_over, MUTED)
+    for name in dict.fromkeys(name for names in together for name in names):
+        if name not in colours:
+            beside = {other for names in together if name in names for other in names}
+            colours[name] = _free(colours, beside)
+    return colours
+
+
+def _free(colours: dict[str, str], beside: set[str]) -> str:
+    """The colour that the fewest names beside have, and of these the one that the fewest have."""
+    near = Counter(colours[name] for name in beside if name in colours)
+    anywhere = Counter(colours.values())
+    return min(SERIES, key=lambda colour: (near[colour], anywhere[colour]))
+
+
+def _names(panel: object) -> list[str]:
+    """The phases that a panel shows, if it shows any."""
+    if isinstance(panel, Gantt):
+        return list(dict.fromkeys(bar.name for bar in panel.bars))
+    return [name for name, _ in panel.parts] if isinstance(panel, Bars) else []

@@ -1,0 +1,41 @@
+"""One phase, one colour, in all figures of a report."""
+
+from __future__ import annotations
+
+from haloscope.report.draw.palette import INK, MUTED, SERIES
+from haloscope.report.draw.phase_colours import phase_colours
+from haloscope.report.figures.model import Bar, Bars, Figure, Gantt
+
+
+def bars(*names: str) -> Figure:
+    parts = tuple((name, (0.5,)) for name in (*names, "outside phases"))
+    return Figure("bars", "phases", "", (Bars("b", "", ("one",), parts, ("",)),), "")
+
+
+def gantt(*names: str, outer: str = "") -> Figure:
+    shown = tuple(Bar(0, name, 0.0, 1.0, name == outer) for name in names)
+    return Figure("gantt", "timeline", "", (Gantt("g", "", "", ("rank 0",), shown),), "")
+
+
+def test_a_phase_has_one_colour_wherever_it_stands_in_an_order() -> None:
+    colours = phase_colours([gantt("pack", "send"), gantt("send", "wait"), bars("wait", "pack")])
+
+    assert set(colours) == {"pack", "send", "wait", "outside phases"}
+    assert len(set(colours.values())) == 4
+    assert colours["outside phases"] == MUTED
+
+
+def test_those_that_others_lie_within_are_grey_in_every_figure() -> None:
+    colours = phase_colours([bars("exchange", "pack"), gantt("exchange", "wait", outer="exchange")])
+
+    assert colours["exchange"] == INK
+    assert {colours["pack"], colours["wait"]} <= set(SERIES)
+
+
+def test_phases_of_one_figure_differ_though_names_are_more_than_colours() -> None:
+    first = [f"a{k}" for k in range(5)]
+    second = [f"b{k}" for k in range(6)]
+    colours = phase_colours([bars(*first), bars(*second)])
+
+    assert len({colours[name] for name in first}) == len(first)
+    assert len({colours[name] for name in second}) == len(second)
