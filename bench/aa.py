@@ -2,7 +2,8 @@
 
 usage: .venv/bin/python bench/aa.py [--studies 20]
 
-Nothing is launched; tests/simulated_launches.py draws the launches, haloscope.stats compares them.
+Nothing is launched; tests/support/simulated_launches.py draws the launches, haloscope.stats
+compares them.
 The seeds are fixed, so the same version writes the same page.
 """
 
@@ -78,7 +79,8 @@ def main() -> None:
         "over launches) with Holm's correction over the study, at the 5 % level.",
         "",
         f"The machine: {Machine()}.",
-        f"The loud machine: {LOUD}. `tests/simulated_launches.py` says what the numbers are.",
+        f"The loud machine: {LOUD}. "
+        "`tests/support/simulated_launches.py` says what the numbers are.",
         "",
     ]
     for title, (kinds, repeats) in tables.items():

@@ -9,6 +9,7 @@ import argparse
 import os
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
+from typing import Any
 
 from turns import Target, in_turn, once, ratios, write_page
 
@@ -17,7 +18,7 @@ SWEEPS = 24
 HEADER = ["| what | median | range | target | |", "|---|---|---|---|---|"]
 
 
-def sweeps(variant: str, ranks: int, **params: object) -> Callable[[], float]:
+def sweeps(variant: str, ranks: int, **params: Any) -> Callable[[], float]:
     """A competitor: one launch of jacobi3d, L^3 points a rank; updates per second."""
 
     def run() -> float:

@@ -29,7 +29,7 @@ from haloscope.paths import cache_path
 from haloscope.predict.local_validation import validate as validate_local
 from haloscope.predict.paper_validation import tables_of, validate
 from haloscope.run.progress import Teller
-from haloscope.study.case import Case, Layout
+from haloscope.study.case import Case, Layout, Value
 from haloscope.toolchains import build
 from haloscope.toolchains.simgrid import SIMGRID, smpi
 
@@ -134,7 +134,7 @@ def cases() -> list[str]:
 
 def cost(cluster: Cluster, ranks: int, program: Path) -> str:
     """One case on so many ranks: wall time, peak memory, messages a second."""
-    given = {"n": 16384, "variant": "textbook", "iterations": 20}
+    given: dict[str, Value] = {"n": 16384, "variant": "textbook", "iterations": 20}
     layout = Layout(ranks // 32, 32, 1, bind="spread")
     case = Case("poisson_cg", given, {}, layout, SIMGRID, 0, 1, 600.0, 0)
     with tempfile.TemporaryDirectory() as name:
@@ -211,4 +211,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -6,13 +6,16 @@ Exit codes: 0 good, 1 some case failed or was wrong, 2 usage, 130 interrupted.
 from __future__ import annotations
 
 import argparse
+import codecs
+import io
+import logging
 import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
 from haloscope import __version__
-from haloscope.errors import UserError
+from haloscope.errors import UserError, printable
 
 COMMANDS = {
     "run": "measure a study and report",
@@ -66,6 +69,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command line, that of this process if none is given; the exit code."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does
+    _say_what_can_be_said()
     try:
         arguments = parse(sys.argv[1:] if words is None else words)
         return int(arguments.execute(arguments))
@@ -86,4 +90,42 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _complain(what: str) -> None:
-    print(f"haloscope: {what}", file=sys.stderr)
+    print(f"haloscope: {printable(what)}", file=sys.stderr)
+
+
+_ALIKE = {
+    "–": "-",
+    "—": "-",
+    "−": "-",
+    "×": "x",
+    "·": ".",
+    "µ": "u",
+    "μ": "u",
+    "…": "...",
+    "•": "*",
+}
+"""What stands for a character where the terminal's encoding has none."""
+
+
+def _say_what_can_be_said() -> None:
+    """Where output is not UTF-8, what its encoding lacks becomes what looks alike, or "?"."""
+
+    def alike(error: UnicodeError) -> tuple[str, int]:
+        assert isinstance(error, UnicodeEncodeError)
+        missing = error.object[error.start : error.end]
+        return "".join(_ALIKE.get(sign, "?") for sign in missing), error.end
+
+    codecs.register_error("alike", alike)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="alike")
+    if logging.lastResort is not None:  # it tells what was left out of a file that may be anyone's
+        logging.lastResort.setFormatter(_Plain())
+
+
+class _Plain(logging.Formatter):
+    """A warning as one of ours."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Without what a terminal would obey."""
+        return printable(super().format(record))

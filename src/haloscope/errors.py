@@ -1,7 +1,8 @@
-"""Errors that a user can mend: what is wrong, where, what is allowed, what to do."""
+"""Errors that a user can mend: what is wrong, where, what to do; and text fit to be shown."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -32,6 +33,15 @@ class UserError(Exception):
         """`problems`: everything that was found, to be printed together."""
         self.problems = [problems] if isinstance(problems, Problem) else list(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+_OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Characters that a terminal obeys and does not show: escapes, changes of direction, no text."""
+
+
+def printable(text: str) -> str:
+    """Text that may be anyone's, as it can be shown: what a terminal obeys stands as \\x1b."""
+    return _OBEYED.sub(lambda sign: sign[0].encode("unicode_escape").decode(), text)
 
 
 def nearest(word: str, known: Sequence[str]) -> str:

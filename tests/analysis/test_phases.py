@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from recorded import Raw, cases, poisson
 
-from haloscope.analysis.phases import modelled
+from haloscope.analysis.phases import REST, modelled, shares
 
 
 def phase(name: str, longest: float, model: float | None) -> Raw:
@@ -29,3 +29,15 @@ def test_simulated_runs_and_runs_without_a_model_have_nothing_to_compare(changes
     model = 1.5 if changes else None
     (case,) = cases([poisson(512, phases=[phase("sweep", 1.5, model)], **changes)])
     assert modelled(case) == []
+
+
+@pytest.mark.parametrize(
+    ("inside", "outside"), [(1.0 - 4e-16, 0.0), (1.0 + 1e-12, 0.0), (0.9, 0.1)]
+)
+def test_what_rounding_leaves_of_a_step_is_nothing(inside: float, outside: float) -> None:
+    (case,) = cases([poisson(512, time_s=1.0, phases=[phase("sweep", inside / 0.8, None)])])
+
+    rest = next(share for share in shares(case) if share.name == REST)
+
+    assert rest.share.value == pytest.approx(outside, rel=1e-9)
+    assert rest.seconds == pytest.approx(outside, rel=1e-9)

@@ -2,22 +2,30 @@
 
 import json
 import os
+import re
 import signal
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import fake_halobench
 import pytest
-from fakes import MACHINE, STUDY, Laboratory
+from fakes import FAKE, MACHINE, STUDY, Laboratory
+from rich.console import Console
 
 from haloscope import cli
 from haloscope.host import machine
+from haloscope.paths import share
 from haloscope.records.record import append, latest, read
 from haloscope.run import probing
+from haloscope.run.campaign import Campaign, Request, measure, resume, start
 from haloscope.run.probing import Probe
+from haloscope.run.progress import Teller
 
+QUIET = Teller(Console(quiet=True))
 Write = Callable[[str], Path]
 Run = Callable[..., int]
 
@@ -42,7 +50,11 @@ def test_a_run_leaves_a_folder_with_everything(
     plan = json.loads((folder / "plan.json").read_text())
     assert (plan["name"], plan["study"], plan["seed"]) == ("mine", "ours", 5)
     assert plan["notes"] == ["left out, as this machine is one node: fake on 2 nodes"]
-    assert plan["machine"] == {"host": "here", "cpu": "a fake processor", "cores": 4}
+    machine = {"host": "here", "cpu": "a fake processor", "cores": 4}
+    assert plan["machine"] == {**machine, "cluster": None, "platform": None}
+    flags = "-DCMAKE_BUILD_TYPE=Release"
+    built = {"version": "Fake MPI 1.0", "compiler": "fake++ 1.0", "flags": flags}
+    assert plan["libraries"] == {"fake": built}
     assert len(plan["cases"]) == 4
     order = [[one.case, one.launch] for one in read(folder / "records.jsonl")]
     assert plan["order"] == order
@@ -205,6 +217,7 @@ def test_without_simgrid_nothing_is_built(
         (["--resume", "x", "--execute"], "--execute: with --resume, the folder's plan has that"),
         (["--on", "tara", "--toolchain", "x"], "--toolchain: can't be simulated"),
         (["--on", "tara", "--oversubscribe"], "--oversubscribe: can't be simulated"),
+        (["--accept-change"], "--accept-change: nothing is gone on with"),
         (["--resume", "x"], "--resume x: no plan.json is in it"),
         (["--toolchain", "mpjch"], "--toolchain mpjch: there is no 'mpjch'"),
     ],
@@ -227,6 +240,40 @@ def test_a_folder_with_results_is_not_written_over(
     haloscope("run", study_file(STUDY), "--out", folder)
     with pytest.raises(UserError, match="there are results in it already"):
         haloscope("run", study_file(STUDY), "--out", folder)
+
+
+def planned(path: Path, folder: Path) -> Campaign:
+    """A campaign that is ready to measure."""
+    return start(Request(str(path), out=folder), QUIET).probed()
+
+
+@pytest.mark.usefixtures("haloscope")
+def test_of_two_studies_into_one_folder_at_once_the_second_is_refused(
+    study_file: Write, tmp_path: Path
+) -> None:
+    from haloscope.errors import UserError
+
+    folder = tmp_path / "out"
+    one = planned(study_file(STUDY), folder)
+    other = planned(study_file(STUDY.replace("[8, 16]", "[8, 32]")), folder)
+    measure(one, QUIET)
+    before = (folder / "plan.json").read_text(), (folder / "records.jsonl").read_text()
+
+    with pytest.raises(UserError, match="there are results in it already"):
+        measure(other, QUIET)
+
+    assert before == ((folder / "plan.json").read_text(), (folder / "records.jsonl").read_text())
+
+
+def test_of_two_that_resume_at_once_the_second_is_refused(haloscope: Run, cut: Path) -> None:
+    from haloscope.errors import UserError
+
+    one, other = (resume(cut, None, launches, QUIET).probed() for launches in (3, 4))
+    measure(one, QUIET)
+
+    with pytest.raises(UserError, match="measured there in the meantime"):
+        measure(other, QUIET)
+    assert len(records(cut)) == 12
 
 
 def test_a_place_where_nothing_can_be_written_is_refused(
@@ -383,6 +430,109 @@ def test_resuming_never_takes_launches_back(haloscope: Run, cut: Path) -> None:
     with pytest.raises(UserError, match="2 launches of a case, more than --launches 1"):
         haloscope("run", "--resume", cut, "--launches", 1)
     assert (cut / "plan.json").read_text() == before
+
+
+def change_everything(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> None:
+    laboratory.source, laboratory.compiler = "0ther", "fake++ 2.0"
+    laboratory.toolchain = replace(FAKE, version="Fake MPI 2.0")
+    monkeypatch.setenv("CXXFLAGS", "-O1")
+    monkeypatch.setattr(machine, "describe", lambda: {**MACHINE, "cpu": "a faster one"})
+
+
+CHANGES = [
+    "halobench changed: 5eed -> 0ther",
+    "another MPI library: fake: Fake MPI 1.0 -> Fake MPI 2.0",
+    "another compiler: fake: fake++ 1.0 -> fake++ 2.0",
+    "other flags: fake: -DCMAKE_BUILD_TYPE=Release -> -DCMAKE_BUILD_TYPE=Release CXXFLAGS=-O1",
+    "another machine: cpu a fake processor -> a faster one",
+]
+
+
+def test_resuming_refuses_what_would_measure_otherwise_and_says_what_it_is(
+    haloscope: Run, cut: Path, laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from haloscope.errors import UserError
+
+    change_everything(laboratory, monkeypatch)
+    with pytest.raises(UserError) as caught:
+        haloscope("run", "--resume", cut)
+    assert [problem.what for problem in caught.value.problems] == CHANGES
+    assert {problem.mend for problem in caught.value.problems} == {
+        "start a new folder: haloscope run STUDY --out DIR; "
+        "or mark every later record: --accept-change"
+    }
+
+
+def test_a_change_that_is_accepted_marks_every_later_record(
+    haloscope: Run,
+    cut: Path,
+    laboratory: Laboratory,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    change_everything(laboratory, monkeypatch)
+    assert haloscope("run", "--resume", cut, "--accept-change") == 0
+    assert "marked in every record from here on: halobench changed" in capsys.readouterr().err
+    assert haloscope("run", "--resume", cut, "--launches", 3) == 0  # as it is now, nothing changed
+
+    changed = [one.changed for one in read(cut / "records.jsonl")]
+    assert changed == [[]] * 3 + [CHANGES] * 9
+
+
+def test_a_plan_that_says_less_is_resumed_and_what_was_not_compared_is_told(
+    haloscope: Run, cut: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = json.loads((cut / "plan.json").read_text())
+    del plan["libraries"], plan["machine"]["platform"], plan["changes"]
+    (cut / "plan.json").write_text(json.dumps(plan))
+
+    assert haloscope("run", "--resume", cut) == 0
+
+    told = "does not say its version, compiler, flags and platform: not compared"
+    assert told in capsys.readouterr().err
+    assert "libraries" in json.loads((cut / "plan.json").read_text())
+
+
+def test_a_library_that_is_gone_can_not_be_gone_on_with(haloscope: Run, cut: Path) -> None:
+    from haloscope.errors import UserError
+
+    plan = json.loads((cut / "plan.json").read_text())
+    plan["sources"]["gone"] = "5eed"
+    (cut / "plan.json").write_text(json.dumps(plan))
+    with pytest.raises(UserError, match="gone can't be had now: 'gone' can't be fetched"):
+        haloscope("run", "--resume", cut, "--accept-change")
+
+
+def test_a_halobench_with_other_parameters_can_not_go_on(
+    haloscope: Run, cut: Path, laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from haloscope.errors import UserError
+
+    laboratory.source = "0ther"
+    monkeypatch.setitem(fake_halobench.DEFAULTS, "new", "1")
+    with pytest.raises(UserError, match="halobench has other parameters now for fake n=8"):
+        haloscope("run", "--resume", cut, "--accept-change")
+
+
+@pytest.mark.usefixtures("simulator")
+def test_resuming_refuses_another_state_of_a_cluster_file(
+    haloscope: Run, study_file: Write, tmp_path: Path
+) -> None:
+    from haloscope.errors import UserError
+
+    folder, file = tmp_path / "out", tmp_path / "mine.cluster.toml"
+    text = (share("clusters") / "stampede2.toml").read_text()
+    file.write_text(text)
+    haloscope("run", study_file(STUDY), "--on", file, "--out", folder)
+    file.write_text(f"# a comment changes nothing\n{text}")
+    assert haloscope("run", "--resume", folder) == 0
+    file.write_text(text.replace("value = 32.2e9", "value = 33.2e9"))
+
+    with pytest.raises(UserError) as caught:
+        haloscope("run", "--resume", folder)
+
+    whats = [re.sub("[0-9a-f]{12}", "HASH", problem.what) for problem in caught.value.problems]
+    assert whats == ["the cluster file changed HASH -> HASH"]
 
 
 def test_an_interrupt_keeps_what_is_done_and_says_how_to_go_on(

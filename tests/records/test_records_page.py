@@ -59,7 +59,15 @@ def test_records_have_the_keys_of_the_page_alone(
 
     assert {record["outcome"] for record in records} == {"ok", "absent", "failed", "wrong"}
     assert [name for record in records for name in unknown(record)] == []
-    late = {"rounds", "parts", "timeline", "simulation", "model", "stderr"}  # not in each of them
+    late = {
+        "rounds",
+        "parts",
+        "timeline",
+        "simulation",
+        "model",
+        "stderr",
+        "changed",
+    }  # not in each of them
     for record in records:
         assert {*described(Record)} - {*record} <= late
 

@@ -55,6 +55,41 @@ def test_scaling_over_nodes_has_a_figure_a_mesh_and_a_curve_for_processes_per_no
     assert two.label == "2 per node" and two.marks == (Mark(2, 2.0), Mark(4, 4.0))
 
 
+def test_words_of_a_ping_pong_are_of_all_its_curves() -> None:
+    """Half a round trip of the fastest, the bandwidth of the broadest, each named."""
+    near, far = (
+        {
+            **pingpong(),
+            "transport": name,
+            "case": name,
+            "points": [
+                {
+                    **pingpong()["points"][1],
+                    "size_bytes": 8,
+                    "bytes": 16,
+                    "times_s": [2 * time],
+                    "result": {},
+                },
+                {
+                    **pingpong()["points"][1],
+                    "size_bytes": 2**20,
+                    "bytes": 2**21,
+                    "times_s": [2**21 / rate],
+                    "result": {},
+                },
+            ],
+        }
+        for name, time, rate in (("shm", 1e-6, 4e9), ("tcp", 9e-6, 8e9))
+    )
+
+    (figure,) = draw("pingpong", [near, far])
+
+    assert figure.alt == (
+        "Ping-pong by message size. 8 B: half a round trip of 1.00 µs (shm); highest bandwidth "
+        "8.00 GB/s at 1 MiB (tcp)."
+    )
+
+
 def test_a_speedup_below_one_has_its_ticks() -> None:
     raws = [poisson(64, ranks=p, time_s=p * 1.7) for p in (1, 2)]
 

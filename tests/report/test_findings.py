@@ -101,7 +101,10 @@ def test_shared_cores_and_simulation_are_said() -> None:
     shared, simulated, *_ = texts(raws)
 
     assert shared.startswith("1 case of 2 oversubscribed")
-    assert simulated == "1 case of 2 simulated (‡); 1 answer not verified."
+    assert simulated == (
+        "1 of 2 cases simulated (‡): nothing ran there. Time alone was simulated, so that there is "
+        "no answer to verify."
+    )
 
 
 def test_a_busy_machine_is_said_first() -> None:

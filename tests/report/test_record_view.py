@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+from io import StringIO
 
-from haloscope.report.record_view import named
+import pytest
+from recorded import poisson
+from rich.console import Console
+
+from haloscope.records.record import Record
+from haloscope.report.record_view import named, record_view
 
 
 @pytest.mark.parametrize(
@@ -23,3 +28,15 @@ def test_names_are_without_units_and_values_with_them(
     key: str, value: float | None, shown: tuple[str, str]
 ) -> None:
     assert named(key, value) == shown
+
+
+def test_phases_say_that_they_are_means_of_steps_whose_median_is_another() -> None:
+    """One slow step of three: its phases are longer than the median step."""
+    raw = poisson(64, time_s=1.0)
+    raw["times_s"] = [0.1, 0.1, 2.8]
+    out = StringIO()
+
+    Console(file=out, width=100).print(record_view(Record.of(raw)))
+
+    assert "median of 3 repetitions  100 ms (100 ms to 2.80 s)" in out.getvalue()
+    assert "phases, mean over all timed steps, which take 1.00 s" in out.getvalue()

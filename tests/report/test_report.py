@@ -92,7 +92,7 @@ def test_the_page_can_be_heard(page: Page) -> None:
     assert set(page.all("th", "scope")) == {"col", "colgroup", "row"}
     assert page.all("html", "lang") == ["en"]
     labels = page.all("svg", "aria-label")
-    assert len(labels) == 14
+    assert len(labels) == len(page.all("svg", "role")) > 0
     assert all(label and len(label) > 40 for label in labels)
     assert set(page.all("svg", "role")) == {"img"}
     assert page.tags["h1"] == 1

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from made import build, draw
-from recorded import Raw, cases, pingpong, poisson
+from recorded import Raw, cases, pingpong, poisson, write_folder
 
 from haloscope.analysis.published import Library
 from haloscope.papers import tables as papers
 from haloscope.report.context import Context
 from haloscope.report.findings import findings
 from haloscope.report.method import machine_facts, method
+from haloscope.report.writing import composed
 
 
 def simulated(n: int, **told: Any) -> Raw:
@@ -63,7 +65,8 @@ def method_of(raws: list[Raw]) -> tuple[str, ...]:
 def test_verified_answers_are_told_from_those_that_are_not() -> None:
     raws = [simulated(64, verified=True), simulated(1024)]
     assert next(texts(raws)) == (
-        "2 cases of 2 simulated (‡); 1 answer verified (§); 1 answer not verified."
+        "All times are simulated on stampede2 (‡): nothing ran there. 1 answer computed and "
+        "verified (§); of 1 case time alone was simulated."
     )
     (table,) = build("summary", raws)
     assert [row[2].marks for row in table.rows] == ["‡§", "‡"]
@@ -75,13 +78,54 @@ def test_verified_answers_are_told_from_those_that_are_not() -> None:
 def test_where_all_answers_are_verified_nothing_is_said_of_others() -> None:
     raws = [simulated(32, verified=True), simulated(64, verified=True)]
     assert "Answers that were computed and checked: 2 of 2." in method_of(raws)
-    assert next(texts(raws)) == "2 cases of 2 simulated (‡); 2 answers verified (§)."
+    assert next(texts(raws)) == (
+        "All times are simulated on stampede2 (‡): nothing ran there. 2 answers computed and "
+        "verified (§)."
+    )
 
 
 def test_a_simulation_that_failed_has_no_answer() -> None:
     failed = {**simulated(64, verified=True), "outcome": "failed", "reason": "deadlock"}
     said = [text for text in texts([failed, simulated(1024)]) if "(‡)" in text]
-    assert said == ["1 case of 2 simulated (‡); 1 answer not verified."]
+    assert said == [
+        "All times are simulated on stampede2 (‡): nothing ran there. Time alone was simulated, so "
+        "that there is no answer to verify."
+    ]
+
+
+def test_a_simulated_report_says_how_far_predictions_like_it_were_off() -> None:
+    fused = poisson(64, clock="simulated", simulation={"cluster": "stampede2", "verified": False})
+    (known,) = (text for text in texts([simulated(1024)]) if text.startswith("Published times"))
+
+    assert known.startswith(
+        "Published times of poisson_cg on stampede2 were predicted (at the median, at worst) 2.8 "
+        "and 29.8 % off (textbook, 75 cells: hpcf-2018-10, table 4.1), "
+    )
+    assert known in method_of([simulated(1024)])
+    assert "Nothing validates what is simulated on stampede2 of poisson_cg (fused)." in texts(
+        [simulated(1024), fused]
+    )
+
+
+def test_a_simulated_report_says_where_nothing_validates_it() -> None:
+    raws = [simulated(64, cluster="eagle"), simulated(128, cluster="eagle")]
+    said = "Nothing validates what is simulated on eagle of poisson_cg."
+
+    assert said in texts(raws)
+    assert said in method_of(raws)
+    assert not any("alidates" in text for text in texts([poisson(64)]))
+
+
+def test_title_and_heading_of_a_simulated_report_name_its_machine(tmp_path: Path) -> None:
+    def headings(name: str, raws: list[Raw]) -> tuple[str, str]:
+        document = composed(write_folder(tmp_path / name, raws))
+        return document.title, document.heading
+
+    assert headings("a", [simulated(64)]) == (
+        "a, simulated on stampede2",
+        "What was found, simulated on stampede2",
+    )
+    assert headings("b", [simulated(64), poisson(128)]) == ("b", "What was found")
 
 
 def texts(raws: list[Raw]) -> Iterator[str]:

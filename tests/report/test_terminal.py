@@ -33,7 +33,7 @@ def test_nothing_is_cut_off_however_narrow_the_terminal(width: int) -> None:
 
 def test_findings_are_wrapped_below_each_other_without_spaces_at_the_end() -> None:
     found = (Finding("one two three four"), Finding("five", "warning"))
-    document = Document("A study", "2 cases.", found, (), ("six",), (), (), (), ())
+    document = Document("A study", "Found", "2 cases.", found, (), ("six",), (), (), (), ())
     out = StringIO()
 
     Console(file=out, width=12).print(summary(document))

@@ -18,6 +18,7 @@ from simulated_build import BINARY
 from haloscope.clusters.file import find
 from haloscope.clusters.schema import Algorithm
 from haloscope.clusters.smpi_collectives import ALGORITHMS, SELECTOR
+from haloscope.errors import UserError
 from haloscope.records.maker import CampaignFacts
 from haloscope.run.runners.local import Built
 from haloscope.run.runners.simgrid import SimgridRunner
@@ -213,6 +214,38 @@ def test_files_can_be_kept(tmp_path: Path) -> None:
     subprocess.run([folder / "run.sh"], check=True, capture_output=True)
     assert json.loads((folder / "record.json").read_text())["times_s"] == first["times_s"]
     assert (folder / "hosts").read_text().split() == [*("node-0", "node-0", "node-1", "node-1")]
+
+
+@pytest.mark.usefixtures("smpi")
+def test_words_of_a_case_are_never_run_by_the_script_that_is_kept(tmp_path: Path) -> None:
+    """A line that ended its comment was a command of the script."""
+    evil = "blocking\ntouch ran\n\x1b]0;x\x07 $(touch ran) `touch ran`"
+    kept = runner(tmp_path / "cache", keep=tmp_path / "kept")
+    list(kept.run([launch(n=64, exchange=evil)]))
+    (folder,) = (tmp_path / "kept").iterdir()
+    subprocess.run([folder / "run.sh"], check=False, capture_output=True)
+    assert not list(tmp_path.rglob("ran"))
+    comment = (folder / "run.sh").read_text(encoding="utf-8").splitlines()[1]
+    assert (
+        comment.startswith("# poisson_cg n=64 exchange=blocking touch ran ")
+        and "\\x1b]0;x\\x07" in comment
+    )
+
+
+@pytest.mark.usefixtures("smpi")
+def test_what_is_kept_is_written_through_no_link(tmp_path: Path) -> None:
+    one, outside, kept = launch(n=64), tmp_path / "outside", tmp_path / "kept"
+    outside.mkdir()
+    name = f"poisson_cg-4-ranks-2-nodes-{one.case.id}"
+    (kept / name).mkdir(parents=True)
+    (outside / "hosts").write_text("precious")
+    (kept / name / "hosts").symlink_to(outside / "hosts")
+    list(runner(tmp_path / "cache", keep=kept).run([one]))
+    assert (outside / "hosts").read_text() == "precious"
+    (kept / name).rename(tmp_path / "moved")
+    (kept / name).symlink_to(outside)
+    with pytest.raises(UserError, match="is a link"):
+        list(runner(tmp_path / "cache", keep=kept).run([one]))
 
 
 def test_what_is_absent_is_a_record(tmp_path: Path) -> None:

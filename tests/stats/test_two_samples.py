@@ -2,9 +2,32 @@
 
 import warnings
 
+import numpy as np
 import pytest
+from scipy.stats import mannwhitneyu
 
 from haloscope.stats.two_samples import compare, holm
+
+
+def test_of_large_samples_the_normal_distribution_says_the_same() -> None:
+    """On both sides of the limit: 100 launches each are exact, 101 are not."""
+    draw = np.random.default_rng(1)
+    first, second = draw.normal(1.0, 0.1, 101), draw.normal(1.03, 0.1, 101)
+    exact = mannwhitneyu(first, second, method="exact").pvalue
+    assert compare(first, second).p_value != exact
+    assert compare(first, second).p_value == pytest.approx(exact, rel=0.02)
+    small = mannwhitneyu(first[:100], second[:100], method="exact").pvalue
+    assert compare(first[:100], second[:100]).p_value == small
+    tied = [round(time, 2) for time in (*first, *second)]
+    assert compare(tied[:101], tied[101:]).p_value == pytest.approx(exact, rel=0.2)
+
+
+def test_thousands_of_launches_are_compared_exactly() -> None:
+    """2 / (n + m over n) is below what a float holds from some 1,030 launches on."""
+    first, second = [1 + k * 1e-6 for k in range(600)], [2 + k * 1e-6 for k in range(600)]
+    assert compare(first, second).attainable == 0.0
+    assert compare(first[:300], second[:300]).attainable == pytest.approx(1.48e-179, rel=0.01)
+    assert compare(first[:3], second[:3]).attainable == 2 / 20
 
 
 def test_samples_apart_have_the_smallest_p_there_is() -> None:

@@ -62,3 +62,17 @@ def test_the_roofline_of_jacobi_has_each_variant_on_one_core_and_on_two() -> Non
     assert sorted(found) == sorted(
         [*((name, 400, cores) for name in variants for cores in (1, 2)), ("plain", 60, 1)]
     )
+
+
+@pytest.mark.parametrize("path", study_file.ready(), ids=lambda path: path.stem)
+def test_ranks_that_leave_cores_free_are_spread_over_the_sockets_of_a_node(path: Path) -> None:
+    """Or bound in both ways: side by side they would fill one socket's memory before the next."""
+    layouts = [run.layout for run in study_file.load(path).runs]
+    full = (None, [1], ["cores"])
+    shared = [
+        layout
+        for layout in layouts
+        if layout.tasks or (layout.nodes != [1] and layout.ppn not in full and not layout.cores)
+    ]
+
+    assert [layout for layout in shared if "spread" not in layout.bind] == []

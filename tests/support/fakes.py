@@ -64,6 +64,8 @@ class Laboratory:
 
     launches: list[Job] = field(default_factory=list)
     source: str = "5eed"
+    toolchain: Toolchain = FAKE
+    compiler: str = "fake++ 1.0"
     probes: list[str | None] = field(default_factory=list)
     is_built: bool = True
     reports: list[Path] = field(default_factory=list)

@@ -36,7 +36,7 @@ def laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Laboratory:
     def ensure(name: str | None, *, say: Callable[[str], None]) -> Toolchain:
         if name == "gone":
             raise UserError(Problem("toolchain", "'gone' can't be fetched", "go online"))
-        return FAKE
+        return lab.toolchain
 
     def always(value: Any) -> Callable[..., Any]:
         return lambda *_, **__: value
@@ -44,7 +44,7 @@ def laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Laboratory:
     monkeypatch.setattr(local, "launch_command", launch_command)
     monkeypatch.setattr(library, "names", always(["fake", "gone"]))
     monkeypatch.setattr(library, "ensure", ensure)
-    monkeypatch.setattr(library, "available", always([FAKE]))
+    monkeypatch.setattr(library, "available", lambda: [lab.toolchain])
     monkeypatch.setattr(probing, "probe", lab.probe)
     monkeypatch.setattr("haloscope.toolchains.libfabric.providers", always(("tcp", "verbs")))
     monkeypatch.setattr(workbench, "Halobench", lambda binary: FakeProgram())
@@ -52,6 +52,9 @@ def laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Laboratory:
     monkeypatch.setattr(build, "built", lambda *_: FAKE_HALOBENCH if lab.is_built else None)
     monkeypatch.setattr(halobench, "names", always(["fake"]))
     monkeypatch.setattr(build, "source_hash", lambda: lab.source)
+    monkeypatch.setattr(build, "wrapped_compiler", lambda _: lab.compiler)
+    monkeypatch.delenv("CXXFLAGS", raising=False)
+    monkeypatch.delenv("LDFLAGS", raising=False)
     monkeypatch.setattr(machine, "describe", lambda: dict(MACHINE))
     monkeypatch.setattr(machine, "busy_processors", always(0.0))
     monkeypatch.setattr(machine, "processors", always([0, 1, 2, 3]))

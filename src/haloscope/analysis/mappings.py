@@ -2,15 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.published import Library, source
 from haloscope.study.case import PATTERNS
 from haloscope.study.settings import SIZES
 
+if TYPE_CHECKING:
+    from haloscope.papers.tables import Value
+
 AXES = ("nodes", "ppn", "pattern", "mapping", "mapping_seed", "n", "L", "size", SIZES)
 """What may differ within one comparison: where the tasks are, and sizes that grow with them."""
+
+PROGRAMS = {
+    "lammps": ("jacobi3d",),
+    "minife": ("jacobi3d", "poisson_cg"),
+    "bigfft": ("collectives",),
+}
+"""The programs of the task-mapping paper, and the kernels that communicate as each does: halos of a
+cube, halos and sums, transposes."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What was published of a program on a cluster: whether it is faster on few nodes or on many.
+
+    tasks: how many they were, or the fewest; None for the most that were tried. tasks_text, text:
+    in words.
+    """
+
+    program: str
+    tasks: int | None
+    tasks_text: str
+    concentrated: bool
+    text: str
+    source: str
 
 
 @dataclass(frozen=True)
@@ -78,3 +108,45 @@ def ranks_of(case: MeasuredCase) -> str:
     seed = case.settings.get("mapping_seed")
     name = str(case.settings["mapping"]).replace("_", " ")
     return name if seed is None else f"{name} {seed}"
+
+
+def stands_for(kernel: str, program: object) -> bool:
+    """Whether a kernel communicates as a published program does."""
+    return kernel in PROGRAMS.get(str(program), ())
+
+
+def effects(library: Library, cluster: str, kernel: str) -> Iterator[Effect]:
+    """What was published of a cluster, of the programs that a kernel stands for."""
+    for table in library.tables(("mapping",)):
+        if same_name(table.facts.get("cluster"), cluster):
+            for tasks in dict.fromkeys(row["ranks"] for row in table.rows):
+                own = [row for row in table.rows if row["ranks"] == tasks]
+                if stands_for(kernel, table.facts["kernel"]):
+                    yield _timed(str(table.facts["kernel"]), own, source(table))
+    for table in library.tables(("mapping_effect",)):
+        for row in table.rows:
+            if same_name(row["cluster"], cluster) and stands_for(kernel, row["kernel"]):
+                yield _told(row, source(table))
+
+
+def same_name(one: object, other: object) -> bool:
+    """Whether two names of clusters are one, whatever their capitals."""
+    return str(one).lower() == str(other).lower()
+
+
+def _timed(program: str, rows: Sequence[Mapping[str, Value]], source_: str) -> Effect:
+    """Times on the fewest and on the most nodes, as an effect."""
+    by_nodes = sorted((int(str(row["nodes"])), float(str(row["time_s"]))) for row in rows)
+    (few, first_s), (many, last_s) = by_nodes[0], by_nodes[-1]
+    tasks = int(str(rows[0]["ranks"]))
+    text = f"{first_s:g} s on {few} nodes, {last_s:g} s on {many}"
+    return Effect(program, tasks, str(tasks), first_s < last_s, text, source_)
+
+
+def _told(row: Mapping[str, Value], source_: str) -> Effect:
+    """A statement of the text."""
+    tasks_text, faster = str(row["ranks_text"]), str(row["faster"])
+    told = re.search(r"\d+", tasks_text)
+    text = f"{faster} faster by {row['difference_text']}"
+    tasks = int(told[0]) + tasks_text.startswith("more than") if told else None
+    return Effect(str(row["kernel"]), tasks, tasks_text, faster == PATTERNS[0], text, source_)

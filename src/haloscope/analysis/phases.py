@@ -17,6 +17,11 @@ REST = "outside phases"
 """What is left of a step beside its phases, named as one of them."""
 
 
+ROUNDING = 1e-9
+"""ROUNDING is the largest share of a step that is taken for none, because sums of thousands of
+phases are rounded, and no clock tells so little from nothing."""
+
+
 @dataclass(frozen=True)
 class PhaseShare:
     """One phase of one case: its share of a step, and that share of the case's time in seconds."""
@@ -54,7 +59,8 @@ def _share(record: Record, name: str) -> float | None:
     step = fmean(record.times_s)
     inside: dict[str, float] = {p["name"]: p["time_s"]["mean"] for p in record.phases}
     if name == REST:
-        return max(0.0, 1.0 - sum(inside.values()) / step)
+        rest = 1.0 - sum(inside.values()) / step
+        return rest if rest > ROUNDING else 0.0
     return inside[name] / step if name in inside else None
 
 

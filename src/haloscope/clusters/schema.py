@@ -1,4 +1,4 @@
-"""A machine as data: what a cluster file, clusters/NAME.toml, may say (clusterfile.py reads it).
+"""Cluster files: what they must say, as data classes (`clusters/file.py` reads the files).
 
 Every number has its source beside it: its own, or that of the table it stands in. Units are part of
 the keys' names: bytes, seconds, bytes a second. What a simulation needs and a file does not say is
@@ -7,6 +7,7 @@ named by `missing_for_simulation`.
 
 from __future__ import annotations
 
+import hashlib
 from math import prod
 from typing import Annotated, Literal
 
@@ -278,3 +279,8 @@ def within_node(cluster: Cluster) -> Messages | None:
 def between_nodes(cluster: Cluster) -> Messages | None:
     """Messages between ranks of two nodes, where they are described beyond the network's links."""
     return next((one for one in cluster.messages if one.placement == OTHER_NODE), None)
+
+
+def state(cluster: Cluster) -> str:
+    """12 hexadecimal digits of all that a cluster file says, its comments left out."""
+    return hashlib.sha256(cluster.model_dump_json().encode()).hexdigest()[:12]

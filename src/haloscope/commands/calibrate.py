@@ -8,11 +8,10 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from rich.console import Console
-
 from haloscope.analysis.dossier import open_folder
 from haloscope.clusters import file as cluster_file
 from haloscope.commands.conclusion import conclude
+from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.predict.calibration import SOURCE, calibrate, summary
 from haloscope.run import campaign
@@ -42,7 +41,12 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--name", metavar="NAME", help="of the cluster file (default: this host's)")
     add("--from", metavar="DIR", dest="folder", help="take the records of this calibration")
-    add("--launches", metavar="N", type=int, help="whole jobs of each case (default: the study's)")
+    add(
+        "--launches",
+        metavar="N",
+        type=int,
+        help="whole launches of each case (default: the study's)",
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -79,8 +83,8 @@ def _file_to_write(name: str) -> Path:
 
 
 def _measure(launches: int | None) -> tuple[Path, int]:
-    tell = Teller(Console(stderr=True))
+    tell = Teller(Screen(stderr=True))
     started = campaign.start(campaign.Request("calibrate", launches=launches), tell).probed()
     campaign.measure(started, tell)
-    code = conclude(started, Console(highlight=False), write=True)
+    code = conclude(started, Screen(), write=True)
     return started.folder.path, code

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.schema import OTHER_NODE, Cluster, Node, Quantity, missing_for_simulation
 from haloscope.clusters.sketch import drawing
+from haloscope.commands.screen import Screen
 from haloscope.quantities import count, flops, listed, rate, seconds, size
 
 _DESCRIPTION = """\
@@ -34,7 +34,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Print the file in words; 1 if something is missing for a simulation."""
     found = cluster_file.find(arguments.name)
-    out = Console(highlight=False)
+    out = Screen()
     out.print(Text(found.name, style="bold"), Text(f"from {found.source}"))
     path = cluster_file.ready().get(arguments.name, arguments.name)
     out.print(Text(cluster_file.of_the_user(arguments.name) or str(path)), soft_wrap=True)

@@ -6,10 +6,9 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from rich.console import Console
-
 from haloscope.analysis.comparison import Contrast
 from haloscope.analysis.dossier import Dossier, open_folder
+from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.report.draw import csv_files, terminal
 from haloscope.report.tables.compared import compare_cases
@@ -58,7 +57,7 @@ def execute(arguments: argparse.Namespace) -> int:
         raise UserError(Problem(f"{arguments.first} {arguments.second}", what, mend))
     if arguments.csv:
         csv_files.write_table(compared.details, Path(arguments.csv))
-    console = Console(highlight=False)
+    console = Screen()
     shown = [compared.details] if arguments.details else compared.tables
     console.print(terminal.tables(shown))
     console.print(compared.headline, markup=False, style="bold")

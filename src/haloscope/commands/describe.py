@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from haloscope.commands.screen import Screen
 from haloscope.run import halobench, workbench
 from haloscope.run.halobench import Kernel, KernelParameter
 from haloscope.run.progress import Teller
@@ -31,12 +32,12 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Print the description; the exit code."""
     halobench.require(f"describe {arguments.kernel}", arguments.kernel)
-    bench = workbench.usual(Teller(Console(stderr=True)))
+    bench = workbench.usual(Teller(Screen(stderr=True)))
     kernel = halobench.describe(bench.program.binary, arguments.kernel)
     if arguments.json:
         print(json.dumps(asdict(kernel), indent=1))
     else:
-        _show(kernel, Console(highlight=False))
+        _show(kernel, Screen())
     return 0
 
 

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from haloscope.commands.screen import Screen
 from haloscope.host import machine
 from haloscope.run import doctor
 from haloscope.run.doctor import CheckResult
@@ -40,7 +41,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         return _print_json()
 
-    console = Console(highlight=False)
+    console = Screen()
     findings = []
     for finding in doctor.examine():
         findings.append(finding)

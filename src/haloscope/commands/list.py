@@ -6,11 +6,10 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from haloscope.clusters import file as cluster_file
+from haloscope.commands.screen import Screen
 from haloscope.errors import UserError
 from haloscope.papers import tables as papers
 from haloscope.run import halobench, workbench
@@ -36,14 +35,14 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print the lists; the exit code."""
-    out, tell = Console(highlight=False), Teller(Console(stderr=True))
+    out, tell = Screen(), Teller(Screen(stderr=True))
     bench = workbench.usual(tell)
 
     def show(title: str, rows: Iterable[tuple[str, ...]]) -> None:
         table = Table(title=title, title_justify="left", show_header=False, box=None)
         table.add_column(style="bold", no_wrap=True)
         for row in rows:
-            table.add_row(*map(Text, row))  # what is in brackets is no markup
+            table.add_row(*row)
         out.print(table, "")
 
     show("studies", (_study(path, bench) for path in study_file.ready()))

@@ -7,9 +7,8 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rich.console import Console
-
 from haloscope.commands import placeoptions
+from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, nearest, no_such
 from haloscope.host import machine
 from haloscope.records.record import Record
@@ -84,7 +83,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Run the case and show its record; the exit code."""
     if problems := [*placeoptions.misplaced(arguments), *_unusable(arguments)]:
         raise UserError(problems)
-    tell = Teller(Console(stderr=True))
+    tell = Teller(Screen(stderr=True))
     place = places.place(arguments.on, Path(arguments.keep) if arguments.keep else None)
     named = [arguments.toolchain] if arguments.toolchain else None
     bench = place.workbench({f"--toolchain {arguments.toolchain}": named}, tell)
@@ -94,7 +93,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(record))
     else:
-        Console(highlight=False).print(record_view(Record.of(record)))
+        Screen().print(record_view(Record.of(record)))
     return 0 if record["outcome"] == "ok" else 1
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import csv
-import sys
+import io
 
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
+from rich.text import Text
 
+from haloscope.commands.screen import Screen
+from haloscope.errors import printable
 from haloscope.papers.tables import Grid, Paper, PaperTable, list_papers, load
 
 _DESCRIPTION = """\
@@ -49,7 +52,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run `paper list` or `paper show`. Raises UserError for a paper or table that is not there."""
-    console = Console(highlight=False)
+    console = Screen()
     if arguments.action == "list":
         for paper in list_papers():
             _list(console, paper)
@@ -63,7 +66,8 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _list(console: Console, paper: Paper) -> None:
-    console.print(f"[bold]{paper.id}[/bold]  {', '.join(paper.authors)} ({paper.year})")
+    who = f"  {', '.join(paper.authors)} ({paper.year})"
+    console.print(Text.assemble((paper.id, "bold"), who))
     console.print(Padding(paper.title, (0, 0, 0, 2)), style="dim")
     tables = Table.grid(padding=(0, 2))
     for table in paper.tables.values():
@@ -72,13 +76,16 @@ def _list(console: Console, paper: Paper) -> None:
 
 
 def _write_csv(table: PaperTable) -> None:
-    writer = csv.DictWriter(sys.stdout, list(table.columns), lineterminator="\n")
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(table.columns), lineterminator="\n")
     writer.writeheader()
     writer.writerows(table.texts)
+    print(printable(text.getvalue()), end="")
 
 
 def _show(console: Console, table: PaperTable) -> None:
-    console.print(f"[bold]{table.paper}, table {table.id}[/bold]: {table.caption}")
+    name = f"{table.paper}, table {table.id}"
+    console.print(Text.assemble((name, "bold"), f": {table.caption}"))
     facts = ", ".join(f"{name} {value}" for name, value in table.facts.items())
     console.print(facts, style="dim", markup=False)
     for grid in table.grids():

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from haloscope.commands import placeoptions
+from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.quantities import count, size
 from haloscope.run.campaign import Campaign, Request, measure, resume, start
@@ -52,6 +53,11 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     )
     add("--resume", metavar="DIR", help="go on with a result folder; what is done is skipped")
     add(
+        "--accept-change",
+        action="store_true",
+        help="with --resume: measure on though library, program or machine changed (marked)",
+    )
+    add(
         "--dry-run", action="store_true", help="show the cases, their memory and notes; run nothing"
     )
     add("--oversubscribe", action="store_true", help="let ranks and threads share cores (marked)")
@@ -67,10 +73,10 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Plan, measure, summarise; the exit code."""
-    tell = Teller(Console(stderr=True))
+    tell = Teller(Screen(stderr=True))
     campaign = _campaign(arguments, tell)
     if arguments.dry_run:
-        _show(campaign, Console(highlight=False))
+        _show(campaign, Screen())
         return 0
     # only what was measured is drawn: planning does without the libraries that draw and fit
     from haloscope.commands.conclusion import conclude
@@ -79,9 +85,10 @@ def execute(arguments: argparse.Namespace) -> int:
     try:
         measure(campaign, tell)
     except (KeyboardInterrupt, OSError):  # OSError: what could not be written, as on a full disk
-        tell.say(f"\nTo go on: haloscope run --resume {campaign.folder.path}")
+        if campaign.folder.plan.exists():
+            tell.say(f"\nTo go on: haloscope run --resume {campaign.folder.path}")
         raise
-    return conclude(campaign, Console(highlight=False), write=not arguments.no_report)
+    return conclude(campaign, Screen(), write=not arguments.no_report)
 
 
 def _campaign(arguments: argparse.Namespace, tell: Teller) -> Campaign:
@@ -90,8 +97,14 @@ def _campaign(arguments: argparse.Namespace, tell: Teller) -> Campaign:
         raise UserError(problems)
 
     if arguments.resume:
-        keep = Path(arguments.keep) if arguments.keep else None
-        return resume(Path(arguments.resume), arguments.study, arguments.launches, tell, keep)
+        return resume(
+            Path(arguments.resume),
+            arguments.study,
+            arguments.launches,
+            tell,
+            keep=Path(arguments.keep) if arguments.keep else None,
+            accept_change=arguments.accept_change,
+        )
     request = Request(
         study=arguments.study,
         out=Path(arguments.out) if arguments.out else None,
@@ -112,6 +125,8 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         yield from placeoptions.misplaced(arguments)
         if arguments.study is None:
             yield Problem("STUDY", "missing", "name a study (haloscope list) or a file")
+        if arguments.accept_change:
+            yield Problem("--accept-change", "nothing is gone on with", "it goes with --resume")
         return
     on = None if arguments.on == "local" else arguments.on
     given = {**vars(arguments), "execute": arguments.arithmetic, "on": on}

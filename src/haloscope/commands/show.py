@@ -6,9 +6,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-
 from haloscope.analysis.dossier import open_folder
+from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.report.document import compose
 from haloscope.report.draw import terminal
@@ -42,7 +41,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Print findings and tables, or what was asked for."""
     document = compose(open_folder(Path(arguments.directory)))
-    console = Console(highlight=False)
+    console = Screen()
     if arguments.list:
         for table in document.tables:
             console.print(f"{table.id}: {table.title}", markup=False, soft_wrap=True)

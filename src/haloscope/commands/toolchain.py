@@ -6,7 +6,9 @@ import argparse
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
+from haloscope.commands.screen import Screen
 from haloscope.toolchains import launch, library
 
 _DESCRIPTION = """\
@@ -34,7 +36,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Do what was asked; 0. UserError where the name is unknown or nothing can be done."""
-    console = Console(highlight=False)
+    console = Screen()
     if arguments.action == "list":
         _list(console)
     elif arguments.action == "add":
@@ -55,7 +57,7 @@ def _list(console: Console) -> None:
             known = ", ".join(launch.transports(each))
             table.add_row(name, each.version, known, str(each.prefix or each.mpirun.parent))
         elif name == "system":
-            table.add_row(name, "[dim]none in PATH[/dim]", "", "")
+            table.add_row(name, Text("none in PATH", "dim"), "", "")
         else:
-            table.add_row(name, "[dim]not installed[/dim]", "", f"haloscope toolchain add {name}")
+            table.add_row(name, Text("not installed", "dim"), "", f"haloscope toolchain add {name}")
     console.print(table)

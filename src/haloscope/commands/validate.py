@@ -7,11 +7,11 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from rich.console import Console
 from rich.text import Text
 
 from haloscope.analysis.predictions import PredictedCell
 from haloscope.clusters import file as cluster_file
+from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.predict import local_validation, paper_validation
 from haloscope.report.draw import csv_files, terminal
@@ -67,7 +67,7 @@ def execute(arguments: argparse.Namespace) -> int:
         raise UserError(problems)
     if arguments.paper == "local":
         return _local(arguments)
-    tell, out = Teller(Console(stderr=True)), Console(highlight=False)
+    tell, out = Teller(Screen(stderr=True)), Screen()
     cells: list[PredictedCell] = []
     for table in paper_validation.tables_of(arguments.paper, arguments.table):
         cells_of_table = paper_validation.validate(table, tell)
@@ -98,7 +98,7 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
 
 def _local(arguments: argparse.Namespace) -> int:
     """Measure unless records are given, predict what they have, show both."""
-    tell, out = Teller(Console(stderr=True)), Console(highlight=False)
+    tell, out = Teller(Screen(stderr=True)), Screen()
     folder, code = (Path(arguments.folder), 0) if arguments.folder else _measure_local(tell)
     done = local_validation.validate(folder, tell)
     cluster_file.write(done.model, folder / "calibrated.toml")

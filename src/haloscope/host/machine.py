@@ -303,6 +303,6 @@ def _cgroup_quota(group: Path) -> float | None:
 def _read(path: Path) -> str | None:
     """A file's text without the last newline; None where the kernel doesn't offer the file."""
     try:
-        return path.read_text().strip()
+        return path.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         return None

@@ -81,7 +81,7 @@ class Measurements:
 
     @property
     def launches(self) -> int:
-        """Whole jobs that measured all of it."""
+        """Launches that measured all of it."""
         return int(self.round_trip_s.shape[0])
 
     @property

@@ -18,9 +18,9 @@ class Sweep:
 
     x:       (points,): message sizes in bytes, or ranks; finite, >= 0, increasing.
     times_s: a (launches,) array a point, seconds > 0. One number a launch.
-    joint:   True when launch k is the same job at every point (a ping-pong that sweeps its sizes):
-             its points then vary together. False when each point has jobs of its own (a ring, which
-             is launched anew for every number of ranks); points may then differ in launches.
+    joint:   True when launch k is one and the same at every point (a ping-pong that sweeps its
+             sizes): its points then vary together. False when each point has launches of its own
+             (a ring is launched anew for every number of ranks); their numbers may then differ.
     centre:  what stands for the launches of a point: their median, or their mean where a paper's
              fit used means.
 

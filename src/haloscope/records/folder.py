@@ -7,7 +7,7 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,10 @@ class SavedPlan:
 
     name: of the study; sources: the hash of halobench's sources for each toolchain;
     on: the place, as --on names it. keep: where simulated cases' files are kept, if anywhere.
-    machine: what must be the same for the records of one folder to be of one kind.
+    machine: what must be the same for the records of one folder to be of one kind: host,
+    processor, cores, cluster file and its state. libraries: so too, of each toolchain: version,
+    compiler, flags. Plans of older versions say less.
+    changes: what was not as it had been when the folder was gone on with all the same.
     rule: when a case has been launched often enough, where the study asks for a precision.
     """
 
@@ -42,6 +45,8 @@ class SavedPlan:
     on: str = "local"
     keep: str | None = None
     rule: Rule | None = None
+    libraries: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    changes: tuple[str, ...] = ()
 
     def launches(self) -> list[Launch]:
         """All launches, in the order they are to run."""
@@ -76,7 +81,8 @@ class SavedPlan:
         fields = {key: value for key, value in saved.items() if key != "order"}
         cases = tuple(Case.from_dict(case) for case in saved["cases"])
         rule = Rule(**saved["rule"]) if saved.get("rule") else None
-        return cls(**{**fields, "cases": cases, "notes": tuple(saved["notes"]), "rule": rule})
+        texts = {key: tuple(saved.get(key, ())) for key in ("notes", "changes")}
+        return cls(**{**fields, **texts, "cases": cases, "rule": rule})
 
 
 @dataclass(frozen=True)

@@ -292,6 +292,9 @@ class Simulation(TypedDict):
     """How a simulated time came about."""
 
     cluster: Annotated[str, Key("the cluster file's name")]
+    platform: NotRequired[
+        Annotated[str, Key("hash of all that the file says", absent="not there in older records")]
+    ]
     verified: Annotated[bool, Key("the arithmetic was done, and the answer checked")]
     cached: Annotated[bool, Key("taken from an earlier simulation of the same")]
     iterations: Annotated[

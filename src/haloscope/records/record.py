@@ -17,6 +17,7 @@ from typing import Annotated, Any
 
 from haloscope.records import keys
 from haloscope.records.keys import Key
+from haloscope.records.sharing import Sharing
 
 SCHEMA = 1
 _NOTHING = "where nothing was measured"
@@ -207,6 +208,15 @@ class Record:
             absent="null elsewhere; not there in what `once` prints",
         ),
     ] = None
+    changed: Annotated[
+        list[str],
+        Key(
+            "what was no longer as the plan had fixed it (library, compiler, sources, machine, "
+            "cluster file), where a campaign went on all the same",
+            by="campaign",
+            absent="not there unless --accept-change was given",
+        ),
+    ] = field(default_factory=list)
 
     @classmethod
     def of(cls, raw: Mapping[str, Any]) -> Record:
@@ -284,19 +294,19 @@ def read(path: Path) -> list[Record]:
     """
     if not path.exists():
         return []
-    lines = path.read_bytes().split(b"\n")
-    records = []
-    for number, line in enumerate(lines, start=1):
-        raw = _parsed(line)
-        if raw is None and number == len(lines) and line:
-            _warn(f"{path}:{number}: the last record was cut off and is left out")
-        elif raw is None and line.strip():
-            _warn(f"{path}:{number}: not a JSON object, left out")
-        elif raw is not None:
-            try:
-                records.append(Record.of(raw))
-            except ValueError as error:
-                _warn(f"{path}:{number}: left out: {error}")
+    records, sharing = [], Sharing()
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            raw = _parsed(line)
+            if raw is None and not line.endswith(b"\n"):
+                _warn(f"{path}:{number}: the last record was cut off and is left out")
+            elif raw is None and line.strip():
+                _warn(f"{path}:{number}: not a JSON object, left out")
+            elif raw is not None:
+                try:
+                    records.append(Record.of(sharing.of(raw)))
+                except ValueError as error:
+                    _warn(f"{path}:{number}: left out: {error}")
     return records
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.errors import nearest
-from haloscope.quantities import count
+from haloscope.quantities import count, listed
 from haloscope.report import figures, tables
 from haloscope.report.figures import Figure
 from haloscope.report.findings import Finding, findings
@@ -38,9 +38,14 @@ class Section:
 
 @dataclass(frozen=True)
 class Document:
-    """A report. left_out: a line for every case that lacks launches, over all cases there are."""
+    """A report.
+
+    title, heading: of the whole, and of what was found; they name the machine of simulated times.
+    left_out: a line for every case that lacks launches, over all cases there are.
+    """
 
     title: str
+    heading: str
     summary: str
     findings: tuple[Finding, ...]
     sections: tuple[Section, ...]
@@ -79,7 +84,8 @@ def compose(dossier: Dossier) -> Document:
         *(("figure", wish, bool(items)) for wish, items in drawn if dossier.figures),
     ]
     return Document(
-        title=dossier.title,
+        title=f"{dossier.title}{_where(dossier.cases)}",
+        heading=f"What was found{_where(dossier.cases)}",
         summary=_summary(dossier.cases),
         findings=(*_unknown(asked, dossier.cases), *findings(dossier.cases, context)),
         sections=_sections(made, drawn),
@@ -134,6 +140,13 @@ def _unknown(
             if name not in known:
                 text = f"The {what} '{wish.kind}' asks for a setting '{name}' that no case has"
                 yield Finding(f"{text}: {nearest(name, known)}.", "warning")
+
+
+def _where(cases: Sequence[MeasuredCase]) -> str:
+    """The machine that all good launches were simulated on; "" where some were measured."""
+    good = [case for case in cases if case.launches]
+    clusters = listed(sorted({case.cluster for case in good if case.cluster}))
+    return f", simulated on {clusters}" if clusters and all(c.simulated for c in good) else ""
 
 
 def _summary(cases: Sequence[MeasuredCase]) -> str:

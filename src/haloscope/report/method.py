@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.sweeps import sweep
 from haloscope.quantities import count, listed, number, percent, seconds, size
+from haloscope.report.validity import validity
 from haloscope.stats.sequential import Warmup, warmup_if_any
 
 if TYPE_CHECKING:
@@ -69,11 +70,11 @@ def method(
     """How times were taken, or simulated, and what was made of them."""
     good = [record for record in records if record.outcome == "ok"]
     if good and all(_simulation(record) for record in good):
-        return tuple(line for line in simulated(good) if line)
+        return tuple(line for line in simulated(good, cases) if line)
     return tuple(
         line
         for line in (
-            "The time of a step is the maximum over processes. Every launch is a whole job; its "
+            "The time of a step is the maximum over processes. Every launch is a whole mpirun; its "
             "time is the median of its steady repetitions. What tables show is the median over "
             "launches, where they name nothing else.",
             _timer(good),
@@ -97,7 +98,7 @@ def _simulation(record: Record) -> Mapping[str, Any]:
     return record.raw.get("simulation") or {}
 
 
-def simulated(records: Sequence[Record]) -> Iterator[str]:
+def simulated(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> Iterator[str]:
     """How simulated times came about."""
     clusters = listed(sorted({str(_simulation(record)["cluster"]) for record in records}))
     yield (
@@ -117,9 +118,9 @@ def simulated(records: Sequence[Record]) -> Iterator[str]:
     ).rstrip()
     yield (
         "One launch a case: a simulation gives the same time again, so nothing has an interval and "
-        "differences are no question of chance. How far predictions are off, haloscope validate "
-        "says."
+        "differences are no question of chance."
     )
+    yield " ".join(validity(cases))
     asked = sorted({f"{r.layout.get('places')} {r.layout.get('bind')}" for r in records})
     yield f"Where ranks and threads are, for the node model: {listed(asked)}."
     yield _messages(records)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -33,7 +33,7 @@ def record_view(record: Record) -> RenderableType:
         _section("parameters", [(key, str(value)) for key, value in record.params.items()]),
         _section("result", _pairs(record.result)),
         _section(f"time of {step}", _times(record.times_s)),
-        _phases(record.phases, "mean over the steps of all sizes" if several else "one step"),
+        _phases(record.phases, _meant(record.times_s, several)),
         _points(record.points),
         _section(f"work of {step}, all ranks", _work(record.work or {})),
         _section("memory, all ranks", _pairs(record.memory or {})),
@@ -96,6 +96,14 @@ def _times(times_s: Sequence[float]) -> list[tuple[str, str]]:
         return [("one repetition", seconds(times_s[0]))]
     spread = f"{seconds(min(times_s))} to {seconds(max(times_s))}"
     return [(f"median of {len(times_s)} repetitions", f"{seconds(median(times_s))} ({spread})")]
+
+
+def _meant(times_s: Sequence[float], several: bool) -> str:
+    """What the phases' times are of: means of all timed steps, which a few slow ones may carry."""
+    whole = f", which take {seconds(fmean(times_s))}" if len(times_s) > 1 else ""
+    if several:
+        return f"mean over the steps of all sizes{whole}"
+    return f"mean over all timed steps{whole}" if whole else "one step"
 
 
 def _phases(phases: Sequence[Mapping[str, Any]], of: str) -> RenderableType | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ from haloscope.quantities import count
 from haloscope.records.enclosure import enclosed
 from haloscope.records.folder import ResultFolder, SavedPlan, changes
 from haloscope.records.record import append, read
-from haloscope.run import halobench, places, received, workbench
+from haloscope.run import fixed, halobench, places, received, workbench
 from haloscope.run.doctor import Patient, check_load
 from haloscope.run.here import LOCAL
 from haloscope.run.place import Place, Wanted
@@ -22,7 +22,7 @@ from haloscope.run.stopping import Stopping
 from haloscope.run.workbench import Workbench
 from haloscope.study import file as study_file
 from haloscope.study import schema
-from haloscope.study.case import Launch
+from haloscope.study.case import Case, Launch
 from haloscope.study.file import Draft
 from haloscope.study.plan import Program, expand, nothing_runs
 from haloscope.study.schema import Run, Study
@@ -49,8 +49,9 @@ class Request:
 class Campaign:
     """A plan with its place and its programs.
 
-    place: where it runs. source: the study's text, for a new folder.
-    seen: for MPI library and transport, what it used.
+    place: where it runs. source: the study's text, for a new folder; None for one that goes on.
+    found: the plan as it was in the folder of one that goes on.
+    seen: for MPI library and transport, what it used. remarks: what is to be said of it.
     """
 
     place: Place
@@ -58,6 +59,8 @@ class Campaign:
     plan: SavedPlan
     bench: Workbench
     source: str | None
+    found: SavedPlan | None = None
+    remarks: tuple[str, ...] = ()
     seen: Mapping[tuple[str, str | None], str | None] = field(default_factory=dict)
 
     def launches_left(self) -> tuple[list[Launch], int]:
@@ -76,6 +79,18 @@ class Campaign:
                 if here and record.outcome == "ok" and record.wall_s is not None:
                     walls.setdefault(record.case, []).append(record.wall_s)
         return walls
+
+    def check_folder(self) -> None:
+        """UserError where another process wrote there since this campaign was planned.
+
+        It says nothing for good unless the folder is held: see `ResultFolder.alone`.
+        """
+        if self.found is None and (problems := self.folder.problems()):
+            raise UserError(problems)
+        if self.found is not None and self.folder.load() != self.found:
+            mend = "resume it again"
+            what = "another haloscope measured there in the meantime"
+            raise UserError(Problem(str(self.folder.path), what, mend))
 
     def probed(self) -> Campaign:
         """With what two ranks found out of each MPI library and transport, one launch of each.
@@ -113,7 +128,8 @@ class Campaign:
         for measured in runner.run(watch(stopping.needed(launches) if stopping else launches)):
             case = measured["case"]
             why = stopping.done[case] if stopping and stopping.add(measured) else None
-            record = {**measured, "stopped": why}
+            changed = {"changed": list(plan.changes)} if plan.changes else {}
+            record = {**measured, "stopped": why, **changed}
             append(self.folder.records, record)
             if stopping and why:
                 plan = plan.stopped(case, stopping.launches(case), why)
@@ -157,6 +173,7 @@ def start(request: Request, tell: Teller) -> Campaign:
         notes=plan.notes,
         sources={name: built.source for name, built in bench.built.items()},
         machine=place.identity(),
+        libraries=fixed.libraries(bench.built),
         on=place.name,
         keep=str(request.keep.absolute()) if request.keep else None,
         rule=None if place.facts.deterministic or request.launches else schema.stopping_rule(study),
@@ -225,49 +242,87 @@ def resume(
     study: str | None,
     launches: int | None,
     tell: Teller,
+    *,
     keep: Path | None = None,
+    accept_change: bool = False,
 ) -> Campaign:
     """A campaign that was started before. UserError if old records and new ones would not mix.
 
-    study: must be that of the folder, if it is named at all. keep: where simulated cases' files are
-    kept from now on; None is where the plan says, if that is inside the folder.
+    study: must be that of the folder, if it is named at all. accept_change: measure on though the
+    library, the compiler, the sources, the machine or its file are others; records are then marked.
+    keep: where simulated cases' files go from now on; None: where the plan says, inside the folder.
     """
     _check_launches(launches)
     folder = ResultFolder(directory)
     plan = folder.load()
     place = places.place(plan.on, received.kept(plan, directory, keep))
-    bench = place.workbench({f"--resume {directory}": list(plan.sources)}, tell)
+    where = f"--resume {directory}"
+    bench = place.workbench({where: list(plan.sources)}, tell)
     received.require_plain(plan, directory, bench.program)
-    differences = []
+    problems = [*bench.problems]
+    if keep is not None and not place.facts.simulated:
+        problems.append(Problem(where, "it is measured: --keep has nothing to keep", _ANOTHER))
+    for what, mend in _unfit(folder, plan, study, launches, bench):
+        problems.append(Problem(where, what, mend))
+    machine = place.identity()
+    changes = fixed.compared(plan, bench.built, machine)
+    if not accept_change:
+        problems += [Problem(where, what, _ANOTHER_OR_MARKED) for what in changes.differences]
+    if problems:
+        raise UserError(problems)
+    renewed = fixed.renewed(plan, bench.built, machine, changes).with_launches(launches)
+    remarks = filter(None, [fixed.told_unknown(changes), *_told(renewed.changes)])
+    return Campaign(place, folder, renewed, bench, None, plan, tuple(remarks))
+
+
+_ANOTHER = "start a new folder: haloscope run STUDY --out DIR"
+_ANOTHER_OR_MARKED = f"{_ANOTHER}; or mark every later record: --accept-change"
+
+
+def _told(changes: Sequence[str]) -> Iterator[str]:
+    if changes:
+        yield f"marked in every record from here on: {'; '.join(changes)}"
+
+
+def _unfit(
+    folder: ResultFolder,
+    plan: SavedPlan,
+    study: str | None,
+    launches: int | None,
+    bench: Workbench,
+) -> Iterator[tuple[str, str]]:
+    """Why a folder can't be gone on with so, whatever is accepted; each with its mend."""
     if study:
         saved = folder.study.read_text(encoding="utf-8")
-        now = study_file.read(study).source
-        differences += [f"the study changed: {change}" for change in changes(saved, now)]
-    for name, built in bench.built.items():
-        if built.source != plan.sources[name]:
-            differences.append(f"halobench changed: {plan.sources[name]} -> {built.source}")
-    for key, value in place.identity().items():
-        if value != plan.machine[key]:
-            differences.append(f"another machine: {key} {plan.machine[key]} -> {value}")
+        for change in changes(saved, study_file.read(study).source):
+            yield f"the study changed: {change}", _ANOTHER
+    for name in plan.sources:
+        if name in bench.missing:
+            yield f"{name} can't be had now: {bench.missing[name]}", "add it again, or " + _ANOTHER
+    if any(each.source != plan.sources[name] for name, each in bench.built.items()):
+        for case in plan.cases:
+            if not case.absent and _resolved(case, bench) != case.params:
+                yield f"halobench has other parameters now for {case.label}", _ANOTHER
     if launches is not None and plan.rule is not None:
-        differences.append("its study asks for a precision, not for a number of launches")
-    elif launches is not None and launches < (most := max(c.launches for c in plan.cases)):
-        differences.append(
-            f"its plan has {most} launches of a case, more than --launches {launches}"
-        )
-    if keep is not None and not place.facts.simulated:
-        differences.append("it is measured, so that --keep has nothing to keep")
-    mend = "start a new folder: haloscope run STUDY --out DIR"
-    problems = [Problem(f"--resume {directory}", what, mend) for what in differences]
-    if problems or bench.problems:
-        raise UserError([*problems, *bench.problems])
-    return Campaign(place, folder, plan.with_launches(launches), bench, None)
+        yield "its study asks for a precision, not for a number of launches", _ANOTHER
+    elif launches is not None and launches < (
+        most := max((case.launches for case in plan.cases), default=0)
+    ):
+        what = f"its plan has {most} launches of a case, more than --launches {launches}"
+        yield what, f"give {most} or more"
+
+
+def _resolved(case: Case, bench: Workbench) -> Mapping[str, Any]:
+    """All parameters of a case, as halobench has them now."""
+    layout = case.layout
+    return bench.program.forecast(case.kernel, case.given, layout.ranks, layout.threads).params
 
 
 def measure(campaign: Campaign, tell: Teller) -> None:
     """Run what is left of a campaign, saying what happens."""
     rule = campaign.plan.rule
     with campaign.folder.alone():
+        campaign.check_folder()
         launches, again = campaign.launches_left()
         _announce(campaign, len(launches), again, tell)
         walls = campaign.earlier_walls()
@@ -285,6 +340,7 @@ def _announce(campaign: Campaign, left: int, again: int, tell: Teller) -> None:
         f" (seed {plan.seed})"
         f" -> {campaign.folder.path}",
         *plan.notes,
+        *campaign.remarks,
     ]
     if done:
         lines.append(f"there already and skipped: {count(done, 'launch', 'launches')}")

@@ -212,7 +212,7 @@ def check_compiler(patient: Patient) -> CheckResult:
     mend = "install a C++20 compiler with OpenMP (Debian, Ubuntu: apt install g++)"
     with tempfile.TemporaryDirectory() as folder:
         source, program = Path(folder, "trial.cpp"), Path(folder, "trial")
-        source.write_text(_CXX20)
+        source.write_text(_CXX20, encoding="utf-8")
         compile_it = [compiler, "-std=c++20", "-fopenmp", str(source), "-o", str(program)]
         extra = patient.toolchain.environment() if patient.toolchain else {}
         for command in (compile_it, [str(program)]):
@@ -245,7 +245,14 @@ def check_binding(patient: Patient) -> CheckResult:
     job = Job(ranks=min(2, len(machine.physical_cores())))
     command, environment = launch_command(toolchain, job, ["cat", "/proc/self/status"])
     try:
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            command,
+            env=environment,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=60,
+        )
     except subprocess.TimeoutExpired:
         return CheckResult(
             "binding", "fail", "the launcher did not end within 60 s", " ".join(command)
@@ -384,7 +391,12 @@ def _complaint(command: list[str], extra: dict[str, str]) -> str | None:
     """Why a command did not end well; None if it did."""
     try:
         done = subprocess.run(
-            command, env={**os.environ, **extra}, capture_output=True, text=True, timeout=120
+            command,
+            env={**os.environ, **extra},
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=120,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
@@ -397,6 +409,6 @@ def _limit(limit: int) -> str:
 
 def _read(path: Path) -> str | None:
     try:
-        return path.read_text().strip()
+        return path.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         return None

@@ -117,7 +117,12 @@ def forecast(
 def _ask(binary: Path, *arguments: str) -> dict[str, Any]:
     """Run halobench without a launcher. 2 with an answer is a forecast's "no"; else an error."""
     done = subprocess.run(
-        [binary, *arguments], capture_output=True, text=True, check=False, env=os.environ
+        [binary, *arguments],
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+        env=os.environ,
     )
     if done.returncode not in (0, 2) or not done.stdout:
         what = f"{' '.join(arguments)} ended with {done.returncode}: {done.stderr.strip()[-500:]}"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from haloscope.clusters import file as cluster_file
-from haloscope.clusters.schema import Cluster
+from haloscope.clusters.schema import Cluster, state
 from haloscope.host import machine
 from haloscope.run import probing, workbench
 from haloscope.run.place import Seen, Wanted
@@ -72,9 +72,14 @@ class Here:
         )
 
     def identity(self) -> dict[str, Any]:
-        """Host, processor and cores."""
-        described = machine.describe()
-        return {key: described[key] for key in ("host", "cpu", "cores")}
+        """Host, processor and cores; its own cluster file, which the node model is from."""
+        here = _machine()
+        model = _calibrated(here)
+        return {
+            **here,
+            "cluster": model.name if model else None,
+            "platform": state(model) if model else None,
+        }
 
     def probed(self, cases: Sequence[Case], bench: Workbench) -> tuple[tuple[Case, ...], Seen]:
         """One launch of each; cases whose transport can't be had become absent, and say why."""
@@ -84,7 +89,7 @@ class Here:
         """Launches, one after the other."""
         described = {**machine.describe(), "busy_processors": machine.busy_processors()}
         facts = workbench.facts(study, seed, described)
-        return LocalRunner(facts, bench.built, seen, _calibrated(self.identity()))
+        return LocalRunner(facts, bench.built, seen, _calibrated(_machine()))
 
 
 class _Transports(Mapping[str, Sequence[str]]):
@@ -104,6 +109,11 @@ class _Transports(Mapping[str, Sequence[str]]):
 
     def __len__(self) -> int:
         return len(self._built)
+
+
+def _machine() -> dict[str, Any]:
+    described = machine.describe()
+    return {key: described[key] for key in ("host", "cpu", "cores")}
 
 
 def _calibrated(here: Mapping[str, Any]) -> Cluster | None:

@@ -8,6 +8,7 @@ same on every machine. Paths are relative to the current folder, as on any comma
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -211,7 +212,8 @@ def _whole(path: Path) -> bool:
 
 
 def _stem(path: Path) -> str:
-    return path.name.removesuffix(".gz").rsplit(".", 1)[0]
+    """Of a file's name, what can be an argument of any launcher: smpirun splits them at spaces."""
+    return re.sub(r"[^\w.+-]", "_", path.name.removesuffix(".gz").rsplit(".", 1)[0])
 
 
 def _hash(path: Path) -> str:

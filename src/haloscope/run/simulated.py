@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import schema
+from haloscope.clusters.schema import state
 from haloscope.errors import UserError
 from haloscope.host import machine
 from haloscope.paths import cache_path
@@ -67,7 +68,8 @@ class SimulatedCluster:
         """halobench built with smpicxx."""
         with tell.steps() as steps:
             program = build.build(self._smpi, say=tell.say, progress=steps)
-        built = Built(self._smpi, program, build.source_hash())
+        compiler = build.wrapped_compiler(self._smpi)
+        built = Built(self._smpi, program, build.source_hash(), compiler, build.flags())
         return Workbench({SIMGRID: built}, (SIMGRID,), ())
 
     @cached_property
@@ -94,7 +96,11 @@ class SimulatedCluster:
         )
 
     def identity(self) -> Mapping[str, Any]:
-        """The cluster's name, processor and cores, as a machine's."""
+        """The cluster's name, processor and cores, as a machine's; and the state of its file."""
+        return {**self._machine, "platform": state(self.cluster)}
+
+    @property
+    def _machine(self) -> dict[str, Any]:
         node = self.cluster.node
         return {"host": self.cluster.name, "cpu": node.processor, "cores": node.cores}
 
@@ -106,7 +112,7 @@ class SimulatedCluster:
         """Simulations, side by side on this machine's cores."""
         node = self.cluster.node
         described = {
-            **self.identity(),
+            **self._machine,
             "source": self.cluster.source,
             "sockets": node.sockets,
             "threads_per_core": node.threads_per_core,

@@ -67,7 +67,8 @@ def workbench(wanted: Mapping[str, Sequence[str] | None], tell: Teller) -> Workb
     for name, toolchain in toolchains.items():
         with tell.steps() as steps:
             program = build.build(toolchain, say=tell.say, progress=steps)
-        built[name] = Built(toolchain, program, source)
+        compiler = build.wrapped_compiler(toolchain)
+        built[name] = Built(toolchain, program, source, compiler, build.flags())
     return Workbench(
         built, tuple(toolchain.name for toolchain in unnamed), tuple(problems), missing
     )
@@ -159,4 +160,6 @@ def checkout(root: Path) -> dict[str, Any] | None:
 
 def _git(root: Path, *arguments: str) -> str:
     command = ["git", "-C", str(root), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(
+        command, capture_output=True, encoding="utf-8", errors="replace", check=True
+    ).stdout.strip()

@@ -1,7 +1,7 @@
 """Samples of launches -> estimates with their intervals. Pure functions of numbers.
 
-The unit of replication is the launch: a sample holds one number a whole job, never the repetitions
-inside one job. Where a sample is too small for an interval, there is none (None, never 0).
+The unit of replication is the launch: a sample holds one number a launch, never the repetitions
+inside one. Where a sample is too small for an interval, there is none (None, never 0).
 
 Sources: Hoefler and Belli, Scientific Benchmarking of Parallel Computing Systems (SC'15), rules
 5-8; Hunold and Carpen-Amarie, Reproducible MPI Benchmarking.

@@ -1,4 +1,4 @@
-"""A case: one setting to be measured, and where its ranks and threads go."""
+"""A case: settings that are measured together, and where its ranks and threads go."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Case:
-    """One setting to be measured: the same setting has the same id, in any study.
+    """What is to be measured: the same settings have the same id, in any study.
 
     given: the parameters that were asked for; params: all of them, resolved by halobench.
     memory_bytes: predicted, summed over ranks. oversubscribed: more threads than cores there.
@@ -105,7 +105,7 @@ class Case:
 
     @cached_property
     def id(self) -> str:
-        """12 hexadecimal digits of all that makes this setting what it is."""
+        """12 hexadecimal digits of all settings, which make this case what it is."""
         setting = {
             "kernel": self.kernel,
             "params": dict(self.params),

@@ -85,7 +85,7 @@ class _GrowingPlan:
     def finished(self) -> Plan:
         notes = [f"left out, {why}: {'; '.join(what)}" for why, what in self.notes.items()]
         if self.merged:
-            notes.append(f"{count(self.merged, 'setting')} more than once, measured once")
+            notes.append(f"{count(self.merged, 'case')} asked for more than once, measured once")
         return Plan(tuple(self.cases.values()), tuple(notes), tuple(self.problems))
 
 

@@ -207,7 +207,7 @@ class Study(_Model):
     paper: Annotated[str, _one_of(_papers)] | None = Field(
         None, description="the id of a paper whose tables stand beside ours: see haloscope list"
     )
-    launches: Positive = Field(1, description="a whole number from 1: whole jobs of each case")
+    launches: Positive = Field(1, description="a whole number from 1: whole launches of each case")
     precision: float | None = Field(
         None,
         gt=0,

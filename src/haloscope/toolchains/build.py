@@ -29,6 +29,9 @@ Progress = Callable[[int, int], None]
 OPTIONS = ("-DCMAKE_BUILD_TYPE=Release",)
 """What CMake is told about every build; the compiler's flags are in halobench/CMakeLists.txt."""
 
+_FLAGS = ("CXXFLAGS", "LDFLAGS")
+"""Variables from which CMake takes further flags."""
+
 _SOURCES = {".cpp", ".hpp", ".def", ".txt"}
 
 
@@ -98,6 +101,15 @@ def source_hash(source: Path | None = None) -> str:
     return digest.hexdigest()[:12]
 
 
+def flags() -> str:
+    """What CMake and the compiler are told besides what halobench's own sources say."""
+    return " ".join([*OPTIONS, *_given_flags()])
+
+
+def _given_flags() -> list[str]:
+    return [f"{name}={value}" for name in _FLAGS if (value := os.environ.get(name))]
+
+
 def wrapped_compiler(toolchain: Toolchain) -> str:
     """The first line of what the compiler behind mpicxx says about itself.
 
@@ -107,7 +119,8 @@ def wrapped_compiler(toolchain: Toolchain) -> str:
         [toolchain.mpicxx, "--version"],
         env=_environment(toolchain),
         capture_output=True,
-        text=True,
+        encoding="utf-8",
+        errors="replace",
         check=False,
     )
     if done.returncode != 0:
@@ -140,6 +153,7 @@ def _key(toolchain: Toolchain, compiler: str, source: Path) -> str:
         machine.cpu_model(),
         source_hash(source),
         *OPTIONS,
+        *_given_flags(),
     )
     digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
     return f"{toolchain.name}-{digest}"
@@ -182,14 +196,14 @@ def _run(command: list[str], environment: dict[str, str], log: Path, progress: P
     """Run one step of a build, its output into the log; ninja's "[3/20]" go to `progress`."""
     last: deque[str] = deque(maxlen=20)
     with (
-        log.open("a") as copy,
+        log.open("a", encoding="utf-8") as copy,
         subprocess.Popen(
             command,
             env=environment | {"NINJA_STATUS": "[%f/%t] "},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
+            encoding="utf-8",
             errors="replace",
         ) as process,
     ):

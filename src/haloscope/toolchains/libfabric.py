@@ -40,7 +40,8 @@ def providers(prefix: Path | None) -> tuple[str, ...]:
         [sys.executable, "-I", __file__, str(own or _LIBRARY)],
         env=environment,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
+        errors="replace",
         timeout=60,
         check=False,
     )

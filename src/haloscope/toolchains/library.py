@@ -232,7 +232,8 @@ def _output(command: list[str], environment: Mapping[str, str] | None = None) ->
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         stdin=subprocess.DEVNULL,
-        text=True,
+        encoding="utf-8",
+        errors="replace",
         timeout=60,
         check=False,
     )

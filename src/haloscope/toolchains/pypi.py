@@ -20,7 +20,9 @@ def install(package: str, prefix: Path) -> None:
     """
     command = _installer(str(prefix / "bin" / "python"))
     venv.create(prefix, with_pip=False, symlinks=True)
-    done = subprocess.run([*command, package], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*command, package], capture_output=True, encoding="utf-8", errors="replace", check=False
+    )
     if done.returncode != 0:
         last = "\n    ".join(done.stderr.strip().splitlines()[-5:])
         mend = "it needs the network, and up to 0.5 GB of disk space; then try again"

@@ -34,6 +34,8 @@ def smpi() -> Toolchain:
         mend = f"{INSTALL}; one of your own: set SIMGRID_ROOT to its prefix"
         raise UserError(Problem("simulation", what, mend))
     mpicxx, mpirun = there
-    done = subprocess.run([mpirun, "-version"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [mpirun, "-version"], capture_output=True, encoding="utf-8", errors="replace", check=False
+    )
     version = next(iter(done.stdout.splitlines()), "SimGrid").replace("version ", "").strip()
     return Toolchain(SIMGRID, None, mpicxx, mpirun, "simgrid", version)

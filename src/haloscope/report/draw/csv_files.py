@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from haloscope.errors import Problem, UserError
+from haloscope.errors import Problem, UserError, printable
 from haloscope.paths import write_whole
 from haloscope.report.document import Document
 from haloscope.report.draw.figures import Drawing
@@ -44,7 +44,7 @@ def lines(table: Table) -> Iterator[list[str]]:
     """A header, then a line a row. Missing values are empty, with a word in the column _note."""
     extras = [_extras([row[k] for row in table.rows]) for k in range(len(table.columns))]
     yield [
-        name
+        _inert(name)
         for column, extra in zip(table.columns, extras, strict=True)
         for name in (column.key, *(f"{column.key}_{part}" for part in extra))
     ]
@@ -73,4 +73,11 @@ def _part(cell: Cell, part: str) -> str | float | None:
 
 def _text(value: str | float | None) -> str:
     """Numbers with all their digits."""
-    return "" if value is None else repr(value) if isinstance(value, float) else str(value)
+    if isinstance(value, str):
+        return _inert(value)
+    return "" if value is None else repr(value)
+
+
+def _inert(text: str) -> str:
+    """Text that no spreadsheet takes for a formula, and no terminal obeys: it may be anyone's."""
+    return printable(f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text)

@@ -73,8 +73,17 @@ def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directo
 
 
 def escape(text: Any) -> str:
-    """Text as LaTeX prints it; a character that the base fonts lack becomes a question mark."""
-    return "".join(_SPECIAL.get(sign, sign if ord(sign) < 256 else "?") for sign in str(text))
+    """Text as LaTeX prints it; a character that the base fonts lack becomes a question mark.
+
+    It stays in its paragraph, and its first character is no option of the command before it.
+    """
+    text = " ".join(str(text).split("\n"))
+    signs = (_SPECIAL.get(sign, sign if _is_latin(sign) else "?") for sign in text)
+    return f"{'{}' if text.lstrip().startswith(('[', '*')) else ''}{''.join(signs)}"
+
+
+def _is_latin(sign: str) -> bool:
+    return " " <= sign <= "~" or "\xa0" <= sign <= "\xff"
 
 
 def tabulars(table: Table) -> list[str]:

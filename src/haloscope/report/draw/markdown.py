@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from haloscope.errors import printable
 from haloscope.paths import write_whole
 from haloscope.report.document import Document, Section
 from haloscope.report.draw.figures import Drawing
@@ -20,8 +21,9 @@ def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directo
 
 
 def _lines(document: Document, drawings: Mapping[str, Sequence[Drawing]]) -> Iterator[str]:
-    yield from (f"# {document.title}", "", document.summary, "", "## What was found", "")
-    yield from (f"- {finding.text}" for finding in document.findings)
+    yield from (f"# {_inert(document.title)}", "", _inert(document.summary))
+    yield from ("", f"## {_inert(document.heading)}", "")
+    yield from (f"- {_inert(finding.text)}" for finding in document.findings)
     for section in document.sections:
         yield from _section(section, drawings)
     yield from _listed("Left out", document.left_out or ("Nothing: every launch was good.",))
@@ -34,16 +36,16 @@ def _lines(document: Document, drawings: Mapping[str, Sequence[Drawing]]) -> Ite
 def _section(section: Section, drawings: Mapping[str, Sequence[Drawing]]) -> Iterator[str]:
     yield from ("", f"## {section.title}")
     for figure in section.figures:
-        yield from ("", f"### {figure.title}", "")
+        yield from ("", f"### {_inert(figure.title)}", "")
         for drawing in drawings[figure.id]:
             yield f"![{_plain(figure.alt)}](figures/{drawing.name}.svg)"
-        yield from ("", *(f"- {note}" for note in figure.notes))
+        yield from ("", *(f"- {_inert(note)}" for note in figure.notes))
     for table in section.tables:
         if table.folded:
-            yield from ("", f"{table.title}: see tables/{table.id}.csv.")
+            yield from ("", f"{_inert(table.title)}: see tables/{table.id}.csv.")
             continue
-        yield from ("", f"### {table.title}", "", *pipes(table), "")
-        yield from (f"- {note}" for note in table.notes)
+        yield from ("", f"### {_inert(table.title)}", "", *pipes(table), "")
+        yield from (f"- {_inert(note)}" for note in table.notes)
 
 
 def pipes(table: Table) -> Iterator[str]:
@@ -52,7 +54,7 @@ def pipes(table: Table) -> Iterator[str]:
         f"{column.group}: {column.title}" if column.group else column.title
         for column in table.columns
     ]
-    yield _row(titles)
+    yield _row([_inert(title).replace("|", "\\|") for title in titles])
     yield _row([":--" if column.align == "left" else "--:" for column in table.columns])
     yield from (_row([_cell(cell) for cell in row]) for row in table.rows)
 
@@ -68,7 +70,16 @@ def _cell(cell: Cell) -> str:
 
 def _plain(text: str) -> str:
     """Text in which Markdown finds nothing to set."""
-    for sign in "\\*_<[]":
+    text = _inert(text)
+    for sign in "*_":
+        text = text.replace(sign, f"\\{sign}")
+    return text
+
+
+def _inert(text: str) -> str:
+    """Text with no HTML, link or picture in it, and on one line: it may be anyone's."""
+    text = " ".join(printable(text).split("\n"))
+    for sign in "\\<[]":
         text = text.replace(sign, f"\\{sign}")
     return text
 
@@ -80,4 +91,4 @@ def _listed(title: str, lines: Sequence[str]) -> Iterator[str]:
 def _facts(title: str, facts: Facts) -> Iterator[str]:
     if facts:
         yield from ("", f"## {title}", "", "| | |", "|:--|:--|")
-        yield from (_row([name, _plain(text).replace("|", "\\|")]) for name, text in facts)
+        yield from (_row([_inert(name), _plain(text).replace("|", "\\|")]) for name, text in facts)

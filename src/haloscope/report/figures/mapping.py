@@ -73,6 +73,7 @@ def _times(pattern: str, spreads_of_tasks: Sequence[Spread]) -> list[float]:
 
 
 def _in_words(panel: Lines) -> str:
-    """The last point of every curve."""
-    told = ", ".join(f"{curve.label} {number(curve.marks[-1].y)}" for curve in panel.curves[1:])
-    return f"{panel.title}, {panel.curves[0].marks[-1].x:g} tasks: {told}."
+    """The last point of every curve, each with the tasks that it is of."""
+    last = [(curve.label, curve.marks[-1]) for curve in panel.curves[1:]]
+    told = ", ".join(f"{label} {number(mark.y)} with {mark.x:g} tasks" for label, mark in last)
+    return f"{panel.title}: {told}."

@@ -75,15 +75,23 @@ def _figure(cases: Sequence[MeasuredCase], title: str, context: Context, *, time
         kind="pingpong",
         title=context.title(title),
         panels=(time, bandwidth) if timed else (bandwidth,),
-        alt=_alt(cases[0], title),
+        alt=_alt(parts, title, timed=timed),
         notes=of_launches(cases, BARS),
     )
 
 
-def _alt(case: MeasuredCase, title: str) -> str:
-    points = [point for point in sweep(case) if point.size_bytes]
-    best = max(points, key=lambda point: point.rate.value)
-    return (
-        f"{title}. {size(points[0].size_bytes)}: a step of {seconds(points[0].time.value)}; "
-        f"highest bandwidth {rate(best.rate.value)} at {size(best.size_bytes)}."
-    )
+def _alt(parts: Sequence[Facet], title: str, *, timed: bool) -> str:
+    """The smallest message's time and the highest bandwidth, of all curves."""
+    points = [(part.label, p) for part in parts for p in sweep(part.cases[0]) if p.size_bytes]
+    label, best = max(points, key=lambda point: point[1].rate.value)
+    highest = f"highest bandwidth {rate(best.rate.value)} at {size(best.size_bytes)}{_of(label)}"
+    if not timed:
+        return f"{title}: {highest}."
+    label, least = min(points, key=lambda point: (point[1].size_bytes, point[1].time.value))
+    time = seconds(least.one_way.value)
+    return f"{title}. {size(least.size_bytes)}: half a round trip of {time}{_of(label)}; {highest}."
+
+
+def _of(label: str) -> str:
+    """Which curve it is, where there are several."""
+    return f" ({label})" if label else ""

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.cases import Facet, MeasuredCase
 from haloscope.analysis.comparison import Contrast, contrasts, step
-from haloscope.analysis.mappings import named, pattern_of, ranks_of, spreads
+from haloscope.analysis.mappings import effects, named, pattern_of, ranks_of, spreads
 from haloscope.quantities import count, listed, number
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
+from haloscope.report.tables.model import Tone
 from haloscope.study.case import PATTERNS
 
 ORDER = 130
@@ -41,16 +42,47 @@ class _Race:
 
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of each comparison: on how many nodes its tasks are fastest, and with which ranks on each."""
+    """Of each comparison: on how many nodes its tasks are fastest, and with which ranks on each.
+
+    Where something else was published of the same cluster, that is said too, as a warning.
+    """
     for part, _ in spreads(cases):
         timed = [case for case in part.cases if case.time]
-        for told in (_nodes(timed, context.seed), _ranks(timed, context.seed)):
-            if told:
-                yield Finding(f"{named(part)}: {told}.")
+        races = _pattern_races(timed, context.seed)
+        otherwise = list(_otherwise(races, context)) if races else []
+        if races:
+            told = f"{_nodes(races)}{_packed(part)}"
+            published = f". Published otherwise of this cluster: {'; '.join(otherwise)}"
+            tone: Tone = "warning" if otherwise else ""
+            yield Finding(f"{named(part)}: {told}{published if otherwise else ''}.", tone)
+        if ranks := _ranks(timed, context.seed):
+            yield Finding(f"{named(part)}: {ranks}.")
 
 
-def _nodes(cases: Sequence[MeasuredCase], seed: int) -> str:
-    """Which pattern is fastest with how many tasks, each as fast as its best mapping is."""
+def _packed(part: Facet) -> str:
+    """That the ranks of a node share a socket while another is free, where they may."""
+    several = any(case.number("ppn") > 1 for case in part.cases)
+    close = several and part.settings.get("bind") == "close"
+    return ", where a node's ranks fill one socket before the next (bind = close)" if close else ""
+
+
+def _otherwise(races: Sequence[_Race], context: Context) -> Iterator[str]:
+    """What was published of this cluster and is contrary to the race of as many tasks, nearly."""
+    best = races[0].best
+    cluster = best.cluster or str((context.machine or {}).get("host"))
+    for effect in effects(context.library, cluster, best.kernel):
+        race = _nearest(races, effect.tasks or races[-1].best.ranks)
+        if (PATTERNS[0] in _winners(race)) != effect.concentrated:
+            yield f"{effect.program}, {effect.tasks_text} tasks, {effect.text} ({effect.source})"
+
+
+def _nearest(races: Sequence[_Race], tasks: int) -> _Race:
+    """The race of so many tasks, or of hardly more; else that of the most."""
+    return next((race for race in races if race.best.ranks >= tasks), races[-1])
+
+
+def _pattern_races(cases: Sequence[MeasuredCase], seed: int) -> list[_Race]:
+    """A race for each number of tasks: each pattern as fast as its best mapping is."""
     rivals = [
         [
             min(own, key=lambda case: case.time_s)
@@ -59,8 +91,13 @@ def _nodes(cases: Sequence[MeasuredCase], seed: int) -> str:
         ]
         for tasks in sorted({case.ranks for case in cases})
     ]
+    return _races(rivals, seed)
+
+
+def _nodes(races: Sequence[_Race]) -> str:
+    """Which pattern is fastest with how many tasks."""
     clauses = []
-    for winners, group in groupby(_races(rivals, seed), _winners):
+    for winners, group in groupby(races, _winners):
         alike = list(group)
         with_tasks = f"with {_from_to([f'{race.best.ranks:,}' for race in alike])} tasks"
         if len(winners) > 1:

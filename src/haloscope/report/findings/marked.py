@@ -1,19 +1,20 @@
-"""How many cases share cores or were simulated: what the marks of all tables mean."""
+"""How many cases share cores or were simulated, and where: what the marks of all tables mean."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.quantities import count
+from haloscope.quantities import count, listed
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
+from haloscope.report.validity import validity
 
 ORDER = 20
 
 
 def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
-    """A warning of shared cores; how many cases were simulated, and of how many the answer."""
+    """A warning of shared cores; what was simulated, on which machine, and what that is worth."""
     shared = sum(case.oversubscribed for case in cases)
     if shared:
         yield Finding(
@@ -23,14 +24,19 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
         )
     simulated = [case for case in cases if case.simulated and case.launches]
     if simulated:
-        said = f"{count(len(simulated), 'case')} of {len(cases)} simulated (‡)"
-        yield Finding(f"{said}{_answers(simulated)}.")
+        clusters = listed(sorted({case.cluster for case in simulated if case.cluster}))
+        on = f" on {clusters}" if clusters else ""
+        whole = len(simulated) == sum(bool(case.launches) for case in cases)
+        said = "All times are" if whole else f"{len(simulated)} of {count(len(cases), 'case')}"
+        yield Finding(f"{said} simulated{on} (‡): nothing ran there. {_answers(simulated)}.")
+        yield from (Finding(text) for text in validity(simulated))
 
 
 def _answers(simulated: Sequence[MeasuredCase]) -> str:
-    """Of how many the answer was verified."""
+    """Of how many an answer was computed, and verified."""
     verified = sum(case.verified for case in simulated)
-    unverified = len(simulated) - verified
-    told = [f"{count(verified, 'answer')} verified (§)"] if verified else []
-    told += [f"{count(unverified, 'answer')} not verified"] if unverified else []
-    return "".join(f"; {answers}" for answers in told)
+    if not verified:
+        return "Time alone was simulated, so that there is no answer to verify"
+    rest = len(simulated) - verified
+    told = f"{count(verified, 'answer')} computed and verified (§)"
+    return f"{told}; of {count(rest, 'case')} time alone was simulated" if rest else told

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import Facet, MeasuredCase
-from haloscope.analysis.mappings import Spread, named, spreads
+from haloscope.analysis.mappings import Spread, named, same_name, spreads, stands_for
 from haloscope.analysis.published import source
 from haloscope.quantities import count, number
 from haloscope.report.context import Context
@@ -23,7 +23,7 @@ _COLUMNS = (
     Column("tasks", "tasks", align="left"),
     Column("mapping", "ranks", align="left"),
     *(Column(f"{pattern}_s", pattern, "time of a step") for pattern in PATTERNS),
-    Column("most_over_fewest_nodes", "most nodes over concentrated"),
+    Column("most_over_fewest_nodes", "most nodes over fewest"),
 )
 
 
@@ -35,16 +35,15 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
 def _table(part: Facet, found: Sequence[Spread], context: Context) -> Table:
     notebook = Notebook(part.cases, context.all_cases)
     rows = [_row(one, notebook) for one in found]
-    published = list(_published(context))
+    published = list(_published(part.cases[0].kernel, context))
     rows += [row for _, row in published]
     notebook.note(
         "Concentrated: on as few nodes as share the tasks out evenly; distributed: one each. "
-        "block fills nodes in turn, round robin deals ranks out, random shuffles them (its seed)."
+        "block fills nodes in turn, round robin deals ranks out, random shuffles them (its seed). "
+        f"A node's ranks: bind = {part.settings.get('bind')}."
     )
-    if any("difference_percent" in row for shown, _ in published for row in shown.rows):
-        notebook.note("Published in percent: taken as of the shorter time; the paper doesn't say.")
-    for name in dict.fromkeys(source(table) for table, _ in published):
-        notebook.note(f"Published, of other programs on this cluster: {name}.")
+    for table, _ in published:
+        _note_published(table, notebook)
     return Table(
         id="mapping",
         kind="mapping",
@@ -54,6 +53,25 @@ def _table(part: Facet, found: Sequence[Spread], context: Context) -> Table:
         notes=notebook.notes(),
         stub=2,
     )
+
+
+def _note_published(table: PaperTable, notebook: Notebook) -> None:
+    """Of what program, on which nodes, and how percentages were read."""
+    notebook.note(f"Published, of other programs on this cluster: {source(table)}.")
+    if any("difference_percent" in row for row in table.rows):
+        notebook.note("Published in percent: taken as of the shorter time; the paper doesn't say.")
+    else:
+        notebook.note("Published times are on the fewest nodes, between, and on the most there.")
+    program = str(table.facts.get("kernel"))
+    if program in _APART:
+        notebook.note(_APART[program])
+
+
+_APART = {
+    "bigfft": "bigFFT transposes among the tasks of a row or a column of its pencils (32 or 64 of "
+    "2048), not among all."
+}
+"""In what a published program communicates otherwise than the kernel that it stands beside."""
 
 
 def _row(one: Spread, notebook: Notebook) -> tuple[Cell, ...]:
@@ -73,17 +91,21 @@ def _time(case: MeasuredCase | None, notebook: Notebook) -> Cell:
     return replace(notebook.time(case), also=count(case.number("nodes"), "node"))
 
 
-def _published(context: Context) -> Iterator[tuple[PaperTable, tuple[Cell, ...]]]:
-    """What the study's paper says of this cluster: times by nodes, and comparisons in words."""
-    here = str((context.machine or {}).get("host")).lower()
+def _published(kernel: str, context: Context) -> Iterator[tuple[PaperTable, tuple[Cell, ...]]]:
+    """What the study's paper says of this cluster: times by nodes, and comparisons in words.
+
+    Of programs that communicate as the kernel does.
+    """
+    here = (context.machine or {}).get("host")
     for table in context.library.tables(("mapping",)):
-        if str(table.facts.get("cluster")).lower() == here:
+        like = stands_for(kernel, table.facts["kernel"])
+        if like and same_name(table.facts.get("cluster"), here):
             for tasks in dict.fromkeys(row["ranks"] for row in table.rows):
                 own = [row for row in table.rows if row["ranks"] == tasks]
                 yield table, _timed(str(table.facts["kernel"]), own)
     for table in context.library.tables(("mapping_effect",)):
         for row in table.rows:
-            if str(row["cluster"]).lower() == here:
+            if same_name(row["cluster"], here) and stands_for(kernel, row["kernel"]):
                 yield table, _told(row)
 
 
@@ -92,13 +114,15 @@ def _timed(kernel: str, rows: Sequence[Mapping[str, Value]]) -> tuple[Cell, ...]
     ordered = sorted(rows, key=lambda row: int(str(row["nodes"])))
     first, last = float(str(ordered[0]["time_s"])), float(str(ordered[-1]["time_s"]))
     told = [ordered[0], ordered[len(ordered) // 2], ordered[-1]]
-    times = [
-        Cell(row["time_s"], f"{row['time_s']:g} s", also=count(int(str(row["nodes"])), "node"))
-        for row in told
-    ]
+    times = [Cell(row["time_s"], f"{row['time_s']:g} s", also=_places(row)) for row in told]
     tasks = int(str(rows[0]["ranks"]))
     name = label(f"{kernel}, published")
     return (label(str(tasks), tasks), name, *times, _times(last / first))
+
+
+def _places(row: Mapping[str, Value]) -> str:
+    """Its nodes, and the tasks on each: the paper's patterns are not as ours are."""
+    return f"{count(int(str(row['nodes'])), 'node')}, {row['ppn_text']} each"
 
 
 def _told(row: Mapping[str, Value]) -> tuple[Cell, ...]:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from haloscope.analysis.cases import MeasuredCase, name_of
+from haloscope.analysis.conditions import mixed
 from haloscope.analysis.published import Reference
 from haloscope.quantities import PLAIN, SECONDS, Scale, clock, count, ends, listed, quantity
 from haloscope.report.tables.model import Cell, missing
@@ -106,7 +107,9 @@ class Notebook:
     def notes(self) -> tuple[str, ...]:
         """All notes, most important first."""
         published = [f"Published: {listed(list(self._sources))}."] if self._sources else []
+        differences = mixed(self._cases)
         return (
+            *([differences] if differences else []),
             *self._spread_notes(),
             *self._mark_notes(),
             *published,

@@ -22,11 +22,16 @@ from haloscope.toolchains.library import Toolchain
 
 @dataclass(frozen=True)
 class Built:
-    """halobench as one toolchain built it. source: the hash of the sources it was built from."""
+    """halobench as one toolchain built it.
+
+    source: the hash of the sources it was built from. compiler, flags: what built it.
+    """
 
     toolchain: Toolchain
     program: Path
     source: str
+    compiler: str = ""
+    flags: str = ""
 
 
 @dataclass(frozen=True)

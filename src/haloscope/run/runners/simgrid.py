@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from haloscope.clusters import simgrid_files
-from haloscope.clusters.schema import Cluster
+from haloscope.clusters.schema import Cluster, state
+from haloscope.errors import Problem, UserError, printable
 from haloscope.paths import write_whole
 from haloscope.quantities import count, size
 from haloscope.records import maker
@@ -155,20 +156,31 @@ class _Simulation:
         ]
 
     def _write(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
         for name, content in self.files.items():
             (folder / name).write_text(content, encoding="utf-8")
 
     def _keep_files(self, folder: Path) -> None:
-        self._write(folder)
+        """Write them, and run.sh: words of anyone's stand in it quoted, or on one line of comment.
+
+        UserError where the folder is a link: what is kept is kept where it was asked for.
+        """
+        if folder.is_symlink():
+            mend = "take it away, or give another --keep"
+            raise UserError(
+                Problem(str(folder), "is a link, and files were to be kept there", mend)
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in self.files.items():
+            write_whole(folder / name, content)
+        case = " ".join(f"{self.case.label}, on {self.runner.cluster.name}".splitlines())
         lines = [
             "#!/bin/sh",
-            f"# {self.case.label}, on {self.runner.cluster.name}",
+            f"# {printable(case)}",
             'cd "$(dirname "$0")" || exit',
             shlex.join(self._command(Path())),
         ]
         script = folder / "run.sh"
-        script.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        write_whole(script, "".join(f"{line}\n" for line in lines))
         script.chmod(0o755)
 
     def ended(self, ended: process.Ended) -> dict[str, Any]:
@@ -220,6 +232,7 @@ class _Simulation:
         whole = result["iterations"] if result and passed_over else None
         return {
             "cluster": self.runner.cluster.name,
+            "platform": state(self.runner.cluster),
             "verified": self.executes,
             "cached": cached,
             "iterations": whole - passed_over if whole else None,

@@ -1,0 +1,53 @@
+"""What launches were measured with, and in what those differ that stand together in a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.quantities import listed
+
+if TYPE_CHECKING:
+    from haloscope.records.record import Record
+
+_OF_A_LIBRARY = {
+    "mpi": "MPI library",
+    "compiler": "compiler",
+    "flags": "compiler's flags",
+    "source": "halobench's sources",
+}
+_OF_A_MACHINE = {"host": "host", "cpu": "processor", "cores": "cores"}
+
+
+def mixed(cases: Sequence[MeasuredCase]) -> str | None:
+    """In what the good launches of some cases differ that a plan fixes; None where in nothing.
+
+    Measured and simulated launches, and those of MPI libraries with different names, are meant to
+    differ.
+    """
+    seen: dict[tuple[str, str], dict[str, None]] = {}
+    for record in (record for case in cases for record in case.launches):
+        for what, among, value in _fixed(record):
+            seen.setdefault((what, among), {})[value] = None
+    several = {what: values for (what, _), values in seen.items() if len(values) > 1}
+    if not several:
+        return None
+    told = "; ".join(f"{what}: {listed([*values])}" for what, values in several.items())
+    return f"Not measured alike, though under one name: {told}."
+
+
+def _fixed(record: Record) -> Iterable[tuple[str, str, str]]:
+    """What a plan fixes, in words; among which launches it is to be the same; and what it was."""
+    yield from _said(record.toolchain, _OF_A_LIBRARY, f"{record.clock} {record.toolchain['name']}")
+    yield from _said(record.machine or {}, _OF_A_MACHINE, record.clock)
+    if platform := (record.simulation or {}).get("platform"):
+        yield "state of the cluster file", record.clock, platform
+
+
+def _said(
+    facts: dict[str, object], words: dict[str, str], among: str
+) -> Iterator[tuple[str, str, str]]:
+    for key, what in words.items():
+        if key in facts:
+            yield what, among, str(facts[key]).partition("\n")[0]

@@ -1,0 +1,29 @@
+"""The terminal as commands write to it: text is shown as it is, whoever it comes from.
+
+Titles, reasons and names come from studies, records and papers that somebody else may have made:
+in them nothing is markup, and what a terminal would obey is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from haloscope.errors import printable
+
+
+class Screen(Console):
+    """Standard output, or standard error."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        """One of the two."""
+        super().__init__(stderr=stderr, markup=False, highlight=False, emoji=False)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Every piece of text that is written goes through here; control codes are rich's own."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=printable(segment.text))

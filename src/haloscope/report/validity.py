@@ -1,0 +1,48 @@
+"""What simulated times are worth, in words: how far predictions like them were off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.papers.validated import Validated, validated
+from haloscope.quantities import count, listed
+
+
+def validity(cases: Sequence[MeasuredCase]) -> Iterator[str]:
+    """A sentence for each simulated cluster and kernel that was validated; one for all others."""
+    simulated = [case for case in cases if case.simulated and case.cluster]
+    for cluster in dict.fromkeys(str(case.cluster) for case in simulated):
+        there = [case for case in simulated if case.cluster == cluster]
+        unknown = []
+        for kernel in dict.fromkeys(case.kernel for case in there):
+            own = [case for case in there if case.kernel == kernel]
+            tables = [v for v in validated() if (v.cluster, v.kernel) == (cluster, kernel)]
+            if tables:
+                published = f"Published times of {kernel} on {cluster} were predicted"
+                yield f"{published} (at the median, at worst) {_off(tables)}."
+            others = _unlike(own, tables)
+            if others is not None:
+                unknown.append(f"{kernel}{others}")
+        if unknown:
+            yield f"Nothing validates what is simulated on {cluster} of {listed(unknown)}."
+
+
+def _off(tables: Sequence[Validated]) -> str:
+    """By how much, table by table: a solver, or a sweep, of the variant that was published."""
+    told = [
+        f"{100 * one.median:.1f} and {100 * one.worst:.1f} % off ({one.variant}, "
+        f"{count(one.cells, 'cell')}: {one.paper}, table {one.table})"
+        for one in tables
+    ]
+    return listed(told)
+
+
+def _unlike(cases: Sequence[MeasuredCase], tables: Sequence[Validated]) -> str | None:
+    """What of some cases no table validates: "" for all, their variants; None for nothing."""
+    if not tables:
+        return ""
+    known = {one.variant for one in tables}
+    variants = dict.fromkeys(str(case.settings.get("variant")) for case in cases)
+    others = [variant for variant in variants if variant not in known]
+    return f" ({', '.join(others)})" if others else None

@@ -1,0 +1,104 @@
+"""What a plan fixes its records to be measured with, and what of it has changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from haloscope.quantities import listed
+from haloscope.records.folder import SavedPlan
+from haloscope.run.runners.local import Built
+
+_OF_A_LIBRARY = {
+    "version": "another MPI library",
+    "compiler": "another compiler",
+    "flags": "other flags",
+}
+"""What a plan says of each MPI library besides the hash of sources, and a change of it in words."""
+_OF_A_MACHINE = {
+    "cluster": "another cluster file for the node model",
+    "platform": "the cluster file changed",
+}
+"""What is said of a change of a place besides "another machine"."""
+
+
+@dataclass(frozen=True)
+class PlanChanges:
+    """A plan and what would be measured with now.
+
+    differences: what is not as it was. unknown: what an older plan does not say.
+    """
+
+    differences: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
+def libraries(built: Mapping[str, Built]) -> dict[str, dict[str, str]]:
+    """What a plan says of each MPI library: version, compiler, flags."""
+    return {
+        name: {
+            "version": each.toolchain.version,
+            "compiler": each.compiler,
+            "flags": each.flags,
+        }
+        for name, each in built.items()
+    }
+
+
+def compared(
+    plan: SavedPlan, built: Mapping[str, Built], machine: Mapping[str, Any]
+) -> PlanChanges:
+    """A plan beside what is there now. machine: the place's identity."""
+    unknown: dict[str, None] = {}
+    differences = []
+    for name, each in built.items():
+        if each.source != plan.sources[name]:
+            differences.append(f"halobench changed: {plan.sources[name]} -> {each.source}")
+    now = libraries(built)
+    differences += [
+        f"{_OF_A_LIBRARY[key]}: {name}: {before} -> {now[name][key]}"
+        for name, key, before in _known(now, plan.libraries, unknown)
+        if before != now[name][key]
+    ]
+    differences += [
+        f"{_OF_A_MACHINE.get(key, f'another machine: {key}')} {before} -> {machine[key]}"
+        for _, key, before in _known({"": machine}, {"": plan.machine}, unknown)
+        if before != machine[key]
+    ]
+    return PlanChanges(tuple(differences), tuple(unknown))
+
+
+def _known(
+    now: Mapping[str, Mapping[str, Any]],
+    before: Mapping[str, Mapping[str, Any]],
+    unknown: dict[str, None],
+) -> Iterator[tuple[str, str, Any]]:
+    """Name, key and value before of all that is known of both; `unknown` gets what is not."""
+    for name, facts in now.items():
+        for key in facts:
+            if key in before.get(name, {}):
+                yield name, key, before[name][key]
+            else:
+                unknown[key] = None
+
+
+def told_unknown(changes: PlanChanges) -> str | None:
+    """A line on what could not be compared; None where all could."""
+    if not changes.unknown:
+        return None
+    what = listed(changes.unknown)
+    return f"the plan is of an older haloscope and does not say its {what}: not compared"
+
+
+def renewed(
+    plan: SavedPlan, built: Mapping[str, Built], machine: Mapping[str, Any], changes: PlanChanges
+) -> SavedPlan:
+    """The plan with what is there now, and with every change that was accepted."""
+    return replace(
+        plan,
+        sources={**plan.sources, **{name: each.source for name, each in built.items()}},
+        libraries={**plan.libraries, **libraries(built)},
+        machine={**plan.machine, **machine},
+        changes=(*plan.changes, *changes.differences),
+    )

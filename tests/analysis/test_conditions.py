@@ -1,0 +1,52 @@
+"""Launches that a plan would not let stand together are told apart, in every table and on top."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from recorded import cases, poisson
+
+from haloscope.analysis.conditions import mixed
+from haloscope.report.context import Context
+from haloscope.report.findings import findings
+from haloscope.report.tables.notebook import Notebook
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"toolchain": {"mpi": "MPICH 5"}}, "MPI library: Open MPI v4"),
+        ({"toolchain": {"compiler": "g++ 13"}}, "compiler: g++ 12.2.0 and g++ 13"),
+        ({"toolchain": {"flags": "-O1"}}, "compiler's flags: -O3 -march=native -std=c++20 and -O1"),
+        ({"toolchain": {"source": "0ther"}}, "halobench's sources: 5f0c9a7be21d and 0ther"),
+        ({"machine": {"host": "owl", "cores": 2}}, "host: lark and owl"),
+    ],
+)
+def test_what_differs_is_told_in_tables_and_at_the_top(change: dict[str, Any], told: str) -> None:
+    launches = cases([poisson(64), poisson(64, launch=1, **change)])
+
+    said = mixed(launches)
+
+    assert said is not None and told in said
+    assert said in Notebook(launches, launches).notes()
+    assert [one.tone for one in findings(launches, Context()) if one.text == said] == ["warning"]
+
+
+def test_what_is_alike_or_is_meant_to_differ_is_not_told() -> None:
+    other = {"name": "mpich", "mpi": "MPICH 5"}
+    simulated: dict[str, Any] = {"clock": "simulated", "machine": {"host": "tara"}}
+    alike = [poisson(64), poisson(64, launch=1), poisson(64, toolchain=other)]
+
+    assert mixed(cases([*alike, poisson(64, **simulated)])) is None
+
+
+def test_two_states_of_a_cluster_file_are_told() -> None:
+    states = [
+        poisson(n, clock="simulated", simulation={"cluster": "tara", "platform": state})
+        for n, state in ((64, "aaa"), (128, "bbb"))
+    ]
+
+    assert mixed(cases(states)) == (
+        "Not measured alike, though under one name: state of the cluster file: aaa and bbb."
+    )
