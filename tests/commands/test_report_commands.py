@@ -58,7 +58,7 @@ def test_show_has_findings_and_all_tables_or_those_that_are_named(
     assert "(summary)" not in chosen
 
     assert main(["show", folder, "--list"]) == 0
-    assert "exchange: Exchanges compared\n" in capsys.readouterr().out
+    assert "exchange: Exchanges compared, fused, 2 processes\n" in capsys.readouterr().out
 
 
 def test_show_names_what_it_does_not_show(

@@ -1,4 +1,4 @@
-"""Models of Jacobi's sweeps: the published tables, and what the better model adds."""
+"""Models of Jacobi's sweeps: the published tables, and what the detailed model adds."""
 
 from __future__ import annotations
 

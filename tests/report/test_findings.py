@@ -32,8 +32,8 @@ def test_the_quick_study_in_plain_words() -> None:
         "table 3.1) and 6.65 s on Stampede2 (hpcf-2018-10, table 3.1).",
         "Errors agree with the published ones within 0.01 %, iteration counts within 0.01 % "
         "(14 cases).",
-        "Exchange nonblocking against blocking, 3 settings: faster in 3; most, 1.05 times as fast, "
-        "with n = 1024.",
+        "Exchange nonblocking against blocking, 3 settings (fused, 2 processes): faster in 3; "
+        "most, 1.05 times as fast, with n = 1024.",
         "Ping-pong: 1 B take 456 ns one way; the highest bandwidth is 9.98 GB/s, at 256 KiB.",
     ]
 

@@ -68,15 +68,27 @@ def test_k_c_models_measured_and_published() -> None:
     assert (one["neighbours"].value, two["neighbours"].value) == (0, 2)
     assert two["volume_mb"].value == pytest.approx(2 * 400**2 * 16 / 1e6)
     assert two["ratio"].value == pytest.approx(2 * 540 / 1000)
-    assert one["model_mlups"].value == pytest.approx(540)
-    textbook = two["model_mlups"].value
+    assert one["textbook_mlups"].value == pytest.approx(540)
+    textbook = two["textbook_mlups"].value
     assert isinstance(textbook, float) and 1060 < textbook < 1080  # messages of 5 MB, 64e6 points
     detailed = two["detailed_mlups"].value
     assert isinstance(detailed, float)
     assert detailed < 2 * 25e9 / 2 / 24 / 1e6  # no more than the memory gives
     assert one["published_mlups"].value == pytest.approx(112.74)
     assert two["published_mlups"].value is None
-    assert any("nothing in it was fitted" in note for note in table.notes)
+    assert any("nothing was fitted to the other sweeps" in note for note in table.notes)
+
+
+def test_simulated_sweeps_are_not_called_measured_nor_their_model_independent() -> None:
+    raws = on("orfeo-thin", study())
+    (table,) = tables.build("jacobi", cases(raws), context(raws))
+    (figure,) = figures.build("jacobi", cases(raws), context(raws))
+
+    groups = list(dict.fromkeys(column.group for column in table.columns if column.group))
+    assert groups == ["textbook model", "detailed model", "simulated", "published (MLUP/s)"]
+    assert not any("nothing was fitted" in note for note in table.notes)
+    assert any("from the same simulation" in note for note in table.notes)
+    assert "from the same simulation" in figure.notes[0]
 
 
 def test_what_a_model_lacks_is_said() -> None:
@@ -106,9 +118,9 @@ def on(cluster: str, raws: list[Raw]) -> list[Raw]:
 
 def test_the_figure_has_the_bound_and_the_model() -> None:
     rates, ratios = panels(study())
-    assert [*rates] == ["N times one", "measured", "model"]
+    assert [*rates] == ["N times one", "measured", "detailed model"]
     assert [mark.y for mark in rates["measured"].marks] == pytest.approx([0.54, 1.0])
-    assert [*ratios] == ["1-D", "1-D, model"]
+    assert [*ratios] == ["1-D", "1-D, detailed model"]
     assert [mark.y for mark in ratios["1-D"].marks] == pytest.approx([1.0, 1.08])
 
 
@@ -116,7 +128,7 @@ def test_ratios_are_of_one_dimension_against_more_on_an_axis_that_fits_them() ->
     raws = [*study(), sweeps((4, 1, 1), 1800.0), sweeps((2, 2, 1), 1900.0)]
     rates, ratios = panels(raws)
     assert [mark.y for mark in rates["measured"].marks] == pytest.approx([0.54, 1, 1.9])  # the best
-    assert [*ratios] == ["1-D", "1-D, model", "2/3-D", "2/3-D, model"]
+    assert [*ratios] == ["1-D", "1-D, detailed model", "2/3-D", "2/3-D, detailed model"]
     assert [mark.y for mark in ratios["2/3-D"].marks] == pytest.approx([1.0, 4 * 540 / 1900])
     (figure,) = figures.build("jacobi", cases(raws), context(raws))
     assert [panel.y.from_zero for panel in figure.panels] == [True, False]  # type: ignore[union-attr]

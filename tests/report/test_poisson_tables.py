@@ -391,3 +391,20 @@ def test_one_process_takes_the_published_time_of_its_own_exchange_if_there_is_on
 
     assert own is not None and own.source == "tara (hpcf-2010-6, table 5.1)"
     assert any_exchange is not None and any_exchange.source == "tara (hpcf-2010-6, table 4.1)"
+
+
+def test_what_all_exchanges_have_in_common_stands_in_the_title() -> None:
+    raws = [
+        raw
+        for n in (64, 128)
+        for exchange in ("blocking", "nonblocking")
+        for raw in launches(n, [1.0, 1.1], ranks=2, exchange=exchange)
+    ]
+    several = [*raws, *launches(64, [1.0], ranks=4, exchange="blocking")]
+    several += launches(64, [1.0], ranks=4)
+
+    (table,), (other,) = (build("exchange", own) for own in (raws, several))
+
+    assert table.title == "Exchanges compared, fused, 2 processes"
+    assert other.title == "Exchanges compared, fused"
+    assert "n = 64, 4 processes" in [row[0].text for row in other.rows]

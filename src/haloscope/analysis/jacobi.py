@@ -136,7 +136,7 @@ def _models(
     machine = alone.case.launches[0].machine
     memory = _memory(among, machine) if machine else None
     if memory is None or machine is None:
-        return found, ["no better model: the memory's bandwidth was not measured (stream)"]
+        return found, ["no detailed model: the memory's bandwidth was not measured (stream)"]
     first, second = (_seconds_of(dict(link)) for link in links)
     found.append(
         Detailed(

@@ -118,7 +118,7 @@ class Textbook:
 
 @dataclass(frozen=True)
 class Detailed:
-    """The better model.
+    """The detailed model.
 
     update_s: as in Textbook. bytes_per_update: through the memory, by the algorithm.
     memory: bytes a second that so many ranks of a node draw from it together.

@@ -44,6 +44,7 @@ BY_VALUE = (
     *("toolchain", "transport", "mode", "matrix"),
 )
 """Settings whose values say what they are."""
+_TITLED = ("matrix", "n", "variant", "nodes", "ppn", "threads")
 _FIRST = (
     *("kernel", "matrix", "n", "variant", "exchange", "decomposition"),
     *("toolchain", "transport", *LAYOUT),
@@ -129,6 +130,17 @@ def describe(settings: Settings, names: Sequence[str]) -> str:
         else:
             words.append(_in_words(name, settings.get(name)))
     return ", ".join(word for word in words if word)
+
+
+def common(settings: Sequence[Settings]) -> str:
+    """What some settings have in common of what is worth a title: solver, mesh, processes."""
+    differ = varying(settings)
+    names = [name for name in _TITLED if name in settings[0] and name not in differ]
+    if "nodes" in differ or "ppn" in differ:
+        names = [name for name in names if name not in ("ppn", "threads")]
+    if settings[0].get("nodes") == 1:
+        names = [name for name in names if name != "nodes"]  # processes say it all
+    return describe(settings[0], names)
 
 
 def _in_words(name: str, value: Setting) -> str:

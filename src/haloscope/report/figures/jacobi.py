@@ -33,7 +33,7 @@ def _figure(scaling: JacobiScaling, context: Context) -> Figure:
     fewest, most = scaling.swept[0].sweep.ranks, scaling.swept[-1].sweep.ranks
     best = max(scaling.swept, key=lambda one: one.rate.value)
     shown = _model_shown(scaling)
-    lines = f"Lines: the {shown} model. " if shown else ""
+    lines = f"Lines: the {shown} model{_shared(scaling)}. " if shown else ""
     beside = any(_published(one, context) for one in scaling.swept)
     return Figure(
         id="jacobi",
@@ -49,6 +49,13 @@ def _figure(scaling: JacobiScaling, context: Context) -> Figure:
             *(["Published: the report's own program, for 1200³ points a rank."] if beside else ()),
         ),
     )
+
+
+def _shared(scaling: JacobiScaling) -> str:
+    """What a model has in common with the simulation that it stands beside."""
+    if not all(one.case.simulated for one in scaling.swept):
+        return ""
+    return ", which takes one rank's sweep, messages and bandwidth from the same simulation"
 
 
 def _model_shown(scaling: JacobiScaling) -> str | None:
@@ -76,7 +83,7 @@ def _performance(scaling: JacobiScaling, context: Context) -> Lines:
     clock = "simulated" if own[0].case.simulated else "measured"
     marks = tuple(mark(one.sweep.ranks, one.rate.times(1e-9)) for one in own)
     curves.append(Curve(clock, marks, joined=False, style=0))
-    curves += _modelled(scaling, own, "model", 1, lambda one, rate: rate / 1e9)
+    curves += _modelled(scaling, own, "", 1, lambda one, rate: rate / 1e9)
     rows = [(one, row) for one in scaling.swept if (row := _published(one, context))]
     told = {one[0].sweep.ranks: _rate(one) / 1e3 for one in sorted(rows, key=_rate)}
     curves += _beside("published", 2, told.items())
@@ -114,7 +121,7 @@ def _ratio_curves(
     for style, (name, own) in enumerate(_families(among)):
         marks = tuple(Mark(one.sweep.ranks, ratio(one, one.rate.value)) for one in own)
         yield Curve(name, marks, joined=False, style=style)
-        yield from _modelled(scaling, own, f"{name}, model", style, ratio)
+        yield from _modelled(scaling, own, f"{name}, ", style, ratio)
         rows = [(one, row) for one in own if (row := _published(one, context))]
         told = [(one.sweep.ranks, float(row["ratio"] or 0)) for one, row in rows]
         yield from _beside(f"{name}, published", style + 2, told)
@@ -139,7 +146,7 @@ def _modelled(
     if name is not None:
         rates = [(one, scaling.predicted(name, one)) for one in own]
         marks = tuple(Mark(one.sweep.ranks, shown(one, rate)) for one, rate in rates if rate)
-        yield Curve(label, marks, model=True, style=style)
+        yield Curve(f"{label}{name} model", marks, model=True, style=style)
 
 
 def _beside(label: str, style: int, points: Iterable[tuple[int, float]]) -> Iterator[Curve]:

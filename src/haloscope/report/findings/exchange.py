@@ -12,7 +12,7 @@ from haloscope.analysis.exchanges import EXCHANGES, OVERLAPS, Ways, groups
 from haloscope.quantities import count, listed, number
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.study.settings import describe, varying
+from haloscope.study.settings import common, describe, varying
 
 ORDER = 110
 
@@ -33,9 +33,11 @@ def _compared(ways: Ways, cases: Sequence[MeasuredCase], context: Context) -> It
     for (other, reference), alike in by_pair.items():
         verdicts = Counter(contrast.verdict for contrast in alike)
         words = [f"{verdict} in {number_of}" for verdict, number_of in verdicts.most_common()]
+        same = common([contrast.second.case.settings for contrast in alike])
         yield Finding(
             f"{ways.setting.capitalize()} {other} against {reference}, "
-            f"{count(len(alike), 'setting')}: {listed(words)}{_most(alike, ways)}."
+            f"{count(len(alike), 'setting')}{same and f' ({same})'}: {listed(words)}"
+            f"{_most(alike, ways)}."
         )
 
 

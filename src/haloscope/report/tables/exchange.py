@@ -15,6 +15,7 @@ from haloscope.report.context import Context
 from haloscope.report.tables.contrast import COLUMNS, cells, explain
 from haloscope.report.tables.model import Cell, Column, Table, label, missing
 from haloscope.report.tables.notebook import Notebook
+from haloscope.study.settings import common
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
@@ -23,7 +24,10 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
 
 
 def contrasted(cases: Sequence[MeasuredCase], context: Context, ways: Ways) -> list[Table]:
-    """The ways of a kernel: one table over all settings, a row a way; [] without several."""
+    """The ways of a kernel: one table over all settings, a row a way; [] without several.
+
+    What all settings have in common stands in the title.
+    """
     compared = groups(cases, context.seed, ways)
     if not compared:
         return []
@@ -46,7 +50,7 @@ def contrasted(cases: Sequence[MeasuredCase], context: Context, ways: Ways) -> l
         Table(
             id=ways.setting,
             kind=ways.setting,
-            title=context.title(ways.title),
+            title=context.title(ways.title, common([case.settings for case in shown])),
             columns=(
                 Column("setting", "setting", align="left"),
                 Column(ways.setting, ways.setting, align="left"),
