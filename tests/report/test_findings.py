@@ -57,6 +57,12 @@ def test_another_variant_beside_the_published_one_is_named() -> None:
     )
 
 
+def test_a_published_time_has_no_more_digits_than_its_paper_prints() -> None:
+    told = next(text for text in texts([poisson(128, variant="textbook")]) if "on one core" in text)
+
+    assert told.endswith("published: 0.03 s on tara (hpcf-2010-6, table 3.1).")
+
+
 def test_ratios_have_their_interval_where_launches_allow_one() -> None:
     raws = [poisson(256, ranks=p, launch=k) for p in (1, 2) for k in range(6)]
 

@@ -15,6 +15,11 @@ from haloscope.report.tables import Cell, Column, Table
 ROWS_A_PAGE = 24
 """Longer tables are cut: each row may have four lines."""
 
+_LONG = 30
+"""_LONG is the largest number of characters of a word that is not worth a break of its own."""
+_BREAKS = "/_=,:.;-"
+"""Signs after which a long word may be broken."""
+
 _SPECIAL = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -72,8 +77,22 @@ def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directo
 
 
 def escape(text: Any) -> str:
-    """Text as LaTeX prints it; a character that the base fonts lack becomes a question mark."""
-    return "".join(_SPECIAL.get(sign, sign if ord(sign) < 256 else "?") for sign in str(text))
+    """Text as LaTeX prints it; a character that the base fonts lack becomes a question mark.
+
+    Hyphens that follow each other stay what they are, and do not become a dash; long words, as
+    paths are, may go on in the next line.
+    """
+    return " ".join(_word(word) for word in str(text).split(" "))
+
+
+def _word(word: str) -> str:
+    ends = _BREAKS if len(word) > _LONG else ""
+    written = []
+    for sign, before in zip(word, f" {word}", strict=False):
+        written.append("{}" if sign == before == "-" else "")
+        written.append(_SPECIAL.get(sign, sign if ord(sign) < 256 else "?"))
+        written.append(r"\allowbreak{}" if sign in ends else "")
+    return "".join(written)
 
 
 def tabulars(table: Table) -> list[str]:
