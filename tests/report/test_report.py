@@ -250,7 +250,7 @@ def test_the_terminal_summary_says_what_was_found(folder: Path) -> None:
 
     assert text.startswith("A & B <script>")
     assert "2 cores give 1.9 times the memory bandwidth of one" in text
-    assert "Left out: poisson_cg: n = 1024" in text
+    assert "Left out: poisson_cg: N = 1024" in text
 
 
 def test_a_report_of_failures_alone_is_still_a_report(tmp_path: Path) -> None:
