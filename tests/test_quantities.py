@@ -10,6 +10,7 @@ from haloscope.quantities import (
     listed,
     number,
     percent,
+    printed_seconds,
     probability,
     quantity,
     rate,
@@ -104,3 +105,21 @@ def test_a_tiny_share_is_not_a_row_of_zeros() -> None:
     assert quantity(4.4e-18, PERCENT) == "<0.01 %"
     assert quantity(2e-4, PERCENT) == "0.0200 %"
     assert quantity(0.0, PERCENT) == "0 %"
+
+
+@pytest.mark.parametrize(
+    ("value", "resolution_s", "text"),
+    [
+        (0.03, 0.01, "0.03 s"),
+        (0.16, 0.01, "0.16 s"),
+        (18.88, 0.01, "18.9 s"),
+        (9.0, 1.0, "9 s"),
+        (6e-6, 1e-7, "6.0 µs"),
+        (2.38e-5, 1e-7, "23.8 µs"),
+        (0.03, None, "30.0 ms"),
+    ],
+)
+def test_a_printed_duration_has_no_more_digits_than_were_printed(
+    value: float, resolution_s: float | None, text: str
+) -> None:
+    assert printed_seconds(value, resolution_s) == text

@@ -80,6 +80,19 @@ def seconds(value: float | None, digits: int = 3) -> str:
     return quantity(value, SECONDS, digits)
 
 
+def printed_seconds(value: float, resolution_s: float | None) -> str:
+    """A duration that was printed in steps of a resolution, with no more digits than that has.
+
+    0.03 s printed in hundredths is "0.03 s", not "30.0 ms"; 18.88 s is "18.9 s" as any other.
+    """
+    if not resolution_s or value >= 100 * resolution_s:
+        return seconds(value)
+    fit = [(factor, unit) for factor, unit in SECONDS if factor >= resolution_s]
+    factor, unit = fit[-1] if fit else SECONDS[0]
+    decimals = max(0, round(log10(factor / resolution_s)))
+    return f"{value / factor:.{decimals}f} {unit}"
+
+
 def size(value: float | None) -> str:
     """A size in memory in binary units: whole where it is whole ("32 KiB"), else three digits."""
     if value is None:

@@ -78,8 +78,8 @@ def test_cases_match_by_settings_and_those_without_a_counterpart_are_named() -> 
 
     assert len(found.contrasts) == 1
     assert found.notes == (
-        "Only in the first: poisson_cg: n = 128.",
-        "Only in the second: poisson_cg: n = 256.",
+        "Only in the first: poisson_cg: N = 128.",
+        "Only in the second: poisson_cg: N = 256.",
     )
 
 

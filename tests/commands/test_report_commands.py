@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from recorded import Raw, bad, poisson, quick, write_folder
+from recorded import Raw, bad, poisson, quick, stream, write_folder
 
 from haloscope.cli import main
 from haloscope.report.document import LONG
@@ -94,6 +94,19 @@ def test_compare_says_what_became_faster_and_what_else_differs(
     assert "Differs: compiler: g++ 12.2.0 (first), g++ 13 (second)." in out
     assert main(["compare", str(after), str(before)]) == 1
     assert "slower" in capsys.readouterr().out
+
+
+def test_compare_that_can_tell_nothing_does_not_say_that_all_is_well(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = write_folder(tmp_path / "before", [*launches(SLOW[:2]), stream(), stream(launch=1)])
+    after = write_folder(tmp_path / "after", [*launches(FAST[:2]), stream(), stream(launch=1)])
+
+    assert main(["compare", str(before), str(after)]) == 3
+
+    out = capsys.readouterr().out
+    assert "too few launches to tell" in out
+    assert "pingpong" not in out  # of which there is none
 
 
 def test_compare_says_that_folders_were_measured_one_after_the_other(

@@ -130,8 +130,8 @@ def test_launches_that_the_plan_asks_for_and_nobody_made_are_missed(tmp_path: Pa
         "3 of 4 launches are in no table: 3 not run. The notes name them."
     )
     assert report.left_out == (
-        "Not run: poisson_cg: n = 64: 1 of 2 launches.",
-        "Not run: poisson_cg: n = 128: 2 of 2 launches.",
+        "Not run: poisson_cg: N = 64: 1 of 2 launches.",
+        "Not run: poisson_cg: N = 128: 2 of 2 launches.",
         "Left out, as this machine is one node: 2 nodes.",
     )
 
@@ -142,8 +142,8 @@ def test_a_study_stopped_early_says_in_one_line_what_was_not_run(tmp_path: Path)
     write_folder(tmp_path, cases[:1])
 
     assert document(tmp_path).left_out == (
-        "Not run: 9 of 10 launches of 5 cases: poisson_cg: n = 64; poisson_cg: n = 128; "
-        "poisson_cg: n = 256; and 2 more.",
+        "Not run: 9 of 10 launches of 5 cases: poisson_cg: N = 64; poisson_cg: N = 128; "
+        "poisson_cg: N = 256; and 2 more.",
     )
 
 

@@ -33,7 +33,7 @@ def test_the_quick_study_in_plain_words() -> None:
         "Errors agree with the published ones within 0.01 %, iteration counts within 0.01 % "
         "(14 cases).",
         "Exchange nonblocking against blocking, 3 settings (fused, 2 processes): faster in 3; "
-        "most, 1.05 times as fast, with n = 1024.",
+        "most, 1.05 times as fast, with N = 1024.",
         "Ping-pong: 1 B take 456 ns one way; the highest bandwidth is 9.98 GB/s, at 256 KiB.",
     ]
 
@@ -55,6 +55,12 @@ def test_another_variant_beside_the_published_one_is_named() -> None:
     assert told.startswith(
         "N = 1024 on one core takes 2.00 s here (fused); published (textbook): 18.9 s on tara "
     )
+
+
+def test_a_published_time_has_no_more_digits_than_its_paper_prints() -> None:
+    told = next(text for text in texts([poisson(128, variant="textbook")]) if "on one core" in text)
+
+    assert told.endswith("published: 0.03 s on tara (hpcf-2010-6, table 3.1).")
 
 
 def test_ratios_have_their_interval_where_launches_allow_one() -> None:
@@ -148,6 +154,13 @@ def test_nothing_good_leaves_nothing_to_say_but_that() -> None:
     assert texts(raws) == [
         "2 of 2 launches are in no table: 1 failed and 1 timeout. The notes name them."
     ]
+
+
+def test_one_launch_is_in_no_table_and_two_are() -> None:
+    lost = [bad(poisson(64, launch=k), "failed", "killed") for k in (0, 1)]
+
+    assert texts(lost[:1])[0].startswith("1 of 1 launch is in no table: 1 failed.")
+    assert texts(lost)[0].startswith("2 of 2 launches are in no table: 2 failed.")
 
 
 def test_errors_that_differ_from_the_published_are_not_passed_over() -> None:

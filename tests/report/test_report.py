@@ -220,6 +220,29 @@ def test_latex_has_a_spelling_for_every_sign() -> None:
     )
 
 
+def test_latex_keeps_options_as_they_are_typed_and_breaks_what_is_too_long() -> None:
+    assert escape("--launches 5, 3–4") == "-{}-launches 5, 3--4"
+    assert r"\allowbreak" not in escape("short/path MLUP/s")
+    path = "/usr/local/share/toolchains/openmpi/bin/mpirun"
+    assert escape(f"x {path}").count(r"\allowbreak{}") == path.count("/")
+
+
+@pytest.mark.latex
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex on this machine")
+def test_a_long_command_stays_on_the_page(tmp_path: Path) -> None:
+    long = "/tmp/some/rather/long/folder/names/" * 4
+    raws = [changed(raw, command=["mpirun", "-n", "2", long, f"a={long}"]) for raw in quick(2)]
+    write_report(write_folder(tmp_path, raws, _study()), ["tex"])
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "report.tex"]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, errors="replace", timeout=120
+    )
+
+    wide = re.findall(r"Overfull .hbox .([\d.]+)pt too wide", done.stdout)
+    assert done.returncode == 0
+    assert all(float(points) < 10 for points in wide), wide
+
+
 def test_the_terminal_summary_says_what_was_found(folder: Path) -> None:
     out = StringIO()
     Console(width=100, file=out).print(summary(composed(folder)))
@@ -227,7 +250,7 @@ def test_the_terminal_summary_says_what_was_found(folder: Path) -> None:
 
     assert text.startswith("A & B <script>")
     assert "2 cores give 1.9 times the memory bandwidth of one" in text
-    assert "Left out: poisson_cg: n = 1024" in text
+    assert "Left out: poisson_cg: N = 1024" in text
 
 
 def test_a_report_of_failures_alone_is_still_a_report(tmp_path: Path) -> None:

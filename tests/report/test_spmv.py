@@ -83,7 +83,7 @@ def test_schemes_are_set_against_none_beside_what_was_published() -> None:
     assert cell(table, 1, "times_as_fast").value == pytest.approx(1.25, rel=0.02)
     said = [finding.text for finding in findings(cases(raws), Context(machine=MACHINE))]
     assert (
-        "Overlap split against none, 1 setting (3d27, n = 100, 2 processes): faster in 1." in said
+        "Overlap split against none, 1 setting (3d27, N = 100, 2 processes): faster in 1." in said
     )
     (note,) = [note for note in table.notes if note.startswith("Published")]
     for words in (

@@ -12,6 +12,7 @@ from math import inf
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from haloscope.quantities import count
 from haloscope.stats.estimates import Estimate, median_range, typical
 from haloscope.stats.sequential import steady_medians
 from haloscope.study.settings import (
@@ -53,6 +54,13 @@ class MeasuredCase:
     def cores(self) -> int:
         """Processes times threads: the cores in use when each has its own."""
         return self.ranks * self.number("threads")
+
+    @property
+    def processes(self) -> str:
+        """ "2 processes", "1 process of 4 threads": threads where there are several."""
+        threads = self.number("threads")
+        each = f" of {count(threads, 'thread')}" if threads > 1 else ""
+        return f"{count(self.ranks, 'process', 'processes')}{each}"
 
     @property
     def verified(self) -> bool:

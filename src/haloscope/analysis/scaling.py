@@ -49,10 +49,7 @@ class Ladder:
         """What its speedup refers to, with the absolute time: "N = 1024: 1 process, 4.10 s"."""
         if self.base is None or self.base.time is None:
             return f"N = {self.n}: nothing"
-        threads = self.base.number("threads")
-        each = f" of {count(threads, 'thread')}" if threads > 1 else ""
-        ranks = count(self.base.ranks, "process", "processes")
-        return f"N = {self.n}: {ranks}{each}, {seconds(self.base.time.value)}"
+        return f"N = {self.n}: {self.base.processes}, {seconds(self.base.time.value)}"
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.published import Library, Reference, source
 from haloscope.analysis.sweeps import Swept, sweep
-from haloscope.quantities import seconds
+from haloscope.quantities import printed_seconds
 
 PETSC_DEFAULT = "B"
 """The synchronisation that PETSc takes by itself, of those in Table 2."""
@@ -48,5 +48,6 @@ def published_latency(case: MeasuredCase, at: int, library: Library) -> Referenc
             continue
         cell = table.cell("latency_s", **keys)  # type: ignore[arg-type]
         if cell is not None and isinstance(cell.value, float):
-            return Reference(cell.value, seconds(cell.value), cell.value, cell.value, source(table))
+            text = printed_seconds(cell.value, table.resolution_s)
+            return Reference(cell.value, text, cell.value, cell.value, source(table))
     return None

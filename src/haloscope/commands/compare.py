@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from haloscope.analysis.comparison import Contrast
@@ -32,7 +32,8 @@ examples:
   haloscope compare results/before results/after
   haloscope compare results/before results/after --details --csv compared.csv
 
-exit codes: 0 nothing is slower; 1 a case is slower, or was measured in one folder only; 2 usage
+exit codes: 0 nothing is slower; 1 a case is slower, or was measured in one folder only; 2 usage;
+3 nothing is shown to be slower, but launches are too few to tell of some comparison
 """
 
 
@@ -48,7 +49,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Print the table; 1 where the second folder is slower or lacks a case's time."""
+    """Print the table; 1 where the second folder is slower or lacks a time, 3 where undecided."""
     first, second = (open_folder(Path(name)) for name in (arguments.first, arguments.second))
     compared = compare_cases(first.cases, second.cases, first.seed)
     if compared.details is None:
@@ -63,7 +64,14 @@ def execute(arguments: argparse.Namespace) -> int:
     console.print(compared.headline, markup=False, style="bold")
     for line in (*_differences(first, second), *compared.notes):
         console.print(line, markup=False, soft_wrap=True)
-    return 1 if any(_is_bad(one) for one in compared.contrasts) else 0
+    return _exit_code(compared.contrasts)
+
+
+def _exit_code(contrasts: Sequence[Contrast]) -> int:
+    """1 for what is slower or lacks a time; 3 where launches are too few to say that nothing is."""
+    if any(_is_bad(one) for one in contrasts):
+        return 1
+    return 3 if any(one.verdict == "too few launches to tell" for one in contrasts) else 0
 
 
 def _is_bad(one: Contrast) -> bool:

@@ -303,8 +303,8 @@ def _sense(data: Sweep, method: Method, alpha: Estimate, bandwidth: Estimate) ->
     if alpha.value < 0:
         said.append(
             f"The latency is negative ({seconds(alpha.value)}), which no message can have: "
-            f"{_why_negative(data, bandwidth.value)} The methods log and extrapolation take the "
-            "latency from small messages."
+            f"{_why_negative(data, bandwidth.value)} The relative and the extrapolated fit take "
+            "the latency from small messages."
         )
     elif alpha.low is not None and alpha.low <= 0:
         said.append("The latency is not told from zero: its interval holds 0.")

@@ -113,7 +113,7 @@ def _distinct(settings: Sequence[Settings], names: Iterable[str]) -> set[tuple[S
 
 
 def describe(settings: Settings, names: Sequence[str]) -> str:
-    """Some settings in words: "n = 1024, nonblocking, 2 processes".
+    """Some settings in words: "N = 1024, nonblocking, 2 processes".
 
     Processes are those of all nodes where the number of nodes is not named; one thread each goes
     without saying where processes are named.
@@ -152,6 +152,8 @@ def _in_words(name: str, value: Setting) -> str:
         return count(value, "node")
     if name == "threads" and isinstance(value, int):
         return count(value, "thread")
+    if name == "n" and isinstance(value, int):
+        return f"N = {value}"  # as the papers have it, and all tables
     if name in BY_VALUE:
         return str(value)
     return f"{name} = {str(value).lower() if isinstance(value, bool) else value}"

@@ -16,6 +16,11 @@ from haloscope.report.tables import Cell, Column, Table
 ROWS_A_PAGE = 24
 """Longer tables are cut: each row may have four lines."""
 
+_LONG = 30
+"""_LONG is the largest number of characters of a word that is not worth a break of its own."""
+_BREAKS = "/_=,:.;-"
+"""Signs after which a long word may be broken."""
+
 _SPECIAL = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -75,11 +80,23 @@ def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directo
 def escape(text: Any) -> str:
     """Text as LaTeX prints it; a character that the base fonts lack becomes a question mark.
 
-    It stays in its paragraph, and its first character is no option of the command before it.
+    Hyphens that follow each other stay what they are, and do not become a dash; long words, as
+    paths are, may go on in the next line. Text stays in its paragraph, and its first character is
+    no option of the command before it.
     """
     text = " ".join(str(text).split("\n"))
-    signs = (_SPECIAL.get(sign, sign if _is_latin(sign) else "?") for sign in text)
-    return f"{'{}' if text.lstrip().startswith(('[', '*')) else ''}{''.join(signs)}"
+    guard = "{}" if text.lstrip().startswith(("[", "*")) else ""
+    return guard + " ".join(_word(word) for word in text.split(" "))
+
+
+def _word(word: str) -> str:
+    ends = _BREAKS if len(word) > _LONG else ""
+    written = []
+    for sign, before in zip(word, f" {word}", strict=False):
+        written.append("{}" if sign == before == "-" else "")
+        written.append(_SPECIAL.get(sign, sign if _is_latin(sign) else "?"))
+        written.append(r"\allowbreak{}" if sign in ends else "")
+    return "".join(written)
 
 
 def _is_latin(sign: str) -> bool:

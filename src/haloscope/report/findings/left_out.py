@@ -25,7 +25,8 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
         if rest := planned - good - bad.total():
             reasons.append(f"{rest} not run")
         yield Finding(
-            f"{planned - good} of {count(planned, 'launch', 'launches')} are in no table: "
+            f"{planned - good} of {count(planned, 'launch', 'launches')} "
+            f"{'is' if planned - good == 1 else 'are'} in no table: "
             f"{listed(reasons)}. The notes name them.",
             "warning",
         )

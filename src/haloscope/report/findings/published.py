@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.iteration_rates import converged
 from haloscope.analysis.published import Library, Reference
-from haloscope.quantities import listed, seconds
+from haloscope.quantities import listed, printed_seconds, seconds
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
 
@@ -29,12 +29,17 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     beside = [(case, known) for case in serial if (known := _known(case, context))]
     if beside:
         case, known = min(beside, key=lambda pair: _first(*pair))
-        theirs = listed([f"{seconds(time.value)} on {time.source}" for time in known])
+        theirs = listed([f"{_printed(time)} on {time.source}" for time in known])
         other = next((time.variant for time in known if time.variant), "")
         here = f"here ({case.settings.get('variant')})" if other else "here"
         published = f"published ({other})" if other else "published"
         own_time = f"N = {case.number('n')} on one core takes {seconds(case.time_s)} {here}"
         yield Finding(f"{own_time}; {published}: {theirs}.")
+
+
+def _printed(time: Reference) -> str:
+    """A published time with the digits that it has."""
+    return printed_seconds(time.value, time.high - time.low)
 
 
 def _known(case: MeasuredCase, context: Context) -> list[Reference]:

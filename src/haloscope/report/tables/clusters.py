@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
 from haloscope.analysis.iteration_rates import converged
 from haloscope.analysis.published import comparable, other_variant
-from haloscope.quantities import count, listed, number, seconds
+from haloscope.quantities import count, listed, number, printed_seconds
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing
 from haloscope.report.tables.notebook import Notebook
@@ -227,7 +227,7 @@ def _timed(table: PaperTable, *, ppn: int, **where: Scalar) -> _Printed | None:
         return None
     value = float(cell.value)
     fine = table.resolution_s is not None and table.resolution_s < 1
-    text = seconds(value) if fine else cell.text
+    text = printed_seconds(value, table.resolution_s) if fine else cell.text
     return _Printed(value, cell.low or 0.0, cell.high or value, text, ppn)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.comparison import Contrast, Measure, contrasts, measures, step
+from haloscope.analysis.fits import exchanges
 from haloscope.quantities import count
 from haloscope.report.tables.contrast import COLUMNS, cells, explain
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
@@ -123,8 +124,11 @@ def _sweeps(sweeps: Sequence[Sequence[Contrast]], among: Sequence[MeasuredCase])
     rows = tuple(_sweep(own, among, notebook) for own in sweeps)
     explain(every, notebook)
     notebook.note("open: no difference shown, or none could be. least, most: over all points.")
-    if any(one.first.case.kernel == "pingpong" for one in every):
-        notebook.note("Ping-pongs by the time of a message one way, streams by the time a message.")
+    pingpongs = [one.first.case for one in every if one.first.case.kernel == "pingpong"]
+    if any(exchanges(case) for case in pingpongs):
+        notebook.note("pingpong: by the time of a message one way.")
+    if not all(exchanges(case) for case in pingpongs):
+        notebook.note("pingpong without answers (mode = stream): by the time a message.")
     title = "Sweeps of first and second compared, point by point"
     return Table("sweeps", "compare", title, _SWEEPS, rows, notebook.notes())
 

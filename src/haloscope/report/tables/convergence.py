@@ -39,9 +39,7 @@ def _table(part: Facet, context: Context) -> Table:
     notebook = Notebook(own, context.all_cases)
     parallel = [case for case in own if case.cores > 1]
     for case in parallel:
-        notebook.note(
-            f"N = {case.number('n')}: {case.ranks} processes of {case.number('threads')} threads."
-        )
+        notebook.note(f"N = {case.number('n')}: {case.processes}.")
     errors = {case.number("n"): case.result("error_max") for case in own}
     rows = tuple(_row(case, errors, notebook, context) for case in own)
     notebook.note("ratio: error on the mesh half as fine over error; second order gives about 4.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.exchanges import OVERLAPS
 from haloscope.analysis.published import source
-from haloscope.quantities import number, seconds
+from haloscope.quantities import number, printed_seconds
 from haloscope.report.context import Context
 from haloscope.report.tables.exchange import contrasted
 from haloscope.report.tables.model import Table
@@ -30,7 +30,7 @@ def _published_overlap(table: PaperTable) -> str:
     """What was published, in a note: of another matrix, and as ratios alone comparable."""
     base = table.rows[0]
     times = [
-        f"{row['overlap']} {seconds(float(str(row['time_s'])))}"
+        f"{row['overlap']} {printed_seconds(float(str(row['time_s'])), table.resolution_s)}"
         + ("" if row is base else f" ({number(_ratio(base, row), 3)} times as fast)")
         for row in table.rows
     ]

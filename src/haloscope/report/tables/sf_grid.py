@@ -8,7 +8,7 @@ from typing import Any
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.analysis.star_forests import OF_GPUS, published_latency, there_and_back
 from haloscope.analysis.sweeps import Swept
-from haloscope.quantities import SECONDS, seconds
+from haloscope.quantities import SECONDS, printed_seconds
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
@@ -71,7 +71,9 @@ def _published_grids(context: Context) -> list[tuple[str, dict[int, Cell]]]:
         for row in table.rows:
             title = f"published, {table.facts['ranks']} processes on {row['nodes']} nodes"
             time_s = float(str(row["latency_s"]))
-            columns.setdefault(title, {})[int(str(row["n"]))] = plain(time_s, seconds(time_s))
+            columns.setdefault(title, {})[int(str(row["n"]))] = plain(
+                time_s, printed_seconds(time_s, table.resolution_s)
+            )
     return list(columns.items())
 
 
