@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from made import build, column, draw, panels
 from recorded import Raw, cases, changed, overheads, pingpong
@@ -136,6 +138,20 @@ def test_a_model_looks_the_same_in_every_panel_and_figure() -> None:
     }
     assert len(styles) == len({name for name, _ in styles}) == 4
     assert len({style for _, style in styles} | {0}) == 5  # 0 is what was measured
+
+
+def test_a_model_in_pieces_has_no_line_between_them() -> None:
+    """Large messages are slower: nothing was measured between the two sizes where that begins."""
+    (figure,) = draw("fits", [pingpong(launch=k) for k in range(6)])
+
+    pieces = [c for c in panels(figure)[0].curves if c.label == "piecewise Hockney"]
+    spans = [(piece.marks[0].x, piece.marks[-1].x) for piece in pieces]
+
+    assert len(pieces) > 1
+    assert [after[0] / before[1] for before, after in pairwise(spans)] == pytest.approx(
+        [2.0] * (len(spans) - 1)
+    )
+    assert len({piece.style for piece in pieces}) == 1
 
 
 def test_few_sizes_are_not_fitted() -> None:

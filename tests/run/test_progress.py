@@ -1,4 +1,5 @@
 import io
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -120,3 +121,38 @@ def test_a_bar_in_a_terminal_shows_what_runs_and_leaves_only_problems() -> None:
     shown = out.getvalue()
     assert "[1/1] wrong: fake n=8, 1 rank, system: error 0.5" in shown
     assert "0/1" in shown and "fake n=8, 1 rank" in shown
+
+
+def test_what_was_in_the_cache_is_told_so_and_says_nothing_of_the_time_left() -> None:
+    out = io.StringIO()
+    console = Console(file=out, width=40, color_system=None)
+    todo = launches(8, 16, 24)
+    known = {"outcome": "ok", "reason": None, "wall_s": 60.0, "simulation": {"cached": True}}
+    new = {"outcome": "ok", "reason": None, "wall_s": 1.0, "simulation": {"cached": False}}
+    with RunView(console, todo, {}) as view:
+        for launch, record in zip(view.watch(todo), (known, new, known), strict=True):
+            view.ended(launch, record)
+    assert out.getvalue().splitlines() == [
+        "[1/3] fake n=8, 1 rank, system: from the cache",
+        "[2/3] fake n=16, 1 rank, system: simulated in 1.00 s  about 3 s left",
+        "[3/3] fake n=24, 1 rank, system: from the cache  about 0 s left",
+    ]
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_a_narrow_terminal_has_the_bar_the_counter_and_the_time_of_the_launch(width: int) -> None:
+    """What gives way is the name of what runs."""
+    out = io.StringIO()
+    todo = launches(8, 16, launches=50)
+    console = Console(
+        file=out, width=width, force_terminal=True, force_interactive=True, color_system="standard"
+    )
+    with RunView(console, todo, {todo[0].case.id: [100.0], todo[1].case.id: [90.0]}) as view:
+        next(view.watch(todo))
+        view._bar.refresh()
+    plain = re.sub(r"\x1b\[[^A-Za-z]*[A-Za-z]", "", out.getvalue())
+    *_, shown = (part for part in re.split(r"[\r\n]", plain) if "left fake" in part)
+
+    assert len(shown) <= width
+    assert re.search(r"━{10,}", shown)
+    assert " 0/100 0 s about " in shown and " left fake" in shown

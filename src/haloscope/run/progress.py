@@ -6,13 +6,22 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from math import ceil, inf
+from math import ceil, floor, inf
 from statistics import fmean
 from types import TracebackType
 from typing import Any, Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+)
+from rich.table import Column
+from rich.text import Text
 
 from haloscope.study.case import Case, Launch
 
@@ -38,12 +47,16 @@ class TimeLeft:
         self._cases = {launch.case.id: launch.case for launch in launches}
         self._walls = {key: list(earlier[key]) for key in self._cases if key in earlier}
 
-    def ended(self, launch: Launch, wall_s: float, *, stopped: bool = False) -> None:
-        """One launch ended after `wall_s` seconds. stopped: its case needs no more launches."""
+    def ended(self, launch: Launch, wall_s: float | None, *, stopped: bool = False) -> None:
+        """One launch ended after `wall_s` seconds; None for one that was there already.
+
+        stopped: its case needs no more launches.
+        """
         case = launch.case.id
         gone = [one for one in self._left if one == launch or (stopped and one.case.id == case)]
         self._left = [one for one in self._left if one not in gone]
-        self._walls.setdefault(launch.case.id, []).append(wall_s)
+        if wall_s is not None:
+            self._walls.setdefault(case, []).append(wall_s)
 
     def seconds(self) -> float | None:
         """Seconds for all launches that have not ended; None while nothing is known of some."""
@@ -78,6 +91,15 @@ class TimeLeft:
         nearest = min(alike, key=lambda known: abs(known.memory_bytes - case.memory_bytes))
         ratio = case.memory_bytes / nearest.memory_bytes if nearest.memory_bytes else 1.0
         return fmean(self._walls[nearest.id]) * ratio if ratio <= ALIKE else None
+
+
+def _took(record: Mapping[str, Any]) -> str:
+    """How long a launch took on this machine; of a simulated one that is no result."""
+    simulation = record.get("simulation")
+    if not simulation:
+        return f"{record['wall_s']:.2f} s"
+    cached = simulation.get("cached", False)
+    return "from the cache" if cached else f"simulated in {record['wall_s']:.2f} s"
 
 
 class Teller:
@@ -118,6 +140,23 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
+_CUT = Column(ratio=1, no_wrap=True, overflow="ellipsis")
+"""What is cut off where a terminal is narrow: the name of what runs."""
+
+
+class _Elapsed(ProgressColumn):
+    """How long the launch that runs has been running."""
+
+    def __init__(self, started: Callable[[], float], table_column: Column) -> None:
+        """started: when it began, by the monotonic clock."""
+        super().__init__(table_column=table_column)
+        self._began = started
+
+    def render(self, task: Task) -> Text:
+        """So many seconds, rounded down to what has passed."""
+        return Text(duration(floor(time.monotonic() - self._began())))
+
+
 class RunView:
     """Shows a run on a console while it goes on. Use as a context manager."""
 
@@ -134,13 +173,16 @@ class RunView:
         self._left = TimeLeft(launches, earlier, most_s)
         self._done = 0
         self._started = time.monotonic()
+        short = Column(no_wrap=True)
         self._bar = Progress(
-            BarColumn(bar_width=30),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[left]}"),
-            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=min(30, console.width // 6)),
+            MofNCompleteColumn(table_column=short),
+            _Elapsed(lambda: self._started, table_column=short),
+            TextColumn("{task.fields[left]}", table_column=short),
+            TextColumn("{task.description}", markup=False, table_column=_CUT),
             console=console,
             transient=True,
+            expand=True,
         )
         self._task = self._bar.add_task("", total=len(launches), left="")
 
@@ -171,12 +213,13 @@ class RunView:
         """One launch ended with this record."""
         self._done += 1
         stopped = record.get("stopped") is not None
-        self._left.ended(launch, record["wall_s"], stopped=stopped)
+        cached = (record.get("simulation") or {}).get("cached", False)
+        self._left.ended(launch, None if cached else record["wall_s"], stopped=stopped)
         self._bar.update(self._task, completed=self._done, left=self._time_left())
         if record["outcome"] != "ok":
             self._print(f"{record['outcome']}: {launch.case.title}: {record['reason']}")
         elif not self._console.is_interactive:
-            self._print(f"{launch.case.title}: {record['wall_s']:.2f} s")
+            self._print(f"{launch.case.title}: {_took(record)}")
 
     def _print(self, line: str) -> None:
         count = f"[{self._done:>{len(str(len(self._launches)))}}/{len(self._launches)}]"

@@ -111,8 +111,9 @@ def canvas_of(panel: Panel, colours: Mapping[str, str]) -> Canvas:
 
 
 def _lines(panel: Lines) -> Canvas:
-    columns = 2 if all(len(curve.label) < 24 for curve in panel.curves) else 1
-    lines_below = -(-len(panel.curves) // columns)
+    names = list(dict.fromkeys(curve.label for curve in panel.curves))
+    columns = 2 if all(len(name) < 24 for name in names) else 1
+    lines_below = -(-len(names) // columns)
     height = 3.5 + 0.22 * max(0, lines_below - 2)
     canvas = Canvas(figsize=(WIDTH_IN, height), layout="constrained")
     axes = canvas.add_subplot()
@@ -149,8 +150,8 @@ def _lines(panel: Lines) -> Canvas:
     if panel.y.scale == "linear" and panel.y.from_zero and axes.dataLim.ymin >= 0:
         axes.set_ylim(0, 1.06 * axes.dataLim.ymax)
     _two_ticks(axes, panel.y)
-    if len(panel.curves) > 1:
-        _legend(canvas, axes, [curve.label for curve in panel.curves], columns)
+    if len(names) > 1:
+        _legend(canvas, axes, names, columns)
     return canvas
 
 

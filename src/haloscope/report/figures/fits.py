@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.analysis.fits import HOCKNEY, exchanges, message_models, unfitted
 from haloscope.models.hockney import Ends, Hockney
 from haloscope.models.model import Model
+from haloscope.models.piecewise_hockney import PiecewiseHockney
 from haloscope.quantities import size
 from haloscope.report.context import Context
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, of_launches
@@ -40,7 +41,7 @@ def _figure(part: Facet, context: Context) -> Figure:
                 Axis("half round trip (µs)", "log"),
                 (
                     curve(part, lambda point: point.one_way, 1e6, "measured"),
-                    *(_drawn(name, model) for name, model in models),
+                    *(drawn for name, model in models for drawn in _drawn(name, model)),
                 ),
             ),
             Lines(
@@ -80,14 +81,21 @@ def _residuals(name: str, model: Model) -> Curve:
     return Curve(_label(name, model), marks, style=_style(name))
 
 
-def _drawn(name: str, model: Model) -> Curve:
-    """A model's line over the sizes it rests on, where it is above zero."""
-    first, last = max(1.0, model.valid[0]), model.valid[1]
-    steps = 1 + int(_PER_OCTAVE * np.log2(last / first))
-    sizes = np.geomspace(first, last, steps)
-    marks = tuple(
-        Mark(float(x), 1e6 * float(time))
-        for x, time in zip(sizes, model.predict(sizes), strict=True)
-        if time > 0
-    )
-    return Curve(_label(name, model), marks, model=True, style=_style(name))
+def _drawn(name: str, model: Model) -> Iterator[Curve]:
+    """A model's line over the sizes it rests on, where it is above zero.
+
+    A model in pieces has a line for each: it says nothing of what lies between them.
+    """
+    pieces = model.pieces if isinstance(model, PiecewiseHockney) else ()
+    spans = [(piece.first_bytes, piece.last_bytes) for piece in pieces] or [model.valid]
+    for smallest, last in spans:
+        first = max(1.0, smallest)
+        steps = 1 + int(_PER_OCTAVE * np.log2(max(last, first) / first))
+        sizes = np.geomspace(first, max(last, first), steps)
+        marks = tuple(
+            Mark(float(x), 1e6 * float(time))
+            for x, time in zip(sizes, model.predict(sizes), strict=True)
+            if time > 0
+        )
+        if marks:
+            yield Curve(_label(name, model), marks, model=True, style=_style(name))

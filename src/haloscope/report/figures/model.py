@@ -31,7 +31,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Curve:
-    """Points under one name.
+    """Points under one name; curves of one name are one thing in several pieces.
 
     bound:  a limit (ideal speedup) rather than a measurement: a dashed line without points, grey
             where it has no style.
