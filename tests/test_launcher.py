@@ -219,7 +219,7 @@ def test_two_at_once_set_up_once(checkout: Checkout) -> None:
 
 
 def test_the_lock_is_not_held_while_haloscope_runs(checkout: Checkout) -> None:
-    checkout.script("venv-python", "#!/bin/sh\nexec flock -n .venv/.lock echo free\n")
+    checkout.script("venv-python", "#!/bin/sh\nexec flock -n .venv/.launcher-lock echo free\n")
     env = checkout.environment("python ensurepip", "")
     done = subprocess.run(
         [checkout.folder / "haloscope"],
@@ -256,6 +256,13 @@ def test_without_ensurepip_uv_does_it_all(checkout: Checkout) -> None:
     assert made.startswith("uv venv")
     assert pinned.startswith("uv pip install") and "--require-hashes" in pinned
     assert installed.startswith("uv pip install") and installed.endswith(str(checkout.folder))
+
+
+def test_uv_finds_its_own_lock_free(checkout: Checkout) -> None:
+    """It waits for .venv/.lock, for ever where the launcher itself has that."""
+    wants = 'if [ "$1" = pip ]; then flock -n "$VENV/.lock" /bin/true || exit 1; fi\n'
+    checkout.script("uv", UV + wants)
+    assert checkout.run(can="python")[0] == 0
 
 
 def test_a_group_that_there_is_not_is_named(checkout: Checkout) -> None:
