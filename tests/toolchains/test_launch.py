@@ -40,7 +40,8 @@ def environment(family: Family, job: Job, **inherited: str) -> dict[str, str]:
 
 def test_openmpi() -> None:
     assert command("openmpi", Job(2, cpus=FOUR)) == [
-        *("/x/mpirun", "-n", "2", "--host", "localhost:2", "--bind-to", "none"),
+        *("/x/mpirun", "-n", "2", "--host", "localhost:2", "--map-by", "slot:OVERSUBSCRIBE"),
+        *("--bind-to", "none"),
         *("--mca", "btl", "^ofi", "sh", BIND, "0:1", "prog", "n=4"),
     ]
 
@@ -137,7 +138,7 @@ def test_leave_to_oversubscribe_changes_nothing_where_there_is_room() -> None:
 
 def test_a_transport_is_asked_for_in_the_librarys_own_words() -> None:
     tcp = Job(2, transport="tcp", cpus=FOUR)
-    assert command("openmpi", tcp)[7:13] == ["--mca", "pml", "ob1", "--mca", "btl", "self,tcp"]
+    assert command("openmpi", tcp)[9:15] == ["--mca", "pml", "ob1", "--mca", "btl", "self,tcp"]
     verbs = command("openmpi", Job(2, transport="verbs", cpus=FOUR))
     assert verbs[verbs.index("mtl_ofi_provider_include") + 1] == "verbs"
     assert environment("mpich", tcp)["FI_PROVIDER"] == "tcp"

@@ -37,7 +37,13 @@ class OpenMpi(Launcher):
             transport = {**transport, "mpi_yield_when_idle": "1"}
         hosts = ",".join(f"{host}:{job.ranks_of_a_host}" for host in job.hosts or ("localhost",))
         words = [word for key, value in transport.items() for word in ("--mca", key, value)]
-        return ["-n", str(job.ranks), "--host", hosts, "--bind-to", "none", *words]
+        slots = [
+            "--host",
+            hosts,
+            "--map-by",
+            "slot:OVERSUBSCRIBE",
+        ]  # the plan has counted processors
+        return ["-n", str(job.ranks), *slots, "--bind-to", "none", *words]
 
     def environment(self, job: Job, transport: Settings) -> dict[str, str]:
         """It refuses to run as root, as in a container, unless told twice."""
