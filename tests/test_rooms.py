@@ -207,14 +207,29 @@ def test_tables_figures_and_findings_know_nothing_of_each_other(kind: str) -> No
     assert not knowing
 
 
-def test_no_two_public_classes_share_a_name() -> None:
-    places: dict[str, list[str]] = {}
+def test_no_two_public_types_share_a_name() -> None:
+    """Classes and aliases; the same alias twice, as one of numpy's types, is one meaning."""
+    meanings: dict[str, dict[str, str]] = {}
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
+            for name, meaning in _types_of(node):
+                meanings.setdefault(name, {}).setdefault(meaning, str(path.relative_to(SOURCE)))
 
-    assert {name: where for name, where in places.items() if len(where) > 1} == {}
+    assert {
+        name: list(places.values()) for name, places in meanings.items() if len(places) > 1
+    } == {}
+
+
+def _types_of(node: ast.stmt) -> list[tuple[str, str]]:
+    """The name and the text of a public class or alias (a CapWords name at a module's top)."""
+    match node:
+        case ast.ClassDef(name=name):
+            types = [(name, ast.unparse(node))]
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            types = [(name, ast.unparse(value))]
+        case _:
+            types = []
+    return [(name, text) for name, text in types if re.fullmatch(r"[A-Z]+[a-z]\w*", name)]
 
 
 def test_every_module_says_its_one_job_in_a_sentence() -> None:

@@ -102,7 +102,7 @@ def table(paper: str, table_id: str) -> papers.PaperTable:
     return papers.load(paper).table(table_id)
 
 
-def number(value: papers.Value) -> float:
+def number(value: papers.PublishedValue) -> float:
     assert isinstance(value, int | float)
     return value
 
@@ -217,7 +217,7 @@ def test_seconds_are_those_of_the_printed_text(paper: str, table_id: str) -> Non
 
 @pytest.mark.parametrize(("paper", "table_id"), TIMED)
 def test_times_grow_with_the_mesh(paper: str, table_id: str) -> None:
-    series: dict[tuple[papers.Value, ...], list[tuple[float, float]]] = {}
+    series: dict[tuple[papers.PublishedValue, ...], list[tuple[float, float]]] = {}
     for row in table(paper, table_id).rows:
         if "n" in row and row["time_s"] is not None and row["n"] not in (32768, 65536):
             layout = tuple(row.get(key) for key in ("ranks", "nodes", "ppn", "threads"))

@@ -33,7 +33,7 @@ ROWS = {
 MODELLED = ["VI", "VII", "VIII", "IX", "X", "XI"]
 
 
-def number(value: papers.Value) -> float:
+def number(value: papers.PublishedValue) -> float:
     assert isinstance(value, int | float)
     return value
 
@@ -94,7 +94,7 @@ def test_cells(
     table_id: str,
     column: str,
     where: dict[str, papers.Scalar],
-    value: papers.Value,
+    value: papers.PublishedValue,
 ) -> None:
     assert value_of(papers.load(paper).table(table_id), column, **where) == value
 

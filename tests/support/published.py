@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from haloscope.papers.tables import PaperTable, Scalar, Value
+from haloscope.papers.tables import PaperTable, PublishedValue, Scalar
 
 
-def value(table: PaperTable, column: str = "time_s", **where: Scalar) -> Value:
+def value(table: PaperTable, column: str = "time_s", **where: Scalar) -> PublishedValue:
     """The value of a cell; None where it is not there."""
     cell = table.cell(column, **where)
     return None if cell is None else cell.value

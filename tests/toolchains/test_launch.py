@@ -13,7 +13,7 @@ from haloscope.toolchains.job import Job
 from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.launchers import Launcher
 from haloscope.toolchains.library import Toolchain
-from haloscope.toolchains.transport import Family, Settings
+from haloscope.toolchains.transport import Family, TransportSettings
 
 BIND = str(Path(library.__file__).with_name("bind_rank.sh"))
 FOUR = (0, 1, 2, 3)
@@ -223,10 +223,10 @@ class Throwaway(Launcher):
 
     keeps = ("SLURM_",)
 
-    def arguments(self, job: Job, transport: Settings) -> list[str]:
+    def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
         return [f"--ntasks={job.ranks}", f"--nodelist={','.join(job.hosts)}", "--cpu-bind=none"]
 
-    def environment(self, job: Job, transport: Settings) -> dict[str, str]:
+    def environment(self, job: Job, transport: TransportSettings) -> dict[str, str]:
         return {f"OMPI_MCA_{key}": value for key, value in transport.items()}
 
 

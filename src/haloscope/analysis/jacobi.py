@@ -23,7 +23,7 @@ from haloscope.models.model import Model
 from haloscope.stats.estimates import Estimate
 
 if TYPE_CHECKING:
-    from haloscope.papers.tables import PaperTable, Value
+    from haloscope.papers.tables import PaperTable, PublishedValue
 
 AXES = ("nodes", "ppn", "topology")
 """Settings in which the cases of one table differ."""
@@ -198,7 +198,7 @@ def _bytes_per_update(one: JacobiCase) -> float:
     return float(phase["bytes"] / (one.sweep.points * one.case.number("sweeps")))
 
 
-def published(one: JacobiCase, library: Library) -> Mapping[str, Value] | None:
+def published(one: JacobiCase, library: Library) -> Mapping[str, PublishedValue] | None:
     """The row of a published table of so many ranks in that grid, on those nodes and sockets.
 
     Simulated cases have those of the cluster that is simulated; measured ones those of the cluster

@@ -13,7 +13,7 @@ from haloscope.study.case import PATTERNS
 from haloscope.study.settings import SIZES
 
 if TYPE_CHECKING:
-    from haloscope.papers.tables import Value
+    from haloscope.papers.tables import PublishedValue
 
 AXES = ("nodes", "ppn", "pattern", "mapping", "mapping_seed", "n", "L", "size", SIZES)
 """What may differ within one comparison: where the tasks are, and sizes that grow with them."""
@@ -134,7 +134,7 @@ def same_name(one: object, other: object) -> bool:
     return str(one).lower() == str(other).lower()
 
 
-def _timed(program: str, rows: Sequence[Mapping[str, Value]], source_: str) -> Effect:
+def _timed(program: str, rows: Sequence[Mapping[str, PublishedValue]], source_: str) -> Effect:
     """Times on the fewest and on the most nodes, as an effect."""
     by_nodes = sorted((int(str(row["nodes"])), float(str(row["time_s"]))) for row in rows)
     (few, first_s), (many, last_s) = by_nodes[0], by_nodes[-1]
@@ -143,7 +143,7 @@ def _timed(program: str, rows: Sequence[Mapping[str, Value]], source_: str) -> E
     return Effect(program, tasks, str(tasks), first_s < last_s, text, source_)
 
 
-def _told(row: Mapping[str, Value], source_: str) -> Effect:
+def _told(row: Mapping[str, PublishedValue], source_: str) -> Effect:
     """A statement of the text."""
     tasks_text, faster = str(row["ranks_text"]), str(row["faster"])
     told = re.search(r"\d+", tasks_text)

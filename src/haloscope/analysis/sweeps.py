@@ -17,7 +17,7 @@ from haloscope.models.round_trip import ONE_WAY
 from haloscope.stats.estimates import Estimate
 from haloscope.stats.sequential import Warmup, steady_medians, warmup_if_any
 
-Point = Mapping[str, Any]
+SweepPoint = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Swept:
 @lru_cache(maxsize=256)
 def sweep(case: MeasuredCase) -> tuple[Swept, ...]:
     """The points of a case, by operation and size; those of launches that lack one count less."""
-    found: dict[tuple[str | None, int], list[Point]] = {}
+    found: dict[tuple[str | None, int], list[SweepPoint]] = {}
     for record in case.launches:
         for point in record.points:
             if point["times_s"]:
@@ -68,7 +68,7 @@ def sweep(case: MeasuredCase) -> tuple[Swept, ...]:
 
 
 def _swept(
-    case: MeasuredCase, operation: str | None, size_bytes: int, points: Sequence[Point]
+    case: MeasuredCase, operation: str | None, size_bytes: int, points: Sequence[SweepPoint]
 ) -> Swept:
     launches = [point["times_s"] for point in points]
     sample = steady_medians(launches)

@@ -19,7 +19,7 @@ SAME_NODE = "same-node"
 OTHER_NODE = "other-node"
 
 
-Count = Annotated[int, Field(gt=0, strict=True)]
+PositiveCount = Annotated[int, Field(gt=0, strict=True)]
 """A whole number from 1, as TOML has it: no text and no true."""
 
 Number = Annotated[float, Field(strict=True)]
@@ -55,9 +55,9 @@ class Cache(_Part):
     the size: other machines on the same processor take their part.
     """
 
-    level: Count
-    size_bytes: Count
-    shared_by: Count
+    level: PositiveCount
+    size_bytes: PositiveCount
+    shared_by: PositiveCount
     source: Source
     bandwidth_bytes_per_s: Quantity | None = None
     crowded_bytes_per_s: Quantity | None = None
@@ -70,7 +70,7 @@ class Memory(_Part):
     All that it moves counts: lines that are read only to be overwritten, too.
     """
 
-    cores: Count
+    cores: PositiveCount
     bandwidth_bytes_per_s: Quantity
 
 
@@ -97,10 +97,10 @@ class Node(_Part):
     """
 
     cpu: Text
-    sockets: Count
-    cores: Count
-    threads_per_core: Count
-    memory_bytes: Count
+    sockets: PositiveCount
+    cores: PositiveCount
+    threads_per_core: PositiveCount
+    memory_bytes: PositiveCount
     source: Source
     clock_ghz: Quantity | None = None
     core_flops_per_s: Quantity | None = None
@@ -135,10 +135,10 @@ class NetworkLevel(_Part):
     this level, up and down; not simulated, links can't be more.
     """
 
-    children: Count
-    parents: Count = 1
-    links: Count = 1
-    ports: Count | None = None
+    children: PositiveCount
+    parents: PositiveCount = 1
+    links: PositiveCount = 1
+    ports: PositiveCount | None = None
 
 
 class Network(_Part):
@@ -154,7 +154,7 @@ class Network(_Part):
     link_bandwidth_bytes_per_s: Quantity
     link_latency_s: Quantity
     levels: tuple[NetworkLevel, ...] = ()
-    dimensions: tuple[Count, ...] = ()
+    dimensions: tuple[PositiveCount, ...] = ()
     source: Source
 
     @property
@@ -228,7 +228,7 @@ class Cluster(_Part):
     """
 
     name: str = Field(exclude=True)
-    nodes: Count
+    nodes: PositiveCount
     source: Source
     node: Node
     network: Network | None = None

@@ -23,7 +23,7 @@ from pydantic import (
 from haloscope.errors import Problem, UserError, dotted, nearest
 
 Scalar = int | float | str
-Value = int | float | str | None
+PublishedValue = int | float | str | None
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def read_paper(path: Path) -> PaperFile:
 
 def read_rows(
     path: Path, table: TableFile, columns: Mapping[str, PublishedColumn]
-) -> tuple[tuple[Mapping[str, str], ...], tuple[Mapping[str, Value], ...]]:
+) -> tuple[tuple[Mapping[str, str], ...], tuple[Mapping[str, PublishedValue], ...]]:
     """The rows of a CSV file: as they stand there, and as values of their columns' types.
 
     Raises UserError when the file is missing, its header is not the table's columns, a number
@@ -129,7 +129,7 @@ def read_rows(
     return texts, rows
 
 
-def _value(text: str, column: PublishedColumn) -> Value:
+def _value(text: str, column: PublishedColumn) -> PublishedValue:
     """The value of a text; None for an empty one and for a bound such as <0.01."""
     if text == "" or (column.type != "text" and text.startswith("<")):
         return None

@@ -18,16 +18,16 @@ from haloscope.errors import Problem, UserError, nearest
 from haloscope.papers.file import (
     Form,
     PublishedColumn,
+    PublishedValue,
     Scalar,
     TableFile,
-    Value,
     read_paper,
     read_rows,
 )
 from haloscope.paths import share
 
 __all__ = ["Form", "Grid", "Paper", "PaperTable", "PublishedCell", "PublishedColumn", "Scalar"]
-__all__ += ["Value", "list_papers", "load"]
+__all__ += ["PublishedValue", "list_papers", "load"]
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class PaperTable:
     form: Form | None
     notes: tuple[str, ...]
     omitted: tuple[str, ...]
-    rows: tuple[Mapping[str, Value], ...]
+    rows: tuple[Mapping[str, PublishedValue], ...]
     texts: tuple[Mapping[str, str], ...]
 
     @property
@@ -226,7 +226,7 @@ def _table(
     paper: str,
     file: TableFile,
     columns: Mapping[str, PublishedColumn],
-    rows: tuple[Mapping[str, Value], ...],
+    rows: tuple[Mapping[str, PublishedValue], ...],
     texts: tuple[Mapping[str, str], ...],
 ) -> PaperTable:
     return PaperTable(

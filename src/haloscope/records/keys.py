@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-Writer = Literal["halobench", "runner", "campaign"]
+WrittenBy = Literal["halobench", "runner", "campaign"]
 """Who writes a key: the measured program, what runs it, or what keeps the records."""
 
 
@@ -22,7 +22,7 @@ class Key:
     """
 
     meaning: str
-    by: Writer | None = None
+    by: WrittenBy | None = None
     unit: str | None = None
     absent: str | None = None
     keys: type | None = None

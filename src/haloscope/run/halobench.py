@@ -18,9 +18,6 @@ from haloscope.errors import Problem, UserError, no_such
 from haloscope.paths import share
 from haloscope.study.plan import Forecast
 
-Value = int | float | str
-"""A parameter's value, as halobench gives it; a list of sizes is a string such as "8,64,512"."""
-
 
 @dataclass(frozen=True)
 class KernelName:

@@ -27,7 +27,7 @@ _OWN_FAULT = {signal.SIGSEGV, signal.SIGABRT, signal.SIGILL, signal.SIGFPE}
 _TOLD_SIGNAL = re.compile(r"KILLED BY SIGNAL: (\d+)|exited on signal (\d+)")
 """How Hydra and Open MPI say that a rank was killed, whatever their own exit code is."""
 
-Key = tuple[str, str | None]
+Probed = tuple[str, str | None]
 """An MPI library's name, and the transport that is asked of it; None leaves it the choice."""
 
 
@@ -101,7 +101,7 @@ def _settled(built: Built, transport: str | None) -> Probe:
     return first if first.answered else probe(built, transport)
 
 
-def _lacks(case: Case, probes: Mapping[Key, Probe]) -> str | None:
+def _lacks(case: Case, probes: Mapping[Probed, Probe]) -> str | None:
     """Why a case's transport can't be had; None where it can, or was not asked for."""
     each = probes.get((case.toolchain, case.transport))
     return each.problem if each and case.absent is None and case.layout.ranks > 1 else None

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from haloscope.toolchains.job import Job
-from haloscope.toolchains.transport import Settings
+from haloscope.toolchains.transport import TransportSettings
 
 
 class Launcher(Protocol):
@@ -21,17 +21,17 @@ class Launcher(Protocol):
 
     keeps: tuple[str, ...] = ()
 
-    def arguments(self, job: Job, transport: Settings) -> list[str]:
+    def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
         """What stands between its own name and that of what ranks run."""
 
-    def environment(self, job: Job, transport: Settings) -> dict[str, str]:
+    def environment(self, job: Job, transport: TransportSettings) -> dict[str, str]:
         """The variables that it, and the library of its ranks, are given."""
 
 
 class OpenMpi(Launcher):
     """Open MPI's mpirun."""
 
-    def arguments(self, job: Job, transport: Settings) -> list[str]:
+    def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
         """Slots on every host, and MCA parameters."""
         if job.oversubscribed:
             transport = {**transport, "mpi_yield_when_idle": "1"}
@@ -45,7 +45,7 @@ class OpenMpi(Launcher):
         ]  # the plan has counted processors
         return ["-n", str(job.ranks), *slots, "--bind-to", "none", *words]
 
-    def environment(self, job: Job, transport: Settings) -> dict[str, str]:
+    def environment(self, job: Job, transport: TransportSettings) -> dict[str, str]:
         """It refuses to run as root, as in a container, unless told twice."""
         return {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
@@ -53,12 +53,12 @@ class OpenMpi(Launcher):
 class Hydra(Launcher):
     """Hydra, as MPICH has it."""
 
-    def arguments(self, job: Job, transport: Settings) -> list[str]:
+    def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
         """Ranks of this host are forked; without that word it looks for a batch system."""
         where = _hosts(job) or ["-launcher", "fork"]
         return ["-n", str(job.ranks), *where, "-bind-to", "none"]
 
-    def environment(self, job: Job, transport: Settings) -> dict[str, str]:
+    def environment(self, job: Job, transport: TransportSettings) -> dict[str, str]:
         """The transport is asked for by variables."""
         return dict(transport)
 
@@ -66,11 +66,11 @@ class Hydra(Launcher):
 class IntelHydra(Launcher):
     """Hydra, as Intel MPI has it."""
 
-    def arguments(self, job: Job, transport: Settings) -> list[str]:
+    def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
         """All else is said by variables."""
         return ["-n", str(job.ranks), *_hosts(job)]
 
-    def environment(self, job: Job, transport: Settings) -> dict[str, str]:
+    def environment(self, job: Job, transport: TransportSettings) -> dict[str, str]:
         """Its own binding is switched off."""
         env = {**transport, "I_MPI_PIN": "0"}
         if not job.hosts:

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 Family = Literal["openmpi", "mpich", "impi", "simgrid"]
-Settings = Mapping[str, str]
+TransportSettings = Mapping[str, str]
 
-TRANSPORTS: Mapping[Family, Mapping[str, Settings]] = {
+TRANSPORTS: Mapping[Family, Mapping[str, TransportSettings]] = {
     "openmpi": {
         "shm": {"pml": "ob1", "btl": "^tcp,ofi,uct,openib,usnic"},
         "tcp": {"pml": "ob1", "btl": "self,tcp"},
@@ -45,14 +45,14 @@ PROVIDER: Mapping[Family, Mapping[str, str]] = {
 
 # Open MPI 5 sleeps a second in MPI_Init to close its ofi byte transfer layer, one-sided only.
 # Intel MPI 2021.18 takes shared memory by itself for ranks of one host; other versions are told to.
-USUAL: Mapping[Family, Settings] = {
+USUAL: Mapping[Family, TransportSettings] = {
     "openmpi": {"btl": "^ofi"},
     "mpich": {},
     "impi": {"I_MPI_FABRICS": "shm"},
 }
 """What a launch is given that asks for no transport."""
 
-TALKATIVE: Mapping[Family, Settings] = {
+TALKATIVE: Mapping[Family, TransportSettings] = {
     "openmpi": {
         "hook_comm_method_display": "mpi_init",
         "pml_base_verbose": "10",
@@ -70,7 +70,7 @@ def names(family: Family, providers: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*own, *(providers if family in PROVIDER else ())]))
 
 
-def settings(family: Family, transport: str) -> Settings:
+def settings(family: Family, transport: str) -> TransportSettings:
     """How a library is asked for a transport: by its own name, or as a provider of libfabric."""
     own = TRANSPORTS[family].get(transport)
     return own or {key: word.format(transport) for key, word in PROVIDER[family].items()}

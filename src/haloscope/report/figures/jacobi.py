@@ -21,7 +21,7 @@ from haloscope.report.figures.model import (
 )
 
 if TYPE_CHECKING:
-    from haloscope.papers.file import Value
+    from haloscope.papers.file import PublishedValue
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -63,7 +63,7 @@ def _model_shown(scaling: JacobiScaling) -> str | None:
     return next((name for name in ("detailed", "textbook") if name in scaling.models), None)
 
 
-def _published(one: JacobiCase, context: Context) -> Mapping[str, Value] | None:
+def _published(one: JacobiCase, context: Context) -> Mapping[str, PublishedValue] | None:
     """Where the same problem was measured on the very cluster that is simulated here."""
     weak = one.case.settings.get("size") == "cubes"  # as all of theirs
     return published(one, context.library) if weak and one.case.cluster else None
@@ -92,7 +92,7 @@ def _performance(scaling: JacobiScaling, context: Context) -> Lines:
     return Lines("rate", "Performance", x, y, tuple(curves))
 
 
-def _rate(row: tuple[JacobiCase, Mapping[str, Value]]) -> float:
+def _rate(row: tuple[JacobiCase, Mapping[str, PublishedValue]]) -> float:
     return float(row[1]["mlups"] or 0)
 
 

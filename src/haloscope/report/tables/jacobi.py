@@ -17,7 +17,7 @@ from haloscope.report.tables.model import Cell, Column, Table, label, missing, p
 from haloscope.report.tables.notebook import Notebook
 
 if TYPE_CHECKING:
-    from haloscope.papers.file import Value
+    from haloscope.papers.file import PublishedValue
 
 
 def _columns(clock: str) -> tuple[Column, ...]:
@@ -120,7 +120,7 @@ def _ratio(scaling: JacobiScaling, one: JacobiCase, value: float | None) -> Cell
     return plain(ratio, f"{ratio:.3f}")
 
 
-def _published(row: Mapping[str, Value] | None) -> tuple[Cell, ...]:
+def _published(row: Mapping[str, PublishedValue] | None) -> tuple[Cell, ...]:
     names = ("model_mlups", "mlups", "ratio")
     if row is None:
         return tuple(missing() for _ in names)

@@ -17,7 +17,7 @@ from haloscope.report.tables.notebook import Notebook
 from haloscope.study.case import PATTERNS
 
 if TYPE_CHECKING:
-    from haloscope.papers.tables import PaperTable, Value
+    from haloscope.papers.tables import PaperTable, PublishedValue
 
 _COLUMNS = (
     Column("tasks", "tasks", align="left"),
@@ -109,7 +109,7 @@ def _published(kernel: str, context: Context) -> Iterator[tuple[PaperTable, tupl
                 yield table, _told(row)
 
 
-def _timed(kernel: str, rows: Sequence[Mapping[str, Value]]) -> tuple[Cell, ...]:
+def _timed(kernel: str, rows: Sequence[Mapping[str, PublishedValue]]) -> tuple[Cell, ...]:
     """Published times of one number of tasks on the fewest and the most nodes, and in between."""
     ordered = sorted(rows, key=lambda row: int(str(row["nodes"])))
     first, last = float(str(ordered[0]["time_s"])), float(str(ordered[-1]["time_s"]))
@@ -120,12 +120,12 @@ def _timed(kernel: str, rows: Sequence[Mapping[str, Value]]) -> tuple[Cell, ...]
     return (label(str(tasks), tasks), name, *times, _times(last / first))
 
 
-def _places(row: Mapping[str, Value]) -> str:
+def _places(row: Mapping[str, PublishedValue]) -> str:
     """Its nodes, and the tasks on each: the paper's patterns are not as ours are."""
     return f"{count(int(str(row['nodes'])), 'node')}, {row['ppn_text']} each"
 
 
-def _told(row: Mapping[str, Value]) -> tuple[Cell, ...]:
+def _told(row: Mapping[str, PublishedValue]) -> tuple[Cell, ...]:
     def times(percent: float) -> float:
         """So much more than the shorter time, as the time on many nodes over that on few."""
         longer = 1 + percent / 100

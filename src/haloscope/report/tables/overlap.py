@@ -15,7 +15,7 @@ from haloscope.report.tables.exchange import contrasted
 from haloscope.report.tables.model import Table
 
 if TYPE_CHECKING:
-    from haloscope.papers.file import Value
+    from haloscope.papers.file import PublishedValue
     from haloscope.papers.tables import PaperTable
 
 
@@ -41,5 +41,5 @@ def _published_overlap(table: PaperTable) -> str:
     )
 
 
-def _ratio(base: Mapping[str, Value], row: Mapping[str, Value]) -> float:
+def _ratio(base: Mapping[str, PublishedValue], row: Mapping[str, PublishedValue]) -> float:
     return float(str(base["time_s"])) / float(str(row["time_s"]))
