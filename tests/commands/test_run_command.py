@@ -299,7 +299,70 @@ def test_a_table_that_chooses_by_a_setting_no_case_has_is_refused(
     ]
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"name": "cut off'])
+@pytest.mark.parametrize("kind", ["pipe", "damaged", "folder"])
+def test_what_lies_in_folders_beside_stops_no_run(
+    haloscope: Run, study_file: Write, tmp_path: Path, kind: str
+) -> None:
+    beside = tmp_path / "beside" / "records.jsonl"
+    beside.parent.mkdir()
+    if kind == "pipe":
+        os.mkfifo(beside)
+    elif kind == "folder":
+        beside.mkdir()
+    else:
+        beside.write_text('{"schema": 1, "case": [1]}\n[1]\nnull\n')
+
+    assert haloscope("run", study_file(STUDY), "--out", tmp_path / "out") == 0
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "what"),
+    [
+        ("seed", -1, "seed can't be -1"),
+        ("seed", "x", """seed can't be "x\""""),
+        ("machine", {}, "machine.host missing"),
+        ("cases", None, "cases can't be null"),
+        ("cases", [{}], "cases#1.kernel missing"),
+        ("notes", [1], "notes#1 can't be 1"),
+        ("rule", {"half_width": 2}, "rule can't be"),
+        ("sources", None, "sources can't be null"),
+    ],
+)
+def test_a_plan_with_something_else_in_it_is_refused(
+    haloscope: Run, cut: Path, key: str, value: object, what: str
+) -> None:
+    from haloscope.errors import UserError
+
+    plan = json.loads((cut / "plan.json").read_text())
+    (cut / "plan.json").write_text(json.dumps({**plan, key: value}))
+
+    with pytest.raises(UserError, match=f"plan.json: damaged: {what}"):
+        haloscope("run", "--resume", cut)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "what"),
+    [
+        ("case", "c0ffee", "of its settings, case c0ffee would be"),
+        ("launches", 0, "0 launches, 30 s each"),
+        ("launches", 10**9, "1000000000 launches, 30 s each"),
+        ("timeout_s", 1e10, "2 launches, 1e\\+10 s each"),
+    ],
+)
+def test_a_plan_with_a_case_that_can_not_be_is_refused(
+    haloscope: Run, cut: Path, key: str, value: object, what: str
+) -> None:
+    from haloscope.errors import UserError
+
+    plan = json.loads((cut / "plan.json").read_text())
+    plan["cases"][0][key] = value
+    (cut / "plan.json").write_text(json.dumps(plan))
+
+    with pytest.raises(UserError, match=f"plan.json: damaged: .*{what}"):
+        haloscope("run", "--resume", cut)
+
+
+@pytest.mark.parametrize("text", ["", "null", "[]", '{"name": "cut off', "{}"])
 def test_a_damaged_plan_is_refused(haloscope: Run, cut: Path, text: str) -> None:
     from haloscope.errors import UserError
 

@@ -38,7 +38,7 @@ def test_solves_are_compared_case_by_case_and_messages_size_by_size() -> None:
 
 def test_a_folder_of_another_study_is_refused(tmp_path: Path) -> None:
     case = Case("poisson_cg", {}, {}, Layout(), "system", 0, 1, 1.0, 0)
-    plan = SavedPlan("x", "x", 1, (case,), (), {}, {})
+    plan = SavedPlan("x", "x", 1, (case,), (), {}, {"host": "here"})
     folder = ResultFolder(tmp_path / "x")
     folder.create('title = "x"\n[[runs]]\nkernel = "poisson_cg"\n', plan)
     append(folder.records, poisson(512))

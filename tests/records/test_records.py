@@ -2,6 +2,7 @@ import errno
 import json
 import logging
 import os
+import random
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,24 +10,29 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from recorded import case_id, quick
 
+from haloscope.errors import UserError
 from haloscope.records.record import Record, append, latest, read
 
 
-def record(case: str = "c0ffee", launch: int = 0, **more: Any) -> dict[str, Any]:
-    return {
+def record(launch: int = 0, **more: Any) -> dict[str, Any]:
+    raw = {
         "schema": 1,
-        "case": case,
         "launch": launch,
         "kernel": "fake",
         "params": {"n": 8},
-        "layout": {"nodes": 1, "ppn": 2, "ranks": 2},
+        "layout": {
+            **{"nodes": 1, "ppn": 2, "ranks": 2, "threads": 1},
+            **{"places": "cores", "bind": "close"},
+        },
         "toolchain": {"name": "fake"},
+        "transport": None,
         "clock": "wall",
         "outcome": "ok",
         "times_s": [0.5],
-        **more,
     }
+    return {**raw, "case": case_id(raw), **more}
 
 
 @pytest.fixture
@@ -39,7 +45,7 @@ def test_what_is_appended_is_read(file: Path) -> None:
     append(file, first)
     append(file, second)
     one, other = read(file)
-    assert (one.case, one.launch, one.times_s, one.wall_s) == ("c0ffee", 0, [0.5], 2.5)
+    assert (one.case, one.launch, one.times_s, one.wall_s) == (first["case"], 0, [0.5], 2.5)
     assert one.result == {"error_max": 1e-6}
     assert (one.memory, one.reason, one.points) == (None, None, [])
     assert other.raw == second
@@ -100,9 +106,117 @@ def test_a_malformed_line_in_the_middle_is_named_and_skipped(
     assert caplog.messages == [
         f"{file}:2: not a JSON object, left out",
         f"{file}:3: not a JSON object, left out",
-        f"{file}:4: left out: its schema is 2, this haloscope reads 1",
-        f"{file}:5: left out: kernel, params, layout, toolchain, clock, outcome, times_s missing",
+        f"{file}:4: its schema is 2, this haloscope reads 1, left out",
+        f"{file}:5: kernel, params, layout, toolchain, clock, outcome, times_s missing, left out",
     ]
+
+
+HUGE = "1" + "0" * 400
+POINT: dict[str, Any] = {"size_bytes": 8, "operation": None, "result": {}, "steps": 1, "bytes": 0}
+
+
+@pytest.mark.parametrize(
+    ("damage", "what"),
+    [
+        ({"times_s": [-0.5]}, "times_s#1 can't be -0.5"),
+        ({"times_s": [0.5, 0]}, "times_s#2 can't be 0"),
+        ({"times_s": [1e-300]}, "times_s#1 can't be 1e-300"),
+        ({"times_s": [1e300]}, "times_s#1 can't be 1e+300"),
+        ({"times_s": [True]}, "times_s#1 can't be true"),
+        ({"times_s": [None]}, "times_s#1 can't be null"),
+        ({"times_s": ["0.5"]}, """times_s#1 can't be "0.5\""""),
+        ({"times_s": None}, "times_s can't be null"),
+        ({"times_s": []}, "times_s is empty, of a launch that ended well"),
+        ({"points": [{**POINT, "times_s": [-1]}]}, "points#1.times_s#1 can't be -1"),
+        ({"points": [{"times_s": [1]}]}, "points#1.size_bytes missing"),
+        ({"points": {}}, "points can't be {}"),
+        ({"case": [1]}, "case can't be [1]"),
+        ({"launch": -1}, "launch can't be -1"),
+        ({"launch": 0.5}, "launch can't be 0.5"),
+        ({"outcome": "fine"}, """outcome can't be "fine\""""),
+        ({"clock": "sun"}, """clock can't be "sun\""""),
+        ({"params": [1]}, "params can't be [1]"),
+        ({"layout": {}}, "layout.nodes missing"),
+        ({"toolchain": {"name": 1}}, "toolchain.name can't be 1"),
+        ({"machine": {"cores": "many"}}, """machine.cores can't be "many\""""),
+        ({"wall_s": -1}, "wall_s can't be -1"),
+        ({"changed": "all"}, """changed can't be "all\""""),
+    ],
+)
+def test_what_is_no_record_is_left_out_by_file_and_line(
+    file: Path, caplog: pytest.LogCaptureFixture, damage: dict[str, Any], what: str
+) -> None:
+    lines = [json.dumps(one) for one in (record(), record(**damage), record(launch=1))]
+    file.write_text("\n".join(lines) + "\n")
+
+    assert [one.launch for one in read(file)] == [0, 1]
+
+    assert caplog.messages == [f"{file}:2: {what}, left out"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("0.5", "NaN", "NaN is no number of JSON"),
+        ("0.5", "1e400", "1e400 is too large a number"),
+        ("0.5", HUGE, f"{HUGE[:20]} is too large a number"),
+        ('"n": 8', f'"n": {HUGE}', f"{HUGE[:20]} is too large a number"),
+        ('"n": 8', '"n": 8, "n": 9', "'n' is there twice"),
+        ('"launch": 0', '"launch": 0, "launch": 1', "'launch' is there twice"),
+        ('"n": 8', '"n": ' + "[" * 99999 + "]" * 99999, "nested too deeply"),
+        ("fake", "f\\udcffke", "not UTF-8"),
+    ],
+)
+def test_what_json_can_say_and_no_record_does_is_left_out(
+    file: Path, caplog: pytest.LogCaptureFixture, old: str, new: str, what: str
+) -> None:
+    damaged = json.dumps(record()).replace(old, new).encode().replace(b"\\udcff", b"\xff")
+    file.write_bytes(damaged + b"\n" + json.dumps(record(launch=1)).encode() + b"\n")
+
+    assert [one.launch for one in read(file)] == [1]
+
+    assert caplog.messages == [f"{file}:1: {what}, left out"]
+
+
+def test_a_record_of_other_settings_than_its_id_says_is_left_out(
+    file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    other = record(params={"n": 16})
+    append(file, other)
+
+    assert read(file) == []
+    named = case_id(other)
+    what = f"case is {other['case']}, and of these settings it would be {named}"
+    assert caplog.messages == [f"{file}:1: {what}, left out"]
+
+
+def test_no_damage_is_a_traceback(file: Path) -> None:
+    lines = [json.dumps(one).encode() for one in quick(launches=1)]
+    chance = random.Random(1)
+    for _ in range(200):
+        content = bytearray(b"\n".join(lines) + b"\n")
+        for _ in range(chance.randrange(1, 5)):
+            at = chance.randrange(len(content))
+            content[at : at + chance.randrange(9)] = chance.randbytes(chance.randrange(9))
+        file.write_bytes(content)
+
+        assert len(read(file)) <= len(lines)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link", "link to nothing"])
+def test_what_is_no_ordinary_file_is_refused_without_waiting(file: Path, kind: str) -> None:
+    if kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "folder":
+        file.mkdir()
+    else:
+        elsewhere = file.with_name("elsewhere")
+        file.symlink_to(elsewhere)
+        if kind == "link":
+            append(elsewhere, record())
+
+    with pytest.raises(UserError, match="no ordinary file|it is a symbolic link, to"):
+        read(file)
 
 
 def test_the_latest_of_a_case_and_launch_counts() -> None:

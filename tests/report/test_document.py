@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ from recorded import MACHINE, bad, changed, poisson, quick, write_folder
 
 from haloscope.analysis.dossier import open_folder
 from haloscope.errors import UserError
+from haloscope.records.folder import SavedPlan
 from haloscope.report.document import LONG, Document, compose
+from haloscope.study.case import Case, Layout
 
 STUDY = """
 title = "Two exchanges"
@@ -25,12 +28,24 @@ def document(folder: Path) -> Document:
 
 def write_plan(folder: Path, cases: list[dict[str, Any]], notes: list[str]) -> None:
     """A plan of two launches of each."""
-    keys = ("case", "kernel", "params", "layout", "transport")
+    known = {field.name for field in fields(Layout)}
     planned = [
-        {**{key: raw[key] for key in keys}, "toolchain": "system", "launches": 2} for raw in cases
+        Case(
+            kernel=raw["kernel"],
+            given={},
+            params=raw["params"],
+            layout=Layout(**{key: raw["layout"][key] for key in raw["layout"] if key in known}),
+            toolchain=raw["toolchain"]["name"],
+            run=0,
+            launches=2,
+            timeout_s=600.0,
+            memory_bytes=0,
+            transport=raw["transport"],
+        )
+        for raw in cases
     ]
-    plan = {"seed": 9, "cases": planned, "notes": notes}
-    (folder / "plan.json").write_text(json.dumps(plan))
+    plan = SavedPlan("mine", "ours", 9, tuple(planned), tuple(notes), {}, {"host": "lark"})
+    (folder / "plan.json").write_text(json.dumps(plan.as_dict()))
 
 
 def test_without_a_word_of_the_study_every_topic_is_there_in_its_order(tmp_path: Path) -> None:
@@ -177,7 +192,8 @@ def test_how_and_where_it_was_measured_is_read_off_the_records(tmp_path: Path) -
 
 def test_records_that_say_little_are_no_obstacle(tmp_path: Path) -> None:
     nothing = {"machine": None, "timer": None, "memory": None, "work": None, "git": None}
-    bare = changed(bad(poisson(64), "failed", "killed"), **nothing, command=None, toolchain={})
+    name_alone = {"toolchain": {"name": "system"}}
+    bare = changed(bad(poisson(64), "failed", "killed"), **nothing, command=None, **name_alone)
 
     report = document(write_folder(tmp_path, [bare]))
 

@@ -1,3 +1,4 @@
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -6,8 +7,10 @@ from typing import Any
 import pytest
 from fakes import FakeProgram
 
+from haloscope.records.folder import SavedPlan, plan_of
+from haloscope.stats.stopping_rule import Rule
 from haloscope.study.capacity import PlaceFacts, Site
-from haloscope.study.case import Case, Value
+from haloscope.study.case import Value
 from haloscope.study.plan import Forecast, Plan, expand, schedule
 from haloscope.study.schema import Study
 
@@ -302,10 +305,13 @@ def test_an_id_is_that_of_the_setting_alone() -> None:
 
 
 def test_a_case_survives_being_saved() -> None:
-    for case in planned({"layout": {"ppn": [1, 2], "places": "sockets"}}).cases:
-        again = Case.from_dict(case.as_dict())
-        assert again == case
-        assert again.id == case.id
+    cases = planned({"layout": {"ppn": [1, 2], "places": "sockets"}}).cases
+    plan = SavedPlan("mine", "ours", 1, cases, ("a note",), {}, {"host": "here"}, rule=Rule())
+
+    again = plan_of(json.dumps(plan.as_dict()).encode())
+
+    assert again == plan
+    assert [case.id for case in again.cases] == [case.id for case in cases]
 
 
 def test_the_schedule_is_rounds_of_all_cases_shuffled_anew() -> None:

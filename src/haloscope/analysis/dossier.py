@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,14 +91,7 @@ _MEND = "give the folder that haloscope run wrote to"
 
 
 def _plan(folder: ResultFolder) -> Mapping[str, Any]:
-    if not folder.plan.exists():
-        return {}
-    try:
-        saved: Mapping[str, Any] = json.loads(folder.plan.read_text(encoding="utf-8"))
-    except ValueError as error:
-        mend = "take it away: the records are enough for a report"
-        raise UserError(Problem(str(folder.plan), f"damaged: {error}", mend)) from error
-    return saved
+    return folder.load().as_dict() if folder.plan.exists() else {}
 
 
 def _planned(plan: Mapping[str, Any]) -> list[Planned]:

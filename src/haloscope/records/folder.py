@@ -8,18 +8,22 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
+from pydantic import TypeAdapter, ValidationError
 
 from haloscope.errors import Problem, UserError, dotted
 from haloscope.paths import write_whole
+from haloscope.records import checked, strict_json
 from haloscope.records.enclosure import leads_outside, require_enclosed
 from haloscope.records.record import latest, read
 from haloscope.stats.stopping_rule import Rule
 from haloscope.study.case import Case, Launch
 from haloscope.study.plan import schedule
+from haloscope.study.schema import LAUNCHES_LIMIT, TIME_LIMIT_S
 
 
 @dataclass(frozen=True)
@@ -75,14 +79,29 @@ class SavedPlan:
             "order": [[launch.case.id, launch.number] for launch in self.launches()],
         }
 
-    @classmethod
-    def from_dict(cls, saved: Mapping[str, Any]) -> SavedPlan:
-        """The reverse of `as_dict`."""
-        fields = {key: value for key, value in saved.items() if key != "order"}
-        cases = tuple(Case.from_dict(case) for case in saved["cases"])
-        rule = Rule(**saved["rule"]) if saved.get("rule") else None
-        texts = {key: tuple(saved.get(key, ())) for key in ("notes", "changes")}
-        return cls(**{**fields, **texts, "cases": cases, "rule": rule})
+
+@cache
+def _saved_plan() -> TypeAdapter[SavedPlan]:
+    return TypeAdapter(SavedPlan)
+
+
+def plan_of(text: bytes) -> SavedPlan:
+    """The reverse of `SavedPlan.as_dict`, as JSON. ValueError, in words, where it is no plan."""
+    saved = strict_json.json_object(text)
+    try:
+        plan = _saved_plan().validate_json(text, strict=True)
+    except ValidationError as error:
+        raise ValueError(checked.told(error.errors(include_url=False)[0])) from error
+    for case, as_saved in zip(plan.cases, saved["cases"], strict=True):
+        if as_saved.get("case") != case.id:
+            raise ValueError(f"of its settings, case {as_saved.get('case')} would be {case.id}")
+        if not (1 <= case.launches <= LAUNCHES_LIMIT and 0 < case.timeout_s <= TIME_LIMIT_S):
+            raise ValueError(f"case {case.id}: {case.launches} launches, {case.timeout_s:g} s each")
+    if plan.seed < 0:
+        raise ValueError(f"seed can't be {plan.seed}")
+    if "host" not in plan.machine:
+        raise ValueError("machine.host missing")
+    return plan
 
 
 @dataclass(frozen=True)
@@ -150,15 +169,15 @@ class ResultFolder:
     def load(self) -> SavedPlan:
         """The plan of a folder that was started before. UserError if it is none."""
         require_enclosed(self.path)
-        try:
-            return SavedPlan.from_dict(json.loads(self.plan.read_text(encoding="utf-8")))
-        except (FileNotFoundError, NotADirectoryError) as error:
+        text = strict_json.content(self.plan)
+        if not text and not self.plan.exists():
             mend = "give the folder that haloscope run wrote to"
-            problem = Problem(f"--resume {self.path}", "no plan.json is in it", mend)
-            raise UserError(problem) from error
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            mend = "start a new folder; without plan.json, this one is still good for report"
-            raise UserError(Problem(str(self.plan), f"damaged: {error!r}", mend)) from error
+            raise UserError(Problem(f"--resume {self.path}", "no plan.json is in it", mend))
+        try:
+            return plan_of(text)
+        except ValueError as error:
+            mend = "start a new folder; with plan.json taken away, this one is good for report"
+            raise UserError(Problem(str(self.plan), f"damaged: {error}", mend)) from error
 
     def left(self, launches: Sequence[Launch]) -> tuple[list[Launch], int]:
         """The launches without a good record yet, and how many of them were tried before.

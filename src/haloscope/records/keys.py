@@ -11,6 +11,14 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 WrittenBy = Literal["halobench", "runner", "campaign"]
 """Who writes a key: the measured program, what runs it, or what keeps the records."""
 
+SHORTEST_S = 1e-12
+"""SHORTEST_S is the smallest time of a step that a record may have, because light itself gets no
+further than a third of a millimetre in it."""
+LONGEST_S = 1e10
+"""LONGEST_S is the largest time that a record may have, because 300 years are no launch."""
+OUTCOMES = ("ok", "wrong", "failed", "timeout", "misplaced", "absent")
+CLOCKS = ("wall", "simulated")
+
 
 @dataclass(frozen=True)
 class Key:
@@ -19,6 +27,7 @@ class Key:
     by: None where that is whoever writes the object that it is in.
     absent: when the key is not there, or null; None where it always says something.
     keys: of the object, or of each object in the list, where the type does not name them.
+    least, most: the smallest and largest number that it may be. values: all words that it may be.
     """
 
     meaning: str
@@ -26,6 +35,9 @@ class Key:
     unit: str | None = None
     absent: str | None = None
     keys: type | None = None
+    least: float | None = None
+    most: float | None = None
+    values: tuple[str, ...] = ()
 
 
 class SeenRank(TypedDict):
@@ -37,15 +49,20 @@ class SeenRank(TypedDict):
     thread_cpus: Annotated[list[list[int]], Key("the processors of each of its threads")]
 
 
-class RecordedLayout(TypedDict):
-    """Where ranks and threads were to go, and where they went."""
+class LayoutAsked(TypedDict):
+    """What a record has to say of where ranks and threads were to go."""
 
-    nodes: Annotated[int, Key("nodes")]
-    ppn: Annotated[int, Key("processes a node")]
-    ranks: Annotated[int, Key("all processes: nodes x ppn")]
-    threads: Annotated[int, Key("threads of each process")]
+    nodes: Annotated[int, Key("nodes", least=1)]
+    ppn: Annotated[int, Key("processes a node", least=1)]
+    ranks: Annotated[int, Key("all processes: nodes x ppn", least=1)]
+    threads: Annotated[int, Key("threads of each process", least=1)]
     places: Annotated[str, Key("what one thread is bound to: cores, threads, sockets")]
     bind: Annotated[str, Key("side by side or over all processors: close, spread")]
+
+
+class RecordedLayout(LayoutAsked, total=False):
+    """Where ranks and threads were to go, and where they went."""
+
     placement: Annotated[
         str | None, Key("how two ranks lie to each other", absent="null unless asked for")
     ]
@@ -142,7 +159,13 @@ class Point(TypedDict):
     ]
     steps: Annotated[int, Key("steps in one repetition")]
     times_s: Annotated[
-        list[float], Key("of one step, one a repetition: the slowest rank's", unit="s")
+        list[float],
+        Key(
+            "of one step, one a repetition: the slowest rank's",
+            unit="s",
+            least=SHORTEST_S,
+            most=LONGEST_S,
+        ),
     ]
     bytes: Annotated[float, Key("of memory traffic in one step, over all ranks", unit="bytes")]
 
@@ -150,9 +173,9 @@ class Point(TypedDict):
 class TimeOverRanks(TypedDict):
     """One time, over all ranks."""
 
-    min: Annotated[float, Key("the fastest rank's", unit="s")]
-    mean: Annotated[float, Key("mean over ranks", unit="s")]
-    max: Annotated[float, Key("the slowest rank's", unit="s")]
+    min: Annotated[float, Key("the fastest rank's", unit="s", least=0, most=LONGEST_S)]
+    mean: Annotated[float, Key("mean over ranks", unit="s", least=0, most=LONGEST_S)]
+    max: Annotated[float, Key("the slowest rank's", unit="s", least=0, most=LONGEST_S)]
 
 
 class Phase(TypedDict):
@@ -179,7 +202,10 @@ class Part(TypedDict):
     point: Annotated[int, Key("which of `points`, from 0")]
     name: Annotated[str, Key("the part")]
     steps: Annotated[int, Key("steps in one repetition")]
-    times_s: Annotated[list[float], Key("of one step, one a repetition", unit="s")]
+    times_s: Annotated[
+        list[float],
+        Key("of one step, one a repetition", unit="s", least=SHORTEST_S, most=LONGEST_S),
+    ]
 
 
 class Trace(TypedDict):
@@ -249,7 +275,7 @@ class Topology(TypedDict):
     socket: Annotated[list[str], Key("processors of each socket")]
 
 
-class Machine(TypedDict):
+class Machine(TypedDict, total=False):
     """The machine that ran, or the node of the cluster that was simulated."""
 
     host: Annotated[str, Key("its name; simulated, the cluster's")]

@@ -15,8 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from haloscope.records import keys
-from haloscope.records.keys import Key
+from haloscope.records import checked, keys, strict_json
+from haloscope.records.keys import CLOCKS, LONGEST_S, OUTCOMES, SHORTEST_S, Key
 from haloscope.records.sharing import Sharing
 
 SCHEMA = 1
@@ -34,7 +34,7 @@ class Record:
 
     schema: Annotated[int, Key("the version of this description: 1", by="runner")]
     case: Annotated[str, Key("the case's id: a hash of its settings", by="runner")]
-    launch: Annotated[int, Key("the launch's number, from 0", by="runner")]
+    launch: Annotated[int, Key("the launch's number, from 0", by="runner", least=0)]
     kernel: Annotated[str, Key("the kernel's name", by="runner")]
     params: Annotated[
         dict[str, Any], Key("all parameters of the kernel, resolved, by its names", by="runner")
@@ -46,9 +46,12 @@ class Record:
     toolchain: Annotated[
         dict[str, Any], Key("the MPI library and the build", by="runner", keys=keys.ToolchainUsed)
     ]
-    clock: Annotated[str, Key("whose times these are: wall, simulated", by="runner")]
+    clock: Annotated[
+        str, Key(f"whose times these are: {', '.join(CLOCKS)}", by="runner", values=CLOCKS)
+    ]
     outcome: Annotated[
-        str, Key("ok, wrong, failed, timeout, misplaced, absent (it can't run here)", by="runner")
+        str,
+        Key(f"{', '.join(OUTCOMES)} (it can't run here)", by="runner", values=OUTCOMES),
     ]
     times_s: Annotated[
         list[float],
@@ -56,6 +59,8 @@ class Record:
             "of one step, one a repetition: the slowest rank's; of a sweep, sums over its points",
             by="halobench",
             unit="s",
+            least=SHORTEST_S,
+            most=LONGEST_S,
             absent=f"empty {_NOTHING}",
         ),
     ]
@@ -175,7 +180,11 @@ class Record:
     wall_s: Annotated[
         float | None,
         Key(
-            "of the whole launch on this machine; 0 where the case can't run", by="runner", unit="s"
+            "of the whole launch on this machine; 0 where the case can't run",
+            by="runner",
+            unit="s",
+            least=0,
+            most=LONGEST_S,
         ),
     ] = None
     seed: Annotated[int | None, Key("of the order of launches", by="runner")] = None
@@ -223,22 +232,24 @@ class Record:
         """The record in a JSON object. ValueError if it is none that this version can read."""
         if raw.get("schema") != SCHEMA:
             raise ValueError(f"its schema is {raw.get('schema')}, this haloscope reads {SCHEMA}")
-        missing = [
-            key.name
-            for key in fields(cls)
-            if key.name not in ("raw", *raw)
-            and key.default is MISSING
-            and key.default_factory is MISSING
-        ]
-        if missing:
+        every, needed = _keys()
+        if missing := [name for name in needed if name not in raw]:
             raise ValueError(f"{', '.join(missing)} missing")
-        known = {key.name: raw[key.name] for key in fields(cls) if key.name in raw}
+        known = {name: raw[name] for name in every if name in raw}
         return cls(**known, raw=dict(raw))
 
     @property
     def key(self) -> tuple[str, int]:
         """What it is the record of: case and launch."""
         return self.case, self.launch
+
+
+@cache
+def _keys() -> tuple[list[str], list[str]]:
+    """All keys of a record, and those that it must have."""
+    keys = [key for key in fields(Record) if key.name != "raw"]
+    needed = [key.name for key in keys if key.default is MISSING and key.default_factory is MISSING]
+    return [key.name for key in keys], needed
 
 
 def append(path: Path, record: Mapping[str, Any]) -> None:
@@ -280,34 +291,38 @@ def _mend_last_line(file: int) -> bytes:
 
 def _parsed(line: bytes) -> dict[str, Any] | None:
     try:
-        value = json.loads(line)
+        return strict_json.json_object(line)
     except ValueError:
         return None
-    return value if isinstance(value, dict) else None
 
 
 def read(path: Path) -> list[Record]:
     """All records of a file, in the order they were made; [] if there is no file yet.
 
-    Whatever can't be read is left out with a warning that names the line. The same case and launch
-    may come several times, when it failed and was tried again: see `latest`.
+    Whatever is no record as docs/records.md has it is left out with a warning that names the line.
+    The same case and launch may come several times, when it failed and was tried again: see
+    `latest`. UserError where it is no ordinary file.
     """
-    if not path.exists():
-        return []
     records, sharing = [], Sharing()
-    with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            raw = _parsed(line)
-            if raw is None and not line.endswith(b"\n"):
-                _warn(f"{path}:{number}: the last record was cut off and is left out")
-            elif raw is None and line.strip():
-                _warn(f"{path}:{number}: not a JSON object, left out")
-            elif raw is not None:
-                try:
-                    records.append(Record.of(sharing.of(raw)))
-                except ValueError as error:
-                    _warn(f"{path}:{number}: left out: {error}")
+    with strict_json.opened(path) as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                records.append(_record(line, sharing))
+            except ValueError as error:
+                cut_off = not line.endswith(b"\n") and _parsed(line) is None
+                why = "the last record was cut off and is" if cut_off else f"{error},"
+                _warn(f"{path}:{number}: {why} left out")
     return records
+
+
+def _record(line: bytes, sharing: Sharing) -> Record:
+    """The record in a line. ValueError, in words, where it is none."""
+    record = Record.of(sharing.of(strict_json.json_object(line)))
+    if problem := checked.wrong(record.raw, Record):
+        raise ValueError(problem)
+    return record
 
 
 @cache

@@ -12,7 +12,7 @@ from haloscope.errors import Problem, UserError, dotted, nearest, no_such
 from haloscope.quantities import count
 from haloscope.records.enclosure import enclosed
 from haloscope.records.folder import ResultFolder, SavedPlan, changes
-from haloscope.records.record import append, read
+from haloscope.records.record import Record, append, read
 from haloscope.run import fixed, halobench, places, received, workbench
 from haloscope.run.doctor import Patient, check_load
 from haloscope.run.here import LOCAL
@@ -74,7 +74,7 @@ class Campaign:
         walls: dict[str, list[float]] = {}
         beside = self.folder.path.parent.glob("*/records.jsonl")
         for file in sorted(enclosed(beside)):
-            for record in read(file):
+            for record in _readable(file):
                 here = (record.machine or {}).get("host") == self.plan.machine["host"]
                 if here and record.outcome == "ok" and record.wall_s is not None:
                     walls.setdefault(record.case, []).append(record.wall_s)
@@ -135,6 +135,14 @@ class Campaign:
                 plan = plan.stopped(case, stopping.launches(case), why)
                 self.folder.save(plan)
             yield by_key[case, record["launch"]], record
+
+
+def _readable(file: Path) -> list[Record]:
+    """The records of a folder beside, whatever lies there: an estimate is no reason to stop."""
+    try:
+        return read(file)
+    except (UserError, OSError):
+        return []
 
 
 def start(request: Request, tell: Teller) -> Campaign:

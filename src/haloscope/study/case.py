@@ -66,10 +66,12 @@ class Layout:
 
     def as_setting(self) -> dict[str, Any]:
         """What makes it what it is; fields that came later only where they say something."""
-        usual = asdict(Layout())
         later = ("mapping", "mapping_seed", "pattern")
-        own = asdict(self)
-        return {key: own[key] for key in own if key not in later or own[key] != usual[key]}
+        return {
+            key: value
+            for key, value in vars(self).items()
+            if key not in later or value != getattr(Layout, key)
+        }
 
 
 @dataclass(frozen=True)
@@ -106,15 +108,7 @@ class Case:
     @cached_property
     def id(self) -> str:
         """12 hexadecimal digits of all settings, which make this case what it is."""
-        setting = {
-            "kernel": self.kernel,
-            "params": dict(self.params),
-            "layout": self.layout.as_setting(),
-            "toolchain": self.toolchain,
-            "transport": self.transport,
-        }
-        canonical = json.dumps(setting, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(canonical.encode()).hexdigest()[:12]
+        return identity(self.kernel, self.params, self.layout, self.toolchain, self.transport)
 
     @property
     def setting(self) -> str:
@@ -145,11 +139,20 @@ class Case:
         """For plan.json."""
         return {"case": self.id, **asdict(self)}
 
-    @classmethod
-    def from_dict(cls, saved: Mapping[str, Any]) -> Case:
-        """The reverse of `as_dict`."""
-        fields = {key: value for key, value in saved.items() if key != "case"}
-        return cls(**{**fields, "layout": Layout(**saved["layout"])})
+
+def identity(
+    kernel: str, params: Mapping[str, Any], layout: Layout, toolchain: str, transport: str | None
+) -> str:
+    """The id of the case that has these settings, whoever asks."""
+    setting = {
+        "kernel": kernel,
+        "params": dict(params),
+        "layout": layout.as_setting(),
+        "toolchain": toolchain,
+        "transport": transport,
+    }
+    canonical = json.dumps(setting, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True)

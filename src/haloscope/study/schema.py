@@ -21,6 +21,13 @@ from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL, Rule
 from haloscope.study import kinds
 from haloscope.study.case import Value
 
+LAUNCHES_LIMIT = 10_000
+"""LAUNCHES_LIMIT is the largest number of launches of a case that may be asked for, because all
+are planned before the first begins, and medians of a tenth of them are no wider."""
+TIME_LIMIT_S = 30 * 24 * 3600.0
+"""TIME_LIMIT_S is the longest time limit in seconds that may be asked for, because what still runs
+after a month was forgotten, and clocks of the system overflow at longer ones."""
+
 WORDS = ("cores", "powers", "every", "divisors")
 """What may stand in place of a number of processes or threads."""
 

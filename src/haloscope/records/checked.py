@@ -1,0 +1,125 @@
+"""Whether a JSON object is a record as docs/records.md declares it: types, ranges, words, its id.
+
+The checks are made from the same declarations as that page: the fields of a record, and keys.py.
+"""
+
+from __future__ import annotations
+
+import json
+import types
+from collections.abc import Collection, Mapping
+from dataclasses import MISSING, fields
+from functools import cache
+from typing import (
+    Annotated,
+    Any,
+    NotRequired,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+from pydantic_core import (
+    CoreSchema,
+    ErrorDetails,
+    SchemaValidator,
+    ValidationError,
+    core_schema,
+)
+
+from haloscope.errors import dotted
+from haloscope.records.keys import Key
+from haloscope.study.case import Layout, identity
+
+SHOWN = 60
+"""SHOWN is the largest number of characters of a wrong value that a message has."""
+
+
+def wrong(raw: Mapping[str, Any], declared: type) -> str | None:
+    """What is wrong with a record, in words; None where nothing is. declared: `Record`."""
+    try:
+        _checks(declared).validate_python(raw)
+    except ValidationError as error:
+        return told(error.errors(include_url=False, include_context=False)[0])
+    if raw["outcome"] == "ok" and not raw["times_s"]:
+        return "times_s is empty, of a launch that ended well"
+    if raw["clock"] == "simulated" and raw["outcome"] != "ok":
+        return None  # its parameters may be those that were simulated, not those asked for
+    if raw["case"] != (named := _id(raw)):
+        return f"case is {raw['case']}, and of these settings it would be {named}"
+    return None
+
+
+def _id(raw: Mapping[str, Any]) -> str:
+    """The id of the case with a record's settings."""
+    layout = {key: raw["layout"][key] for key in _LAYOUT if key in raw["layout"]}
+    name = raw["toolchain"]["name"]
+    return identity(raw["kernel"], raw["params"], Layout(**layout), name, raw.get("transport"))
+
+
+_LAYOUT = [one.name for one in fields(Layout)]
+
+
+def told(detail: ErrorDetails) -> str:
+    """What is wrong with one value of a JSON object, in words."""
+    where = dotted(detail["loc"])
+    if detail["type"] == "missing":
+        return f"{where} missing"
+    shown = json.dumps(detail["input"], default=str)
+    shown = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
+    return f"{where} can't be {shown}"
+
+
+@cache
+def _checks(declared: type) -> SchemaValidator:
+    """Made when the first record is read."""
+    needed = {
+        one.name
+        for one in fields(declared)
+        if one.default is MISSING and one.default_factory is MISSING
+    }
+    return SchemaValidator(_object(declared, needed))
+
+
+def _object(declared: type, needed: Collection[str] | None = None) -> CoreSchema:
+    """An object with declared keys; what these do not name may be there, too.
+
+    needed: the keys that must be there; if None, those that a TypedDict requires.
+    """
+    keys = {}
+    if needed is None:
+        needed = declared.__required_keys__  # type: ignore[attr-defined]
+    for name, hint in get_type_hints(declared, include_extras=True).items():
+        optional = get_origin(hint) is NotRequired
+        hint = get_args(hint)[0] if optional else hint
+        if get_origin(hint) is Annotated:
+            values = _values(*get_args(hint))
+            required = not optional and name in needed
+            keys[name] = core_schema.typed_dict_field(values, required=required)
+    return core_schema.typed_dict_schema(keys)
+
+
+def _values(hint: Any, key: Key) -> CoreSchema:
+    """What a key may be: its type, narrowed to what its description says."""
+    origin, inside = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        (one,) = (each for each in inside if each is not types.NoneType)
+        return core_schema.nullable_schema(_values(one, key))
+    if origin is list:
+        return core_schema.list_schema(_values(inside[0], key))
+    if key.keys is not None or is_typeddict(hint):
+        return _object(key.keys or hint)
+    if origin is dict and inside[1] is not Any:
+        return core_schema.dict_schema(core_schema.str_schema(strict=True), _values(inside[1], key))
+    if hint is int:
+        return core_schema.int_schema(ge=None if key.least is None else int(key.least), strict=True)
+    if hint is float:
+        return core_schema.float_schema(ge=key.least, le=key.most, strict=True)
+    if hint is str:
+        words = list(key.values)
+        return core_schema.literal_schema(words) if words else core_schema.str_schema(strict=True)
+    if hint is bool:
+        return core_schema.bool_schema(strict=True)
+    return core_schema.dict_schema() if origin is dict else core_schema.any_schema()

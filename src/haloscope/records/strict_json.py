@@ -1,0 +1,96 @@
+"""JSON as our own files have it, read so that whatever else stands there is an error with words."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from io import BytesIO
+from math import isfinite
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from haloscope.errors import Problem, UserError
+
+
+def content(path: Path) -> bytes:
+    """All of a file; empty where there is none. UserError where it is no ordinary file."""
+    with opened(path) as file:
+        return file.read()
+
+
+def opened(path: Path) -> BinaryIO:
+    """A file, to be read; an empty one where there is none.
+
+    UserError where it is no ordinary file: one that others made may be a pipe, which never ends,
+    or a link to a place outside its folder.
+    """
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return BytesIO()
+    except OSError as error:
+        if not path.is_symlink():
+            raise
+        what = f"it is a symbolic link, to {os.readlink(path)}"  # noqa: PTH115 - as it stands there
+        raise UserError(Problem(str(path), what, "put the file itself there")) from error
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise UserError(Problem(str(path), "it is no ordinary file", "put the file there"))
+    return os.fdopen(file, "rb")
+
+
+def json_object(text: bytes) -> dict[str, Any]:
+    """The JSON object in a text, whose numbers are all finite.
+
+    ValueError, in words, where it is none, says a key twice, or has a number too large for a float.
+    """
+    try:
+        hooks: dict[str, Any] = {"object_pairs_hook": _once, "parse_constant": _refuse}
+        if _may_overflow(text):
+            hooks |= {"parse_float": _float, "parse_int": _int}
+        value = json.loads(text, **hooks)
+    except json.JSONDecodeError as error:
+        raise ValueError("not a JSON object") from error
+    except UnicodeDecodeError as error:
+        raise ValueError("not UTF-8") from error
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    if not isinstance(value, dict):
+        raise ValueError("not a JSON object")
+    return value
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"'{twice}' is there twice")
+    return found
+
+
+def _refuse(constant: str) -> float:
+    raise ValueError(f"{constant} is no number of JSON")
+
+
+_SHAPE = bytes.maketrans(b"123456789+E", b"0000000000e")
+_LARGE = (b"e000", b"0" * 300)
+"""Digits of a number that a float may not hold, among other things, in the shape of a text."""
+
+
+def _may_overflow(text: bytes) -> bool:
+    """Whether a number in a JSON text may be too large for a float; quick, and seldom wrong."""
+    shape = text.translate(_SHAPE)
+    return any(large in shape for large in _LARGE)
+
+
+def _float(digits: str) -> float:
+    if isfinite(value := float(digits)):
+        return value
+    raise ValueError(f"{digits[:20]} is too large a number")
+
+
+def _int(digits: str) -> int:
+    _float(digits)
+    return int(digits)
