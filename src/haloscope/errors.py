@@ -56,6 +56,13 @@ def no_such(where: str, kind: str, name: str, known: Sequence[str]) -> Problem:
     return Problem(where, f"there is no {kind} '{name}'", nearest(name, known))
 
 
+def out_of(number: float, least: float, most: float) -> str | None:
+    """What is wrong with a number that has bounds; None where it is within them."""
+    if least <= number <= most:
+        return None
+    return "too large" if number > most else "too small" if number < least else "no number"
+
+
 def dotted(location: Sequence[int | str]) -> str:
     """A place in a TOML file as people say it; what is in a list by its number: runs#1.params.n."""
     parts = (f"#{part + 1}" if isinstance(part, int) else f".{part}" for part in location)

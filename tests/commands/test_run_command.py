@@ -209,7 +209,10 @@ def test_without_simgrid_nothing_is_built(
     ("options", "what"),
     [
         (["--on", "slrum"], "--on slrum: there is no such place"),
-        (["--launches", 0], "--launches 0: too few"),
+        (["--launches", 0], "--launches 0: too small"),
+        (["--launches", 10**9], "--launches 1000000000: too large"),
+        (["--seed", -1], "--seed -1: too small"),
+        (["--seed", 2**63], "--seed 9223372036854775808: too large"),
         (["--resume", "x", "--seed", 1], "--seed: with --resume, the folder's plan has that"),
         (["--execute"], "--execute: on this machine every answer is verified"),
         (["--keep", "x"], "--keep: there is nothing to keep"),

@@ -190,3 +190,54 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(UserError, match="not UTF-8"):
         load(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("timeout_s = 1e10", "timeout_s: 10000000000.0 won't do\n.*at most 2,592,000"),
+        ("timeout_s = inf", "timeout_s: inf won't do"),
+        ("timeout_s = nan", "timeout_s: nan won't do"),
+        ("precision = 0.1\nmost_time_s = nan", "most_time_s: nan won't do"),
+        ("precision = nan", "precision: nan won't do"),
+        ("launches = 1000000000", "launches: 1000000000 won't do\n.*from 1 to 10,000"),
+        ("precision = 0.1\nmost_launches = 99999", "most_launches: 99999 won't do"),
+        (f"launches = 1{'0' * 300}", r"launches: 10{199}\.\.\. won't do"),
+        (f"launches = 1{'0' * 5000}", "not TOML: Exceeds the limit"),
+        ('title2 = "a\\u0000b"', "title2: a text has the character NUL"),
+        (f"x = {'[' * 3000}{']' * 3000}", "in each other more than 20 deep"),
+        (f"x = {'[' * 300}{']' * 300}", "in each other more than 20 deep"),
+        (f"{'.'.join('x' * 3000)} = 1", "in each other more than 20 deep"),
+    ],
+)
+def test_what_can_not_be_counted_is_told_with_its_limit(
+    tmp_path: Path, text: str, what: str
+) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(f'title = "ours"\n{text}\n[[runs]]\nkernel = "fake"\n')
+
+    with pytest.raises(UserError, match=what):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("layout = { ppn = 5000 }", "layout.ppn.*from 1 to 4096"),
+        ("layout = { threads = 100000 }", "layout.threads.*from 1 to 4096"),
+        ("layout = { nodes = 10000000 }", "layout.nodes.*from 1 to 1,000,000"),
+        ("launches = 10001", "runs#1.launches.*from 1 to 10,000"),
+        ("params = { n = inf }", "params.n.*inf"),
+        ('params = { n = "a\\u0000b" }', "params.n: a text has the character NUL"),
+        (
+            f"params = {{ n = {list(range(400))}, m = {list(range(400))} }}",
+            "runs#1: it stands for 160,000 cases\n.*at most 100,000",
+        ),
+    ],
+)
+def test_a_run_of_too_much_is_told_with_its_limit(tmp_path: Path, text: str, what: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(f'title = "ours"\n[[runs]]\nkernel = "fake"\n{text}\n')
+
+    with pytest.raises(UserError, match=f"(?s){what}"):
+        load(path)

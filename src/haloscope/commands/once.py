@@ -9,7 +9,7 @@ from pathlib import Path
 
 from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
-from haloscope.errors import Problem, UserError, nearest, no_such
+from haloscope.errors import Problem, UserError, nearest, no_such, out_of
 from haloscope.host import machine
 from haloscope.records.record import Record
 from haloscope.report.record_view import record_view
@@ -19,7 +19,16 @@ from haloscope.run.progress import Teller
 from haloscope.run.workbench import Workbench
 from haloscope.study.case import Case, Launch
 from haloscope.study.plan import expand, nothing_runs
-from haloscope.study.schema import ALL, DEFAULT, LayoutAxes, Run, Study
+from haloscope.study.schema import (
+    ALL,
+    COUNT_LIMIT,
+    DEFAULT,
+    NODE_LIMIT,
+    TIME_LIMIT_S,
+    LayoutAxes,
+    Run,
+    Study,
+)
 
 _DESCRIPTION = """\
 Run one case right now, here or on a simulated cluster, and show its record: result, times, phases,
@@ -108,12 +117,16 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
             yield Problem(key, "not key=value", "for example n=512; see haloscope describe KERNEL")
     for key in {key for key in keys if keys.count(key) > 1}:
         yield Problem(key, "given more than once", "give it once: this is one case")
-    options = ("ranks", "nodes", "threads", "timeout")
-    given = {option: getattr(arguments, option) for option in options}
-    small = [option for option in options if given[option] is not None and given[option] <= 0]
-    for option in small:
-        yield Problem(f"--{option} {given[option]}", "too small", "give more than 0")
-    if not small and given["ranks"] and given["ranks"] % given["nodes"]:
+    given = {option: getattr(arguments, option) for option in _LIMITS}
+    wrong = {
+        option: what
+        for option, number in given.items()
+        if number is not None and (what := out_of(number, SMALLEST, _LIMITS[option]))
+    }
+    for option, what in wrong.items():
+        mend = f"give more than 0, and at most {_LIMITS[option]:,.0f}"
+        yield Problem(f"--{option} {given[option]}", what, mend)
+    if not wrong and given["ranks"] and given["ranks"] % given["nodes"]:
         what = f"can't be shared out evenly over {given['nodes']} nodes"
         yield Problem(f"--ranks {given['ranks']}", what, f"give a multiple of {given['nodes']}")
     if arguments.placement not in (None, *machine.PLACEMENTS):
@@ -125,6 +138,15 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         yield Problem("--transport all", "this is one case", mend)
 
 
+_LIMITS = {
+    "ranks": COUNT_LIMIT,
+    "nodes": COUNT_LIMIT,
+    "threads": NODE_LIMIT,
+    "timeout": TIME_LIMIT_S,
+}
+"""The largest number that each option may have."""
+SMALLEST = 1e-6
+"""SMALLEST is the smallest number that any of them may have, because no launch ends sooner."""
 _OPTIONS = {
     "": "once",
     "layout": "--ranks, --nodes, --threads",

@@ -23,7 +23,7 @@ from haloscope.records.record import latest, read
 from haloscope.stats.stopping_rule import Rule
 from haloscope.study.case import Case, Launch
 from haloscope.study.plan import schedule
-from haloscope.study.schema import LAUNCHES_LIMIT, TIME_LIMIT_S
+from haloscope.study.schema import LAUNCHES_LIMIT, SEED_LIMIT, TIME_LIMIT_S
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def plan_of(text: bytes) -> SavedPlan:
             raise ValueError(f"of its settings, case {as_saved.get('case')} would be {case.id}")
         if not (1 <= case.launches <= LAUNCHES_LIMIT and 0 < case.timeout_s <= TIME_LIMIT_S):
             raise ValueError(f"case {case.id}: {case.launches} launches, {case.timeout_s:g} s each")
-    if plan.seed < 0:
+    if not 0 <= plan.seed <= SEED_LIMIT:
         raise ValueError(f"seed can't be {plan.seed}")
     if "host" not in plan.machine:
         raise ValueError("machine.host missing")

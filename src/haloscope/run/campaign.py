@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from haloscope.errors import Problem, UserError, dotted, nearest, no_such
+from haloscope.errors import Problem, UserError, dotted, nearest, no_such, out_of
 from haloscope.quantities import count
 from haloscope.records.enclosure import enclosed
 from haloscope.records.folder import ResultFolder, SavedPlan, changes
@@ -25,7 +25,7 @@ from haloscope.study import schema
 from haloscope.study.case import Case, Launch
 from haloscope.study.file import Draft
 from haloscope.study.plan import Program, expand, nothing_runs
-from haloscope.study.schema import Run, Study
+from haloscope.study.schema import LAUNCHES_LIMIT, PLAN_LIMIT, SEED_LIMIT, Run, Study
 from haloscope.study.settings import SETTINGS
 from haloscope.toolchains import library
 
@@ -147,7 +147,7 @@ def _readable(file: Path) -> list[Record]:
 
 def start(request: Request, tell: Teller) -> Campaign:
     """A new campaign. UserError with all that is wrong, in the study or for it on this machine."""
-    _check_launches(request.launches)
+    _check_numbers(request.launches, request.seed)
     draft = study_file.read(request.study)
     if draft.study is None:
         raise UserError(draft.problems)
@@ -171,6 +171,9 @@ def start(request: Request, tell: Teller) -> Campaign:
     ]
     problems = [*draft.problems, *bench.problems, *plan.problems, *unknown]
     problems += folder.problems()
+    if (planned := sum(case.launches for case in plan.cases)) > PLAN_LIMIT:
+        what = f"{len(plan.cases):,} cases have {planned:,} launches"
+        problems.append(Problem(str(draft.path), what, f"give fewer: at most {PLAN_LIMIT:,}"))
     if problems := problems or nothing_runs(plan, site, str(draft.path)):
         raise UserError(problems)
     saved = SavedPlan(
@@ -215,9 +218,15 @@ def _unknown_settings(study: Study, program: Program) -> list[Problem]:
     ]
 
 
-def _check_launches(launches: int | None) -> None:
-    if launches is not None and launches < 1:
-        raise UserError(Problem(f"--launches {launches}", "too few", "give a number from 1"))
+def _check_numbers(launches: int | None, seed: int | None = None) -> None:
+    """UserError where a number on the command line is out of its bounds."""
+    bounds = (("launches", launches, 1, LAUNCHES_LIMIT), ("seed", seed, 0, SEED_LIMIT))
+    if problems := [
+        Problem(f"--{name} {number}", word, f"give a number from {least} to {most:,}")
+        for name, number, least, most in bounds
+        if number is not None and (word := out_of(number, least, most))
+    ]:
+        raise UserError(problems)
 
 
 def _as_requested(study: Study, request: Request, *, deterministic: bool) -> Study:
@@ -260,7 +269,7 @@ def resume(
     library, the compiler, the sources, the machine or its file are others; records are then marked.
     keep: where simulated cases' files go from now on; None: where the plan says, inside the folder.
     """
-    _check_launches(launches)
+    _check_numbers(launches)
     folder = ResultFolder(directory)
     plan = folder.load()
     place = places.place(plan.on, received.kept(plan, directory, keep))
@@ -301,7 +310,7 @@ def _unfit(
 ) -> Iterator[tuple[str, str]]:
     """Why a folder can't be gone on with so, whatever is accepted; each with its mend."""
     if study:
-        saved = folder.study.read_text(encoding="utf-8")
+        saved = study_file.read(folder.study).source
         for change in changes(saved, study_file.read(study).source):
             yield f"the study changed: {change}", _ANOTHER
     for name in plan.sources:

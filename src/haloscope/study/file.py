@@ -7,7 +7,7 @@ part that is right can still be checked against the machine, and one run shows e
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,14 @@ from pydantic_core import ErrorDetails
 
 from haloscope.errors import Problem, UserError, dotted, nearest
 from haloscope.paths import share
-from haloscope.study.schema import FigureElement, LayoutAxes, Run, Study, TableElement
+from haloscope.study.schema import (
+    CASES_LIMIT,
+    FigureElement,
+    LayoutAxes,
+    Run,
+    Study,
+    TableElement,
+)
 
 
 @dataclass(frozen=True)
@@ -65,8 +72,12 @@ def read(study: str | Path) -> Draft:
         raise UserError(Problem(str(path), f"{error.strerror}", "give a file to read")) from error
     except UnicodeDecodeError as error:
         raise UserError(Problem(str(path), f"not UTF-8: {error}", "save it as UTF-8")) from error
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError as error:
+        raise UserError(_too_deep(path)) from error
+    except ValueError as error:  # TOMLDecodeError, and of whole numbers with thousands of digits
         raise UserError(Problem(str(path), f"not TOML: {error}", "mend the file there")) from error
+    if unusable := list(_unusable(path, data)):
+        raise UserError(unusable)
     try:
         whole = Study.model_validate(data)
         return Draft(path.stem, path, source, whole, tuple(range(len(whole.runs))), ())
@@ -78,6 +89,34 @@ def read(study: str | Path) -> Draft:
         return Draft(path.stem, path, source, Study.model_validate(rest), indices, problems)
     except ValidationError:
         return Draft(path.stem, path, source, None, (), problems)
+
+
+NESTING_LIMIT = 20
+"""NESTING_LIMIT is the greatest depth of tables and lists in each other: a study has five."""
+
+
+def _too_deep(path: Path) -> Problem:
+    what = f"tables or lists stand in each other more than {NESTING_LIMIT} deep"
+    return Problem(str(path), what, "a study has five levels at most")
+
+
+def _unusable(path: Path, data: dict[str, Any]) -> Iterator[Problem]:
+    """What is wrong with a file whatever its keys mean: its depth, and characters of no text."""
+    inside: list[tuple[tuple[int | str, ...], Any]] = [((), data)]
+    while inside:
+        where, value = inside.pop()
+        if len(where) > NESTING_LIMIT:
+            yield _too_deep(path)
+            return
+        texts = [value] if isinstance(value, str) else []
+        if isinstance(value, dict):
+            texts = [*value]
+            inside += [((*where, key), each) for key, each in value.items()]
+        elif isinstance(value, list):
+            inside += [((*where, index), each) for index, each in enumerate(value)]
+        if any("\0" in text for text in texts):
+            what = "a text has the character NUL, which ends texts in other programs"
+            yield Problem(f"{path}: {dotted(where)}".rstrip(": "), what, "leave it out")
 
 
 def _find(study: str) -> Path:
@@ -109,7 +148,16 @@ def _problem(path: Path, detail: ErrorDetails) -> Problem:
         return Problem(str(path), what, "raise most_launches, or lower launches")
     if detail["type"] == "name":
         return Problem(where, f"there is no {key} {detail['input']!r}", detail["msg"])
-    return Problem(where, f"{detail['input']!r} won't do", f"give {description}")
+    if detail["type"] == "cases":
+        what = f"it stands for {detail['msg']} cases"
+        return Problem(where, what, f"give fewer values: at most {CASES_LIMIT:,} cases a run")
+    shown = repr(detail["input"])
+    shown = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
+    return Problem(where, f"{shown} won't do", f"give {description}")
+
+
+SHOWN = 200
+"""SHOWN is the largest number of characters of a wrong value that a message has."""
 
 
 def _described(location: Sequence[int | str]) -> tuple[type[BaseModel], str]:

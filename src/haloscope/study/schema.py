@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import isfinite, prod
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -23,10 +24,24 @@ from haloscope.study.case import Value
 
 LAUNCHES_LIMIT = 10_000
 """LAUNCHES_LIMIT is the largest number of launches of a case that may be asked for, because all
-are planned before the first begins, and medians of a tenth of them are no wider."""
+are planned before the first begins, and no median needs more than some hundred."""
 TIME_LIMIT_S = 30 * 24 * 3600.0
 """TIME_LIMIT_S is the longest time limit in seconds that may be asked for, because what still runs
 after a month was forgotten, and clocks of the system overflow at longer ones."""
+COUNT_LIMIT = 1_000_000
+"""COUNT_LIMIT is the largest number of nodes or processes that may be asked for, because ranks are
+counted one by one, and the largest machines have a tenth of these nodes."""
+NODE_LIMIT = 4096
+"""NODE_LIMIT is the largest number of processes, threads or cores of a node that may be asked for,
+because no node has as many hardware threads."""
+CASES_LIMIT = 100_000
+"""CASES_LIMIT is the largest number of cases that a run may stand for, because each is checked
+before the first is launched, which takes minutes for so many."""
+PLAN_LIMIT = 1_000_000
+"""PLAN_LIMIT is the largest number of launches of a whole plan, because they are put in order
+before the first one begins."""
+SEED_LIMIT = 2**63 - 1
+"""SEED_LIMIT is the largest seed, because generators and files take 64 bits with a sign."""
 
 WORDS = ("cores", "powers", "every", "divisors")
 """What may stand in place of a number of processes or threads."""
@@ -37,17 +52,17 @@ def _axis(value: object) -> object:
 
 
 def _value(value: object) -> Value:
-    if isinstance(value, bool | int | float | str):
+    if isinstance(value, bool | int | str) or (isinstance(value, float) and isfinite(value)):
         return value
-    raise ValueError("a parameter is a number, a text, true or false")
+    raise ValueError("a parameter is a finite number, a text, true or false")
 
 
 def _count(value: object) -> int | str:
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= NODE_LIMIT:
         return value
     if isinstance(value, str) and value in WORDS:
         return value
-    raise ValueError("neither a whole number from 1 nor a known word")
+    raise ValueError(f"neither a whole number from 1 to {NODE_LIMIT} nor a known word")
 
 
 def _one_of(known: Callable[[], Sequence[str]]) -> BeforeValidator:
@@ -78,8 +93,10 @@ Values = Annotated[
 ]
 Count = Annotated[Any, BeforeValidator(_count)]
 Counts = Annotated[list[Count], BeforeValidator(_axis), Field(min_length=1)]
-Positive = Annotated[int, Field(ge=1)]
+Positive = Annotated[int, Field(ge=1, le=COUNT_LIMIT)]
 Positives = Annotated[list[Positive], BeforeValidator(_axis), Field(min_length=1)]
+Launches = Annotated[int, Field(ge=1, le=LAUNCHES_LIMIT)]
+Seconds = Annotated[float, Field(gt=0, le=TIME_LIMIT_S, allow_inf_nan=False)]
 ThreadPlaces = Literal["cores", "threads", "sockets"]
 Bind = Literal["close", "spread"]
 Places = Annotated[list[ThreadPlaces], BeforeValidator(_axis), Field(min_length=1)]
@@ -100,15 +117,16 @@ class _Model(BaseModel):
 class LayoutAxes(_Model):
     """Where ranks and threads go, every key a value or a list of values (an axis)."""
 
-    nodes: Positives = Field([1], description="nodes: whole numbers from 1")
+    nodes: Positives = Field([1], description=f"nodes: whole numbers from 1 to {COUNT_LIMIT:,}")
     ppn: Counts | None = Field(
         None,
-        description="processes per node: whole numbers from 1, 'cores', 'powers', 'every' (1 to "
-        "cores), 'divisors'",
+        description=f"processes per node: whole numbers from 1 to {NODE_LIMIT}, 'cores', 'powers', "
+        "'every' (1 to cores), 'divisors'",
     )
     threads: Counts | None = Field(
         None,
-        description="threads of each process: whole numbers from 1, 'cores', 'powers', 'every'",
+        description=f"threads of each process: whole numbers from 1 to {NODE_LIMIT}, 'cores', "
+        "'powers', 'every'",
     )
     cores: Counts | None = Field(
         None,
@@ -157,8 +175,10 @@ class Run(_Model):
         description="'default' (the library's choice), 'all' that each library has, or names: "
         "see haloscope toolchain list",
     )
-    launches: Positive | None = Field(
-        None, description="a whole number from 1, in place of the study's launches"
+    launches: Launches | None = Field(
+        None,
+        description=f"a whole number from 1 to {LAUNCHES_LIMIT:,}, in place of the study's "
+        "launches",
     )
     skip_too_large: bool | None = Field(
         None,
@@ -175,6 +195,15 @@ class Run(_Model):
         description="true leaves the run to simulated clusters: published programs, beside whose "
         "figures a simulation of the same stands",
     )
+
+    @model_validator(mode="after")
+    def _cases_can_be_counted(self) -> Run:
+        """Not so many values that the product of the axes is more than can be planned."""
+        axes = [*self.params.values(), self.toolchains or [], self.transports]
+        axes += [value for _, value in self.layout if isinstance(value, list)]
+        if (cases := prod(max(1, len(axis)) for axis in axes)) > CASES_LIMIT:
+            raise PydanticCustomError("cases", "{cases}", {"cases": f"{cases:,}"})
+        return self
 
 
 class Element(_Model):
@@ -214,7 +243,9 @@ class Study(_Model):
     paper: Annotated[str, _one_of(_papers)] | None = Field(
         None, description="the id of a paper whose tables stand beside ours: see haloscope list"
     )
-    launches: Positive = Field(1, description="a whole number from 1: whole launches of each case")
+    launches: Launches = Field(
+        1, description=f"a whole number from 1 to {LAUNCHES_LIMIT:,}: whole launches of each case"
+    )
     precision: float | None = Field(
         None,
         gt=0,
@@ -222,18 +253,21 @@ class Study(_Model):
         description="a share such as 0.02: launch each case (at least 'launches' times, and 7) "
         "until the medians' intervals are as narrow, half width over median",
     )
-    most_launches: Annotated[int, Field(gt=FEWEST_FOR_INTERVAL)] | None = Field(
+    most_launches: Annotated[int, Field(gt=FEWEST_FOR_INTERVAL, le=LAUNCHES_LIMIT)] | None = Field(
         None,
-        description="a whole number from 7, 'launches' or more: launches of each case at most, "
-        "where precision is asked for (30)",
+        description=f"a whole number from 7 to {LAUNCHES_LIMIT:,}, 'launches' or more: launches of "
+        "each case at most, where precision is asked for (30)",
     )
-    most_time_s: float | None = Field(
+    most_time_s: Seconds | None = Field(
         None,
-        gt=0,
-        description="seconds above 0: what the launches of a case may take together, where "
-        "precision is asked for; the last is the one that another like it would break",
+        description=f"seconds above 0, at most {TIME_LIMIT_S:,.0f}: what the launches of a case "
+        "may take together, where precision is asked for; the last is the one that another like it "
+        "would break",
     )
-    timeout_s: float = Field(600.0, gt=0, description="seconds above 0: the time limit of a case")
+    timeout_s: Seconds = Field(
+        600.0,
+        description=f"seconds above 0, at most {TIME_LIMIT_S:,.0f}: the time limit of a case",
+    )
     runs: list[Run] = Field(min_length=1, description="[[runs]] tables, at least one")
     tables: list[TableElement] = Field(default_factory=list, description="[[tables]] tables")
     figures: list[FigureElement] = Field(default_factory=list, description="[[figures]] tables")
