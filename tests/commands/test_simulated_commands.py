@@ -256,3 +256,35 @@ def test_a_folder_is_measured_by_one_at_a_time(
     with ResultFolder(out).alone(), there:
         haloscope("run", study_file(STUDY), "--on", "stampede2", "--out", out)
     assert haloscope("run", study_file(STUDY), "--on", "stampede2", "--out", out) == 0
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "",
+        "null",
+        '{"measured": {}, "wall_s": 1}',
+        '{"measured": {"times_s": [1]}, "wall_s": 1}',
+        ("[0.25, 0.5]", "[0.25, -0.5]"),
+        ("[0.25, 0.5]", "[0.25, NaN]"),
+    ],
+)
+def test_a_kept_result_that_is_damaged_is_told_and_simulated_again(
+    haloscope: Run,
+    study_file: Write,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    damage: str | tuple[str, str],
+) -> None:
+    study = study_file(STUDY)
+    haloscope("run", study, "--on", "stampede2", "--out", tmp_path / "one")
+    kept = sorted((tmp_path / "cache" / "simulated").iterdir())
+    good = kept[0].read_text()
+    kept[0].write_text(damage if isinstance(damage, str) else good.replace(*damage))
+
+    assert haloscope("run", study, "--on", "stampede2", "--out", tmp_path / "other") == 0
+
+    assert f"{kept[0]}: damaged, simulated again: " in caplog.text
+    records = read(tmp_path / "other" / "records.jsonl")
+    assert sorted(one.raw["simulation"]["cached"] for one in records) == [False, True]
+    assert json.loads(kept[0].read_text())["measured"] == json.loads(good)["measured"]

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from recorded import quick, write_folder
+from recorded import of_case, quick, write_folder
 
 from haloscope.cli import main
 from haloscope.errors import UserError
@@ -94,7 +94,7 @@ def test_links_and_pipes_beside_a_folder_are_passed_over(tmp_path: Path) -> None
 
 
 def test_words_of_records_name_no_file_elsewhere(tmp_path: Path) -> None:
-    raws = [{**raw, "kernel": "../../../evil"} for raw in quick(1)]
+    raws = [of_case(raw, kernel="../../../evil") for raw in quick(1)]
     folder = write_folder(tmp_path / "received", raws)
 
     assert main(["report", str(folder)]) == 0

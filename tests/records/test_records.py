@@ -128,6 +128,8 @@ POINT: dict[str, Any] = {"size_bytes": 8, "operation": None, "result": {}, "step
         ({"times_s": None}, "times_s can't be null"),
         ({"times_s": []}, "times_s is empty, of a launch that ended well"),
         ({"points": [{**POINT, "times_s": [-1]}]}, "points#1.times_s#1 can't be -1"),
+        ({"points": [{**POINT, "times_s": [0]}]}, "points#1.times_s#1 can't be 0"),
+        ({"clock": "simulated", "times_s": [0, 1e-300]}, "times_s#2 can't be 1e-300"),
         ({"points": [{"times_s": [1]}]}, "points#1.size_bytes missing"),
         ({"points": {}}, "points can't be {}"),
         ({"case": [1]}, "case can't be [1]"),
@@ -188,6 +190,11 @@ def test_a_record_of_other_settings_than_its_id_says_is_left_out(
     named = case_id(other)
     what = f"case is {other['case']}, and of these settings it would be {named}"
     assert caplog.messages == [f"{file}:1: {what}, left out"]
+
+
+def test_a_simulated_step_without_messages_takes_no_time(file: Path) -> None:
+    append(file, record(clock="simulated", times_s=[0, 0.0]))
+    assert [one.times_s for one in read(file)] == [[0, 0.0]]
 
 
 def test_no_damage_is_a_traceback(file: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import tomli_w
-from recorded import bad, poisson, quick, write_folder
+from recorded import bad, of_case, poisson, quick, write_folder
 
 from haloscope.report.draw.latex import escape
 from haloscope.report.writing import write_report
@@ -30,9 +30,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for k in range(2)
     ]
     raws += [bad(poisson(64, ranks=2 + k), "failed", f"{f}{EVIL}") for k, f in enumerate(FORMULAS)]
-    raws += [
-        {**poisson(128, launch=k), "transport": f, "kernel": f} for k, f in enumerate(FORMULAS)
-    ]
+    raws += [of_case(poisson(128, launch=k), transport=f, kernel=f) for k, f in enumerate(FORMULAS)]
     study = {"title": f"[x] {EVIL}", "runs": [{"kernel": "poisson_cg"}]}
     elements = [{"kind": kind, "title": EVIL} for kind in ("summary", "scaling")]
     study |= {"tables": elements, "figures": [{"kind": "scaling", "title": EVIL}]}

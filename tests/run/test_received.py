@@ -11,6 +11,7 @@ import pytest
 from fakes import STUDY, Laboratory
 
 from haloscope.errors import UserError
+from haloscope.study.case import Layout, identity
 
 Run = Callable[..., int]
 Change = Callable[[dict[str, Any]], None]
@@ -22,6 +23,14 @@ def of_a_case(**changes: Any) -> Change:
 
 def of_a_layout(**changes: Any) -> Change:
     return lambda plan: plan["cases"][0]["layout"].update(changes)
+
+
+def with_its_id(case: dict[str, Any]) -> None:
+    """Give a case the id of its settings, as whoever means harm does."""
+    layout = Layout(**case["layout"])
+    case["case"] = identity(
+        case["kernel"], case["params"], layout, case["toolchain"], case["transport"]
+    )
 
 
 @pytest.fixture
@@ -40,11 +49,11 @@ def received(haloscope: Run, study_file: Callable[[str], Path], tmp_path: Path) 
         (of_a_case(given={"--out": "/tmp/evil"}), "has no parameter '--out'"),
         (of_a_case(given={"n": "/etc/passwd"}), "is no file that haloscope made"),
         (of_a_case(given={"n": "../../etc/passwd"}), "is no file that haloscope made"),
-        (of_a_case(given={"n": ["x"]}), "neither a number nor a text"),
+        (of_a_case(given={"n": ["x"]}), r'cases#1.given.n can\'t be \["x"\]'),
         (of_a_case(files="/etc"), "its files are in /etc, not in "),
         (of_a_case(toolchain="/bin"), "there is no MPI library of this plan"),
-        (of_a_layout(ppn="2 --host evil"), "must be whole numbers from 1"),
-        (of_a_layout(threads=True), "must be whole numbers from 1"),
+        (of_a_layout(ppn="2 --host evil"), "cases#1.layout.ppn can't be"),
+        (of_a_layout(threads=True), "cases#1.layout.threads can't be true"),
         (of_a_layout(nodes=0), "must be whole numbers from 1"),
     ],
 )
@@ -53,6 +62,7 @@ def test_what_no_study_could_name_is_refused(
 ) -> None:
     plan = json.loads((received / "plan.json").read_text())
     change(plan)
+    with_its_id(plan["cases"][0])
     (received / "plan.json").write_text(json.dumps(plan))
     laboratory.launches.clear()
 

@@ -377,6 +377,12 @@ def changed(raw: Mapping[str, Any], **changes: Any) -> Raw:
     return {**raw, **changes}
 
 
+def of_case(raw: Mapping[str, Any], **settings: Any) -> Raw:
+    """The record of another case, whose id is that of the settings it then has."""
+    other = {**raw, **settings}
+    return {**other, "case": case_id(other)}
+
+
 def star_forest(
     kernel: str = "sf_scatter",
     *,

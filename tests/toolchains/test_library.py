@@ -237,3 +237,18 @@ def test_pip_imports_nothing_from_the_current_folder(
     python = commands[0][: commands[0].index("-m")]
     run([*python, "-c", "import collections"], check=True, env={})
     assert not (tmp_path / "imported").exists()
+
+
+@pytest.mark.parametrize("text", ["", "null", "[]", "{}", '{"version": 5}', "[" * 99999])
+def test_a_damaged_stamp_is_told_and_the_library_installed_again(
+    cache: Path, index: list[str], caplog: pytest.LogCaptureFixture, text: str
+) -> None:
+    library.install("mpich", say=silent)
+    stamp = cache / "toolchains" / "mpich" / "toolchain.json"
+    good = stamp.read_text()
+    stamp.write_text(text)
+
+    assert library.available() == []
+    assert f"{stamp}: damaged, mpich counts as not installed" in caplog.text
+    assert library.ensure("mpich", say=silent).version == "MPICH 5.0.2"
+    assert (stamp.read_text(), index) == (good, ["mpich", "mpich"])

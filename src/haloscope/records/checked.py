@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import types
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, fields
 from functools import cache
 from typing import (
@@ -30,7 +30,7 @@ from pydantic_core import (
 )
 
 from haloscope.errors import dotted
-from haloscope.records.keys import Key
+from haloscope.records.keys import SHORTEST_S, Key
 from haloscope.study.case import Layout, identity
 
 SHOWN = 60
@@ -45,11 +45,33 @@ def wrong(raw: Mapping[str, Any], declared: type) -> str | None:
         return told(error.errors(include_url=False, include_context=False)[0])
     if raw["outcome"] == "ok" and not raw["times_s"]:
         return "times_s is empty, of a launch that ended well"
+    if problem := _too_short(raw):
+        return problem
     if raw["clock"] == "simulated" and raw["outcome"] != "ok":
         return None  # its parameters may be those that were simulated, not those asked for
     if raw["case"] != (named := _id(raw)):
         return f"case is {raw['case']}, and of these settings it would be {named}"
     return None
+
+
+def _too_short(raw: Mapping[str, Any]) -> str | None:
+    """Which times no step can have taken; a simulated one without messages takes none at all."""
+    for kind in ("points", "parts"):
+        for index, one in enumerate(raw.get(kind) or ()):
+            if problem := _shortest((kind, index, "times_s"), one["times_s"], raw["clock"]):
+                return problem
+    return _shortest(("times_s",), raw["times_s"], raw["clock"])
+
+
+def _shortest(where: tuple[str | int, ...], times_s: Sequence[float], clock: str) -> str | None:
+    """A time that is shorter than can be; None where there is none."""
+    if not times_s or (shortest := min(times_s)) >= SHORTEST_S:
+        return None
+    if clock == "simulated":
+        shortest = min((time for time in times_s if time), default=SHORTEST_S)
+    if shortest >= SHORTEST_S:
+        return None
+    return f"{dotted((*where, times_s.index(shortest)))} can't be {json.dumps(shortest)}"
 
 
 def _id(raw: Mapping[str, Any]) -> str:

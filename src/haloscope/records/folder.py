@@ -14,6 +14,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
 from haloscope.errors import Problem, UserError, dotted
 from haloscope.paths import write_whole
@@ -91,7 +92,7 @@ def plan_of(text: bytes) -> SavedPlan:
     try:
         plan = _saved_plan().validate_json(text, strict=True)
     except ValidationError as error:
-        raise ValueError(checked.told(error.errors(include_url=False)[0])) from error
+        raise ValueError(checked.told(_of_one_type(error.errors(include_url=False)[0]))) from error
     for case, as_saved in zip(plan.cases, saved["cases"], strict=True):
         if as_saved.get("case") != case.id:
             raise ValueError(f"of its settings, case {as_saved.get('case')} would be {case.id}")
@@ -102,6 +103,13 @@ def plan_of(text: bytes) -> SavedPlan:
     if "host" not in plan.machine:
         raise ValueError("machine.host missing")
     return plan
+
+
+def _of_one_type(detail: ErrorDetails) -> ErrorDetails:
+    """Without the name of one of the types that a parameter may have, which is no key."""
+    *where, last = detail["loc"]
+    parameter = {"given", "params"} & {*where[2:3]} and last in ("bool", "int", "float", "str")
+    return {**detail, "loc": tuple(where)} if parameter else detail
 
 
 @dataclass(frozen=True)

@@ -163,7 +163,7 @@ class Point(TypedDict):
         Key(
             "of one step, one a repetition: the slowest rank's",
             unit="s",
-            least=SHORTEST_S,
+            least=0,
             most=LONGEST_S,
         ),
     ]
@@ -204,7 +204,7 @@ class Part(TypedDict):
     steps: Annotated[int, Key("steps in one repetition")]
     times_s: Annotated[
         list[float],
-        Key("of one step, one a repetition", unit="s", least=SHORTEST_S, most=LONGEST_S),
+        Key("of one step, one a repetition", unit="s", least=0, most=LONGEST_S),
     ]
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from haloscope.records import checked, keys, strict_json
-from haloscope.records.keys import CLOCKS, LONGEST_S, OUTCOMES, SHORTEST_S, Key
+from haloscope.records.keys import CLOCKS, LONGEST_S, OUTCOMES, Key
 from haloscope.records.sharing import Sharing
 
 SCHEMA = 1
@@ -59,7 +59,7 @@ class Record:
             "of one step, one a repetition: the slowest rank's; of a sweep, sums over its points",
             by="halobench",
             unit="s",
-            least=SHORTEST_S,
+            least=0,
             most=LONGEST_S,
             absent=f"empty {_NOTHING}",
         ),

