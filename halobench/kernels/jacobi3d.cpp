@@ -84,7 +84,7 @@ class Jacobi3D : public Instance {
   Verdict verify() override {
     if (!context_.meter.executes()) return {};
     examine();
-    return {fault(answer_, sweeps_, std::numeric_limits<Value>::epsilon())};
+    return {fault(answer_, sweeps_, epsilon)};
   }
 
   Work work() const override {
@@ -108,11 +108,14 @@ class Jacobi3D : public Instance {
         .set("k", faces)
         .set("c_bytes", bytes)
         .set("error_max", known ? Json(answer_.error_max) : Json())
+        .set("error_max_bound", known ? Json(error_bound(sweeps_, epsilon)) : Json())
         .set("residual_max", known ? Json(answer_.residual_max) : Json())
         .set("fingerprint", known ? Json(fingerprint()) : Json());
   }
 
  private:
+  static constexpr double epsilon = std::numeric_limits<Value>::epsilon();
+
   /// Fills the ghosts and makes `count` sweeps, which need no more of them than there are. What
   /// needs none at all is done while messages travel, if that is wanted and they can.
   void sweep_after_exchange(std::int64_t count) {

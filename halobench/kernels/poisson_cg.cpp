@@ -133,10 +133,18 @@ class PoissonCg : public Instance {
 
   Json result(std::span<const Times> /*times*/) override {
     const bool known = limits_.observing;
+    const bool exact = known && problem_->has_exact();
+    const bool converged = limits_.iterations == 0;
+    const Bounds most = bounds_of_converged(limits_, *problem_);
+    const auto bound = [&](bool is, double value) {
+      return is && converged ? Json(value) : Json();
+    };
     Json out = Json::object();
     out.set("iterations", progress_.iterations())
-        .set("error_max", known && problem_->has_exact() ? Json(answer_.error_max) : Json())
+        .set("error_max", exact ? Json(answer_.error_max) : Json())
+        .set("error_max_bound", bound(exact, most.error_max))
         .set("residual_relative", known ? Json(answer_.residual_relative) : Json())
+        .set("residual_relative_bound", bound(known, most.residual_relative))
         .set("bytes_per_point_iteration", variant_.bytes_per_point_iteration)
         .set("points", n_ * n_)
         .set("fallback_at", solver_->fallback_at() ? Json(*solver_->fallback_at()) : Json())

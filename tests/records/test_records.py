@@ -112,6 +112,13 @@ def test_a_malformed_line_in_the_middle_is_named_and_skipped(
 
 
 HUGE = "1" + "0" * 400
+
+
+def good(**changes: Any) -> dict[str, Any]:
+    """What a kernel found that knows how far off it may be."""
+    return {"error_max": 1e-10, "error_max_bound": 1e-9, **changes}
+
+
 POINT: dict[str, Any] = {"size_bytes": 8, "operation": None, "result": {}, "steps": 1, "bytes": 0}
 
 
@@ -132,6 +139,14 @@ POINT: dict[str, Any] = {"size_bytes": 8, "operation": None, "result": {}, "step
         ({"clock": "simulated", "times_s": [0, 1e-300]}, "times_s#2 can't be 1e-300"),
         ({"points": [{"times_s": [1]}]}, "points#1.size_bytes missing"),
         ({"points": {}}, "points can't be {}"),
+        ({"result": good(error_max=2e-9)}, "result.error_max can't be 2e-09, which must be within"),
+        (
+            {"result": good(error_max=-1)},
+            "result.error_max can't be -1, which must be within 1e-09",
+        ),
+        ({"result": good(error_max=None)}, "result.error_max can't be null"),
+        ({"result": good(error_max="0")}, """result.error_max can't be "0\""""),
+        ({"result": good(error_max_bound=True)}, "which must be within true"),
         ({"case": [1]}, "case can't be [1]"),
         ({"launch": -1}, "launch can't be -1"),
         ({"launch": 0.5}, "launch can't be 0.5"),
@@ -153,7 +168,17 @@ def test_what_is_no_record_is_left_out_by_file_and_line(
 
     assert [one.launch for one in read(file)] == [0, 1]
 
-    assert caplog.messages == [f"{file}:2: {what}, left out"]
+    (told,) = caplog.messages
+    assert told.startswith(f"{file}:2: ") and what in told and told.endswith(", left out")
+
+
+def test_an_answer_within_its_bound_and_one_without_are_read(file: Path) -> None:
+    unbound = {"error_max": None, "error_max_bound": None}
+    for launch, result in enumerate((good(), good(error_max=1e-9), unbound, {"error_max": 5})):
+        append(file, record(launch=launch, result=result))
+    append(file, record(launch=4, result=good(error_max=5), outcome="wrong"))
+
+    assert len(read(file)) == 5
 
 
 @pytest.mark.parametrize(

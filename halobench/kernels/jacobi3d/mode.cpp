@@ -32,9 +32,13 @@ Mode::Mode(const Cut& cut) {
   }
 }
 
-std::string fault(const Answer& answer, std::int64_t sweeps, double epsilon) {
+double error_bound(std::int64_t sweeps, double epsilon) {
   // A mean of values up to 1 is rounded by at most 3 epsilon, and no mean makes an error larger.
-  const double bound = 4 * epsilon * static_cast<double>(sweeps + 2);
+  return 4 * epsilon * static_cast<double>(sweeps + 2);
+}
+
+std::string fault(const Answer& answer, std::int64_t sweeps, double epsilon) {
+  const double bound = error_bound(sweeps, epsilon);
   if (!(answer.error_max <= bound)) {
     return "a value differs by " + text(answer.error_max) + " from the wave's after " +
            std::to_string(sweeps) + " sweeps; rounding allows " + text(bound);

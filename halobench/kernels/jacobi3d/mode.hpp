@@ -39,6 +39,9 @@ struct Answer {
   double residual_error_max = 0;  ///< and its largest difference from that of the mode
 };
 
+/// What rounding allows of the largest difference after so many sweeps.
+double error_bound(std::int64_t sweeps, double epsilon);
+
 /// Why `answer` is wrong after so many sweeps with values of that precision; empty if it is good.
 std::string fault(const Answer& answer, std::int64_t sweeps, double epsilon);
 

@@ -58,20 +58,25 @@ std::string fault_of_fixed_count(const Answer& answer, double updated, double at
          " of the first, but the method's own is " + text(updated);
 }
 
-std::string fault_of_converged(const Answer& answer, double tolerance, const Poisson& problem,
+std::string fault_of_converged(const Answer& answer, const Limits& limits, const Poisson& problem,
                                double attainable) {
-  if (!(answer.residual_relative <= 2 * tolerance)) {
+  const Bounds most = bounds_of_converged(limits, problem);
+  if (!(answer.residual_relative <= most.residual_relative)) {
     return "the residual computed anew is " + text(answer.residual_relative) +
-           " of the first, above the tolerance " + text(tolerance) + "; rounding allows about " +
-           text(attainable);
+           " of the first, above the tolerance " + text(limits.tolerance) +
+           "; rounding allows about " + text(attainable);
   }
-  const double h = problem.h();
-  const double bound = error_factor * h * h + error_by_tolerance * tolerance;
-  if (!problem.has_exact() || answer.error_max <= bound) return "";
-  return "the error " + text(answer.error_max) + " is not of second order: above " + text(bound);
+  if (!problem.has_exact() || answer.error_max <= most.error_max) return "";
+  return "the error " + text(answer.error_max) + " is not of second order: above " +
+         text(most.error_max);
 }
 
 }  // namespace
+
+Bounds bounds_of_converged(const Limits& limits, const Poisson& problem) {
+  const double h = problem.h();
+  return {error_factor * h * h + error_by_tolerance * limits.tolerance, 2 * limits.tolerance};
+}
 
 Answer examine(const Communicator& comm, Domain& domain, const Poisson& problem) {
   domain.refresh(&Strip::x);
@@ -99,7 +104,7 @@ std::string fault(const Answer& answer, const Progress& progress, const Limits& 
   if (limits.iterations > 0) {
     return fault_of_fixed_count(answer, progress.residual_relative(), attainable);
   }
-  return fault_of_converged(answer, limits.tolerance, problem, attainable);
+  return fault_of_converged(answer, limits, problem, attainable);
 }
 
 Json surface(const Communicator& comm, const Domain& domain, const Poisson& problem,

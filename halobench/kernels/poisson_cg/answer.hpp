@@ -16,6 +16,15 @@ struct Answer {
   double residual_relative = 0;  ///< norm of b - A x, computed anew, relative to that of b
 };
 
+/// The most that is allowed of an answer.
+struct Bounds {
+  double error_max = 0;
+  double residual_relative = 0;
+};
+
+/// Of what a converged solve may be off by: an error of second order, and the tolerance.
+Bounds bounds_of_converged(const Limits& limits, const Poisson& problem);
+
 /// Looks at every point; fills the halos of x. Collective.
 Answer examine(const Communicator& comm, Domain& domain, const Poisson& problem);
 

@@ -14,6 +14,7 @@ from typing import (
     Annotated,
     Any,
     NotRequired,
+    TypeGuard,
     Union,
     get_args,
     get_origin,
@@ -45,7 +46,7 @@ def wrong(raw: Mapping[str, Any], declared: type) -> str | None:
         return told(error.errors(include_url=False, include_context=False)[0])
     if raw["outcome"] == "ok" and not raw["times_s"]:
         return "times_s is empty, of a launch that ended well"
-    if problem := _too_short(raw):
+    if problem := _too_short(raw) or (_beyond(raw) if raw["outcome"] == "ok" else None):
         return problem
     if raw["clock"] == "simulated" and raw["outcome"] != "ok":
         return None  # its parameters may be those that were simulated, not those asked for
@@ -61,6 +62,28 @@ def _too_short(raw: Mapping[str, Any]) -> str | None:
             if problem := _shortest((kind, index, "times_s"), one["times_s"], raw["clock"]):
                 return problem
     return _shortest(("times_s",), raw["times_s"], raw["clock"])
+
+
+def _beyond(raw: Mapping[str, Any]) -> str | None:
+    """What of an answer that is said to be good is not within the kernel's own bound."""
+    found = raw.get("result") or {}
+    for name, most in found.items():
+        key = name.removesuffix(BOUND)
+        if key == name or most is None:
+            continue
+        value = found.get(key)
+        if not (_is_number(value) and _is_number(most) and 0 <= value <= most):
+            return f"result.{key} can't be {_shown(value)}, which must be within {_shown(most)}"
+    return None
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    """Whether a value is a number, which true and false are not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+BOUND = "_bound"
+"""BOUND ends the name of a result that says how large another one may be, as `error_max_bound`."""
 
 
 def _shortest(where: tuple[str | int, ...], times_s: Sequence[float], clock: str) -> str | None:
@@ -89,9 +112,12 @@ def told(detail: ErrorDetails) -> str:
     where = dotted(detail["loc"])
     if detail["type"] == "missing":
         return f"{where} missing"
-    shown = json.dumps(detail["input"], default=str)
-    shown = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
-    return f"{where} can't be {shown}"
+    return f"{where} can't be {_shown(detail['input'])}"
+
+
+def _shown(value: object) -> str:
+    shown = json.dumps(value, default=str)
+    return shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}..."
 
 
 @cache
