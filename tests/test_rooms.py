@@ -14,7 +14,7 @@ from haloscope.cli import COMMANDS
 
 SOURCE = Path(haloscope.__file__).parent
 FLOORS = (
-    {"errors", "quantities", "paths", "host", "stats"},
+    {"errors", "quantities", "paths", "toml", "host", "stats"},
     {"models", "papers", "toolchains"},
     {"study"},
     {"records", "clusters"},
@@ -23,7 +23,7 @@ FLOORS = (
     {"commands"},
 )
 """Rooms, the lowest first: each may know those below it, and none on its own floor."""
-ANYONE = {"errors", "quantities", "paths"}
+ANYONE = {"errors", "quantities", "paths", "toml"}
 """What rooms on the lowest floor may know, too."""
 COMMANDS_ROOM = "haloscope.commands"
 OUTSIDE = {"os", "shutil", "subprocess", "tempfile", "socket", "json", "csv", "tomllib", "psutil"}

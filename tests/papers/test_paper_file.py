@@ -20,6 +20,7 @@ type = "integer"
 meaning = "size"
 [columns.time_s]
 type = "real"
+unit = "s"
 meaning = "time"
 [[tables]]
 id = "1"
@@ -101,6 +102,37 @@ def test_wrong_rows_are_refused_all_at_once(tmp_path: Path, rows: str, messages:
         read_rows(path.parent / "1.csv", file.tables[0], file.columns)
     for message in messages:
         assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "1.csv: it is empty"),
+        (b"n,time_s\n1,\xb5\n", "1.csv: not UTF-8"),
+        (b'n,time_s\n1,"2\n', "1.csv: not CSV: unexpected end of data"),
+        (b"n,time_s\n1," + b"9" * 200_000 + b"\n", "1.csv: not CSV: field larger than"),
+        (b"n,time_s\n1,-1\n", "1.csv:2: time_s is '-1'\n    must not be below 0 s"),
+        (b"n,time_s\n1,nan\n", "1.csv:2: time_s is 'nan'\n    must be a finite number"),
+        (b"n,time_s\n1,1e999\n", "1.csv:2: time_s is '1e999'\n    must be a finite number"),
+        (b"n,time_s\n1," + b"1" * 5000 + b"\n", "must be a finite number"),
+        (b"n,time_s\n" + b"1" * 5000 + b",1\n", "must be of type integer"),
+    ],
+)
+def test_a_table_that_no_paper_has_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    path = write_paper(tmp_path / "p")
+    (path.parent / "1.csv").write_bytes(content)
+    file = read_paper(path)
+    with pytest.raises(UserError) as error:
+        read_rows(path.parent / "1.csv", file.tables[0], file.columns)
+    assert message in str(error.value)
+
+
+def test_what_may_be_below_0_says_so(tmp_path: Path) -> None:
+    path = write_paper(tmp_path / "p", rows="n,time_s\n1,-0.5\n")
+    path.write_text(path.read_text().replace('unit = "s"', 'unit = "s"\nsigned = true'))
+    file = read_paper(path)
+    _, (row,) = read_rows(path.parent / "1.csv", file.tables[0], file.columns)
+    assert row["time_s"] == -0.5
 
 
 def test_a_missing_csv_and_a_wrong_id_are_named(tmp_path: Path) -> None:

@@ -124,6 +124,21 @@ def test_what_is_too_large_is_left_out_only_when_asked() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "left_out", [{"only_simulated": True}, {"layout": {"ppn": [8, 9]}, "skip_too_large": True}]
+)
+def test_parameters_of_runs_that_are_left_out_are_checked_too(left_out: dict[str, Any]) -> None:
+    found = problems(planned({"params": {"n": [8, -1], "m": 1}, **left_out}))
+
+    assert [text.partition("\n")[0] for text in found] == [
+        "runs#1.params.m: fake has no parameter 'm'",
+        "runs#1: fake n=-1: refused",
+    ]
+    assert problems(planned({"params": {"n": 8}, **left_out})) == []
+    (unknown,) = problems(planned({"kernel": "fke", **left_out}))
+    assert "there is no kernel 'fke'" in unknown
+
+
 def test_memory_is_that_of_all_nodes_and_told_node_by_node() -> None:
     run = {"params": {"n": [16_000, 2**15]}, "layout": {"nodes": [1, 2]}, "skip_too_large": True}
     plan = planned(run, site=replace(SITE, nodes=2))

@@ -11,6 +11,7 @@ import tomli_w
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from haloscope import toml
 from haloscope.clusters.contradictions import contradictions
 from haloscope.clusters.schema import Cluster, Quantity
 from haloscope.errors import Problem, UserError, dotted, nearest
@@ -58,7 +59,7 @@ def write(cluster: Cluster, path: Path) -> None:
 
 def load(path: Path) -> Cluster:
     """Read a cluster file; the cluster is called as the file. UserError with all that is wrong."""
-    return _checked(path, _read(path))
+    return _checked(path, toml.read(path, "give a cluster file")[1])
 
 
 def _checked(path: Path, data: dict[str, Any]) -> Cluster:
@@ -83,15 +84,6 @@ def _checked(path: Path, data: dict[str, Any]) -> Cluster:
     if problems := problems or list(contradictions(path, found)):
         raise UserError(problems)
     return found
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(Problem(str(path), str(error.strerror), "give a cluster file")) from error
-    except ValueError as error:
-        raise UserError(Problem(str(path), f"not TOML: {error}", "mend the file there")) from error
 
 
 UNITS = {

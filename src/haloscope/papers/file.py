@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import csv
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -20,6 +20,7 @@ from pydantic import (
     ValidationError,
 )
 
+from haloscope import toml
 from haloscope.errors import Problem, UserError, dotted, nearest
 
 Scalar = int | float | str
@@ -30,7 +31,7 @@ PublishedValue = int | float | str | None
 class PublishedColumn:
     """What a column holds.
 
-    unit: empty for counts, ratios and words.
+    unit: empty for counts, ratios and words. signed: whether numbers with a unit may be below 0.
     printed: the column with this one's text as printed, where that is another (HH:MM:SS).
     """
 
@@ -40,6 +41,7 @@ class PublishedColumn:
     meaning: str
     unit: str = ""
     printed: str | None = None
+    signed: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class Form:
 
 
 class _File(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class TableFile(_File):
@@ -95,9 +97,7 @@ class PaperFile(_File):
 def read_paper(path: Path) -> PaperFile:
     """The checked content of a paper.toml. Raises UserError with every problem there is in it."""
     try:
-        paper = PaperFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(Problem(str(path), str(error), "mend the TOML syntax")) from error
+        paper = PaperFile.model_validate(toml.read(path, "give a paper's file")[1])
     except ValidationError as error:
         raise UserError([_problem(path, dict(one)) for one in error.errors()]) from error
     problems = list(_inconsistencies(path, paper))
@@ -116,8 +116,7 @@ def read_rows(
     """
     if not path.is_file():
         raise UserError(Problem(str(path), "there is no such file", f"table {table.id} names it"))
-    with path.open(newline="", encoding="utf-8") as stream:
-        header, *lines = csv.reader(stream)
+    header, *lines = _lines(path)
     if tuple(header) != table.columns:
         what = f"the header is {','.join(header)}"
         raise UserError(Problem(str(path), what, f"paper.toml says {','.join(table.columns)}"))
@@ -127,6 +126,21 @@ def read_rows(
         raise UserError(problems)
     rows = tuple({name: _value(text[name], columns[name]) for name in header} for text in texts)
     return texts, rows
+
+
+def _lines(path: Path) -> list[list[str]]:
+    """The cells of a CSV file, line by line; at least one. UserError where it is no such file."""
+    try:
+        with path.open(newline="", encoding="utf-8") as stream:
+            lines = list(csv.reader(stream, strict=True))
+    except UnicodeDecodeError as error:
+        raise UserError(Problem(str(path), f"not UTF-8: {error}", "save it as UTF-8")) from error
+    except csv.Error as error:
+        raise UserError(Problem(str(path), f"not CSV: {error}", "mend the file there")) from error
+    if not lines:
+        mend = "write the names of its columns into the first line"
+        raise UserError(Problem(str(path), "it is empty", mend))
+    return lines
 
 
 def _value(text: str, column: PublishedColumn) -> PublishedValue:
@@ -193,6 +207,18 @@ def _row_problems(
         seen.add(key)
         for name, cell in text.items():
             try:
-                _value(cell, columns[name])
+                value = _value(cell, columns[name])
             except ValueError:
                 yield Problem(where, f"{name} is '{cell}'", f"must be of type {columns[name].type}")
+                continue
+            if isinstance(value, int | float) and (what := _impossible(value, columns[name])):
+                yield Problem(where, f"{name} is '{cell}'", what)
+
+
+def _impossible(value: float, column: PublishedColumn) -> str | None:
+    """Why no table has a number; None where one may. A fit's cost can be below 0, a time can't."""
+    if not isfinite(value):
+        return "must be a finite number"
+    if column.unit and value < 0 and not column.signed:
+        return f"must not be below 0 {column.unit}; where it may be, say signed = true"
+    return None

@@ -6,8 +6,7 @@ part that is right can still be checked against the machine, and one run shows e
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from haloscope import toml
 from haloscope.errors import Problem, UserError, dotted, nearest
 from haloscope.paths import share
 from haloscope.study.schema import (
@@ -65,19 +65,7 @@ def load(study: str | Path) -> Study:
 def read(study: str | Path) -> Draft:
     """As `load`, but problems inside the file are returned beside what is left without them."""
     path = _find(str(study))
-    try:
-        source = path.read_text(encoding="utf-8")
-        data = tomllib.loads(source)
-    except OSError as error:
-        raise UserError(Problem(str(path), f"{error.strerror}", "give a file to read")) from error
-    except UnicodeDecodeError as error:
-        raise UserError(Problem(str(path), f"not UTF-8: {error}", "save it as UTF-8")) from error
-    except RecursionError as error:
-        raise UserError(_too_deep(path)) from error
-    except ValueError as error:  # TOMLDecodeError, and of whole numbers with thousands of digits
-        raise UserError(Problem(str(path), f"not TOML: {error}", "mend the file there")) from error
-    if unusable := list(_unusable(path, data)):
-        raise UserError(unusable)
+    source, data = toml.read(path, "give a study's file")
     try:
         whole = Study.model_validate(data)
         return Draft(path.stem, path, source, whole, tuple(range(len(whole.runs))), ())
@@ -89,34 +77,6 @@ def read(study: str | Path) -> Draft:
         return Draft(path.stem, path, source, Study.model_validate(rest), indices, problems)
     except ValidationError:
         return Draft(path.stem, path, source, None, (), problems)
-
-
-NESTING_LIMIT = 20
-"""NESTING_LIMIT is the greatest depth of tables and lists in each other: a study has five."""
-
-
-def _too_deep(path: Path) -> Problem:
-    what = f"tables or lists stand in each other more than {NESTING_LIMIT} deep"
-    return Problem(str(path), what, "a study has five levels at most")
-
-
-def _unusable(path: Path, data: dict[str, Any]) -> Iterator[Problem]:
-    """What is wrong with a file whatever its keys mean: its depth, and characters of no text."""
-    inside: list[tuple[tuple[int | str, ...], Any]] = [((), data)]
-    while inside:
-        where, value = inside.pop()
-        if len(where) > NESTING_LIMIT:
-            yield _too_deep(path)
-            return
-        texts = [value] if isinstance(value, str) else []
-        if isinstance(value, dict):
-            texts = [*value]
-            inside += [((*where, key), each) for key, each in value.items()]
-        elif isinstance(value, list):
-            inside += [((*where, index), each) for index, each in enumerate(value)]
-        if any("\0" in text for text in texts):
-            what = "a text has the character NUL, which ends texts in other programs"
-            yield Problem(f"{path}: {dotted(where)}".rstrip(": "), what, "leave it out")
 
 
 def _find(study: str) -> Path:

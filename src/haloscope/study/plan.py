@@ -99,9 +99,11 @@ def expand(
     """
     plan = _GrowingPlan()
     for index, run in enumerate(study.runs):
+        of_run = _RunExpansion(study, index, run, site, program, where or _in_file, plan)
         if run.only_simulated and not site.facts.simulated:
-            continue
-        _RunExpansion(study, index, run, site, program, where or _in_file, plan).expand()
+            of_run.check()
+        else:
+            of_run.expand()
     return plan.finished()
 
 
@@ -121,14 +123,53 @@ class _RunExpansion:
 
     def expand(self) -> None:
         layouts = list(self._layouts_that_fit())
-        kernel, kernels = self.run.kernel, self.program.kernels()
-        if kernel not in kernels:
-            where = self.where(self.index, "kernel")
-            self.plan.problems[no_such(where, "kernel", kernel, kernels)] = None
+        if not layouts or not self._is_known():
+            self.check()
             return
         for given in assignments(self._known_params()):
             refused = [(layout, self._check_and_add(given, layout)) for layout in layouts]
             self._tell_refused(refused)
+
+    def check(self) -> None:
+        """Only tell what is wrong with a run that is left out, whatever its layouts."""
+        if not self._is_known():
+            return
+        try:
+            axes = self.run.layout
+            asked = layouts(axes, axes.nodes, self.site.cores) if axes.placement is None else []
+        except ValueError:  # words and shares of other nodes than those here
+            asked = []
+        for given in assignments(self._known_params()):
+            self._tell_refused_by_all(given, asked or [Layout()])
+
+    def _is_known(self) -> bool:
+        """Whether there is such a kernel; told if there is not."""
+        kernel, kernels = self.run.kernel, self.program.kernels()
+        if kernel not in kernels:
+            where = self.where(self.index, "kernel")
+            self.plan.problems[no_such(where, "kernel", kernel, kernels)] = None
+        return kernel in kernels
+
+    def _tell_refused_by_all(self, given: dict[str, Value], asked: Sequence[Layout]) -> None:
+        """Settings that the kernel refuses on every layout: what only some refuse may be as meant.
+
+        Of those with files, only what is wrong with these: they are made for the layouts that run.
+        """
+        try:
+            if self.program.prepared(self.run.kernel, given, ranks=1)[1] is not None:
+                return
+        except UserError as error:
+            self._tell_files(error)
+            return
+        refused: list[Problem] = []
+        for layout in asked:
+            ranks, threads = layout.ranks, layout.threads
+            found = self.program.forecast(self.run.kernel, given, ranks, threads).problems
+            if not found:
+                return
+            refused = refused or [*found]
+        for one in refused:
+            self._problem("", f"{one.where}: {one.what}", one.mend)
 
     def _tell_refused(self, refused: Sequence[tuple[Layout, Sequence[Problem]]]) -> None:
         """Settings that the kernel refuses; on some layouts alone, these may be left out."""
@@ -226,8 +267,7 @@ class _RunExpansion:
         try:
             ready, files = self.program.prepared(self.run.kernel, given, layout.ranks)
         except UserError as error:
-            for problem in error.problems:
-                self._problem("params", f"{problem.where}: {problem.what}", problem.mend)
+            self._tell_files(error)
             return ()
         forecast = self.program.forecast(self.run.kernel, ready, layout.ranks, layout.threads)
         if forecast.problems:
@@ -253,6 +293,11 @@ class _RunExpansion:
             if absent or self._fits(case):
                 self.plan.add(case)
         return ()
+
+    def _tell_files(self, error: UserError) -> None:
+        """What is wrong with files that parameters name."""
+        for problem in error.problems:
+            self._problem("params", f"{problem.where}: {problem.what}", problem.mend)
 
     def _launches(self) -> int:
         """Of a case: as many as the run or the study says, or the most that precision may take."""
