@@ -26,11 +26,13 @@ READERS: list[Callable[[Path], object]] = [load, cluster_file.load, read_paper]
         (b"x = 1" + b"0" * 400, "x: a number is too large for any use"),
         (b"x = " + b"[" * 3000 + b"]" * 3000, "in each other more than 20 deep"),
         (b"x = " + b"{a=" * 300 + b"1" + b"}" * 300, "in each other more than 20 deep"),
+        (b".".join([b"x"] * 3000) + b" = 1", "in each other more than 20 deep"),
         (b'[a]\nx = ["b\\u0000"]', "a.x#1: a text has the character NUL"),
         (b'"a\\u0000" = 1', "the character NUL"),
         (b'x = "' + b"y" * 20_000 + b'"', "x: a text has 20,000 characters\n    give at most 10"),
         (b"# " + b"y" * toml.LENGTH_LIMIT, "it has more than 4,000,000 characters"),
     ],
+    ids=lambda text: str(text[:30]),
 )
 def test_no_reader_of_toml_stumbles(
     tmp_path: Path, reader: Callable[[Path], object], content: bytes, what: str

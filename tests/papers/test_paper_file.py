@@ -117,6 +117,7 @@ def test_wrong_rows_are_refused_all_at_once(tmp_path: Path, rows: str, messages:
         (b"n,time_s\n1," + b"1" * 5000 + b"\n", "must be a finite number"),
         (b"n,time_s\n" + b"1" * 5000 + b",1\n", "must be of type integer"),
     ],
+    ids=lambda text: str(text[:30]),
 )
 def test_a_table_that_no_paper_has_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
     path = write_paper(tmp_path / "p")

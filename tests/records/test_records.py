@@ -4,6 +4,7 @@ import logging
 import os
 import random
 import resource
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from recorded import case_id, quick
 
 from haloscope.errors import UserError
+from haloscope.records import strict_json
 from haloscope.records.record import Record, append, latest, read
 
 
@@ -193,6 +195,7 @@ def test_an_answer_within_its_bound_and_one_without_are_read(file: Path) -> None
         ('"n": 8', '"n": ' + "[" * 99999 + "]" * 99999, "nested too deeply"),
         ("fake", "f\\udcffke", "not UTF-8"),
     ],
+    ids=lambda text: text[:30],
 )
 def test_what_json_can_say_and_no_record_does_is_left_out(
     file: Path, caplog: pytest.LogCaptureFixture, old: str, new: str, what: str
@@ -203,6 +206,53 @@ def test_what_json_can_say_and_no_record_does_is_left_out(
     assert [one.launch for one in read(file)] == [1]
 
     assert caplog.messages == [f"{file}:1: {what}, left out"]
+
+
+@pytest.mark.parametrize("depth", [51, 500, 900, 5000])
+@pytest.mark.parametrize(("begin", "end"), ["[]", ('{"a":', "}")])
+def test_no_depth_of_a_record_is_too_much(
+    file: Path, caplog: pytest.LogCaptureFixture, depth: int, begin: str, end: str
+) -> None:
+    deep = json.dumps(record(result={"a": 5})).replace(
+        "5}", begin * depth + "1" + end * depth + "}"
+    )
+    file.write_text(deep + "\n" + json.dumps(record(launch=1)) + "\n")
+
+    assert [one.launch for one in read(file)] == [1]
+
+    assert caplog.messages == [f"{file}:1: nested too deeply, left out"]
+
+
+def test_brackets_in_words_are_no_depth(file: Path) -> None:
+    append(file, record(reason="[" * 99 + "}{" * 99, outcome="failed", times_s=[]))
+    assert len(read(file)) == 1
+
+
+def test_what_is_longer_than_any_record_is_left_out_and_not_kept_in_memory(
+    file: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(strict_json, "LENGTH_LIMIT", 2**21)
+    append(file, record())
+    with file.open("r+b") as opened:
+        opened.seek(0, os.SEEK_END)
+        opened.truncate(opened.tell() + 2**26)  # of zeros, which take no room on the disk
+
+    tracemalloc.start()
+    assert [one.launch for one in read(file)] == [0]
+    append(file, record(launch=1))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert caplog.messages == [f"{file}:2: longer than any record, left out"]
+    assert most < 4 * strict_json.LENGTH_LIMIT
+    assert [one.launch for one in read(file)] == [0, 1]
+
+
+def test_a_plan_that_is_longer_than_any_is_refused(tmp_path: Path) -> None:
+    with (tmp_path / "plan.json").open("wb") as opened:
+        opened.truncate(2**40)
+    with pytest.raises(UserError, match=r"plan.json: it has more than 256 MiB"):
+        strict_json.content(tmp_path / "plan.json")
 
 
 def test_a_record_of_other_settings_than_its_id_says_is_left_out(

@@ -203,11 +203,6 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
         ("launches = 1000000000", "launches: 1000000000 won't do\n.*from 1 to 10,000"),
         ("precision = 0.1\nmost_launches = 99999", "most_launches: 99999 won't do"),
         (f"launches = 1{'0' * 300}", r"launches: 10{199}\.\.\. won't do"),
-        (f"launches = 1{'0' * 5000}", "not TOML: Exceeds the limit"),
-        ('title2 = "a\\u0000b"', "title2: a text has the character NUL"),
-        (f"x = {'[' * 3000}{']' * 3000}", "in each other more than 20 deep"),
-        (f"x = {'[' * 300}{']' * 300}", "in each other more than 20 deep"),
-        (f"{'.'.join('x' * 3000)} = 1", "in each other more than 20 deep"),
     ],
 )
 def test_what_can_not_be_counted_is_told_with_its_limit(

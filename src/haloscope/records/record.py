@@ -281,12 +281,27 @@ def _mend_last_line(file: int) -> bytes:
     size = os.fstat(file).st_size
     if size == 0 or os.pread(file, 1, size - 1) == b"\n":
         return b""
-    content = os.pread(file, size, 0)
-    start = content.rfind(b"\n") + 1
-    if _parsed(content[start:]) is not None:
+    start = _start_of_last_line(file, size)
+    length = size - start
+    if length < strict_json.LENGTH_LIMIT and _parsed(os.pread(file, length, start)) is not None:
         return b"\n"
     os.ftruncate(file, start)
     return b""
+
+
+def _start_of_last_line(file: int, size: int) -> int:
+    """Where the line begins that a file ends with, whose end may be lacking."""
+    end = size
+    while end > 0:
+        begin = max(0, end - _AT_ONCE)
+        if (before := os.pread(file, end - begin, begin).rfind(b"\n")) >= 0:
+            return begin + before + 1
+        end = begin
+    return 0
+
+
+_AT_ONCE = 2**20
+"""_AT_ONCE is how many bytes are looked through at once, because most records have fewer."""
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:
@@ -304,8 +319,11 @@ def read(path: Path) -> list[Record]:
     `latest`. UserError where it is no ordinary file.
     """
     records, sharing = [], Sharing()
-    with strict_json.opened(path) as lines:
-        for number, line in enumerate(lines, start=1):
+    with strict_json.opened(path) as file:
+        for number, line in enumerate(strict_json.lines(file), start=1):
+            if line is None:
+                _warn(f"{path}:{number}: longer than any record, left out")
+                continue
             if not line.strip():
                 continue
             try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Iterator
 from io import BytesIO
 from math import isfinite
 from pathlib import Path
@@ -12,11 +13,32 @@ from typing import Any, BinaryIO
 
 from haloscope.errors import Problem, UserError
 
+NESTING_LIMIT = 50
+"""NESTING_LIMIT is the greatest depth of objects and lists in each other: a record has six."""
+LENGTH_LIMIT = 256 * 2**20
+"""LENGTH_LIMIT is the largest number of bytes of an object, because it takes ten times as many of
+memory. A plan of a million launches has 30 MiB, the timeline of 4,096 ranks 100."""
+
 
 def content(path: Path) -> bytes:
     """All of a file; empty where there is none. UserError where it is no ordinary file."""
     with opened(path) as file:
-        return file.read()
+        found = file.read(LENGTH_LIMIT + 1)
+    if len(found) > LENGTH_LIMIT:
+        what = f"it has more than {LENGTH_LIMIT // 2**20} MiB"
+        raise UserError(Problem(str(path), what, "it is none of haloscope's: take it away"))
+    return found
+
+
+def lines(file: BinaryIO) -> Iterator[bytes | None]:
+    """The lines of a file, with their ends; None for one that is longer than an object may be."""
+    while line := file.readline(LENGTH_LIMIT):
+        if len(line) < LENGTH_LIMIT or line.endswith(b"\n"):
+            yield line
+            continue
+        while line and not line.endswith(b"\n"):
+            line = file.readline(2**20)
+        yield None
 
 
 def opened(path: Path) -> BinaryIO:
@@ -58,7 +80,32 @@ def json_object(text: bytes) -> dict[str, Any]:
         raise ValueError("nested too deeply") from error
     if not isinstance(value, dict):
         raise ValueError("not a JSON object")
+    if _may_be_deep(text) and _depth(value) > NESTING_LIMIT + 1:
+        raise ValueError("nested too deeply")
     return value
+
+
+_NO_BRACKETS = bytes(sorted({*range(256)} - {*b"[]{}"}))
+
+
+def _may_be_deep(text: bytes) -> bool:
+    """Whether brackets in a JSON text, of its texts too, stand in each other too deep; quick."""
+    brackets = text.translate(None, _NO_BRACKETS)
+    for _ in range(NESTING_LIMIT):
+        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+        if not brackets:
+            return False
+    return True
+
+
+def _depth(value: object) -> int:
+    """How many levels a value has: 1 of a number, or of an empty list."""
+    depth, level = 0, [value]
+    while level:
+        depth += 1
+        objects = [inner for one in level if isinstance(one, dict) for inner in one.values()]
+        level = [*objects, *(inner for one in level if isinstance(one, list) for inner in one)]
+    return depth
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
