@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import codecs
+import contextlib
 import io
 import logging
 import signal
@@ -16,6 +17,7 @@ from importlib import import_module
 
 from haloscope import __version__
 from haloscope.errors import UserError, printable
+from haloscope.host import scratch
 
 COMMANDS = {
     "run": "measure a study and report",
@@ -68,10 +70,11 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command line, that of this process if none is given; the exit code."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does
+    _end_in_order()
     _say_what_can_be_said()
     try:
         arguments = parse(sys.argv[1:] if words is None else words)
+        scratch.sweep()
         return int(arguments.execute(arguments))
     except UserError as error:
         for problem in error.problems:
@@ -89,8 +92,17 @@ def main(words: Sequence[str] | None = None) -> int:
         return 1
 
 
+def _end_in_order() -> None:
+    """Let other signals to end do what Ctrl-C does; not those to be ignored, as under nohup."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for one in (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
+        if signal.getsignal(one) != signal.SIG_IGN:
+            signal.signal(one, signal.default_int_handler)
+
+
 def _complain(what: str) -> None:
-    print(f"haloscope: {printable(what)}", file=sys.stderr)
+    with contextlib.suppress(OSError):  # the terminal may be gone
+        print(f"haloscope: {printable(what)}", file=sys.stderr)
 
 
 _ALIKE = {

@@ -20,6 +20,7 @@ from typing import Literal
 
 from haloscope.host import machine
 from haloscope.host.cpulist import parse_cpu_list
+from haloscope.host.scratch import scratch
 from haloscope.paths import cache_path
 from haloscope.quantities import count
 from haloscope.toolchains import pypi, simgrid
@@ -210,8 +211,8 @@ def check_compiler(patient: Patient) -> CheckResult:
     """Whether a C++20 program with OpenMP really compiles and runs."""
     compiler = str(patient.toolchain.mpicxx) if patient.toolchain else os.environ.get("CXX", "c++")
     mend = "install a C++20 compiler with OpenMP (Debian, Ubuntu: apt install g++)"
-    with tempfile.TemporaryDirectory() as folder:
-        source, program = Path(folder, "trial.cpp"), Path(folder, "trial")
+    with scratch() as own:
+        source, program = own.folder / "trial.cpp", own.folder / "trial"
         source.write_text(_CXX20, encoding="utf-8")
         compile_it = [compiler, "-std=c++20", "-fopenmp", str(source), "-o", str(program)]
         extra = patient.toolchain.environment() if patient.toolchain else {}

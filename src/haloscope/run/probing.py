@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from haloscope.errors import Problem, UserError
+from haloscope.host.scratch import scratch
 from haloscope.run.place import Seen
 from haloscope.run.runners import answer, process
 from haloscope.run.runners.local import Built
@@ -48,8 +49,11 @@ def probe(built: Built, transport: str | None) -> Probe:
     """Let two ranks exchange a few messages while the library says what it does."""
     two = Job(ranks=2, oversubscribe=True, transport=transport)
     program = [str(built.program), "ring", "repetitions=1", "steps=1", "warmup=0"]
-    command, environment = launch_command(built.toolchain, two, program, talkative=True)
-    ended = process.run(command, environment, TIMEOUT_S, tail=1 << 20)
+    with scratch() as own:
+        command, environment = launch_command(
+            built.toolchain, two, program, talkative=True, scratch=own
+        )
+        ended = process.run(command, environment, TIMEOUT_S, tail=1 << 20)
     if ended.timed_out:
         return Probe(None, f"no message arrived within {TIMEOUT_S} s", answered=False)
     if ended.code == 0:

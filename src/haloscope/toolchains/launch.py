@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 
 from haloscope.errors import Problem, UserError, nearest
+from haloscope.host.scratch import Scratch
 from haloscope.toolchains import launchers, libfabric
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.library import Toolchain
@@ -52,12 +53,14 @@ def launch_command(
     environment: Mapping[str, str] | None = None,
     *,
     talkative: bool = False,
+    scratch: Scratch | None = None,
 ) -> tuple[list[str], dict[str, str]]:
     """The argument list and the whole environment that start `program` as this job.
 
     The launcher starts the ranks and binds nothing; each rank binds itself (bind_rank.sh) before
     it becomes `program`. environment is what to start from: this process's own, if None. What an
     outer job left there is taken out. talkative: the library says which transport it uses.
+    scratch: where the launcher and the library write what they need while they run.
     UserError where the job has `problems`.
     """
     if wrong := problems(toolchain, job):
@@ -75,6 +78,10 @@ def launch_command(
         if key.startswith(launcher.keeps) or not _OUTER_JOB.match(key)
     }
     env |= toolchain.environment() | job.openmp() | launcher.environment(job, transport)
+    if scratch is not None:
+        env["TMPDIR"] = str(scratch.folder)
+        if scratch.memory is not None:
+            env |= {key: str(scratch.memory) for key in launcher.says_where if key not in env}
     lists = ":".join(",".join(map(str, cpus)) for cpus in job.cpus_of_ranks())
     bound = ["sh", str(files("haloscope.toolchains") / "bind_rank.sh"), lists, *program]
     return [str(toolchain.mpirun), *launcher.arguments(job, transport), *bound], env

@@ -17,9 +17,12 @@ class Launcher(Protocol):
     """Starts ranks. transport: the MPI library's own words for it (transport.py).
 
     keeps: how the variables begin which an outer job left and which it needs all the same.
+    says_where: the variables that say in which folder ranks share memory; where there are none,
+    its library names what it shares itself (host/scratch.py).
     """
 
     keeps: tuple[str, ...] = ()
+    says_where: tuple[str, ...] = ()
 
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
         """What stands between its own name and that of what ranks run."""
@@ -29,7 +32,9 @@ class Launcher(Protocol):
 
 
 class OpenMpi(Launcher):
-    """Open MPI's mpirun."""
+    """Open MPI's mpirun, of version 4 and of later ones."""
+
+    says_where = ("OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_btl_sm_backing_directory")
 
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
         """Slots on every host, and MCA parameters."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from haloscope.clusters.schema import Cluster
 from haloscope.clusters.simgrid_files import machine_file
+from haloscope.host.scratch import scratch
 from haloscope.records import maker
 from haloscope.records.maker import CampaignFacts
 from haloscope.run.runners import answer, process
@@ -62,10 +62,10 @@ class LocalRunner:
     def _launch(self, launch: Launch) -> dict[str, Any]:
         built = self.built[launch.case.toolchain]
         job = _job_of(launch.case)
-        with tempfile.TemporaryDirectory(prefix="haloscope-") as scratch:
-            out = Path(scratch) / "record.json"
-            program = self._program(built, launch.case, Path(scratch), out)
-            command, environment = launch_command(built.toolchain, job, program)
+        with scratch() as own:
+            out = own.folder / "record.json"
+            program = self._program(built, launch.case, own.folder, out)
+            command, environment = launch_command(built.toolchain, job, program, scratch=own)
             started = maker.now()
             ended = process.run(command, environment, launch.case.timeout_s)
             measured = answer.measured(out)
@@ -83,11 +83,11 @@ class LocalRunner:
         )
         return maker.ended(self._asked(launch), measured, ending)
 
-    def _program(self, built: Built, case: Case, scratch: Path, out: Path) -> list[str]:
+    def _program(self, built: Built, case: Case, folder: Path, out: Path) -> list[str]:
         """halobench's argument list for a case, with the node model's file where there is one."""
         options = ["--out", str(out), *case.options]
         if self.model is not None:
-            machine = scratch / "machine"
+            machine = folder / "machine"
             machine.write_text(machine_file(self.model, case), encoding="utf-8")
             options += ["--machine", str(machine)]
         return [str(built.program), *options, case.kernel, *case.arguments]

@@ -19,8 +19,8 @@ import os
 import re
 import shlex
 import signal
-import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +29,7 @@ from typing import Any
 from haloscope.clusters import simgrid_files
 from haloscope.clusters.schema import Cluster, state
 from haloscope.errors import Problem, UserError, printable
+from haloscope.host.scratch import scratch
 from haloscope.paths import write_whole
 from haloscope.quantities import count, size
 from haloscope.records import checked, maker, strict_json
@@ -40,6 +41,10 @@ from haloscope.study.case import Case, Launch, text
 from haloscope.study.known_iterations import Solve, executes, solve_of
 
 _log = logging.getLogger(__name__)
+
+
+RECORD = "record.json"
+"""RECORD is the name of the file that halobench writes its record to."""
 
 
 @dataclass(frozen=True)
@@ -78,10 +83,13 @@ class SimgridRunner:
                 if not going:
                     return
                 for running in process.wait(list(going)):
-                    yield going.pop(running).ended(running.end())
+                    with closing(going.pop(running)) as simulation:
+                        record = simulation.ended(running.end())
+                    yield record
         finally:
-            for running in going:
-                running.end()
+            for running, simulation in going.items():
+                with closing(simulation):
+                    running.end()
 
     def _has_room(self, case: Case, going: Collection[_Simulation]) -> bool:
         """Whether its arrays fit beside those that are there."""
@@ -98,6 +106,7 @@ class _Simulation:
         self.solve = solve_of(self.case)
         self.executes = executes(self.case)
         self.arguments = _asked(self.case, self.solve)
+        self._own = ExitStack()
         self.started = maker.now()
 
     @cached_property
@@ -150,10 +159,15 @@ class _Simulation:
         return words.replace(",", "").replace(" ", "-")
 
     def start(self) -> process.Running:
-        self._scratch = tempfile.TemporaryDirectory(prefix="haloscope-")
-        folder = Path(self._scratch.name)
-        self._write(folder)
-        return process.Running(self._command(folder), os.environ, self.case.timeout_s)
+        own = self._own.enter_context(scratch())
+        self._write(own.folder)
+        self._out = own.folder / RECORD
+        environment = {**os.environ, "TMPDIR": str(own.folder)}
+        return process.Running(self._command(own.folder), environment, self.case.timeout_s)
+
+    def close(self) -> None:
+        """Remove what the simulation wrote."""
+        self._own.close()
 
     def _command(self, folder: Path) -> list[str]:
         """What simulates the case with the files in a folder."""
@@ -162,7 +176,7 @@ class _Simulation:
             *(str(built.toolchain.mpirun), "-np", str(self.case.layout.ranks)),
             *("-platform", str(folder / "platform.xml"), "-hostfile", str(folder / "hosts")),
             *simgrid_files.settings(self.runner.cluster),
-            *(str(built.program), "--out", str(folder / "record.json")),
+            *(str(built.program), "--out", str(folder / RECORD)),
             *("--machine", str(folder / "machine"), "--threads", str(self.case.layout.threads)),
             *("--execute", "yes" if self.executes else "no", *self.case.options),
             *(self.case.kernel, *self.arguments),
@@ -197,8 +211,7 @@ class _Simulation:
         script.chmod(0o755)
 
     def ended(self, ended: process.Ended) -> dict[str, Any]:
-        with self._scratch:
-            measured = answer.measured(Path(self._scratch.name) / "record.json")
+        measured = answer.measured(self._out)
         if measured is not None and ended.code == 0 and not ended.timed_out:
             self._keep(measured, ended.wall_s)
             return self._good(measured, ended.wall_s, cached=False)

@@ -1,0 +1,131 @@
+"""Folders for what no launch may leave behind, in TMPDIR and in shared memory; what died ones left.
+
+Who makes one holds a lock on it for as long as it lives, however it ends. What nobody holds was
+left by a process that was killed, and `sweep` removes it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+MEMORY = Path("/dev/shm")
+"""MEMORY is where Linux has files that lie in memory, and MPI libraries the memory they share."""
+PREFIX = "haloscope-scratch-"
+"""PREFIX begins the name of every such folder; nothing of another name is swept."""
+SEGMENTS = ("vader_segment.", "sm_segment.", "mpich_shm_", "mpich_vci_", "ucx_shm_posix_")
+"""SEGMENTS begin the names of what Open MPI, MPICH and UCX leave in MEMORY when ranks are killed.
+Intel MPI leaves nothing there."""
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """What one launch may write to. memory: None where the system has no such folder."""
+
+    folder: Path
+    memory: Path | None
+
+
+@contextmanager
+def scratch() -> Iterator[Scratch]:
+    """Folders that are there until the end, when what ranks left beside them goes, too."""
+    with ExitStack() as stack:
+        folder = stack.enter_context(_held(Path(tempfile.gettempdir())))
+        since = (folder / _HELD).stat().st_mtime
+        memory = None
+        with suppress(OSError):  # there is none, or it is full
+            memory = stack.enter_context(_held(MEMORY))
+        try:
+            yield Scratch(folder, memory)
+        finally:
+            _remove_segments(since)
+
+
+def sweep() -> None:
+    """Remove what processes of this user left that were killed: folders, and ranks' memory."""
+    began = []
+    for folder in _left():
+        with suppress(OSError), _taken(folder / _HELD) as since:
+            began.append(since)
+            shutil.rmtree(folder, ignore_errors=True)
+    if began:
+        _remove_segments(min(began))
+
+
+_HELD = ".held"
+"""_HELD is the file in each folder that is locked while it is in use, and as old as the folder."""
+
+
+@contextmanager
+def _held(root: Path) -> Iterator[Path]:
+    """A new folder, which is ours until the end, and then gone."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root))
+        lock = os.open(folder / _HELD, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        with suppress(OSError):  # swept just now; or nothing can be locked there, nor swept
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if (folder / _HELD).exists():
+            break
+        os.close(lock)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+@contextmanager
+def _taken(held: Path) -> Iterator[float]:
+    """While a file is locked by us: when it was made. OSError where another process holds it."""
+    lock = os.open(held, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield os.fstat(lock).st_mtime
+    finally:
+        os.close(lock)
+
+
+def _left() -> Iterator[Path]:
+    """The folders of such a name that are this user's."""
+    for root in {Path(tempfile.gettempdir()), MEMORY}:
+        with suppress(OSError):
+            for path in root.iterdir():
+                if path.name.startswith(PREFIX) and path.lstat().st_uid == os.geteuid():
+                    yield path
+
+
+def _remove_segments(since: float) -> None:
+    """Remove the memory that ranks of this user shared, made since then, and no process holds."""
+    found = []
+    with suppress(OSError):
+        for path in MEMORY.iterdir():
+            if path.name.startswith(SEGMENTS):
+                status = path.lstat()
+                if status.st_uid == os.geteuid() and status.st_ctime >= since:
+                    found.append(path)
+    held = _names_held() if found else set()
+    for path in found:
+        if path.name not in held:
+            path.unlink(missing_ok=True)
+
+
+def _names_held() -> set[str]:
+    """The names in MEMORY of what a process has mapped, or open."""
+    names: set[str] = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            names.update(_NAME.findall((process / "maps").read_text(errors="replace")))
+            for opened in (process / "fd").iterdir():
+                with suppress(OSError):
+                    names.update(_NAME.findall(str(opened.readlink())))
+    return names
+
+
+_NAME = re.compile(rf"{MEMORY}/([^/\s]+)")

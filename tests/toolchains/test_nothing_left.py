@@ -1,0 +1,170 @@
+"""Of a campaign that is ended by others nothing stays in TMPDIR or in shared memory.
+
+It is one launch of ranks that never end, with every toolchain; those from PyPI are marked
+`toolchains` (test_launch_for_real.py).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from haloscope.errors import UserError
+from haloscope.host import scratch
+from haloscope.toolchains import library
+
+HERE = Path(__file__).parent
+CACHE = HERE.parents[1] / "build" / "test-cache"
+NAMES = [
+    pytest.param(name, marks=[] if name == "system" else [pytest.mark.toolchains])
+    for name in library.names()
+]
+CAMPAIGN = """
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+from haloscope import cli
+from haloscope.records.maker import CampaignFacts
+from haloscope.run.runners.local import Built, LocalRunner
+from haloscope.study.case import Case, Launch, Layout
+from haloscope.toolchains import library
+
+name, program = sys.argv[1:]
+case = Case("spin", {}, {}, Layout(ppn=2), name, 0, 1, 600.0, 0, oversubscribed=True)
+
+
+def measure(_):
+    built = {name: Built(library.ensure(name), Path(program), "")}
+    facts = CampaignFacts("mine", 1, {"host": "here"}, "0", None)
+    return len([*LocalRunner(facts, built).run([Launch(case, 0)])])
+
+
+cli.parse = lambda _: SimpleNamespace(execute=measure)
+sys.exit(cli.main([]))
+"""
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def spin(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[str, Path]]:
+    """A toolchain's name, and spin.c compiled with it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HALOSCOPE_CACHE", str(CACHE))
+        try:
+            found = library.ensure(request.param)
+        except UserError as error:
+            if request.param != "system":
+                raise
+            pytest.skip(f"toolchain system is not there: {error}")
+        program = tmp_path_factory.mktemp("spin") / "spin"
+        compile_it = [str(found.mpicxx), "-x", "c++", str(HERE / "spin.c"), "-o", str(program)]
+        subprocess.run(compile_it, env={**os.environ, **found.environment()}, check=True)
+        yield request.param, program
+
+
+@pytest.fixture
+def tmpdir_of_its_own() -> Iterator[Path]:
+    """As short as a real one, because libraries have sockets there, whose names are limited."""
+    folder = Path(tempfile.mkdtemp(prefix="hs-", dir="/tmp"))
+    yield folder
+    shutil.rmtree(folder)
+
+
+class Campaign:
+    """One that runs until it is ended by others."""
+
+    def __init__(self, spin: tuple[str, Path], tmpdir: Path, mark: Path) -> None:
+        self.tmpdir = tmpdir
+        self.environment = {**os.environ, "TMPDIR": str(tmpdir), "SPIN_MARK": str(mark)}
+        self.environment["HALOSCOPE_CACHE"] = str(CACHE)
+        command = [sys.executable, "-c", CAMPAIGN, spin[0], str(spin[1])]
+        self.process = psutil.Popen(command, env=self.environment, start_new_session=True)
+        while not mark.exists():
+            assert self.process.poll() is None, "it ended by itself"
+            time.sleep(0.01)
+        self.all = [self.process, *self.process.children(recursive=True)]
+        self.shared = {name for one in self.all for name in mapped(one)}
+
+    def ended(self) -> None:
+        """Wait until nothing of it runs."""
+        psutil.wait_procs(self.all, timeout=60)
+        assert not any(one.is_running() for one in self.all)
+
+    def left(self) -> list[str]:
+        """What of it is still in TMPDIR and in shared memory."""
+        memory = (scratch.MEMORY / name for name in self.shared)
+        return [str(path) for path in (*self.tmpdir.iterdir(), *memory) if path.exists()]
+
+
+def mapped(process: psutil.Process) -> list[str]:
+    """What a process has in shared memory, by the name of the file or of the folder it is in."""
+    text = Path(f"/proc/{process.pid}/maps").read_text()
+    return re.findall(rf"{scratch.MEMORY}/([^/\s]+)", text)
+
+
+@pytest.mark.parametrize(
+    "by", [signal.SIGHUP, signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2]
+)
+def test_a_campaign_that_is_told_to_end_leaves_nothing(
+    spin: tuple[str, Path], tmpdir_of_its_own: Path, tmp_path: Path, by: signal.Signals
+) -> None:
+    campaign = Campaign(spin, tmpdir_of_its_own, tmp_path / "mark")
+    assert campaign.left()
+
+    campaign.process.send_signal(by)
+    campaign.ended()
+
+    assert campaign.process.returncode == 130
+    assert campaign.left() == []
+
+
+@pytest.mark.parametrize("everything", [False, True])
+def test_what_a_killed_campaign_leaves_is_removed_by_the_next_command(
+    spin: tuple[str, Path], tmpdir_of_its_own: Path, tmp_path: Path, everything: bool
+) -> None:
+    campaign = Campaign(spin, tmpdir_of_its_own, tmp_path / "mark")
+
+    for one in campaign.all if everything else [campaign.process]:
+        one.kill()
+    campaign.ended()
+    assert campaign.left()
+    subprocess.run(
+        [sys.executable, "-m", "haloscope", "paper", "list"],
+        env=campaign.environment,
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
+
+    assert campaign.left() == []
+
+
+def test_what_a_campaign_uses_is_left_alone_by_other_commands(
+    spin: tuple[str, Path], tmpdir_of_its_own: Path, tmp_path: Path
+) -> None:
+    campaign = Campaign(spin, tmpdir_of_its_own, tmp_path / "mark")
+    before = campaign.left()
+
+    subprocess.run(
+        [sys.executable, "-m", "haloscope", "paper", "list"],
+        env=campaign.environment,
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
+    assert campaign.left() == before
+    assert campaign.process.poll() is None
+
+    campaign.process.terminate()
+    campaign.ended()
