@@ -20,9 +20,9 @@ MEMORY = Path("/dev/shm")
 """MEMORY is where Linux has files that lie in memory, and MPI libraries the memory they share."""
 PREFIX = "haloscope-scratch-"
 """PREFIX begins the name of every such folder; nothing of another name is swept."""
-SEGMENTS = ("vader_segment.", "sm_segment.", "mpich_shm_", "mpich_vci_", "ucx_shm_posix_")
-"""SEGMENTS begin the names of what Open MPI, MPICH and UCX leave in MEMORY when ranks are killed.
-Intel MPI leaves nothing there."""
+SEGMENTS = ("mpich_shm_", "mpich_vci_")
+"""SEGMENTS begin the names of what MPICH leaves in MEMORY when ranks are killed, because it can't
+be told to put it into a folder. Open MPI can, and Intel MPI leaves nothing there."""
 
 
 @dataclass(frozen=True)
