@@ -72,7 +72,7 @@ def execute(arguments: argparse.Namespace) -> int:
     for table in paper_validation.tables_of(arguments.paper, arguments.table):
         cells_of_table = paper_validation.validate(table, tell)
         out.print(Text(f"{table.paper}, table {table.id}: {table.caption}", style="bold"))
-        out.print("predicted; below it published, and predicted over published\n")
+        out.print("predicted; below it what was published, and the ratio of the two\n")
         out.print(terminal.tables(predicted.published_tables(cells_of_table)))
         cells += cells_of_table
     if len({cell.table for cell in cells}) > 1:

@@ -8,6 +8,7 @@ from pathlib import Path
 from haloscope.errors import printable
 from haloscope.paths import write_whole
 from haloscope.report.document import Document, Section
+from haloscope.report.draw.apart import apart
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.method import Facts
 from haloscope.report.tables import Cell, Table
@@ -36,20 +37,23 @@ def _lines(document: Document, drawings: Mapping[str, Sequence[Drawing]]) -> Ite
 def _section(section: Section, drawings: Mapping[str, Sequence[Drawing]]) -> Iterator[str]:
     yield from ("", f"## {section.title}")
     for figure in section.figures:
-        yield from ("", f"### {_inert(figure.title)}", "")
+        yield from ("", f"### {section.called(figure)}. {_inert(figure.title)}", "")
         for drawing in drawings[figure.id]:
             yield f"![{_plain(figure.alt)}](figures/{drawing.name}.svg)"
-        yield from ("", *(f"- {_inert(note)}" for note in figure.notes))
+        yield from ("", *(f"- {_inert(note)}" for note in section.notes_of(figure)))
     for table in section.tables:
+        name = f"{section.called(table)}. {_inert(table.title)}"
         if table.folded:
-            yield from ("", f"{_inert(table.title)}: see tables/{table.id}.csv.")
+            yield from ("", f"{name}: see tables/{table.id}.csv.")
             continue
-        yield from ("", f"### {_inert(table.title)}", "", *pipes(table), "")
-        yield from (f"- {_inert(note)}" for note in table.notes)
+        yield from ("", f"### {name}", "", *pipes(table), "")
+        yield from (f"- {_inert(note)}" for note in section.notes_of(table))
+    yield from ("", *(f"- {_inert(note)}" for note in section.notes))
 
 
 def pipes(table: Table) -> Iterator[str]:
     """A table between pipes, groups of columns in front of their titles."""
+    table = apart(table)
     titles = [
         f"{column.group}: {column.title}" if column.group else column.title
         for column in table.columns
@@ -64,7 +68,7 @@ def _row(texts: Sequence[str]) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    parts = (_plain(part) for part in (cell.text + cell.marks, *cell.below))
+    parts = (_plain(part) for part in (cell.text + cell.marks, cell.spread) if part)
     return "<br>".join(part.replace("|", "\\|") for part in parts)
 
 
