@@ -66,9 +66,11 @@ def test_scaling_over_two_numbers_of_processes_is_no_figure_and_that_is_said(
     two, three = written(tmp_path / "two", 2), written(tmp_path / "three", 4)
 
     assert (len(two.figures), len(three.figures)) == (0, 1)
-    (line,) = (line for line in two.left_out if line.startswith("Not drawn"))
-    assert line.endswith("its points are fewer than 3 along the axis.")
-    assert not any(line.startswith(("Not drawn", "No figure")) for line in three.left_out)
+    (line,) = two.not_drawn
+    assert line.endswith("it has fewer than 3 points along its axis.")
+    assert not two.left_out and not three.not_drawn
+    for name in ("report.html", "report.md", "report.tex"):
+        assert line[:20] in (tmp_path / "two" / name).read_text(encoding="utf-8"), name
 
 
 def figure(*xs: float) -> Figure:

@@ -90,6 +90,7 @@ class Document:
 
     title, heading: of the whole, and of what was found; they name the machine of simulated times.
     left_out: a line for every case that lacks launches, over all cases there are.
+    not_drawn: a line for every figure that has too few points to show anything.
     """
 
     title: str
@@ -102,6 +103,7 @@ class Document:
     toolchains: Facts
     method: tuple[str, ...]
     provenance: Facts
+    not_drawn: tuple[str, ...] = ()
 
     @property
     def tables(self) -> list[Table]:
@@ -144,20 +146,25 @@ def compose(dossier: Dossier) -> Document:
             *(
                 f"No {what} '{wish.kind}': no case suits it."
                 for what, wish, is_there in asked
-                if not is_there
-            ),
-            *(
-                f"Not drawn: {one.title}: its points are fewer than {one.fewest} along the axis."
-                for _, own in every
-                for one in own
-                if dossier.figures and not one.shows_enough
+                if not is_there and not _told(what, wish, dossier.left_out)
             ),
         ),
         machine=machine_facts(dossier.machine),
         toolchains=toolchain_facts(dossier.records),
         method=method(dossier.records, dossier.cases, dossier.plan),
         provenance=provenance(dossier),
+        not_drawn=tuple(
+            f"Not drawn: {one.title}: it has fewer than {one.fewest} points along its axis."
+            for _, own in every
+            for one in own
+            if dossier.figures and not one.shows_enough
+        ),
     )
+
+
+def _told(what: str, wish: Wish, notes: Sequence[str]) -> bool:
+    """Whether the plan said already why there is no such table or figure."""
+    return any(note.startswith(f"no {what} '{wish.kind}':") for note in notes)
 
 
 _EVERYTHING = Wish("summary")

@@ -21,7 +21,7 @@ from haloscope.run.progress import RunView, Teller
 from haloscope.run.stopping import Stopping
 from haloscope.run.workbench import Workbench
 from haloscope.study import file as study_file
-from haloscope.study import schema
+from haloscope.study import schema, suited
 from haloscope.study.case import Case, Launch
 from haloscope.study.file import Draft
 from haloscope.study.plan import Program, expand, nothing_runs
@@ -152,6 +152,7 @@ def start(request: Request, tell: Teller) -> Campaign:
     if request.toolchain is not None:
         wanted = {f"--toolchain {request.toolchain}": [request.toolchain]}
     known = [*draft.problems, *_unknown(study, draft, wanted), *folder.problems()]
+    known += _unsuited(study, draft)
     if known and not place.complete(wanted):  # else they are told with what halobench says
         raise UserError(known)
     bench = place.workbench(wanted, tell)
@@ -162,6 +163,7 @@ def start(request: Request, tell: Teller) -> Campaign:
         for problem in _unknown_settings(study, bench.program)
     ]
     problems = [*draft.problems, *bench.problems, *plan.problems, *unknown]
+    problems += _unsuited(study, draft)
     problems += folder.problems()
     if problems := problems or nothing_runs(plan, site, str(draft.path)):
         raise UserError(problems)
@@ -170,7 +172,7 @@ def start(request: Request, tell: Teller) -> Campaign:
         study=study.title,
         seed=workbench.new_seed() if request.seed is None else request.seed,
         cases=plan.cases,
-        notes=plan.notes,
+        notes=(*plan.notes, *suited.empty(study, plan.cases)),
         sources={name: built.source for name, built in bench.built.items()},
         machine=place.identity(),
         libraries=fixed.libraries(bench.built),
@@ -188,6 +190,13 @@ def _unknown(study: Study, draft: Draft, wanted: Wanted) -> Iterator[Problem]:
         if run.kernel not in kernels:
             yield no_such(draft.where(index, "kernel"), "kernel", run.kernel, kernels)
     yield from workbench.unknown_toolchains(wanted)
+
+
+def _unsuited(study: Study, draft: Draft) -> list[Problem]:
+    """Tables and figures that show no kernel of the study, where all of its kernels are known."""
+    if any(run.kernel not in halobench.names() for run in study.runs):
+        return []
+    return list(suited.unsuited(study, str(draft.path)))
 
 
 def _unknown_settings(study: Study, program: Program) -> list[Problem]:
