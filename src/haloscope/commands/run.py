@@ -14,6 +14,7 @@ from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.quantities import count, size
 from haloscope.run.campaign import Campaign, Request, measure, resume, start
+from haloscope.run.preview import Preview, UnplannedError
 from haloscope.run.progress import Teller, TimeLeft, duration
 from haloscope.study.known_iterations import executes
 
@@ -58,7 +59,9 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         help="with --resume: measure on though library, program or machine changed (marked)",
     )
     add(
-        "--dry-run", action="store_true", help="show the cases, their memory and notes; run nothing"
+        "--dry-run",
+        action="store_true",
+        help="show the cases, their memory and notes; run, fetch and build nothing",
     )
     add("--oversubscribe", action="store_true", help="let ranks and threads share cores (marked)")
     add("--toolchain", metavar="NAME", help="measure every run with it, whatever the study says")
@@ -74,10 +77,9 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Plan, measure, summarise; the exit code."""
     tell = Teller(Screen(stderr=True))
-    campaign = _campaign(arguments, tell)
     if arguments.dry_run:
-        _show(campaign, Screen())
-        return 0
+        return _dry_run(arguments, tell, Screen())
+    campaign = _campaign(arguments, tell)
     # only what was measured is drawn: planning does without the libraries that draw and fit
     from haloscope.commands.conclusion import conclude
 
@@ -91,7 +93,21 @@ def execute(arguments: argparse.Namespace) -> int:
     return conclude(campaign, Screen(), write=not arguments.no_report)
 
 
-def _campaign(arguments: argparse.Namespace, tell: Teller) -> Campaign:
+def _dry_run(arguments: argparse.Namespace, tell: Teller, out: Console) -> int:
+    """Show what would be measured, and what would be fetched and built for it before."""
+    preview = Preview()
+    try:
+        _show(_campaign(arguments, tell, preview), out)
+    except UnplannedError:
+        out.print("the cases, and what they need, are known when halobench is there")
+    for line in preview.lines:
+        out.print(line, markup=False, soft_wrap=True)
+    return 0
+
+
+def _campaign(
+    arguments: argparse.Namespace, tell: Teller, prepare: Preview | None = None
+) -> Campaign:
     problems = list(_unusable(arguments))
     if problems:
         raise UserError(problems)
@@ -104,6 +120,7 @@ def _campaign(arguments: argparse.Namespace, tell: Teller) -> Campaign:
             tell,
             keep=Path(arguments.keep) if arguments.keep else None,
             accept_change=arguments.accept_change,
+            prepare=prepare,
         )
     request = Request(
         study=arguments.study,
@@ -116,7 +133,7 @@ def _campaign(arguments: argparse.Namespace, tell: Teller) -> Campaign:
         keep=Path(arguments.keep) if arguments.keep else None,
         execute=arguments.arithmetic,
     )
-    return start(request, tell)
+    return start(request, tell, prepare)
 
 
 def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:

@@ -17,6 +17,7 @@ from haloscope.run import fixed, halobench, places, received, workbench
 from haloscope.run.doctor import Patient, check_load
 from haloscope.run.here import LOCAL
 from haloscope.run.place import Place, Wanted
+from haloscope.run.preview import Prepare
 from haloscope.run.progress import RunView, Teller
 from haloscope.run.stopping import Stopping
 from haloscope.run.workbench import Workbench
@@ -137,8 +138,11 @@ class Campaign:
             yield by_key[case, record["launch"]], record
 
 
-def start(request: Request, tell: Teller) -> Campaign:
-    """A new campaign. UserError with all that is wrong, in the study or for it on this machine."""
+def start(request: Request, tell: Teller, prepare: Prepare | None = None) -> Campaign:
+    """A new campaign. UserError with all that is wrong, in the study or for it on this machine.
+
+    prepare: how to come by the workbench, where nothing is to be fetched or built for it.
+    """
     _check_launches(request.launches)
     draft = study_file.read(request.study)
     if draft.study is None:
@@ -155,7 +159,7 @@ def start(request: Request, tell: Teller) -> Campaign:
     known += _unsuited(study, draft)
     if known and not place.complete(wanted):  # else they are told with what halobench says
         raise UserError(known)
-    bench = place.workbench(wanted, tell)
+    bench = prepare(place, wanted) if prepare else place.workbench(wanted, tell)
     site = place.site(bench, oversubscribe=request.oversubscribe)
     plan = expand(study, site, bench.program, draft.where)
     unknown = [
@@ -254,19 +258,22 @@ def resume(
     *,
     keep: Path | None = None,
     accept_change: bool = False,
+    prepare: Prepare | None = None,
 ) -> Campaign:
     """A campaign that was started before. UserError if old records and new ones would not mix.
 
     study: must be that of the folder, if it is named at all. accept_change: measure on though the
     library, the compiler, the sources, the machine or its file are others; records are then marked.
     keep: where simulated cases' files go from now on; None: where the plan says, inside the folder.
+    prepare: as of `start`.
     """
     _check_launches(launches)
     folder = ResultFolder(directory)
     plan = folder.load()
     place = places.place(plan.on, received.kept(plan, directory, keep))
     where = f"--resume {directory}"
-    bench = place.workbench({where: list(plan.sources)}, tell)
+    wanted = {where: list(plan.sources)}
+    bench = prepare(place, wanted) if prepare else place.workbench(wanted, tell)
     received.require_plain(plan, directory, bench.program)
     problems = [*bench.problems]
     if keep is not None and not place.facts.simulated:
