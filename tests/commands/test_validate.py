@@ -44,9 +44,9 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     assert [*["may", "have", "set", "parameters", "1", "0.1%", "0.1%"]] in shown
     assert [*["only", "predicted", "5", "0.1%", "0.1%"]] in shown
     head, first, *_ = (tmp_path / "cells.csv").read_text().splitlines()
-    assert head == "table,n,nodes,ppn,threads,reading,unit,published,predicted,error"
+    assert head == "table,n,nodes,ppn,threads,reading,unit,published,predicted,error,set_numbers"
     error = repr(52240 / 52181 - 1)
-    assert first == f"4.1,16384,1,32,2,,s,52181.0,52240.0,{error}"
+    assert first == f"4.1,16384,1,32,2,,s,52181.0,52240.0,{error},maybe"
 
     short = replace(on(2, 1, 1, 3.4), published=3.0, telling=False, step=1.0)
     cells += [short, replace(short, predicted=3.6), on(1, 1, 1, None)]
@@ -55,8 +55,8 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     assert "not simulated: no room" in out
     assert "2 cells below 5 s, which have no error: 1 would be printed as published" in out
     lines = (tmp_path / "cells.csv").read_text().splitlines()
-    assert lines[0].endswith(",published,predicted,predicted_note,error")
-    assert lines[-1] == "4.1,16384,1,1,1,,s,52181.0,,no room,"
+    assert lines[0].endswith(",published,predicted,predicted_note,error,set_numbers")
+    assert lines[-1] == "4.1,16384,1,1,1,,s,52181.0,,no room,,maybe"
 
 
 def test_errors_of_several_tables_are_summed_up(
@@ -104,7 +104,7 @@ def test_what_was_measured_here_stands_beside_what_was_predicted(
         PredictedTime("pingpong", "8 B", message, 0.8e-6),
     )
     done = Validation(cluster_file.find("stampede2"), times, ("n=1024: no room",))
-    monkeypatch.setattr("haloscope.predict.local_validation.validate", lambda _path, _tell: done)
+    monkeypatch.setattr("haloscope.predict.local_validation.validate", lambda *_, **__: done)
     path = tmp_path / "times.csv"
 
     assert main(["validate", "local", "--from", str(tmp_path), "--csv", str(path)]) == 1

@@ -10,6 +10,7 @@ from made import build
 from recorded import MACHINE, Raw, bad, cases, pingpong, poisson, quick, stream
 
 from haloscope.analysis.sweeps import capacities, level_of, sweep
+from haloscope.report.draw.apart import apart
 from haloscope.study import kinds
 
 
@@ -211,6 +212,9 @@ def test_summary_has_every_case_also_those_without_a_good_launch() -> None:
     (table,) = build("summary", raws)
 
     assert len(table.rows) == len(cases(raws))
+    settings = {c.key: cell for c, cell in zip(table.columns, table.rows[-1], strict=True)}
+    assert (settings["kernel"].value, settings["ppn"].value) == ("stream", 2)
+    assert [c.key for c in apart(table).columns] == ["case", "launches", "time_s", "found"]
     good = [row for row in table.rows if row[0].text == "pingpong"]
     assert [cell.text for cell in good[0][1:3]] == ["5 of 5", "–"]  # 24 sizes have no step
     assert good[0][3].text.startswith("24 points, ")

@@ -15,7 +15,7 @@ from haloscope.errors import Problem, UserError
 from haloscope.quantities import count, size
 from haloscope.run.campaign import Campaign, Request, measure, resume, start
 from haloscope.run.preview import Preview, UnplannedError
-from haloscope.run.progress import Teller, TimeLeft, duration
+from haloscope.run.progress import Teller
 from haloscope.study.known_iterations import executes
 
 _DESCRIPTION = """\
@@ -166,12 +166,8 @@ def _show(campaign: Campaign, out: Console) -> None:
         table.add_row(case.id, f"{case.title}{marks}", launches, size(case.memory_bytes))
     out.print(table)
     left = [launch for launch in campaign.launches_left()[0] if not launch.case.absent]
-    seconds = TimeLeft(left, campaign.earlier_walls()).seconds()
-    time = (
-        "not known before the first launches" if seconds is None else f"about {duration(seconds)}"
-    )
     for line in (
-        f"{count(len(left), 'launch', 'launches')} to run; time: {time}",
+        f"{count(len(left), 'launch', 'launches')} to run; time: {campaign.expected()}",
         *campaign.plan.notes,
     ):
         out.print(line, markup=False, soft_wrap=True)

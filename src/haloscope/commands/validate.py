@@ -24,8 +24,9 @@ Simulate every readable cell of a paper's tables of wall times, or of Jacobi's u
 the cluster file of the machine that it was measured on: predicted and published, their ratio, and
 the errors.
 With `local`, measure the study validate-local here: this machine's calibration, and in turn with
-it solves and messages, which that calibration then predicts. About five minutes; interrupted, it
-goes on with run --resume, and what is there is predicted with --from.
+it solves and messages, which that calibration then predicts. How long it takes is said before it
+begins where this machine ran the study before, else after the first launch of each case;
+interrupted, it goes on with run --resume, and what is there is predicted with --from.
 
 Numbers of the cluster files come from data sheets, descriptions, and cells of one node; Jacobi's
 from cells of one rank, one socket, or one whole node. Errors of those cells are shown apart from
@@ -59,6 +60,11 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add("--table", metavar="ID", action="append", default=[], help="only this one; repeatable")
     add("--csv", metavar="FILE", help="write every cell there")
     add("--from", metavar="DIR", dest="folder", help="local: take the real runs of this folder")
+    add(
+        "--disturbed",
+        action="store_true",
+        help="local: predict from a calibration though something else was running meanwhile",
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -87,8 +93,9 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     """Options that do not go together, or can't be; found before minutes are spent."""
     if arguments.paper == "local" and arguments.table:
         yield Problem("--table", "this machine has no published tables", "leave it out")
-    if arguments.paper != "local" and arguments.folder:
-        yield Problem("--from", "published tables need no real runs", "leave it out")
+    for option, given in (("--from", arguments.folder), ("--disturbed", arguments.disturbed)):
+        if arguments.paper != "local" and given:
+            yield Problem(option, "published tables need no real runs", "leave it out")
     if arguments.csv:
         path = Path(arguments.csv)
         if path.is_dir() or not os.access(path.absolute().parent, os.W_OK):
@@ -100,7 +107,7 @@ def _local(arguments: argparse.Namespace) -> int:
     """Measure unless records are given, predict what they have, show both."""
     tell, out = Teller(Screen(stderr=True)), Screen()
     folder, code = (Path(arguments.folder), 0) if arguments.folder else _measure_local(tell)
-    done = local_validation.validate(folder, tell)
+    done = local_validation.validate(folder, tell, disturbed=arguments.disturbed)
     cluster_file.write(done.model, folder / "calibrated.toml")
     out.print(terminal.tables(predicted.measured_tables(done.predictions)))
     out.print(f"predicted from {folder / 'calibrated.toml'}", soft_wrap=True)
@@ -115,6 +122,7 @@ def _measure_local(tell: Teller) -> tuple[Path, int]:
     """A new folder of the study, and 1 if some launch of it did not end well."""
     real = campaign.start(campaign.Request(local_validation.STUDY), tell).probed()
     path = real.folder.path
+    tell.say(f"time: {real.expected()}")
     try:
         campaign.measure(real, tell)
     except KeyboardInterrupt:

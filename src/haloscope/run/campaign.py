@@ -18,7 +18,7 @@ from haloscope.run.doctor import Patient, check_load
 from haloscope.run.here import LOCAL
 from haloscope.run.place import Place, Wanted
 from haloscope.run.preview import Prepare
-from haloscope.run.progress import RunView, Teller
+from haloscope.run.progress import RunView, Teller, TimeLeft, duration
 from haloscope.run.stopping import Stopping
 from haloscope.run.workbench import Workbench
 from haloscope.study import file as study_file
@@ -80,6 +80,14 @@ class Campaign:
                 if here and record.outcome == "ok" and record.wall_s is not None:
                     walls.setdefault(record.case, []).append(record.wall_s)
         return walls
+
+    def expected(self) -> str:
+        """How long what is left takes, by what the same cases took on this machine before."""
+        left = [launch for launch in self.launches_left()[0] if not launch.case.absent]
+        seconds = TimeLeft(left, self.earlier_walls()).seconds()
+        if seconds is None:
+            return "not known before the first launches"
+        return f"about {duration(seconds)}"
 
     def check_folder(self) -> None:
         """UserError where another process wrote there since this campaign was planned.

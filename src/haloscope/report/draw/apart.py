@@ -17,11 +17,12 @@ PUBLISHED, OVER = "published", "ratio"
 
 
 def apart(table: Table) -> Table:
-    """A table whose cells have a value and a spread alone.
+    """A table whose cells have a value and a spread alone, without columns for CSV files.
 
     Where one column has published values in most rows they are columns after it, else rows below
     their own.
     """
+    table = _for_people(table)
     columns = [
         index
         for index in range(len(table.columns))
@@ -31,6 +32,15 @@ def apart(table: Table) -> Table:
     if len(columns) == 1 and 2 * len(told) > len(table.rows):
         return _beside(table, columns[0])
     return _below(table) if columns else table
+
+
+def _for_people(table: Table) -> Table:
+    """Without the columns that CSV files have alone."""
+    kept = [index for index, column in enumerate(table.columns) if not column.only_csv]
+    if len(kept) == len(table.columns):
+        return table
+    rows = tuple(tuple(row[index] for index in kept) for row in table.rows)
+    return replace(table, columns=tuple(table.columns[index] for index in kept), rows=rows)
 
 
 def _beside(table: Table, at: int) -> Table:

@@ -38,12 +38,16 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its key in CSV files (with the unit), its title, the title above several."""
+    """One column: its key in CSV files (with the unit), its title, the title above several.
+
+    only_csv: for programs, not for people.
+    """
 
     key: str
     title: str
     group: str = ""
     align: Literal["left", "right"] = "right"
+    only_csv: bool = False
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,11 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     if not cases:
         return []
     notebook = Notebook(cases, context.all_cases)
-    rows = tuple(_row(case, cases, notebook) for case in cases)
+    names = list(dict.fromkeys(name for case in cases for name in case.settings))
+    rows = tuple(
+        (*_row(case, cases, notebook), *(plain(case.settings.get(name), "") for name in names))
+        for case in cases
+    )
     if any(len(record.points) > 1 for case in cases for record in case.launches[:1]):
         notebook.note("A case of several points has a time for each, and no step of them all.")
     return [
@@ -30,6 +34,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
                 Column("launches", "launches"),
                 Column("time_s", "step"),
                 Column("found", "found", align="left"),
+                *(Column(name, name, only_csv=True) for name in names),
             ),
             rows=rows,
             notes=notebook.notes(),
