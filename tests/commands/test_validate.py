@@ -43,6 +43,13 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     assert shown.count(["ratio", *["1.00"] * 6]) == 1
     assert [*["may", "have", "set", "parameters", "1", "0.1%", "0.1%"]] in shown
     assert [*["only", "predicted", "5", "0.1%", "0.1%"]] in shown
+    report = tmp_path / "report"
+    assert main([*command, "--out", str(report)]) == 0
+    page = (report / "report.html").read_text(encoding="utf-8")
+    assert "Only predicted: 0.1 % off at the median of 5, 0.1 % at worst." in page
+    assert "6 predictions over what is known: 6 within 10 % of it." in page
+    assert (report / "figures" / "predicted-predicted-s.svg").exists()
+    capsys.readouterr()
     head, first, *_ = (tmp_path / "cells.csv").read_text().splitlines()
     assert head == "table,n,nodes,ppn,threads,reading,unit,published,predicted,error,set_numbers"
     error = repr(52240 / 52181 - 1)
@@ -115,6 +122,9 @@ def test_what_was_measured_here_stands_beside_what_was_predicted(
     assert ["8", "B", "1.00", "µs", "800", "ns", "-20.0%"] in shown
     assert ["all", "2", "15.0%", "20.0%"] in shown
     assert "not simulated: n=1024: no room" in out
+    assert main(["validate", "local", "--from", str(tmp_path), "--out", str(tmp_path / "r")]) == 1
+    text = (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
+    assert "Poisson_cg: 10 % off" in text and "Not simulated: n=1024: no room" in text
     head, first, second = path.read_text().splitlines()
     assert head == "kernel,what,unit,measured,low,high,predicted,error"
     assert first.startswith("poisson_cg,n=512,s,2.0,1.9,2.2,2.2,0.1")

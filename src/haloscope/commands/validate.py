@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from rich.text import Text
@@ -14,8 +15,10 @@ from haloscope.clusters import file as cluster_file
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.predict import local_validation, paper_validation
+from haloscope.report import validating, writing
+from haloscope.report.document import Document
 from haloscope.report.draw import csv_files, terminal
-from haloscope.report.tables import predicted
+from haloscope.report.tables import Table, predicted
 from haloscope.run import campaign
 from haloscope.run.progress import Teller
 
@@ -47,6 +50,7 @@ examples:
   haloscope validate hpcf-2010-6 --table 5.1       one of them
   haloscope validate orfeo-mpi-report              Jacobi on ORFEO's nodes
   haloscope validate hpcf-2018-10 --csv cells.csv  every cell, for other programs
+  haloscope validate hpcf-2018-10 --out results/v  a report with a figure, as run writes one
   haloscope validate local                         this machine: real runs and predictions
   haloscope validate local --from results/DIR      the same of runs that were made before
 """
@@ -65,6 +69,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="local: predict from a calibration though something else was running meanwhile",
     )
+    add("--out", metavar="DIR", help="write a report there, as run does")
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -75,18 +80,34 @@ def execute(arguments: argparse.Namespace) -> int:
         return _local(arguments)
     tell, out = Teller(Screen(stderr=True)), Screen()
     cells: list[PredictedCell] = []
+    tables: list[Table] = []
     for table in paper_validation.tables_of(arguments.paper, arguments.table):
         cells_of_table = paper_validation.validate(table, tell)
         out.print(Text(f"{table.paper}, table {table.id}: {table.caption}", style="bold"))
         out.print("predicted; below it what was published, and the ratio of the two\n")
-        out.print(terminal.tables(predicted.published_tables(cells_of_table)))
+        shown = predicted.published_tables(cells_of_table)
+        out.print(terminal.tables(shown))
         cells += cells_of_table
+        tables += [replace(one, title=f"{table.id}: {one.title}") for one in shown]
     if len({cell.table for cell in cells}) > 1:
         out.print(Text("All tables", style="bold"))
         out.print(terminal.tables(predicted.errors(cells, "all")))
     if arguments.csv:
         csv_files.write_table(predicted.every_cell(cells), Path(arguments.csv))
+    if arguments.out:
+        title = f"Predicted and published: {arguments.paper}"
+        found = (
+            ("paper", arguments.paper),
+            ("tables", ", ".join(dict.fromkeys(one.table for one in cells))),
+        )
+        pairs = validating.of_cells(cells)
+        _report(validating.document(title, pairs, tables, [], found), arguments.out, out)
     return 1 if any(cell.problem for cell in cells) else 0
+
+
+def _report(document: Document, folder: str, out: Screen) -> None:
+    """Write it, and say where."""
+    out.print(f"report: {writing.write_apart(document, Path(folder))}", soft_wrap=True)
 
 
 def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
@@ -115,6 +136,14 @@ def _local(arguments: argparse.Namespace) -> int:
         out.print(f"not simulated: {failure}", markup=False, soft_wrap=True)
     if arguments.csv:
         csv_files.write_table(predicted.every_time(done.predictions), Path(arguments.csv))
+    if arguments.out:
+        tables = predicted.measured_tables(done.predictions)
+        found = (("real runs", str(folder)), ("calibration", done.model.source))
+        kernels = dict.fromkeys(one.kernel for one in done.predictions)
+        pairs = {name: [o for o in done.predictions if o.kernel == name] for name in kernels}
+        title = "Predicted from this machine's calibration, and measured"
+        document = validating.document(title, pairs, tables, done.failures, found)
+        _report(document, arguments.out, out)
     return 1 if done.failures else code
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from haloscope.errors import printable
+from haloscope.errors import Problem, UserError, printable
 from haloscope.paths import write_whole
 from haloscope.report.document import Document, Section
 from haloscope.report.draw.apart import apart
@@ -19,6 +19,19 @@ def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directo
     path = directory / "report.md"
     write_whole(path, "\n".join(_lines(document, drawings)) + "\n")
     return path
+
+
+def write_summary(title: str, lines: Sequence[str], tables: Sequence[Table], path: Path) -> None:
+    """Write lines and tables to what a user names. UserError where it can't be written."""
+    parts = [f"## {_inert(title)}", "", *(f"- {_plain(line)}" for line in lines)]
+    for table in tables:
+        parts += ["", f"### {_inert(table.title)}", "", *pipes(table), ""]
+        parts += [f"- {_inert(note)}" for note in table.notes]
+    try:
+        path.write_text("\n".join(parts) + "\n", encoding="utf-8")
+    except OSError as error:
+        mend = "name a file in a folder that is there and can be written to"
+        raise UserError(Problem(str(path), error.strerror or str(error), mend)) from error
 
 
 def _lines(document: Document, drawings: Mapping[str, Sequence[Drawing]]) -> Iterator[str]:
