@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from haloscope.analysis.cases import name_of
 from haloscope.analysis.comparison import UNTESTABLE, Contrast
 from haloscope.quantities import count, number, percent
 from haloscope.report.document import Document, Section
-from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark
+from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, powers_of_two
 from haloscope.report.findings import Finding
 from haloscope.report.method import machine_facts, toolchain_facts
 from haloscope.report.tables.compared import Compared
@@ -24,7 +26,8 @@ def document(
     first: Dossier, second: Dossier, compared: Compared, differences: Sequence[str]
 ) -> Document:
     """Its figure and tables, and what it rests on. differences: what else is not the same."""
-    tables = [*compared.tables, *([compared.details] if compared.details else [])]
+    details = [replace(compared.details, folded=True)] if compared.details else []
+    tables = [*compared.tables, *details]
     figures = [one for one in [_figure(compared.contrasts)] if one.shows_enough]
     section = Section("compared", "First and second compared", tuple(figures), tuple(tables))
     return Document(
@@ -57,7 +60,8 @@ def _findings(compared: Compared) -> Iterator[Finding]:
             most = worst(own, key=lambda one: one.ratio.value if one.ratio else 1.0)
             assert most.ratio is not None
             what = f" {most.first.what}" if most.first.what else ""
-            text = f"Most of the {verdict}: {most.first.case.kernel}{what}"
+            among = [one.first.case for one in compared.contrasts]
+            text = f"Most of the {verdict}: {name_of(most.first.case, among)}{what}"
             text = f"{text}, {number(most.ratio.value)} times as fast."
             yield Finding(text, "warning" if verdict == "slower" else "")
     open_ = sum(one.verdict == UNTESTABLE for one in compared.contrasts)
@@ -79,6 +83,7 @@ def _figure(contrasts: Sequence[Contrast]) -> Figure:
         for verdict in verdicts
     ]
     x = [mark.x for curve in curves for mark in curve.marks]
+    ratios = [mark.y for curve in curves for mark in curve.marks]
     same = [Curve("as fast", (Mark(min(x), 1.0), Mark(max(x), 1.0)), bound=True)] if x else []
     return Figure(
         id="compared",
@@ -89,7 +94,7 @@ def _figure(contrasts: Sequence[Contrast]) -> Figure:
                 "ratio",
                 "",
                 Axis("first time (s)", "log"),
-                Axis("times as fast", from_zero=False),
+                Axis("times as fast", "log2", powers_of_two([1.0, *ratios])),
                 (*same, *curves),
             ),
         ),
