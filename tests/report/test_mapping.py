@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from made import panels
 from pytest import approx
 from recorded import cases, poisson
 
@@ -53,6 +54,18 @@ def transposes() -> list[dict[str, Any]]:
         params = {"operation": "alltoall", "sizes": size}
         raws.append({**raw, "kernel": "collectives", "params": params})
     return raws
+
+
+def test_published_times_of_the_same_cluster_stand_in_the_figure_of_what_is_like_them() -> None:
+    def curves(host: str) -> dict[str, list[tuple[float, float]]]:
+        (figure,) = figures.build("mapping", cases(transposes()), context(host))
+        (panel,) = panels(figure)
+        return {one.label: [(mark.x, mark.y) for mark in one.marks] for one in panel.curves}
+
+    told = curves("eagle")["bigfft, published"]
+    assert (2048, 3219 / 1410) in told
+    assert [x for x, _ in told] == sorted(x for x, _ in told)
+    assert not [name for name in curves("elsewhere") if "published" in name]
 
 
 def test_what_was_published_of_the_same_cluster_stands_below() -> None:
