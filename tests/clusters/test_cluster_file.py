@@ -59,7 +59,7 @@ def test_a_file_that_is_not_there_or_no_toml_is_refused(tmp_path: Path) -> None:
             "nods = 1736",
             {
                 "nodes": ("is missing", "give a whole number from 1"),
-                "nods": ("unknown key", "did you mean 'nodes'? known: messages, mpi, network, "),
+                "nods": ("unknown key", "did you mean 'nodes'? known: disturbed, messages, mpi, "),
             },
         ),
         (

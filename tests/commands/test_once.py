@@ -8,6 +8,11 @@ from typing import Any
 
 import pytest
 from fakes import Laboratory
+from recorded import poisson
+
+from haloscope.commands.once import _show
+from haloscope.commands.screen import Screen
+from haloscope.records.record import Record
 
 Run = Callable[..., int]
 
@@ -33,6 +38,36 @@ def test_once_prints_the_record_alone_as_json(
     record = json.loads(capsys.readouterr().out)
     assert (record["outcome"], record["params"]["n"], record["study"]) == ("ok", 16, "once")
     assert (record["layout"]["ranks"], record["layout"]["threads"]) == (1, 2)
+
+
+def test_once_of_several_launches_says_what_they_have_in_common(
+    haloscope: Run, capsys: pytest.CaptureFixture[str], laboratory: Laboratory
+) -> None:
+    assert haloscope("once", "fake", "n=16", "--launches", 6) == 0
+    assert len(laboratory.launches) == 6
+    out = " ".join(capsys.readouterr().out.split())
+    assert "over 6 launches median of a step: 375 ms [375 ms, 375 ms], confidence 96.9 %" in out
+    assert haloscope("once", "fake", "n=16", "--launches", 2) == 0
+    assert "too few launches for an interval" in capsys.readouterr().out
+    assert haloscope("once", "fake", "n=16", "--launches", 2, "--json") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [json.loads(line)["launch"] for line in lines] == [0, 1]
+
+
+def test_once_draws_a_timeline_and_says_where(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    spans = [[["sweep", 0, 0.0, 0.5], ["halo", 0, 0.5, 0.7]]] * 2
+    trace = {"point": 0, "clock_error_s": 0.0, "ranks": spans}
+    record = Record.of(poisson(64, ranks=2, timeline=[trace]))
+
+    _show([record], Screen())
+
+    (line,) = (one for one in capsys.readouterr().out.splitlines() if one.startswith("timeline"))
+    assert "<svg" in (tmp_path / line.split(": ")[1]).read_text(encoding="utf-8")
+    _show([Record.of(poisson(64))], Screen())
+    assert "timeline" not in capsys.readouterr().out
 
 
 def test_once_says_how_messages_travelled_or_why_they_could_not(

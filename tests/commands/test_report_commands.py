@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from recorded import Raw, bad, poisson, quick, stream, write_folder
@@ -148,3 +149,69 @@ def test_compare_refuses_folders_with_nothing_in_common(
     assert main(["compare", str(one), str(other)]) == 2
 
     assert "no case of the one is in the other" in capsys.readouterr().err
+
+
+def compare(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str]:
+    code = main(["compare", *map(str, words)])
+    captured = capsys.readouterr()
+    return code, captured.out + captured.err
+
+
+def test_compare_fails_only_for_what_is_slower_by_more_than_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = write_folder(tmp_path / "before", launches(FAST))
+    after = write_folder(tmp_path / "after", launches([1.3 * time for time in FAST]))
+    few = write_folder(tmp_path / "few", launches(SLOW[:2]))
+
+    for share, code in ((0, 1), (0.299, 1), (0.301, 0)):
+        found, out = compare(capsys, before, after, "--fail-above", f"{100 * share}%")
+        assert found == code and "slower" in out
+    assert compare(capsys, before, after, "--fail-above", 0.301)[0] == 0
+    assert compare(capsys, few, few, "--fail-above", "50%")[0] == 3
+    with pytest.raises(SystemExit):
+        compare(capsys, before, after, "--fail-above", "300%")
+    assert "no share from 0 to 1" in capsys.readouterr().err
+
+
+def test_compare_writes_verdicts_a_summary_and_a_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lost = bad(poisson(128), "failed", "no room")
+    slow = write_folder(tmp_path / "a", [*launches(FAST), poisson(128), *both(2), *both(6, 256)])
+    fast = write_folder(tmp_path / "b", [*launches(SLOW), lost, *both(2), *both(6, 256)])
+    xml, summary, out = (tmp_path / name for name in ("c.xml", "c.md", "report"))
+
+    found, told = compare(capsys, slow, fast, "--junit", xml, "--markdown", summary, "--out", out)
+
+    assert found == 1
+    (suite,) = ElementTree.parse(xml).getroot()
+    assert {key: suite.get(key) for key in ("tests", "failures", "errors", "skipped")} == {
+        **{"tests": "4", "failures": "1", "errors": "1", "skipped": "1"},
+    }
+    (failed,) = (case for case in suite if case.find("failure") is not None)
+    assert "slower: 0.500 times as fast, 100 % longer" in str(failed[0].get("message"))
+    text = summary.read_text(encoding="utf-8")
+    assert "4 comparisons: " in text and "| slower |" in text
+    assert f"report: {out / 'report.html'}" in told
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "How many times as fast the second is" in page and "<svg" in page
+    for name in ("report.md", "report.tex", "tables/comparisons.csv", "figures/compared-ratio.svg"):
+        assert (out / name).exists(), name
+
+
+def test_a_report_apart_does_not_go_where_something_else_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = write_folder(tmp_path / "own", launches(FAST))
+
+    code, told = compare(capsys, own, own, "--out", own)
+
+    assert code == 2 and "holds something else than a report" in told
+    assert compare(capsys, own, own, "--out", tmp_path / "new")[0] == 0
+    assert compare(capsys, own, own, "--out", tmp_path / "new")[0] == 0
+
+
+def both(number: int, n: int = 512) -> list[Raw]:
+    """The same in either folder."""
+    return [poisson(n, launch=k, time_s=1 + k / 100) for k in range(number)]

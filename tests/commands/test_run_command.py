@@ -24,6 +24,7 @@ from haloscope.run import probing
 from haloscope.run.campaign import Campaign, Request, measure, resume, start
 from haloscope.run.probing import Probe
 from haloscope.run.progress import Teller
+from haloscope.toolchains import build, library
 
 QUIET = Teller(Console(quiet=True))
 Write = Callable[[str], Path]
@@ -100,6 +101,54 @@ def test_a_dry_run_shows_the_plan_and_leaves_nothing(
     assert "2 KiB" in out
     assert "8 launches to run; time: not known before the first launches" in out
     assert "left out, as this machine is one node" in out
+
+
+def forbidden(*_: object, **__: object) -> None:
+    raise AssertionError("a dry run fetches and builds nothing")
+
+
+def test_a_dry_run_says_what_would_be_fetched_and_built_and_does_neither(
+    haloscope: Run,
+    study_file: Write,
+    laboratory: Laboratory,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module, name in ((library, "ensure"), (library, "install"), (build, "build")):
+        monkeypatch.setattr(module, name, forbidden)
+    monkeypatch.setattr(library, "names", lambda: ["fake", "mpich"])
+    path = study_file(f'{STUDY}toolchains = ["fake", "mpich"]\n')
+
+    assert haloscope("run", path, "--dry-run") == 0
+    out = capsys.readouterr().out
+    assert "first: mpich from PyPI, into " in out and "the number of its cases, is known" in out
+    assert "fake n=16, 2 ranks, fake" in out and "fake n=16, 2 ranks, mpich" in out
+    assert "built for" not in out
+
+    laboratory.is_built = False
+    assert haloscope("run", path, "--dry-run") == 0
+    out = capsys.readouterr().out
+    assert "first: halobench built for fake: Fake MPI 1.0" in out
+    assert "are known when halobench is there" in out and "n=16" not in out
+
+    monkeypatch.setattr(library, "available", list)
+    assert haloscope("run", path, "--dry-run", "--toolchain", "mpich") == 0
+    assert "first: mpich from PyPI" in capsys.readouterr().out
+
+
+def test_transports_of_a_library_to_be_fetched_count_once_and_none_is_refused(
+    haloscope: Run,
+    study_file: Write,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(library, "names", lambda: ["fake", "mpich"])
+    path = study_file(f'{STUDY}toolchains = ["mpich"]\ntransports = ["all", "ucx"]\n')
+
+    assert haloscope("run", path, "--dry-run") == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "16 launches to run" in out  # 4 cases, by default and by ucx, of two launches
+    assert "can't run here" not in out
 
 
 def test_a_dry_run_knows_how_long_cases_took_before(

@@ -38,14 +38,22 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     out = capsys.readouterr().out
     shown = [line.split() for line in out.splitlines()]
     assert max(map(len, out.splitlines())) <= 80
-    assert shown.count(["32", "2", *["52,240"] * 3]) == 2  # six nodes in two blocks
-    assert shown.count([*["publ.", "52,181", "·", "1.00"]] * 3) == 2
+    assert shown.count(["32", "2", *["52,240"] * 6]) == 1
+    assert shown.count(["published", *["52,181"] * 6]) == 1
+    assert shown.count(["ratio", *["1.00"] * 6]) == 1
     assert [*["may", "have", "set", "parameters", "1", "0.1%", "0.1%"]] in shown
     assert [*["only", "predicted", "5", "0.1%", "0.1%"]] in shown
+    report = tmp_path / "report"
+    assert main([*command, "--out", str(report)]) == 0
+    page = (report / "report.html").read_text(encoding="utf-8")
+    assert "Only predicted: 0.1 % off at the median of 5, 0.1 % at worst." in page
+    assert "6 predictions over what is known: 6 within 10 % of it." in page
+    assert (report / "figures" / "predicted-predicted-s.svg").exists()
+    capsys.readouterr()
     head, first, *_ = (tmp_path / "cells.csv").read_text().splitlines()
-    assert head == "table,n,nodes,ppn,threads,reading,unit,published,predicted,error"
+    assert head == "table,n,nodes,ppn,threads,reading,unit,published,predicted,error,set_numbers"
     error = repr(52240 / 52181 - 1)
-    assert first == f"4.1,16384,1,32,2,,s,52181.0,52240.0,{error}"
+    assert first == f"4.1,16384,1,32,2,,s,52181.0,52240.0,{error},maybe"
 
     short = replace(on(2, 1, 1, 3.4), published=3.0, telling=False, step=1.0)
     cells += [short, replace(short, predicted=3.6), on(1, 1, 1, None)]
@@ -54,8 +62,8 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     assert "not simulated: no room" in out
     assert "2 cells below 5 s, which have no error: 1 would be printed as published" in out
     lines = (tmp_path / "cells.csv").read_text().splitlines()
-    assert lines[0].endswith(",published,predicted,predicted_note,error")
-    assert lines[-1] == "4.1,16384,1,1,1,,s,52181.0,,no room,"
+    assert lines[0].endswith(",published,predicted,predicted_note,error,set_numbers")
+    assert lines[-1] == "4.1,16384,1,1,1,,s,52181.0,,no room,,maybe"
 
 
 def test_errors_of_several_tables_are_summed_up(
@@ -84,7 +92,7 @@ def test_rates_stand_beside_each_reading_of_the_paper() -> None:
         *("4", "4x1x1", "400.0", "390.0"),
         *("8", "8x1x1", "440.0", ""),
     ]
-    assert rates.rows[0][3].below == ["publ. 400.0 · 0.975"]
+    assert (rates.rows[0][3].published, rates.rows[0][3].ratio) == ("400.0", "0.975")
     assert [[cell.text for cell in row] for row in errors.rows] == [
         ["all", "may have set parameters", "1", "0.0%", "0.0%"],
         ["all", "only predicted", "1", "10.0%", "10.0%"],
@@ -103,7 +111,7 @@ def test_what_was_measured_here_stands_beside_what_was_predicted(
         PredictedTime("pingpong", "8 B", message, 0.8e-6),
     )
     done = Validation(cluster_file.find("stampede2"), times, ("n=1024: no room",))
-    monkeypatch.setattr("haloscope.predict.local_validation.validate", lambda _path, _tell: done)
+    monkeypatch.setattr("haloscope.predict.local_validation.validate", lambda *_, **__: done)
     path = tmp_path / "times.csv"
 
     assert main(["validate", "local", "--from", str(tmp_path), "--csv", str(path)]) == 1
@@ -114,6 +122,9 @@ def test_what_was_measured_here_stands_beside_what_was_predicted(
     assert ["8", "B", "1.00", "µs", "800", "ns", "-20.0%"] in shown
     assert ["all", "2", "15.0%", "20.0%"] in shown
     assert "not simulated: n=1024: no room" in out
+    assert main(["validate", "local", "--from", str(tmp_path), "--out", str(tmp_path / "r")]) == 1
+    text = (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
+    assert "Poisson_cg: 10 % off" in text and "Not simulated: n=1024: no room" in text
     head, first, second = path.read_text().splitlines()
     assert head == "kernel,what,unit,measured,low,high,predicted,error"
     assert first.startswith("poisson_cg,n=512,s,2.0,1.9,2.2,2.2,0.1")

@@ -10,7 +10,7 @@ from recorded import MACHINE, Raw, cases, overheads, pingpong, poisson, stream, 
 
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import schema
-from haloscope.clusters.schema import Cluster
+from haloscope.clusters.schema import Cluster, require_undisturbed
 from haloscope.commands.calibrate import execute
 from haloscope.errors import UserError
 from haloscope.predict.calibration import calibrate, summary
@@ -214,3 +214,24 @@ def test_a_described_machine_is_not_written_over(
     cluster_file.write(calibrated(measured()), Path("clusters", "vm.toml"))
     with pytest.raises(UserError, match="nowhere"):
         execute(Namespace(name="vm", folder="nowhere", launches=None))
+
+
+def test_a_disturbed_machine_is_marked_in_the_file_and_not_taken_unasked(tmp_path: Path) -> None:
+    busy = calibrate("mine", cases(measured()), {**MACHINE, "busy_processors": 1.0}, "2026-11-21")
+    slow = measured()
+    slow[0]["times_s"] = [2 * time for time in slow[0]["times_s"]]
+
+    assert calibrated(measured()).disturbed == ()
+    (why,) = busy.disturbed
+    assert why.startswith("Other programs kept 1.0 processors busy")
+    assert "the slowest launch took more than 1.3 times" in calibrated(slow).disturbed[0]
+    assert next(summary(busy)) == f"marked as disturbed: {why}"
+    path = tmp_path / "mine.toml"
+    cluster_file.write(busy, path)
+    assert cluster_file.load(path).disturbed == (why,)
+    cluster_file.write(calibrated(measured()), path)
+    assert "disturbed" not in path.read_text(encoding="utf-8")
+
+    require_undisturbed(calibrated(measured()), "--disturbed")
+    with pytest.raises(UserError, match="or take it as it is: --disturbed"):
+        require_undisturbed(busy, "--disturbed")

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from math import isnan
+from math import isclose, isnan
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
-from recorded import Raw, cases, pingpong, poisson, spmv, star_forest, stream, write_folder
+from recorded import Raw, bad, cases, pingpong, poisson, spmv, star_forest, stream, write_folder
 
 from haloscope.report import figures, tables
 from haloscope.report.document import Document
-from haloscope.report.figures.model import Lines
-from haloscope.report.tables import Context
+from haloscope.report.figures.model import Figure, Lines
+from haloscope.report.tables import Context, Table
 from haloscope.report.writing import composed
 from haloscope.study import kinds
 
@@ -55,12 +56,26 @@ def _solve(n: int, launch: int, **settings: Any) -> Raw:
     return poisson(n, launch=launch, **settings)
 
 
+SIMULATION: Raw = {"cluster": "stampede2", "verified": False, "cached": False}
+
 MAKERS: list[Callable[[int], Raw]] = [
     *(partial(_solve, 64, ranks=ranks) for ranks in (1, 2, 4)),
     *(partial(_solve, 128, variant=variant) for variant in ("fused", "textbook")),
     partial(_solve, 64, ranks=2, exchange="blocking"),
     partial(_solve, 64, ranks=4, nodes=2),
     partial(_solve, 64, threads=2),
+    partial(_solve, 256, ranks=4, nodes=4, layout={"bind": "spread"}),
+    partial(_solve, 256, ranks=2, threads=2),
+    partial(_solve, 128, ranks=2, variant="textbook", exchange="sendrecv"),
+    partial(_solve, 64, surface=5),
+    partial(
+        _solve,
+        64,
+        ranks=2,
+        clock="simulated",
+        simulation=SIMULATION,
+        toolchain={"name": "simgrid"},
+    ),
     *(partial(_of, stream, ranks=ranks) for ranks in (1, 2)),
     partial(_of, pingpong),
     *(partial(_of, spmv, ranks=ranks) for ranks in (1, 2)),
@@ -70,11 +85,35 @@ MAKERS: list[Callable[[int], Raw]] = [
 """Cases of several kernels: the launch of a number."""
 
 
-@pytest.mark.parametrize("seed", range(12))
+WAYS = ("measured", "lost", "unlike")
+"""Launches as they are; some of them bad; or each as much slower as chance has it."""
+
+
+def _launches(make: Callable[[int], Raw], chance: random.Random) -> list[Raw]:
+    raws = [make(launch) for launch in range(chance.choice([1, 2, 3, 6, 8]))]
+    way = chance.choice(WAYS)
+    if way == "lost":
+        outcome = chance.choice(["failed", "wrong", "timeout", "misplaced"])
+        raws[-1] = bad(raws[-1], outcome, "as chance had it")
+    if way == "unlike":
+        for raw in raws:
+            _slow(raw, chance.lognormvariate(0, 0.5))
+    return raws
+
+
+def _slow(raw: Raw, factor: float) -> None:
+    """Every time of a launch, so many times as long."""
+    for timed in (raw, *raw["points"]):
+        timed["times_s"] = [factor * time for time in timed["times_s"]]
+    for phase in raw["phases"]:
+        phase["time_s"] = {key: factor * time for key, time in phase["time_s"].items()}
+
+
+@pytest.mark.parametrize("seed", range(24))
 def test_a_report_of_any_few_cases_has_no_empty_table_and_no_nan(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     chosen = chance.sample(MAKERS, chance.randint(1, 5))
-    raws = [make(launch) for make in chosen for launch in range(chance.choice([1, 2, 3, 6]))]
+    raws = [raw for make in chosen for raw in _launches(make, chance)]
     asked_tables = chance.sample(kinds.tables(), 6) if seed % 3 else []
     asked_figures = chance.sample(kinds.figures(), 4) if seed % 3 else []
 
@@ -82,6 +121,53 @@ def test_a_report_of_any_few_cases_has_no_empty_table_and_no_nan(seed: int, tmp_
 
     assert all(table.rows for table in document.tables)
     assert not any(isnan(value) for value in _numbers(document))
+    assert [value for value in _shares_of_bounds(document) if value > 1] == []
+    assert _untraced(document, raws) == []
+    assert not any("nan" in line.lower().split() for line in _sentences(document))
+
+
+def _shares_of_bounds(document: Document) -> Iterator[float]:
+    """What tables say that something reached of what it could."""
+    for table in document.tables:
+        for row in table.rows:
+            for column, cell in zip(table.columns, row, strict=True):
+                if column.key in BOUNDED and isinstance(cell.value, int | float):
+                    yield float(cell.value)
+
+
+BOUNDED = ("share_of_triad",)
+
+
+def _untraced(document: Document, raws: Sequence[Raw]) -> list[tuple[str, float]]:
+    """Times in tables that are no median of good launches' medians, of a step or of a point."""
+    good: dict[str, list[Raw]] = {}
+    for raw in raws:
+        if raw["outcome"] == "ok":
+            good.setdefault(raw["case"], []).append(raw)
+    known = [median([_steady(raw["times_s"]) for raw in own]) for own in good.values()]
+    return [
+        (table.id, cell.value)
+        for table in document.tables
+        if table.kind in ("summary", "walltime_grid", "exchange")
+        for row in table.rows
+        for column, cell in zip(table.columns, row, strict=True)
+        if column.key.endswith("time_s") and isinstance(cell.value, float)
+        if not any(isclose(cell.value, one, rel_tol=1e-9) for one in known)
+    ]
+
+
+def _steady(times_s: list[float]) -> float:
+    """A launch's time: the median of its repetitions, of which the first may have warmed up."""
+    return median(times_s)
+
+
+def _sentences(document: Document) -> list[str]:
+    """All that it says in words."""
+    items: list[Table | Figure] = [*document.tables, *document.figures]
+    notes = [note for item in items for note in item.notes]
+    alts = [figure.alt for figure in document.figures]
+    found = [finding.text for finding in document.findings]
+    return [*notes, *alts, *found, *(item.title for item in items), *document.left_out]
 
 
 def _study(asked_tables: list[str], asked_figures: list[str]) -> str:

@@ -42,10 +42,11 @@ def build(cases, context):
     return [Table("weather", "weather", "Weather", (Column("kernel", "kernel"),), rows)]
 """
 FIGURE = """
-from haloscope.report.figures.model import Axis, Figure, Lines
+from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark
 
 def build(cases, context):
-    panel = Lines("weather", "", Axis("x"), Axis("y"), ())
+    curve = Curve("", (Mark(1, 1), Mark(2, 1)))
+    panel = Lines("weather", "", Axis("x"), Axis("y"), (curve,))
     return [Figure("weather", "weather", "Weather", (panel,), "")]
 """
 

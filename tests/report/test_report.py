@@ -168,7 +168,7 @@ def test_csv_has_exact_values_their_spread_and_a_word_for_what_is_missing(tmp_pa
 def test_details_are_folded_and_the_page_is_well_nested(folder: Path) -> None:
     page = (folder / "report.html").read_text(encoding="utf-8")
 
-    assert page.count("<details ") == 1  # the fits' predictions
+    assert page.count("<details ") == 2  # the fits' predictions, seconds by phase
     assert "&lt;/d" not in page
     for element in ("div", "details", "summary", "table", "section"):
         assert page.count(f"<{element}") - page.count(f"</{element}>") == 0, element

@@ -162,7 +162,7 @@ def test_times_that_may_have_set_numbers_of_the_cluster_file_are_marked() -> Non
     real = {**one, "clock": "wall", "simulation": None}
     (measured,) = build("walltime_grid", [real], "hpcf-2018-10")
     assert measured.rows[0][1].marks == ""
-    assert "k ×: measured over published time." in measured.notes
+    assert "ratio: measured time over the published one." in measured.notes
     (alone,) = build("walltime_grid", [simulated(64)], "hpcf-2018-10")
     assert alone.rows[0][1].marks == "‡"
 
@@ -178,7 +178,7 @@ def test_published_figures_stand_beside_the_same_variant_alone() -> None:
 
     assert textbook.rows[0][1].published == "00:01:25"
     assert textbook.rows[0][1].ratio == "1.6 ×"
-    assert "k ×: simulated over published time." in textbook.notes
+    assert "ratio: simulated time over the published one." in textbook.notes
     assert fused.rows[0][1].published == ""
     (years,) = build("clusters", raws, shelf=papers.list_papers())
     assert [row[0].text for row in years.rows if "simulated" in row[0].text] == [
@@ -188,7 +188,7 @@ def test_published_figures_stand_beside_the_same_variant_alone() -> None:
     assert not [one for one in findings(cases(raws), context) if "published:" in one.text]
     measured = [poisson(2048, variant="textbook")]
     assert [one for one in findings(cases(measured), context) if "published:" in one.text]
-    assert years.rows[-1][1].value == cases(raws[:1])[0].times_s[0]
+    assert years.rows[-1][2].value == cases(raws[:1])[0].times_s[0]
 
 
 def test_a_simulated_time_stands_beside_those_of_its_own_cluster() -> None:

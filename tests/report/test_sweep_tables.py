@@ -10,6 +10,7 @@ from made import build
 from recorded import MACHINE, Raw, bad, cases, pingpong, poisson, quick, stream
 
 from haloscope.analysis.sweeps import capacities, level_of, sweep
+from haloscope.report.draw.apart import apart
 from haloscope.study import kinds
 
 
@@ -139,15 +140,15 @@ def test_bandwidth_sets_declared_traffic_against_triad_on_as_many_cores() -> Non
         "24 MiB (L3)",
         "18.0 GB/s",
         "20.0 GB/s",
+        "16 MiB",
         "90 %",
     ]
-    assert row[5].also == "at 16 MiB"
 
 
 def test_bandwidth_without_a_stream_on_as_many_cores_has_no_share() -> None:
     (table,) = build("bandwidth", [poisson(64, ranks=2), stream()])
 
-    assert [cell.text for cell in table.rows[0][5:]] == ["–", "–"]
+    assert [cell.text for cell in table.rows[0][5:]] == ["–", "–", "–"]
     assert (
         "No bound: stream was not run on as many cores, bound alike, over such a working set."
         in table.notes
@@ -160,14 +161,19 @@ def test_a_solve_that_moves_more_than_the_triad_is_not_bounded_by_it() -> None:
 
     (table,) = build("bandwidth", raws)
 
-    assert [cell.text for cell in table.rows[0][4:]] == ["30.0 GB/s", "20.0 GB/s", "no bound"]
+    assert [cell.text for cell in table.rows[0][4:]] == [
+        "30.0 GB/s",
+        "20.0 GB/s",
+        "16 MiB",
+        "no bound",
+    ]
     assert any(note.startswith("no bound: the solver moved more") for note in table.notes)
 
 
 def test_bandwidth_where_some_have_a_triad_is_of_these() -> None:
     (table,) = build("bandwidth", [poisson(64), poisson(64, ranks=2), poisson(128), stream()])
 
-    assert len(table.rows) == 2 and all(row[6].text != "–" for row in table.rows)
+    assert len(table.rows) == 2 and all(row[7].text != "–" for row in table.rows)
     assert (
         "Without 1 case: stream was not run on as many cores, bound alike, over such a working set."
         in table.notes
@@ -185,17 +191,18 @@ def test_phases_are_shares_of_a_step_with_what_lies_outside() -> None:
         for k in range(3)
     ]
 
-    (table,) = build("phases", raws)
+    table, in_seconds = build("phases", raws)
 
     assert [column.title for column in table.columns][2:] == ["sweep", "halo", "outside phases"]
     sweep_share, halo, rest = table.rows[0][2:]
-    assert (sweep_share.text, sweep_share.also) == ("80.0 %", "8.0 s")
+    assert sweep_share.text == "80.0 %"
+    assert in_seconds.folded and in_seconds.rows[0][1].text == "8.00 s"
     assert (halo.text, halo.spread) == ("15.0 %", "5.00 … 25.0")
     assert rest.value == pytest.approx(median([0.15, 0.05, 0.0]))
 
 
 def test_phases_that_overlap_leave_nothing_outside() -> None:
-    (table,) = build("phases", [poisson(64, time_s=10.0, phases=[phase("sweep", 11.0)])])
+    table, _ = build("phases", [poisson(64, time_s=10.0, phases=[phase("sweep", 11.0)])])
 
     assert [cell.text for cell in table.rows[0][2:]] == ["110 %", "0 %"]
 
@@ -205,8 +212,12 @@ def test_summary_has_every_case_also_those_without_a_good_launch() -> None:
     (table,) = build("summary", raws)
 
     assert len(table.rows) == len(cases(raws))
+    settings = {c.key: cell for c, cell in zip(table.columns, table.rows[-1], strict=True)}
+    assert (settings["kernel"].value, settings["ppn"].value) == ("stream", 2)
+    assert [c.key for c in apart(table).columns] == ["case", "launches", "time_s", "found"]
     good = [row for row in table.rows if row[0].text == "pingpong"]
-    assert good[0][1].text == "5 of 5"
+    assert [cell.text for cell in good[0][1:3]] == ["5 of 5", "–"]  # 24 sizes have no step
+    assert good[0][3].text.startswith("24 points, ")
     short = [row for row in table.rows if row[1].text == "4 of 5"]
     assert [row[1].tone for row in short] == ["warning", "warning"]
 

@@ -93,6 +93,9 @@ class FarAway:
     def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
         return Workbench({"fake": Built(FAKE, FAKE_HALOBENCH, "5eed")}, ("fake",), ())
 
+    def preview(self, wanted: Wanted) -> tuple[Workbench | None, tuple[str, ...]]:
+        return Workbench({"fake": Built(FAKE, FAKE_HALOBENCH, "5eed")}, ("fake",), ()), ()
+
     def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:
         return Site(
             nodes=8,

@@ -16,6 +16,7 @@ from haloscope.study.capacity import Site
 from haloscope.study.plan import expand
 from haloscope.study.schema import FigureElement, TableElement
 from haloscope.study.settings import settings_of
+from haloscope.study.suited import empty, unsuited
 
 BINARY = Path(__file__).resolve().parents[2] / "build" / "release" / "halobench"
 LARGE = Site(
@@ -48,6 +49,15 @@ def planned(path: Path) -> Sequence[MeasuredCase]:
 def test_tables_and_figures_choose_cases_that_there_are(path: Path) -> None:
     cases = planned(path)
     assert [one.where for one in elements(path) if not select(cases, one.where)] == []
+
+
+@pytest.mark.parametrize("path", study_file.ready(), ids=lambda path: path.stem)
+def test_every_table_and_figure_has_cases_that_suit_it(path: Path) -> None:
+    study = study_file.load(path)
+    planned(path)
+    plan = expand(study, LARGE, Halobench(BINARY))
+
+    assert [*unsuited(study, path.name), *empty(study, plan.cases)] == []
 
 
 def test_the_roofline_of_jacobi_has_each_variant_on_one_core_and_on_two() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 from math import comb
 from statistics import mean, median
-from typing import Literal
+from typing import Final, Literal
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.fits import exchanges, loggp_by_launch
@@ -21,6 +21,9 @@ from haloscope.stats.two_samples import Comparison, compare, holm
 ALPHA = 0.05
 SAME = 1e-3
 """Simulated times that differ by less are equal: models are not as good as that."""
+
+UNTESTABLE: Final = "too few launches to tell"
+"""The verdict where even the smallest p that so few launches could give would show nothing."""
 
 Verdict = Literal[
     "faster",
@@ -150,7 +153,7 @@ def _contrast(
 def _undecided(comparison: Comparison, tests: int) -> Verdict:
     """Too few launches: even the smallest p that they could give would not survive correction."""
     if comparison.attainable * tests > ALPHA:
-        return "too few launches to tell"
+        return UNTESTABLE
     return "no difference shown"
 
 

@@ -32,7 +32,7 @@ class Effect:
     """What was published of a program on a cluster: whether it is faster on few nodes or on many.
 
     tasks: how many they were, or the fewest; None for the most that were tried. tasks_text, text:
-    in words.
+    in words. ratio: the time on the most nodes over that on the fewest, where both are printed.
     """
 
     program: str
@@ -41,6 +41,7 @@ class Effect:
     concentrated: bool
     text: str
     source: str
+    ratio: float | None = None
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ def _timed(program: str, rows: Sequence[Mapping[str, PublishedValue]], source_: 
     (few, first_s), (many, last_s) = by_nodes[0], by_nodes[-1]
     tasks = int(str(rows[0]["ranks"]))
     text = f"{first_s:g} s on {few} nodes, {last_s:g} s on {many}"
-    return Effect(program, tasks, str(tasks), first_s < last_s, text, source_)
+    return Effect(program, tasks, str(tasks), first_s < last_s, text, source_, last_s / first_s)
 
 
 def _told(row: Mapping[str, PublishedValue], source_: str) -> Effect:

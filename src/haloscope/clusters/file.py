@@ -51,7 +51,8 @@ def write(cluster: Cluster, path: Path) -> None:
 
     UserError, and nothing written, for what `load` would refuse.
     """
-    data = tomllib.loads(tomli_w.dumps(cluster.model_dump(exclude_none=True)))
+    unsaid = None if cluster.disturbed else {"disturbed"}
+    data = tomllib.loads(tomli_w.dumps(cluster.model_dump(exclude_none=True, exclude=unsaid)))
     _checked(path, data)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(tomli_w.dumps(data), encoding="utf-8")

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from haloscope.errors import Problem
+from haloscope.errors import Problem, UserError
 
 SAME_NODE = "same-node"
 OTHER_NODE = "other-node"
@@ -225,16 +225,28 @@ class Cluster(_Part):
     """A whole cluster file. name: the file's, and not in it. nodes: of a simulated job at most.
 
     source: of nodes, and in short of all the rest.
+    disturbed: where these are measured, what says that something else was running meanwhile.
     """
 
     name: str = Field(exclude=True)
     nodes: PositiveCount
     source: Source
+    disturbed: tuple[Text, ...] = ()
     node: Node
     network: Network | None = None
     mpi: Mpi | None = None
     messages: tuple[Messages, ...] = ()
     overheads: Overheads | None = None
+
+
+def require_undisturbed(cluster: Cluster, option: str) -> None:
+    """UserError for a file whose numbers were measured while something else was running.
+
+    option: what takes it nevertheless.
+    """
+    mend = f"calibrate with nobody else on the machine, or take it as it is: {option}"
+    if problems := [Problem(f"cluster {cluster.name}", why, mend) for why in cluster.disturbed]:
+        raise UserError(problems)
 
 
 MOST_PLACES = 200_000
@@ -282,5 +294,6 @@ def between_nodes(cluster: Cluster) -> Messages | None:
 
 
 def state(cluster: Cluster) -> str:
-    """12 hexadecimal digits of all that a cluster file says, its comments left out."""
-    return hashlib.sha256(cluster.model_dump_json().encode()).hexdigest()[:12]
+    """12 hexadecimal digits of all that a simulation takes of a cluster file."""
+    said = cluster.model_dump_json(exclude={"disturbed"})
+    return hashlib.sha256(said.encode()).hexdigest()[:12]

@@ -20,7 +20,9 @@ from haloscope.run.progress import Teller
 _DESCRIPTION = """\
 Measure this machine (arithmetic, bandwidth by cores and cache level, latency and bandwidth of
 messages by placement and protocol, overheads) with the study `calibrate`, fit the models, and write
-clusters/NAME.toml: every number with its interval and source. Takes a few minutes.
+clusters/NAME.toml: every number with its interval and source. How long it takes is said before it
+begins where this machine ran the study before, else after the first launch of each case. A file
+from a machine that something else disturbed says so, and validate does not take it.
 
 With that file, studies run here on a simulation of this machine (run STUDY --on NAME). Records of
 real runs take what each phase should cost from the one with this host's name.
@@ -85,6 +87,7 @@ def _file_to_write(name: str) -> Path:
 def _measure(launches: int | None) -> tuple[Path, int]:
     tell = Teller(Screen(stderr=True))
     started = campaign.start(campaign.Request("calibrate", launches=launches), tell).probed()
+    tell.say(f"time: {started.expected()}")
     campaign.measure(started, tell)
     code = conclude(started, Screen(), write=True)
     return started.folder.path, code

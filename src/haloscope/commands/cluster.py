@@ -38,6 +38,8 @@ def execute(arguments: argparse.Namespace) -> int:
     out.print(Text(found.name, style="bold"), Text(f"from {found.source}"))
     path = cluster_file.ready().get(arguments.name, arguments.name)
     out.print(Text(cluster_file.of_the_user(arguments.name) or str(path)), soft_wrap=True)
+    for why in found.disturbed:
+        out.print(Text(f"disturbed: {why}", style="yellow"))
     table = Table.grid(padding=(0, 2), pad_edge=True)
     for name, value, source in _lines(found):
         table.add_row(name, Text.assemble(value, (source and f"\n{source}", "dim")))

@@ -6,12 +6,14 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from haloscope.analysis.comparison import Contrast
+from haloscope.analysis.cases import MeasuredCase, name_of
+from haloscope.analysis.comparison import UNTESTABLE, Contrast
 from haloscope.analysis.dossier import Dossier, open_folder
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
-from haloscope.report.draw import csv_files, terminal
-from haloscope.report.tables.compared import compare_cases
+from haloscope.report import comparing, writing
+from haloscope.report.draw import csv_files, junit, markdown, terminal
+from haloscope.report.tables.compared import Compared, compare_cases
 
 _DESCRIPTION = """\
 Compare two result folders case by case: before and after a change, one MPI library and another.
@@ -32,8 +34,12 @@ examples:
   haloscope compare results/before results/after
   haloscope compare results/before results/after --details --csv compared.csv
 
-exit codes: 0 nothing is slower; 1 a case is slower, or was measured in one folder only; 2 usage;
-3 nothing is shown to be slower, but launches are too few to tell of some comparison
+  haloscope compare before after --fail-above 3% --junit compared.xml --markdown summary.md
+  haloscope compare before after --out results/compared           a report, as run writes one
+
+exit codes: 0 nothing is slower; 1 a case is slower (with --fail-above: by more than that), or was
+measured in one folder only; 2 usage; 3 nothing is shown to be slower, but launches are too few to
+tell of some comparison
 """
 
 
@@ -46,6 +52,16 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--details", action="store_true", help="every comparison, not sweeps in short"
     )
     parser.add_argument("--csv", metavar="FILE", help="write every comparison to this file")
+    parser.add_argument(
+        "--fail-above",
+        metavar="SHARE",
+        type=_share,
+        default=0.0,
+        help="exit with 1 only for what is shown to be slower by more than, say, 3%%",
+    )
+    parser.add_argument("--junit", metavar="FILE", help="write every verdict there, as JUnit XML")
+    parser.add_argument("--markdown", metavar="FILE", help="write a summary there, as Markdown")
+    parser.add_argument("--out", metavar="DIR", help="write a report there, as run does")
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -56,28 +72,72 @@ def execute(arguments: argparse.Namespace) -> int:
         what = "no case of the one is in the other"
         mend = "compare folders of the same study; haloscope show says what is in each"
         raise UserError(Problem(f"{arguments.first} {arguments.second}", what, mend))
-    if arguments.csv:
-        csv_files.write_table(compared.details, Path(arguments.csv))
     console = Screen()
     shown = [compared.details] if arguments.details else compared.tables
     console.print(terminal.tables(shown))
     console.print(compared.headline, markup=False, style="bold")
-    for line in (*_differences(first, second), *compared.notes):
+    differences = list(_differences(first, second))
+    for line in (*differences, *compared.notes):
         console.print(line, markup=False, soft_wrap=True)
-    return _exit_code(compared.contrasts)
+    _write(arguments, compared, differences)
+    if arguments.out:
+        report = comparing.document(first, second, compared, differences)
+        written = writing.write_apart(report, Path(arguments.out))
+        console.print(f"report: {written}", soft_wrap=True)
+    return _exit_code(compared.contrasts, arguments.fail_above)
 
 
-def _exit_code(contrasts: Sequence[Contrast]) -> int:
+def _write(arguments: argparse.Namespace, compared: Compared, differences: Sequence[str]) -> None:
+    """The files that were asked for: every comparison, every verdict, a summary."""
+    if arguments.csv and compared.details:
+        csv_files.write_table(compared.details, Path(arguments.csv))
+    if arguments.junit:
+        every = compared.contrasts
+        cases = [one.first.case for one in every]
+        verdicts = [_verdict(one, cases, arguments.fail_above) for one in every]
+        junit.write("haloscope compare", verdicts, Path(arguments.junit))
+    if arguments.markdown:
+        title = f"{arguments.second} against {arguments.first}"
+        lines = [compared.headline, *differences, *compared.notes]
+        markdown.write_summary(title, lines, compared.tables, Path(arguments.markdown))
+
+
+def _share(text: str) -> float:
+    """A share as "3%" or 0.03, for argparse."""
+    share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    if not 0 <= share < 1:
+        raise argparse.ArgumentTypeError(f"{text} is no share from 0 to 1, such as 3% or 0.03")
+    return share
+
+
+def _exit_code(contrasts: Sequence[Contrast], above: float) -> int:
     """1 for what is slower or lacks a time; 3 where launches are too few to say that nothing is."""
-    if any(_is_bad(one) for one in contrasts):
+    if any(_is_slower(one, above) or _is_lost(one) for one in contrasts):
         return 1
-    return 3 if any(one.verdict == "too few launches to tell" for one in contrasts) else 0
+    return 3 if any(one.verdict == UNTESTABLE for one in contrasts) else 0
 
 
-def _is_bad(one: Contrast) -> bool:
-    """Slower, or measured on one side alone; what is there on neither says nothing."""
-    lost = one.verdict == "not measured" and (one.first.time or one.second.time)
-    return one.verdict == "slower" or bool(lost)
+def _is_slower(one: Contrast, above: float) -> bool:
+    """Whether it is shown to be slower, by more than a share."""
+    return one.verdict == "slower" and comparing.larger(one, above)
+
+
+def _is_lost(one: Contrast) -> bool:
+    """Whether it was measured on one side alone; what is there on neither says nothing."""
+    return one.verdict == "not measured" and bool(one.first.time or one.second.time)
+
+
+def _verdict(one: Contrast, among: Sequence[MeasuredCase], above: float) -> junit.TestedCase:
+    """A comparison as continuous integration has it: what can't be told is skipped."""
+    outcome: junit.Outcome = "passed"
+    if _is_slower(one, above):
+        outcome = "failure"
+    elif _is_lost(one):
+        outcome = "error"
+    elif one.verdict in (UNTESTABLE, "not measured"):
+        outcome = "skipped"
+    name = one.first.what or "step"
+    return junit.TestedCase(name_of(one.first.case, among), name, outcome, comparing.told(one))
 
 
 def _differences(first: Dossier, second: Dossier) -> Iterator[str]:

@@ -5,13 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 
+from rich.text import Text
+
+from haloscope.analysis.cases import MeasuredCase, group
 from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, nearest, no_such, out_of
 from haloscope.host import machine
+from haloscope.paths import write_whole
+from haloscope.quantities import count, seconds
 from haloscope.records.record import Record
+from haloscope.report import figures
+from haloscope.report.context import Context
+from haloscope.report.draw.figures import Drawing, draw_all
 from haloscope.report.record_view import record_view
 from haloscope.run import halobench, places, workbench
 from haloscope.run.place import Place
@@ -23,6 +32,7 @@ from haloscope.study.schema import (
     ALL,
     COUNT_LIMIT,
     DEFAULT,
+    LAUNCHES_LIMIT,
     NODE_LIMIT,
     TIME_LIMIT_S,
     LayoutAxes,
@@ -33,12 +43,15 @@ from haloscope.study.schema import (
 _DESCRIPTION = """\
 Run one case right now, here or on a simulated cluster, and show its record: result, times, phases,
 memory, placement. No record is kept. For parameters and their defaults see haloscope describe
-KERNEL.
+KERNEL. With --launches, the median over launches too, with an interval from 6 on; with timeline=N
+what every rank did in a step is drawn, and it is said where.
 """
 _EPILOG = """\
 examples:
   haloscope once poisson_cg n=512 --ranks 2
   haloscope once stream --threads 2
+  haloscope once poisson_cg n=512 --ranks 2 --launches 7
+  haloscope once jacobi3d timeline=40 --ranks 2
   haloscope once pingpong --ranks 2 --json | jq .result
   haloscope once poisson_cg n=4096 --on stampede2 --nodes 4 --ranks 192         simulated
   haloscope once poisson_cg n=256 --on stampede2 --nodes 4 --execute            ... and verified
@@ -66,9 +79,12 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add("--transport", metavar="NAME", help="how messages travel: see haloscope toolchain list")
     add("--placement", metavar="NAME", help="of two ranks, as in a study (same-socket ...)")
     add("--oversubscribe", action="store_true", help="let ranks and threads share cores (marked)")
+    add("--launches", metavar="N", type=int, default=1, help="whole launches (default: 1)")
     add("--timeout", metavar="S", type=float, default=600.0, help="seconds (default: 600)")
     add(
-        "--json", action="store_true", help="print the record, and nothing else, on standard output"
+        "--json",
+        action="store_true",
+        help="print each launch's record on a line, and nothing else, on standard output",
     )
     _allow_params_after_options(parser)
 
@@ -98,12 +114,48 @@ def execute(arguments: argparse.Namespace) -> int:
     bench = place.workbench({f"--toolchain {arguments.toolchain}": named}, tell)
     (case,), seen = place.probed([_case(arguments, place, bench)], bench)
     runner = place.runner("once", workbench.new_seed(), bench, seen)
-    (record,) = runner.run([Launch(case, 0)])
+    records = list(runner.run([Launch(case, number) for number in range(arguments.launches)]))
     if arguments.json:
-        print(json.dumps(record))
+        for record in records:
+            print(json.dumps(record))
     else:
-        Screen().print(record_view(Record.of(record)))
-    return 0 if record["outcome"] == "ok" else 1
+        _show([Record.of(record) for record in records], Screen())
+    return 0 if all(record["outcome"] == "ok" for record in records) else 1
+
+
+def _show(records: Sequence[Record], out: Screen) -> None:
+    """The last launch's record, what all launches say of a step, and where a timeline is drawn."""
+    bad = [record for record in records if record.outcome != "ok"]
+    out.print(record_view((bad or records)[-1]))
+    (case,) = group(records)
+    if len(records) > 1:
+        out.print(Text(f"over {count(len(records), 'launch', 'launches')}", style="bold"))
+        out.print(f"  {_over_launches(case)}", soft_wrap=True)
+    for drawing in (one for several in _timelines(case).values() for one in several):
+        folder = Path("results") / f"once-{case.kernel}-{datetime.now():%Y%m%d-%H%M%S}"
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / f"{drawing.name}.svg", drawing.svg)
+        out.print(f"timeline: {folder / f'{drawing.name}.svg'}", soft_wrap=True)
+
+
+def _over_launches(case: MeasuredCase) -> str:
+    """The median of a step over the good launches, and what is said of its spread."""
+    if case.time is None:
+        return "no good launch"
+    several = "a step of every size" if len(case.launches[0].points) > 1 else "a step"
+    time = case.time
+    text = f"median of {several}: {seconds(time.value)}"
+    if time.low is None or time.high is None:
+        return text
+    low, high = seconds(time.low), seconds(time.high)
+    if time.confidence is None:
+        return f"{text}, from {low} to {high}: too few launches for an interval"
+    return f"{text} [{low}, {high}], confidence {100 * time.confidence:.1f} %"
+
+
+def _timelines(case: MeasuredCase) -> dict[str, list[Drawing]]:
+    """The last good launch's timelines, drawn; {} where none was asked for."""
+    return draw_all(figures.build("timeline", [case], Context(all_cases=[case])))
 
 
 def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
@@ -143,6 +195,7 @@ _LIMITS = {
     "nodes": COUNT_LIMIT,
     "threads": NODE_LIMIT,
     "timeout": TIME_LIMIT_S,
+    "launches": LAUNCHES_LIMIT,
 }
 """The largest number that each option may have."""
 SMALLEST = 1e-6

@@ -14,7 +14,8 @@ from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.quantities import count, size
 from haloscope.run.campaign import Campaign, Request, measure, resume, start
-from haloscope.run.progress import Teller, TimeLeft, duration
+from haloscope.run.preview import Preview, UnplannedError
+from haloscope.run.progress import Teller
 from haloscope.study.known_iterations import executes
 
 _DESCRIPTION = """\
@@ -58,7 +59,9 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         help="with --resume: measure on though library, program or machine changed (marked)",
     )
     add(
-        "--dry-run", action="store_true", help="show the cases, their memory and notes; run nothing"
+        "--dry-run",
+        action="store_true",
+        help="show the cases, their memory and notes; run, fetch and build nothing",
     )
     add("--oversubscribe", action="store_true", help="let ranks and threads share cores (marked)")
     add("--toolchain", metavar="NAME", help="measure every run with it, whatever the study says")
@@ -74,10 +77,9 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Plan, measure, summarise; the exit code."""
     tell = Teller(Screen(stderr=True))
-    campaign = _campaign(arguments, tell)
     if arguments.dry_run:
-        _show(campaign, Screen())
-        return 0
+        return _dry_run(arguments, tell, Screen())
+    campaign = _campaign(arguments, tell)
     # only what was measured is drawn: planning does without the libraries that draw and fit
     from haloscope.commands.conclusion import conclude
 
@@ -91,7 +93,21 @@ def execute(arguments: argparse.Namespace) -> int:
     return conclude(campaign, Screen(), write=not arguments.no_report)
 
 
-def _campaign(arguments: argparse.Namespace, tell: Teller) -> Campaign:
+def _dry_run(arguments: argparse.Namespace, tell: Teller, out: Console) -> int:
+    """Show what would be measured, and what would be fetched and built for it before."""
+    preview = Preview()
+    try:
+        _show(_campaign(arguments, tell, preview), out)
+    except UnplannedError:
+        out.print("the cases, and what they need, are known when halobench is there")
+    for line in preview.lines:
+        out.print(line, markup=False, soft_wrap=True)
+    return 0
+
+
+def _campaign(
+    arguments: argparse.Namespace, tell: Teller, prepare: Preview | None = None
+) -> Campaign:
     problems = list(_unusable(arguments))
     if problems:
         raise UserError(problems)
@@ -104,6 +120,7 @@ def _campaign(arguments: argparse.Namespace, tell: Teller) -> Campaign:
             tell,
             keep=Path(arguments.keep) if arguments.keep else None,
             accept_change=arguments.accept_change,
+            prepare=prepare,
         )
     request = Request(
         study=arguments.study,
@@ -116,7 +133,7 @@ def _campaign(arguments: argparse.Namespace, tell: Teller) -> Campaign:
         keep=Path(arguments.keep) if arguments.keep else None,
         execute=arguments.arithmetic,
     )
-    return start(request, tell)
+    return start(request, tell, prepare)
 
 
 def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
@@ -149,12 +166,8 @@ def _show(campaign: Campaign, out: Console) -> None:
         table.add_row(case.id, f"{case.title}{marks}", launches, size(case.memory_bytes))
     out.print(table)
     left = [launch for launch in campaign.launches_left()[0] if not launch.case.absent]
-    seconds = TimeLeft(left, campaign.earlier_walls()).seconds()
-    time = (
-        "not known before the first launches" if seconds is None else f"about {duration(seconds)}"
-    )
     for line in (
-        f"{count(len(left), 'launch', 'launches')} to run; time: {time}",
+        f"{count(len(left), 'launch', 'launches')} to run; time: {campaign.expected()}",
         *campaign.plan.notes,
     ):
         out.print(line, markup=False, soft_wrap=True)

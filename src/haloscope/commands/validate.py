@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from rich.text import Text
@@ -14,8 +15,10 @@ from haloscope.clusters import file as cluster_file
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.predict import local_validation, paper_validation
+from haloscope.report import validating, writing
+from haloscope.report.document import Document
 from haloscope.report.draw import csv_files, terminal
-from haloscope.report.tables import predicted
+from haloscope.report.tables import Table, predicted
 from haloscope.run import campaign
 from haloscope.run.progress import Teller
 
@@ -24,8 +27,9 @@ Simulate every readable cell of a paper's tables of wall times, or of Jacobi's u
 the cluster file of the machine that it was measured on: predicted and published, their ratio, and
 the errors.
 With `local`, measure the study validate-local here: this machine's calibration, and in turn with
-it solves and messages, which that calibration then predicts. About five minutes; interrupted, it
-goes on with run --resume, and what is there is predicted with --from.
+it solves and messages, which that calibration then predicts. How long it takes is said before it
+begins where this machine ran the study before, else after the first launch of each case;
+interrupted, it goes on with run --resume, and what is there is predicted with --from.
 
 Numbers of the cluster files come from data sheets, descriptions, and cells of one node; Jacobi's
 from cells of one rank, one socket, or one whole node. Errors of those cells are shown apart from
@@ -46,6 +50,7 @@ examples:
   haloscope validate hpcf-2010-6 --table 5.1       one of them
   haloscope validate orfeo-mpi-report              Jacobi on ORFEO's nodes
   haloscope validate hpcf-2018-10 --csv cells.csv  every cell, for other programs
+  haloscope validate hpcf-2018-10 --out results/v  a report with a figure, as run writes one
   haloscope validate local                         this machine: real runs and predictions
   haloscope validate local --from results/DIR      the same of runs that were made before
 """
@@ -59,6 +64,12 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add("--table", metavar="ID", action="append", default=[], help="only this one; repeatable")
     add("--csv", metavar="FILE", help="write every cell there")
     add("--from", metavar="DIR", dest="folder", help="local: take the real runs of this folder")
+    add(
+        "--disturbed",
+        action="store_true",
+        help="local: predict from a calibration though something else was running meanwhile",
+    )
+    add("--out", metavar="DIR", help="write a report there, as run does")
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -69,26 +80,43 @@ def execute(arguments: argparse.Namespace) -> int:
         return _local(arguments)
     tell, out = Teller(Screen(stderr=True)), Screen()
     cells: list[PredictedCell] = []
+    tables: list[Table] = []
     for table in paper_validation.tables_of(arguments.paper, arguments.table):
         cells_of_table = paper_validation.validate(table, tell)
         out.print(Text(f"{table.paper}, table {table.id}: {table.caption}", style="bold"))
-        out.print("predicted; below it published, and predicted over published\n")
-        out.print(terminal.tables(predicted.published_tables(cells_of_table)))
+        out.print("predicted; below it what was published, and the ratio of the two\n")
+        shown = predicted.published_tables(cells_of_table)
+        out.print(terminal.tables(shown))
         cells += cells_of_table
+        tables += [replace(one, title=f"{table.id}: {one.title}") for one in shown]
     if len({cell.table for cell in cells}) > 1:
         out.print(Text("All tables", style="bold"))
         out.print(terminal.tables(predicted.errors(cells, "all")))
     if arguments.csv:
         csv_files.write_table(predicted.every_cell(cells), Path(arguments.csv))
+    if arguments.out:
+        title = f"Predicted and published: {arguments.paper}"
+        found = (
+            ("paper", arguments.paper),
+            ("tables", ", ".join(dict.fromkeys(one.table for one in cells))),
+        )
+        pairs = validating.of_cells(cells)
+        _report(validating.document(title, pairs, tables, [], found), arguments.out, out)
     return 1 if any(cell.problem for cell in cells) else 0
+
+
+def _report(document: Document, folder: str, out: Screen) -> None:
+    """Write it, and say where."""
+    out.print(f"report: {writing.write_apart(document, Path(folder))}", soft_wrap=True)
 
 
 def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     """Options that do not go together, or can't be; found before minutes are spent."""
     if arguments.paper == "local" and arguments.table:
         yield Problem("--table", "this machine has no published tables", "leave it out")
-    if arguments.paper != "local" and arguments.folder:
-        yield Problem("--from", "published tables need no real runs", "leave it out")
+    for option, given in (("--from", arguments.folder), ("--disturbed", arguments.disturbed)):
+        if arguments.paper != "local" and given:
+            yield Problem(option, "published tables need no real runs", "leave it out")
     if arguments.csv:
         path = Path(arguments.csv)
         if path.is_dir() or not os.access(path.absolute().parent, os.W_OK):
@@ -100,7 +128,7 @@ def _local(arguments: argparse.Namespace) -> int:
     """Measure unless records are given, predict what they have, show both."""
     tell, out = Teller(Screen(stderr=True)), Screen()
     folder, code = (Path(arguments.folder), 0) if arguments.folder else _measure_local(tell)
-    done = local_validation.validate(folder, tell)
+    done = local_validation.validate(folder, tell, disturbed=arguments.disturbed)
     cluster_file.write(done.model, folder / "calibrated.toml")
     out.print(terminal.tables(predicted.measured_tables(done.predictions)))
     out.print(f"predicted from {folder / 'calibrated.toml'}", soft_wrap=True)
@@ -108,6 +136,14 @@ def _local(arguments: argparse.Namespace) -> int:
         out.print(f"not simulated: {failure}", markup=False, soft_wrap=True)
     if arguments.csv:
         csv_files.write_table(predicted.every_time(done.predictions), Path(arguments.csv))
+    if arguments.out:
+        tables = predicted.measured_tables(done.predictions)
+        found = (("real runs", str(folder)), ("calibration", done.model.source))
+        kernels = dict.fromkeys(one.kernel for one in done.predictions)
+        pairs = {name: [o for o in done.predictions if o.kernel == name] for name in kernels}
+        title = "Predicted from this machine's calibration, and measured"
+        document = validating.document(title, pairs, tables, done.failures, found)
+        _report(document, arguments.out, out)
     return 1 if done.failures else code
 
 
@@ -115,6 +151,7 @@ def _measure_local(tell: Teller) -> tuple[Path, int]:
     """A new folder of the study, and 1 if some launch of it did not end well."""
     real = campaign.start(campaign.Request(local_validation.STUDY), tell).probed()
     path = real.folder.path
+    tell.say(f"time: {real.expected()}")
     try:
         campaign.measure(real, tell)
     except KeyboardInterrupt:

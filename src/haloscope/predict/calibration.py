@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.disturbance import disturbances
 from haloscope.analysis.fits import exchanges, message_models
 from haloscope.analysis.rendezvous import rendezvous_bytes
 from haloscope.analysis.sweeps import Swept, sweep
@@ -45,6 +46,7 @@ def calibrate(
         name=name,
         nodes=1,
         source=f"{SOURCE}, {when}",
+        disturbed=tuple(disturbances(cases, machine)),
         node=node(cases, machine),
         messages=tuple(messages for case in cases if (messages := _messages(case)) is not None),
         overheads=_overheads(cases),
@@ -53,7 +55,8 @@ def calibrate(
 
 
 def summary(found: Cluster) -> Iterator[str]:
-    """What a calibration found, a line each: memory, messages by placement, overheads."""
+    """What a calibration found, a line each: disturbances, memory, messages, overheads."""
+    yield from (f"marked as disturbed: {why}" for why in found.disturbed)
     memory = (
         f"{rate(one.bandwidth_bytes_per_s.value)} on {count(one.cores, 'core')}"
         for one in found.node.memory

@@ -15,7 +15,7 @@ from haloscope.analysis.cases import MeasuredCase, group, label_of
 from haloscope.analysis.dossier import open_folder
 from haloscope.analysis.predictions import PredictedTime
 from haloscope.analysis.sweeps import sweep
-from haloscope.clusters.schema import Cluster, missing_for_simulation
+from haloscope.clusters.schema import Cluster, missing_for_simulation, require_undisturbed
 from haloscope.errors import Problem, UserError
 from haloscope.predict.calibration import calibrate
 from haloscope.predict.paper_validation import simulated
@@ -43,13 +43,19 @@ class Validation:
     failures: tuple[str, ...]
 
 
-def validate(path: Path, tell: Teller) -> Validation:
-    """What a folder's calibration says of its other cases, as far as both were measured."""
+def validate(path: Path, tell: Teller, *, disturbed: bool = False) -> Validation:
+    """What a folder's calibration says of its other cases, as far as both were measured.
+
+    disturbed: though something else was running meanwhile. UserError where it was, and that is not
+    to be.
+    """
     dossier, cells = open_folder(path), _predicted(ResultFolder(path))
     apart = {case.id for case in cells}
     calibrating = [case for case in dossier.cases if case.id not in apart and case.launches]
     when = max(record.ended or "" for record in dossier.records)[:10]
     model = calibrate("calibrated", calibrating, dossier.machine or {}, when)
+    if not disturbed:
+        require_undisturbed(model, f"validate local --from {path} --disturbed")
     if problems := missing_for_simulation(model):
         raise UserError(problems)
     there = SimulatedCluster(model.name, model)

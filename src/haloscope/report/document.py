@@ -28,12 +28,60 @@ _Item = TypeVar("_Item", Table, Figure)
 
 @dataclass(frozen=True)
 class Section:
-    """One topic: its figures and its tables."""
+    """One topic: its figures and its tables, numbered from first_figure and first_table on.
+
+    A note that several of them have stands once, after all, with their numbers before it.
+    """
 
     id: str
     title: str
     figures: tuple[Figure, ...]
     tables: tuple[Table, ...]
+    first_figure: int = 1
+    first_table: int = 1
+
+    def number(self, item: Table | Figure) -> int:
+        """The number of one of its tables or figures in the whole report."""
+        if isinstance(item, Table):
+            return self.first_table + self.tables.index(item)
+        return self.first_figure + self.figures.index(item)
+
+    def called(self, item: Table | Figure) -> str:
+        """ "Table 3" or "Figure 1"."""
+        return f"{'Table' if isinstance(item, Table) else 'Figure'} {self.number(item)}"
+
+    def notes_of(self, item: Table | Figure) -> list[str]:
+        """The notes that stand with a table or figure: those that no other here has."""
+        return [note for note in item.notes if len(self._having(note)) == 1]
+
+    @property
+    def notes(self) -> list[str]:
+        """The notes of several, each once: "Tables 1, 2 and Figure 1: what they say"."""
+        every = dict.fromkeys(note for item in self._items for note in item.notes)
+        return [
+            f"{_numbers([self.called(item) for item in own])}: {note}"
+            for note in every
+            if len(own := self._having(note)) > 1
+        ]
+
+    @property
+    def _items(self) -> tuple[Figure | Table, ...]:
+        return (*self.figures, *self.tables)
+
+    def _having(self, note: str) -> list[Figure | Table]:
+        return [item for item in self._items if note in item.notes]
+
+
+def _numbers(names: Sequence[str]) -> str:
+    """ "Tables 1, 2 and 4", "Figures 1 and 2, Table 3"."""
+    kinds: dict[str, list[str]] = {}
+    for name in names:
+        kind, number = name.split()
+        kinds.setdefault(kind, []).append(number)
+    return ", ".join(
+        f"{kind}{'s' if len(numbers) > 1 else ''} {listed(numbers)}"
+        for kind, numbers in kinds.items()
+    )
 
 
 @dataclass(frozen=True)
@@ -42,6 +90,7 @@ class Document:
 
     title, heading: of the whole, and of what was found; they name the machine of simulated times.
     left_out: a line for every case that lacks launches, over all cases there are.
+    not_drawn: a line for every figure that has too few points to show anything.
     """
 
     title: str
@@ -54,6 +103,7 @@ class Document:
     toolchains: Facts
     method: tuple[str, ...]
     provenance: Facts
+    not_drawn: tuple[str, ...] = ()
 
     @property
     def tables(self) -> list[Table]:
@@ -76,12 +126,13 @@ def compose(dossier: Dossier) -> Document:
         seed=dossier.seed,
     )
     made = _made(kinds.tables(), _tables, dossier.tables, dossier.cases, context)
-    drawn = _made(kinds.figures(), figures.build, dossier.figures, dossier.cases, context)
+    every = _made(kinds.figures(), figures.build, dossier.figures, dossier.cases, context)
+    drawn = [(wish, [one for one in own if one.shows_enough]) for wish, own in every]
     if not any(wish.kind == _EVERYTHING.kind for wish, _ in made):
         made.append((_EVERYTHING, _tables(_EVERYTHING.kind, dossier.cases, context)))
     asked = [
         *(("table", wish, bool(items)) for wish, items in made if dossier.tables),
-        *(("figure", wish, bool(items)) for wish, items in drawn if dossier.figures),
+        *(("figure", wish, bool(items)) for wish, items in every if dossier.figures),
     ]
     return Document(
         title=f"{dossier.title}{_where(dossier.cases)}",
@@ -95,14 +146,25 @@ def compose(dossier: Dossier) -> Document:
             *(
                 f"No {what} '{wish.kind}': no case suits it."
                 for what, wish, is_there in asked
-                if not is_there
+                if not is_there and not _told(what, wish, dossier.left_out)
             ),
         ),
         machine=machine_facts(dossier.machine),
         toolchains=toolchain_facts(dossier.records),
         method=method(dossier.records, dossier.cases, dossier.plan),
         provenance=provenance(dossier),
+        not_drawn=tuple(
+            f"Not drawn: {one.title}: it has fewer than {one.fewest} points along its axis."
+            for _, own in every
+            for one in own
+            if dossier.figures and not one.shows_enough
+        ),
     )
+
+
+def _told(what: str, wish: Wish, notes: Sequence[str]) -> bool:
+    """Whether the plan said already why there is no such table or figure."""
+    return any(note.startswith(f"no {what} '{wish.kind}':") for note in notes)
 
 
 _EVERYTHING = Wish("summary")
@@ -164,13 +226,16 @@ def _sections(
     all_tables = _numbered([table for _, several in made for table in several])
     all_figures = _numbered([figure for _, several in drawn for figure in several])
     asked = [wish.kind for wish, _ in made] + [wish.kind for wish, _ in drawn]
-    sections = []
+    sections: list[Section] = []
+    before = [0, 0]
     for topic in sorted(kinds.TOPICS, key=lambda topic: _first(asked, kinds.of_topic(topic))):
         shown = kinds.of_topic(topic)
         its_figures = tuple(figure for figure in all_figures if figure.kind in shown)
         its_tables = tuple(table for table in all_tables if table.kind in shown)
         if its_figures or its_tables:
-            sections.append(Section(topic, kinds.TOPICS[topic], its_figures, its_tables))
+            firsts = before[0] + 1, before[1] + 1
+            sections.append(Section(topic, kinds.TOPICS[topic], its_figures, its_tables, *firsts))
+            before = [before[0] + len(its_figures), before[1] + len(its_tables)]
     return tuple(sections)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from rich.console import RenderableType
 
 from haloscope.analysis.dossier import open_folder
+from haloscope.errors import Problem, UserError
 from haloscope.paths import write_whole
 from haloscope.records.enclosure import require_enclosed
 from haloscope.report.document import Document, compose
@@ -45,6 +46,22 @@ def write(document: Document, directory: Path, formats: Sequence[str] = tuple(FO
     _write_figures(drawings, directory / "figures")
     first, *_ = [FORMATS[name](document, drawings, directory) for name in formats]
     return first
+
+
+def write_apart(document: Document, directory: Path) -> Path:
+    """Write a report that belongs to no result folder into one of its own; report.html's path.
+
+    UserError where the folder holds something else: older figures and tables there are removed.
+    """
+    if directory.exists() and not (directory / "report.html").exists() and any(directory.iterdir()):
+        what, mend = "holds something else than a report", "name a new folder, or an empty one"
+        raise UserError(Problem(f"--out {directory}", what, mend))
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        mend = "name a folder that can be written to"
+        raise UserError(Problem(f"--out {directory}", str(error), mend)) from error
+    return write(document, directory)
 
 
 def write_report(directory: Path, formats: Sequence[str] = tuple(FORMATS)) -> Path:

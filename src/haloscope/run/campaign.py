@@ -17,11 +17,12 @@ from haloscope.run import fixed, halobench, places, received, workbench
 from haloscope.run.doctor import Patient, check_load
 from haloscope.run.here import LOCAL
 from haloscope.run.place import Place, Wanted
-from haloscope.run.progress import RunView, Teller
+from haloscope.run.preview import Prepare
+from haloscope.run.progress import RunView, Teller, TimeLeft, duration
 from haloscope.run.stopping import Stopping
 from haloscope.run.workbench import Workbench
 from haloscope.study import file as study_file
-from haloscope.study import schema
+from haloscope.study import schema, suited
 from haloscope.study.case import Case, Launch
 from haloscope.study.file import Draft
 from haloscope.study.plan import Program, expand, nothing_runs
@@ -79,6 +80,14 @@ class Campaign:
                 if here and record.outcome == "ok" and record.wall_s is not None:
                     walls.setdefault(record.case, []).append(record.wall_s)
         return walls
+
+    def expected(self) -> str:
+        """How long what is left takes, by what the same cases took on this machine before."""
+        left = [launch for launch in self.launches_left()[0] if not launch.case.absent]
+        seconds = TimeLeft(left, self.earlier_walls()).seconds()
+        if seconds is None:
+            return "not known before the first launches"
+        return f"about {duration(seconds)}"
 
     def check_folder(self) -> None:
         """UserError where another process wrote there since this campaign was planned.
@@ -145,8 +154,11 @@ def _readable(file: Path) -> list[Record]:
         return []
 
 
-def start(request: Request, tell: Teller) -> Campaign:
-    """A new campaign. UserError with all that is wrong, in the study or for it on this machine."""
+def start(request: Request, tell: Teller, prepare: Prepare | None = None) -> Campaign:
+    """A new campaign. UserError with all that is wrong, in the study or for it on this machine.
+
+    prepare: how to come by the workbench, where nothing is to be fetched or built for it.
+    """
     _check_numbers(request.launches, request.seed)
     draft = study_file.read(request.study)
     if draft.study is None:
@@ -160,9 +172,10 @@ def start(request: Request, tell: Teller) -> Campaign:
     if request.toolchain is not None:
         wanted = {f"--toolchain {request.toolchain}": [request.toolchain]}
     known = [*draft.problems, *_unknown(study, draft, wanted), *folder.problems()]
+    known += _unsuited(study, draft)
     if known and not place.complete(wanted):  # else they are told with what halobench says
         raise UserError(known)
-    bench = place.workbench(wanted, tell)
+    bench = prepare(place, wanted) if prepare else place.workbench(wanted, tell)
     site = place.site(bench, oversubscribe=request.oversubscribe)
     plan = expand(study, site, bench.program, draft.where)
     unknown = [
@@ -170,6 +183,7 @@ def start(request: Request, tell: Teller) -> Campaign:
         for problem in _unknown_settings(study, bench.program)
     ]
     problems = [*draft.problems, *bench.problems, *plan.problems, *unknown]
+    problems += _unsuited(study, draft)
     problems += folder.problems()
     if (planned := sum(case.launches for case in plan.cases)) > PLAN_LIMIT:
         what = f"{len(plan.cases):,} cases have {planned:,} launches"
@@ -181,7 +195,7 @@ def start(request: Request, tell: Teller) -> Campaign:
         study=study.title,
         seed=workbench.new_seed() if request.seed is None else request.seed,
         cases=plan.cases,
-        notes=plan.notes,
+        notes=(*plan.notes, *suited.empty(study, plan.cases)),
         sources={name: built.source for name, built in bench.built.items()},
         machine=place.identity(),
         libraries=fixed.libraries(bench.built),
@@ -199,6 +213,13 @@ def _unknown(study: Study, draft: Draft, wanted: Wanted) -> Iterator[Problem]:
         if run.kernel not in kernels:
             yield no_such(draft.where(index, "kernel"), "kernel", run.kernel, kernels)
     yield from workbench.unknown_toolchains(wanted)
+
+
+def _unsuited(study: Study, draft: Draft) -> list[Problem]:
+    """Tables and figures that show no kernel of the study, where all of its kernels are known."""
+    if any(run.kernel not in halobench.names() for run in study.runs):
+        return []
+    return list(suited.unsuited(study, str(draft.path)))
 
 
 def _unknown_settings(study: Study, program: Program) -> list[Problem]:
@@ -262,19 +283,22 @@ def resume(
     *,
     keep: Path | None = None,
     accept_change: bool = False,
+    prepare: Prepare | None = None,
 ) -> Campaign:
     """A campaign that was started before. UserError if old records and new ones would not mix.
 
     study: must be that of the folder, if it is named at all. accept_change: measure on though the
     library, the compiler, the sources, the machine or its file are others; records are then marked.
     keep: where simulated cases' files go from now on; None: where the plan says, inside the folder.
+    prepare: as of `start`.
     """
     _check_numbers(launches)
     folder = ResultFolder(directory)
     plan = folder.load()
     place = places.place(plan.on, received.kept(plan, directory, keep))
     where = f"--resume {directory}"
-    bench = place.workbench({where: list(plan.sources)}, tell)
+    wanted = {where: list(plan.sources)}
+    bench = prepare(place, wanted) if prepare else place.workbench(wanted, tell)
     received.require_plain(plan, directory, bench.program)
     problems = [*bench.problems]
     if keep is not None and not place.facts.simulated:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.schema import Cluster, state
 from haloscope.host import machine
-from haloscope.run import probing, workbench
+from haloscope.run import preview, probing, workbench
 from haloscope.run.place import Seen, Wanted
 from haloscope.run.progress import Teller
 from haloscope.run.runners.base import Runner
@@ -18,6 +18,7 @@ from haloscope.run.runners.local import Built, LocalRunner
 from haloscope.run.workbench import Workbench
 from haloscope.study.capacity import HERE, Site
 from haloscope.study.case import Case
+from haloscope.study.schema import DEFAULT
 from haloscope.toolchains import build, launch, library
 
 LOCAL = "local"
@@ -57,6 +58,10 @@ class Here:
         """halobench built with every toolchain that is wanted."""
         return workbench.workbench(wanted, tell)
 
+    def preview(self, wanted: Wanted) -> tuple[Workbench | None, tuple[str, ...]]:
+        """The libraries that are there."""
+        return preview.of_libraries(wanted)
+
     def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:
         """This machine's processors and memory."""
         return Site(
@@ -66,7 +71,7 @@ class Here:
             memory_bytes=machine.memory_available_bytes(),
             oversubscribe=oversubscribe,
             toolchains=bench.names,
-            transports=_Transports(bench.built),
+            transports=_Transports(bench.built, bench.pending),
             missing=bench.missing,
             placements=[name for name, pair in machine.placements().items() if pair],
         )
@@ -95,20 +100,39 @@ class Here:
 class _Transports(Mapping[str, Sequence[str]]):
     """By MPI library, the transports it has: looked for, which takes long, when they are wanted."""
 
-    def __init__(self, built: Mapping[str, Built]) -> None:
+    def __init__(self, built: Mapping[str, Built], pending: Sequence[str] = ()) -> None:
         self._built = built
+        self._names = (*built, *(name for name in pending if name not in built))
 
     def __getitem__(self, name: str) -> Sequence[str]:
-        return launch.transports(self._built[name].toolchain)
+        if name in self._built:
+            return launch.transports(self._built[name].toolchain)
+        if name in self._names:
+            return _NotKnownYet()
+        raise KeyError(name)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._built
+        return name in self._names
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._built)
+        return iter(self._names)
 
     def __len__(self) -> int:
-        return len(self._built)
+        return len(self._names)
+
+
+class _NotKnownYet(tuple[str, ...]):
+    """The transports of a library that is still to be fetched: it may have any, and counts once."""
+
+    __slots__ = ()
+
+    def __new__(cls) -> Self:
+        """Its default one."""
+        return super().__new__(cls, (DEFAULT,))
+
+    def __contains__(self, name: object) -> bool:
+        """Whether it may have that one: nobody knows."""
+        return True
 
 
 def _machine() -> dict[str, Any]:

@@ -48,6 +48,12 @@ class Place(Protocol):
     def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
         """halobench as it is to run there, built where it is not yet."""
 
+    def preview(self, wanted: Wanted) -> tuple[Workbench | None, tuple[str, ...]]:
+        """What is there of the workbench, and a line for all that `workbench` would do first.
+
+        Nothing is fetched and nothing is built; None where no halobench is there to plan with.
+        """
+
     def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:
         """What there is room for."""
 

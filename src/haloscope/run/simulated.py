@@ -14,7 +14,7 @@ from haloscope.clusters.schema import state
 from haloscope.errors import UserError
 from haloscope.host import machine
 from haloscope.paths import cache_path
-from haloscope.run import workbench
+from haloscope.run import preview, workbench
 from haloscope.run.place import Seen, Wanted
 from haloscope.run.progress import Teller
 from haloscope.run.runners.base import Runner
@@ -71,6 +71,10 @@ class SimulatedCluster:
         compiler = build.wrapped_compiler(self._smpi)
         built = Built(self._smpi, program, build.source_hash(), compiler, build.flags())
         return Workbench({SIMGRID: built}, (SIMGRID,), ())
+
+    def preview(self, wanted: Wanted) -> tuple[Workbench | None, tuple[str, ...]]:
+        """The one build, where it is there."""
+        return preview.of_one(self._smpi)
 
     @cached_property
     def _smpi(self) -> Toolchain:

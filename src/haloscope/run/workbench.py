@@ -27,12 +27,14 @@ class Workbench:
 
     built has at least one entry; names are those that a run without toolchains is measured with.
     missing: libraries that are known but can't be had here, and why.
+    pending: libraries that are still to be fetched, where a study is planned without.
     """
 
     built: Mapping[str, Built]
     names: tuple[str, ...]
     problems: tuple[Problem, ...]
     missing: Mapping[str, str] = field(default_factory=dict)
+    pending: tuple[str, ...] = ()
 
     @property
     def program(self) -> Halobench:

@@ -12,41 +12,55 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of table, of figure, or of both, and the section of a report that it stands in."""
+    """A kind of table, of figure, or of both, and the section of a report that it stands in.
+
+    kernels: those whose cases it shows; of any where none is named.
+    over:    settings of which one at least must differ among the cases of a kernel.
+    having:  a setting that a case must have, or a parameter that must not be 0.
+    """
 
     name: str
     topic: str
     table: bool = False
     figure: bool = False
+    kernels: tuple[str, ...] = ()
+    over: tuple[str, ...] = ()
+    having: str | None = None
 
+
+_SOLVER = ("poisson_cg",)
+_MESSAGES = ("pingpong",)
+_STAR_FORESTS = ("sf_pingpong", "sf_newpingpong", "sf_unpack", "sf_scatter")
+_LIBRARIES = ("toolchain", "transport", "placement", "nodes", "ppn", "places")
+_CORES = ("nodes", "ppn", "threads")
 
 KINDS = (
-    Kind("stream", "memory", table=True, figure=True),
-    Kind("bandwidth", "memory", table=True),
-    Kind("pingpong", "pingpong", table=True, figure=True),
-    Kind("fits", "pingpong", table=True, figure=True),
-    Kind("libraries", "pingpong", table=True),
-    Kind("transports", "pingpong", figure=True),
-    Kind("ring", "ring", table=True, figure=True),
-    Kind("sum3d", "sum3d", table=True),
-    Kind("collectives", "collectives", table=True, figure=True),
-    Kind("convergence", "convergence", table=True),
-    Kind("surfaces", "convergence", figure=True),
-    Kind("walltime_grid", "walltime", table=True),
-    Kind("hybrid_grid", "walltime", table=True),
-    Kind("clusters", "walltime", table=True),
-    Kind("scaling", "scaling", table=True, figure=True),
-    Kind("exchange", "exchange", table=True),
-    Kind("jacobi", "jacobi", table=True, figure=True),
-    Kind("roofline", "jacobi", figure=True),
-    Kind("iterations", "iterations", table=True, figure=True),
-    Kind("sf_latency", "star_forests", table=True),
-    Kind("sf_grid", "star_forests", table=True),
-    Kind("split_phase", "star_forests", table=True, figure=True),
-    Kind("timeline", "timeline", figure=True),
-    Kind("mapping", "mapping", table=True, figure=True),
-    Kind("overlap", "spmv", table=True),
-    Kind("spmv", "spmv", table=True, figure=True),
+    Kind("stream", "memory", table=True, figure=True, kernels=("stream",)),
+    Kind("bandwidth", "memory", table=True, kernels=_SOLVER),
+    Kind("pingpong", "pingpong", table=True, figure=True, kernels=_MESSAGES),
+    Kind("fits", "pingpong", table=True, figure=True, kernels=(*_MESSAGES, "loggp")),
+    Kind("libraries", "pingpong", table=True, kernels=_MESSAGES, over=_LIBRARIES),
+    Kind("transports", "pingpong", figure=True, kernels=_MESSAGES, over=_LIBRARIES),
+    Kind("ring", "ring", table=True, figure=True, kernels=("ring",)),
+    Kind("sum3d", "sum3d", table=True, kernels=("sum3d",)),
+    Kind("collectives", "collectives", table=True, figure=True, kernels=("collectives",)),
+    Kind("convergence", "convergence", table=True, kernels=_SOLVER),
+    Kind("surfaces", "convergence", figure=True, kernels=_SOLVER, having="surface"),
+    Kind("walltime_grid", "walltime", table=True, kernels=_SOLVER),
+    Kind("hybrid_grid", "walltime", table=True, kernels=_SOLVER, over=("ppn",)),
+    Kind("clusters", "walltime", table=True, kernels=_SOLVER),
+    Kind("scaling", "scaling", table=True, figure=True, over=_CORES),
+    Kind("exchange", "exchange", table=True, kernels=_SOLVER, over=("exchange",)),
+    Kind("jacobi", "jacobi", table=True, figure=True, kernels=("jacobi3d",)),
+    Kind("roofline", "jacobi", figure=True, kernels=("jacobi3d",)),
+    Kind("iterations", "iterations", table=True, figure=True, kernels=_SOLVER),
+    Kind("sf_latency", "star_forests", table=True, kernels=_STAR_FORESTS),
+    Kind("sf_grid", "star_forests", table=True, kernels=("sf_grid",)),
+    Kind("split_phase", "star_forests", table=True, figure=True, having="parts"),
+    Kind("timeline", "timeline", figure=True, having="timeline"),
+    Kind("mapping", "mapping", table=True, figure=True, having="pattern"),
+    Kind("overlap", "spmv", table=True, kernels=("spmv",), over=("overlap",)),
+    Kind("spmv", "spmv", table=True, figure=True, kernels=("spmv",)),
     Kind("phases", "phases", table=True, figure=True),
     Kind("summary", "summary", table=True),
 )
@@ -71,6 +85,11 @@ TOPICS = {
     "summary": "All cases",
 }
 """The sections of a report and their titles."""
+
+
+def named(name: str) -> Kind:
+    """The kind of a name. KeyError where there is none."""
+    return {kind.name: kind for kind in KINDS}[name]
 
 
 def tables() -> tuple[str, ...]:

@@ -121,20 +121,27 @@ class LayoutAxes(_Model):
     ppn: Counts | None = Field(
         None,
         description=f"processes per node: whole numbers from 1 to {NODE_LIMIT}, 'cores', 'powers', "
-        "'every' (1 to cores), 'divisors'",
+        "'every' (1 to cores), 'divisors'; 1 if not said",
     )
     threads: Counts | None = Field(
         None,
         description=f"threads of each process: whole numbers from 1 to {NODE_LIMIT}, 'cores', "
-        "'powers', 'every'",
+        "'powers', 'every'; 1 if not said",
     )
     cores: Counts | None = Field(
         None,
         description="cores of a node, shared out as ppn x threads (then leave threads out): "
         "whole numbers from 1, or 'cores' for all there are",
     )
-    places: Places = Field(["cores"], description="'cores', 'threads' or 'sockets' (OMP_PLACES)")
-    bind: Binds = Field(["close"], description="'close' or 'spread' (OMP_PROC_BIND)")
+    places: Places = Field(
+        ["cores"],
+        description="'cores', 'threads' or 'sockets': what one thread is bound to (OMP_PLACES)",
+    )
+    bind: Binds = Field(
+        ["close"],
+        description="'close' fills a socket before the next, 'spread' shares sockets out evenly "
+        "(OMP_PROC_BIND)",
+    )
     placement: Placements | None = Field(
         None,
         description=f"how two ranks lie to each other: 'all', or {', '.join(PLACEMENTS)}; then "

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from haloscope.paths import write_whole
 from haloscope.report.document import Document
+from haloscope.report.draw.apart import apart
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.draw.palette import dark_style
 from haloscope.report.tables import Column, Table
@@ -39,8 +40,6 @@ def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directo
     path = directory / "report.html"
     text = template.render(
         document=document,
-        figure_numbers={figure.id: k for k, figure in enumerate(document.figures, start=1)},
-        table_numbers={table.id: k for k, table in enumerate(document.tables, start=1)},
         panels={
             figure.id: [
                 Markup(drawing.inline(f"{figure.title}. {figure.alt}"))
@@ -49,6 +48,7 @@ def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directo
             for figure in document.figures
         },
         head=head,
+        apart=apart,
         dark_figures=Markup(dark_style()),
     )
     write_whole(path, text)

@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from haloscope.paths import write_whole
 from haloscope.report.document import Document
+from haloscope.report.draw.apart import apart
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.tables import Cell, Column, Table
 
@@ -105,6 +106,7 @@ def _is_latin(sign: str) -> bool:
 
 def tabulars(table: Table) -> list[str]:
     """A table as one tabular, or as several where it is too long for a page."""
+    table = apart(table)
     starts = range(0, max(1, len(table.rows)), ROWS_A_PAGE)
     return ["\n".join(_tabular(table, table.rows[k : k + ROWS_A_PAGE])) for k in starts]
 
@@ -139,7 +141,7 @@ def _cell(cell: Cell, column: Column) -> str:
     first = escape(cell.text) + (
         f"$^{{\\mbox{{\\tiny {escape(cell.marks)}}}}}$" if cell.marks else ""
     )
-    if not cell.below:
+    if not cell.spread:
         return first
-    lines = r" \\ ".join([first, *(rf"\scriptsize {escape(part)}" for part in cell.below)])
+    lines = rf"{first} \\ \scriptsize {escape(cell.spread)}"
     return rf"\begin{{tabular}}[t]{{@{{}}{column.align[0]}@{{}}}}{lines}\end{{tabular}}"

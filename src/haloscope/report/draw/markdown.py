@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from haloscope.errors import printable
+from haloscope.errors import Problem, UserError, printable
 from haloscope.paths import write_whole
 from haloscope.report.document import Document, Section
+from haloscope.report.draw.apart import apart
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.method import Facts
 from haloscope.report.tables import Cell, Table
@@ -20,13 +21,27 @@ def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directo
     return path
 
 
+def write_summary(title: str, lines: Sequence[str], tables: Sequence[Table], path: Path) -> None:
+    """Write lines and tables to what a user names. UserError where it can't be written."""
+    parts = [f"## {_inert(title)}", "", *(f"- {_plain(line)}" for line in lines)]
+    for table in tables:
+        parts += ["", f"### {_inert(table.title)}", "", *pipes(table), ""]
+        parts += [f"- {_inert(note)}" for note in table.notes]
+    try:
+        path.write_text("\n".join(parts) + "\n", encoding="utf-8")
+    except OSError as error:
+        mend = "name a file in a folder that is there and can be written to"
+        raise UserError(Problem(str(path), error.strerror or str(error), mend)) from error
+
+
 def _lines(document: Document, drawings: Mapping[str, Sequence[Drawing]]) -> Iterator[str]:
     yield from (f"# {_inert(document.title)}", "", _inert(document.summary))
     yield from ("", f"## {_inert(document.heading)}", "")
     yield from (f"- {_inert(finding.text)}" for finding in document.findings)
     for section in document.sections:
         yield from _section(section, drawings)
-    yield from _listed("Left out", document.left_out or ("Nothing: every launch was good.",))
+    left_out = document.left_out or ("Nothing: every launch was good.",)
+    yield from _listed("Left out", (*left_out, *document.not_drawn))
     yield from _listed("How it was measured", document.method)
     yield from _facts("Machine", document.machine)
     yield from _facts("MPI libraries and compilers", document.toolchains)
@@ -36,20 +51,23 @@ def _lines(document: Document, drawings: Mapping[str, Sequence[Drawing]]) -> Ite
 def _section(section: Section, drawings: Mapping[str, Sequence[Drawing]]) -> Iterator[str]:
     yield from ("", f"## {section.title}")
     for figure in section.figures:
-        yield from ("", f"### {_inert(figure.title)}", "")
+        yield from ("", f"### {section.called(figure)}. {_inert(figure.title)}", "")
         for drawing in drawings[figure.id]:
             yield f"![{_plain(figure.alt)}](figures/{drawing.name}.svg)"
-        yield from ("", *(f"- {_inert(note)}" for note in figure.notes))
+        yield from ("", *(f"- {_inert(note)}" for note in section.notes_of(figure)))
     for table in section.tables:
+        name = f"{section.called(table)}. {_inert(table.title)}"
         if table.folded:
-            yield from ("", f"{_inert(table.title)}: see tables/{table.id}.csv.")
+            yield from ("", f"{name}: see tables/{table.id}.csv.")
             continue
-        yield from ("", f"### {_inert(table.title)}", "", *pipes(table), "")
-        yield from (f"- {_inert(note)}" for note in table.notes)
+        yield from ("", f"### {name}", "", *pipes(table), "")
+        yield from (f"- {_inert(note)}" for note in section.notes_of(table))
+    yield from ("", *(f"- {_inert(note)}" for note in section.notes))
 
 
 def pipes(table: Table) -> Iterator[str]:
     """A table between pipes, groups of columns in front of their titles."""
+    table = apart(table)
     titles = [
         f"{column.group}: {column.title}" if column.group else column.title
         for column in table.columns
@@ -64,7 +82,7 @@ def _row(texts: Sequence[str]) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    parts = (_plain(part) for part in (cell.text + cell.marks, *cell.below))
+    parts = (_plain(part) for part in (cell.text + cell.marks, cell.spread) if part)
     return "<br>".join(part.replace("|", "\\|") for part in parts)
 
 

@@ -11,6 +11,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from haloscope.report.document import Document
+from haloscope.report.draw.apart import apart
 from haloscope.report.tables import Cell, Table
 
 _TONES = {"": "", "warning": "yellow", "good": "green", "bad": "red"}
@@ -50,7 +51,7 @@ class _Item:
 
 def _table(table: Table) -> Iterator[RenderableType]:
     yield Text(f"{table.title}  ({table.id})", style="bold")
-    yield _Blocks(table)
+    yield _Blocks(apart(table))
     yield from (_Item(note, "dim") for note in table.notes)
     yield Text()
 
@@ -82,7 +83,7 @@ class _Blocks:
         """What a column takes, with the space beside it."""
         column = self.table.columns[index]
         own = [row[index] for row in self.table.rows]
-        cells = [line for cell in own for line in (cell.text + cell.marks, *cell.below)]
+        cells = [line for cell in own for line in (cell.text + cell.marks, cell.spread)]
         widest = max(map(len, [column.group, column.title, *cells]))
         return 2 + (min(widest, _WIDEST_NAME) if index < self.table.stub else widest)
 
@@ -111,8 +112,8 @@ class _Blocks:
 
 
 def _cell(cell: Cell) -> Text:
-    """The value, and below it, dim, how else it is written, its spread and what was published."""
+    """The value, and below it, dim, its spread."""
     text = Text(cell.text + cell.marks, style=_TONES[cell.tone])
-    for line in cell.below:
-        text.append(f"\n{line}", style="dim")
+    if cell.spread:
+        text.append(f"\n{cell.spread}", style="dim")
     return text

@@ -8,7 +8,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.iteration_rates import Paces, paces
 from haloscope.quantities import number
 from haloscope.report.context import Context
-from haloscope.report.figures.model import Axis, Curve, Figure, Lines, counts, mark
+from haloscope.report.figures.model import OVER_PROCESSES, Axis, Curve, Figure, Lines, counts, mark
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -43,5 +43,6 @@ def _figure(found: Paces, context: Context) -> Figure:
                 curves,
             ),
         ),
+        fewest=OVER_PROCESSES,
         alt=f"Iterations a second on {ranks[0]} to {ranks[-1]} ranks; on the most: {told}.",
     )

@@ -10,6 +10,7 @@ from haloscope.analysis.jacobi import JacobiCase, JacobiScaling, published, scal
 from haloscope.quantities import count, number
 from haloscope.report.context import Context
 from haloscope.report.figures.model import (
+    OVER_PROCESSES,
     Axis,
     Curve,
     Figure,
@@ -40,6 +41,7 @@ def _figure(scaling: JacobiScaling, context: Context) -> Figure:
         kind="jacobi",
         title=context.title("Jacobi: updates a second by processes", scaling.part.label),
         panels=(_performance(scaling, context), *_ratios(scaling, context)),
+        fewest=OVER_PROCESSES,
         alt=f"Updates a second of {fewest} to {most} processes; most: "
         f"{number(best.rate.value / 1e6)} MLUP/s on {best.sweep.ranks}.",
         notes=(

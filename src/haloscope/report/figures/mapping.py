@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import Facet, MeasuredCase
-from haloscope.analysis.mappings import Spread, named, spreads
+from haloscope.analysis.mappings import Spread, effects, named, spreads
 from haloscope.quantities import number
 from haloscope.report.context import Context
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, counts, powers_of_two
@@ -20,7 +20,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     panels = [
         panel
         for index, (part, found) in enumerate(several)
-        if (panel := _panel(index, part, found)).curves
+        if (panel := _panel(index, part, found, context)).curves
     ]
     if not panels:
         return []
@@ -33,27 +33,43 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
             alt="Time over that of concentrated tasks. " + " ".join(map(_in_words, panels)),
             notes=(
                 "Points: ranks placed block by block. Bars: from the fastest to the slowest of "
-                "all mappings. Below 1, more nodes are faster.",
+                "all mappings. Below 1, more nodes are faster. Published: on the most nodes over "
+                "the fewest, of other programs.",
             ),
         )
     ]
 
 
-def _panel(index: int, part: Facet, found: Sequence[Spread]) -> Lines:
-    """A curve for each pattern."""
+def _panel(index: int, part: Facet, found: Sequence[Spread], context: Context) -> Lines:
+    """A curve for each pattern, and the published times of programs that communicate alike."""
     curves = tuple(
         Curve(pattern, marks, joined=False, style=style)
         for style, pattern in enumerate(PATTERNS)
         if (marks := tuple(_marks(pattern, found)))
     )
-    heights = [y for curve in curves for mark in curve.marks for y in (mark.low, mark.high) if y]
+    if curves:
+        curves = (*curves, *_published(part.cases[0].kernel, context))
+    drawn = [mark for curve in curves for mark in curve.marks]
+    heights = [y for mark in drawn for y in (mark.low, mark.y, mark.high) if y]
     return Lines(
         f"mapping-{index}",
         named(part),
-        Axis("tasks", "log2", counts([one.tasks for one in found])),
+        Axis("tasks", "log2", counts(sorted({int(mark.x) for mark in drawn} or {1}))),
         Axis("time, concentrated = 1", "log2", powers_of_two([1.0, *heights])),
         curves,
     )
+
+
+def _published(kernel: str, context: Context) -> Iterator[Curve]:
+    """On the most nodes over the fewest, program by program, where times are printed."""
+    cluster = str((context.machine or {}).get("host"))
+    points: dict[str, dict[int, float]] = {}
+    for one in effects(context.library, cluster, kernel):
+        if one.tasks is not None and one.ratio is not None:
+            points.setdefault(one.program, {})[one.tasks] = one.ratio
+    for style, (program, ratios) in enumerate(points.items(), start=len(PATTERNS)):
+        marks = tuple(Mark(tasks, ratios[tasks]) for tasks in sorted(ratios))
+        yield Curve(f"{program}, published", marks, joined=False, style=style)
 
 
 def _marks(pattern: str, found: Sequence[Spread]) -> Iterator[Mark]:

@@ -13,6 +13,10 @@ from haloscope.stats.estimates import Estimate
 AxisScale = Literal["linear", "log", "log2", "symlog"]
 
 
+OVER_PROCESSES = 3
+"""OVER_PROCESSES is the fewest numbers of processes whose figure shows how a program scales."""
+
+
 def of_launches(cases: Iterable[MeasuredCase], note: str) -> tuple[str, ...]:
     """A note on how launches differ; none where all cases are simulated: they do not."""
     return () if all(case.simulated for case in cases) else (note,)
@@ -73,6 +77,12 @@ class Lines:
     curves: tuple[Curve, ...]
     guides: tuple[tuple[float, str], ...] = ()
 
+    @property
+    def values_of_x(self) -> int:
+        """At how many x there are points, of measurements or published ones."""
+        told = [curve for curve in self.curves if not (curve.bound or curve.model)]
+        return len({mark.x for curve in told for mark in curve.marks})
+
 
 @dataclass(frozen=True)
 class Bars:
@@ -122,7 +132,11 @@ Panel = Lines | Bars | Surface | Gantt
 
 @dataclass(frozen=True)
 class Figure:
-    """One or more panels side by side. alt: what it shows, for those who can't see it."""
+    """One or more panels side by side. alt: what it shows, for those who can't see it.
+
+    fewest: values of x without which it shows nothing that its table doesn't, in one panel at
+            least; where there are fewer it is not drawn.
+    """
 
     id: str
     kind: str
@@ -130,6 +144,15 @@ class Figure:
     panels: tuple[Panel, ...]
     alt: str
     notes: tuple[str, ...] = ()
+    fewest: int = 2
+
+    @property
+    def shows_enough(self) -> bool:
+        """Whether a panel has as many values of x as it takes; bars, surfaces, timelines have."""
+        return any(
+            not isinstance(panel, Lines) or panel.values_of_x >= self.fewest
+            for panel in self.panels
+        )
 
 
 def mark(x: float, estimate: Estimate) -> Mark:

@@ -10,7 +10,16 @@ from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.analysis.fits import ring_model
 from haloscope.quantities import seconds
 from haloscope.report.context import Context
-from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, counts, mark
+from haloscope.report.figures.model import (
+    OVER_PROCESSES,
+    Axis,
+    Curve,
+    Figure,
+    Lines,
+    Mark,
+    counts,
+    mark,
+)
 from haloscope.report.figures.pingpong import BARS
 from haloscope.stats.estimates import mean_interval
 
@@ -54,6 +63,7 @@ def _figure(part: Facet, context: Context) -> Figure:
                 (measured, *pieces),
             ),
         ),
+        fewest=OVER_PROCESSES,
         alt=f"Time of a cycle for {own[0].ranks} to {own[-1].ranks} processes.",
         notes=(BARS, "Lines: T = a + 2 T_l N, fitted level by level.") if model else (BARS,),
     )

@@ -47,6 +47,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
                     tuple((x, name) for name, x in guides.items()),
                 ),
             ),
+            fewest=1,
             alt=". ".join(_told(case) for case in best),
             notes=(
                 "Dashed: the triad's bandwidth times the operations on each byte; an update is "

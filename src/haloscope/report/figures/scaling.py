@@ -9,6 +9,7 @@ from haloscope.analysis.scaling import Ladder, Scaling, scalings
 from haloscope.quantities import count, number
 from haloscope.report.context import Context
 from haloscope.report.figures.model import (
+    OVER_PROCESSES,
     Axis,
     Curve,
     Figure,
@@ -72,6 +73,7 @@ def _figure(scaling: Scaling, label: str, named: _Named, context: Context) -> It
             Lines("speedup", "Observed speedup", x, y, (ideal, *speedups)),
             Lines("efficiency", "Observed efficiency", x, Axis("efficiency"), (flat, *shares)),
         ),
+        fewest=OVER_PROCESSES,
         alt=f"Speedup and efficiency, {count(len(shown), 'curve')}, over {cores[0]} to "
         f"{cores[-1]} {scaling.p}. Highest speedup at the most: {number(best.y)} on {best.x:.0f}.",
         notes=(

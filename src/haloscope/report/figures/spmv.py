@@ -8,6 +8,7 @@ from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.quantities import flops
 from haloscope.report.context import Context
 from haloscope.report.figures.model import (
+    OVER_PROCESSES,
     Axis,
     Curve,
     Figure,
@@ -55,6 +56,7 @@ def _figure(matrix: Facet, context: Context) -> Figure | None:
                 (Curve("ideal", ideal, bound=True), *curves),
             ),
         ),
+        fewest=OVER_PROCESSES,
         alt=f"Rate over {cores[0]} to {cores[-1]} cores. Highest: {flops(1e9 * best.y)} on "
         f"{best.x:.0f} cores.",
         notes=(

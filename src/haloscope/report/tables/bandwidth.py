@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.memory_use import Use, uses
@@ -19,6 +18,7 @@ _COLUMNS = (
     Column("working_set_bytes", "working set"),
     Column("achieved_bytes_per_s", "achieved"),
     Column("triad_bytes_per_s", "triad moves"),
+    Column("triad_working_set_bytes", "triad's set"),
     Column("share_of_triad", "share"),
 )
 
@@ -36,7 +36,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
         "working set: what a sweep over the mesh goes through, of all processes. achieved: bytes "
         "the solver's algorithm moves (declared for a point and an iteration) over its time. "
         "triad moves: what stream's triad did on as many cores, bound alike, over a working set "
-        "that lies in the same level (its size below), with lines read only to be overwritten."
+        "that lies in the same level (triad's set), with lines read only to be overwritten."
     )
     if found[0].triad is None:
         notebook.note(f"No bound: {_UNLIKE}.")
@@ -68,10 +68,10 @@ def _row(use: Use, among: Sequence[MeasuredCase], notebook: Notebook) -> tuple[C
     working_set = size(use.working_set_bytes)
     in_level = f"{working_set} ({use.level})" if use.level else working_set
     if use.triad is None:
-        bound, share = missing(), missing()
+        bound, of, share = missing(), missing(), missing()
     else:
-        moved = notebook.estimate(use.triad.moved, use.triad.case, BYTES_PER_SECOND)
-        bound = replace(moved, also=f"at {size(use.triad.working_set_bytes)}")
+        bound = notebook.estimate(use.triad.moved, use.triad.case, BYTES_PER_SECOND)
+        of = plain(use.triad.working_set_bytes, size(use.triad.working_set_bytes))
         share = missing(_NO_BOUND) if use.exceeds else plain(use.share, percent(use.share))
     return (
         label(label_of(case, among)),
@@ -80,5 +80,6 @@ def _row(use: Use, among: Sequence[MeasuredCase], notebook: Notebook) -> tuple[C
         plain(use.working_set_bytes, in_level),
         notebook.estimate(use.achieved, case, BYTES_PER_SECOND),
         bound,
+        of,
         share,
     )

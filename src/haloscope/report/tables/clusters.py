@@ -7,22 +7,23 @@ published wall-time grids.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
 from haloscope.analysis.iteration_rates import converged
 from haloscope.analysis.published import comparable, other_variant
-from haloscope.quantities import count, listed, number, printed_seconds
+from haloscope.quantities import listed, number, printed_seconds
 from haloscope.report.context import Context
-from haloscope.report.tables.model import Cell, Column, Table, label, missing
+from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 from haloscope.report.words import ratio_between
 
 if TYPE_CHECKING:
     from haloscope.papers.tables import Paper, PaperTable, Scalar
 
-ROLES = ("serial", "node", "spread", "full")
+SERIAL = "serial"
+ROLES = (SERIAL, "node", "spread", "full")
 
 
 @dataclass(frozen=True)
@@ -34,14 +35,18 @@ class _Form:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The cluster, and a column for each role."""
+        """The cluster, its processes a node, and each role's time and speedup."""
         several = f"{self.nodes} nodes"
         return (
             Column("cluster", "cluster (year)", align="left"),
+            Column("ppn", "all cores"),
             Column("serial_s", "serial", "1 node"),
             Column("node_s", "all cores", "1 node"),
+            Column("node_speedup", "×", "1 node"),
             Column("spread_s", "1 process a node", several),
+            Column("spread_speedup", "×", several),
             Column("full_s", "all cores", several),
+            Column("full_speedup", "×", several),
         )
 
     def places(self, most: int) -> dict[str, tuple[int, int]]:
@@ -84,7 +89,7 @@ class _Published:
             return ""
         ends = serial.low / time.high, serial.high / time.low
         value = self.speedups.get(role, serial.value / time.value)
-        return f"({ratio_between(value, *ends, digits=3)})"
+        return ratio_between(value, *ends, digits=3)
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
@@ -103,8 +108,8 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     rows = [_published_row(known) for known in published[n]]
     rows += _own_rows(ours, form, _others(published[n], ours), notebook)
     notebook.note(
-        "(k): k times as fast as the serial run of the same cluster; (a–b): as far as the digits "
-        "of a published time tell. All cores: as many processes a node as stand there."
+        "all cores: as many processes a node. ×: times as fast as the serial run of the same "
+        "cluster; a–b: as far as the digits of a published time tell."
     )
     if context.machine and context.machine.get("cpu"):
         name = _machine(ours)
@@ -236,19 +241,17 @@ def _present(times: Mapping[str, _Printed | None]) -> dict[str, _Printed]:
 
 
 def _published_row(row: _Published) -> tuple[Cell, ...]:
-    def cell(role: str) -> Cell:
-        if role not in row.times:
-            return missing()
-        time = row.times[role]
-        return Cell(time.value, time.text, also=_also(role, time.ppn, row.speedup(role)))
+    def cells(role: str) -> list[Cell]:
+        time = row.times.get(role)
+        shown = Cell(time.value, time.text) if time else missing()
+        if role == SERIAL:
+            return [shown]
+        speedup = row.speedup(role) if time else ""
+        return [shown, Cell(None, speedup) if speedup else missing()]
 
-    return (label(row.name), *(cell(role) for role in ROLES))
-
-
-def _also(role: str, ppn: int, *texts: str) -> str:
-    """What stands below a time; of all cores, how many processes a node these were."""
-    processes = [count(ppn, "process", "processes")] if role in ("node", "full") else []
-    return " ".join(text for text in (*processes, *texts) if text)
+    ppn = [row.times[role].ppn for role in ("node", "full") if role in row.times]
+    most = plain(ppn[0]) if ppn else missing()
+    return (label(row.name), most, *(cell for role in ROLES for cell in cells(role)))
 
 
 def _own_rows(
@@ -267,14 +270,17 @@ def _own_row(name: str, part: Facet, form: _Form, notebook: Notebook) -> tuple[C
     most = max(values(part.cases, "ppn"))
     serial = at.get((1, 1))
 
-    def cell(role: str, place: tuple[int, int]) -> Cell:
+    def cells(role: str, place: tuple[int, int]) -> list[Cell]:
         case = at.get(place)
         if role in ("node", "full") and most == 1:
-            return missing()
-        cell = notebook.time(case)
-        if role == "serial" or case is None or not serial or not serial.time or not case.time:
-            return cell
-        speedup = f"({number(serial.time.value / case.time.value)})"
-        return replace(cell, also=_also(role, place[1], cell.also, speedup))
+            return [missing(), missing()]
+        shown = notebook.time(case)
+        if role == SERIAL:
+            return [shown]
+        if case is None or not serial or not serial.time or not case.time:
+            return [shown, missing()]
+        speedup = serial.time.value / case.time.value
+        return [shown, plain(speedup, number(speedup))]
 
-    return (label(name), *(cell(role, place) for role, place in form.places(most).items()))
+    shown = (cell for role, place in form.places(most).items() for cell in cells(role, place))
+    return (label(name), plain(most) if most > 1 else missing(), *shown)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.comparison import Contrast, Measure, contrasts, measures, step
@@ -29,7 +29,9 @@ _SWEEPS = (
     Column("slower", "slower"),
     Column("open", "open"),
     Column("least", "least", "times as fast"),
+    Column("least_at", "at", "times as fast", "left"),
     Column("most", "most", "times as fast"),
+    Column("most_at", "at", "times as fast", "left"),
 )
 _ELSEWHERE = ("runner",)
 """Settings that say where a case was run rather than what it is."""
@@ -141,14 +143,16 @@ def _sweep(
     measure = own[0].first
     group = "" if measure.group == "sizes" else f", {measure.group}"
     rated = sorted((one for one in own if one.ratio), key=_ratio)
-    ends = (_where(rated[0], notebook), _where(rated[-1], notebook)) if rated else (missing(),) * 2
+    ends = (
+        [cell for one in (rated[0], rated[-1]) for cell in _where(one, notebook)] if rated else []
+    )
     return (
         label(f"{name_of(measure.case, among)}{group}"),
         plain(len(own)),
         Cell(faster, str(faster), tone="good" if faster else ""),
         Cell(slower, str(slower), tone="bad" if slower else ""),
         plain(len(own) - faster - slower),
-        *ends,
+        *(ends or [missing()] * 4),
     )
 
 
@@ -156,12 +160,12 @@ def _ratio(one: Contrast) -> float:
     return one.ratio.value if one.ratio else 1.0
 
 
-def _where(one: Contrast, notebook: Notebook) -> Cell:
-    """A ratio with the point that it is at: a size, or the sign of a parameter."""
-    cell = notebook.estimate(one.ratio, one.second.case)
+def _where(one: Contrast, notebook: Notebook) -> tuple[Cell, Cell]:
+    """A ratio, and the point that it is at: a size, or the sign of a parameter."""
+    ratio = notebook.estimate(one.ratio, one.second.case)
     if one.first.group == "parameters":
-        return replace(cell, also=f"of {one.first.what.split()[-1]}")
-    return replace(cell, also=f"at {one.first.what.removeprefix(one.first.group).strip()}")
+        return ratio, plain(one.first.what.split()[-1])
+    return ratio, plain(one.first.what.removeprefix(one.first.group).strip())
 
 
 def _details(

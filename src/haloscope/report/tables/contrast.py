@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from haloscope.analysis.comparison import ALPHA, Contrast, launches_needed
+from haloscope.analysis.comparison import ALPHA, UNTESTABLE, Contrast, launches_needed
 from haloscope.quantities import count, probability
 from haloscope.report.tables.model import Cell, Column, Tone, missing, plain
 from haloscope.report.tables.notebook import Notebook
@@ -18,12 +18,14 @@ _TONES: Mapping[str, Tone] = {"faster": "good", "slower": "bad", "not measured":
 
 
 def cells(contrast: Contrast, notebook: Notebook) -> tuple[Cell, Cell, Cell]:
-    """Ratio with its interval, corrected p-value, verdict."""
+    """Ratio with its interval, corrected p-value where a test could tell anything, verdict."""
     verdict = Cell(contrast.verdict, contrast.verdict, tone=_TONES.get(contrast.verdict, ""))
+    p = plain(contrast.adjusted, probability(contrast.adjusted))
+    if contrast.adjusted is None or contrast.verdict == UNTESTABLE:
+        p = missing()
     if contrast.ratio is None:
-        return missing(), plain(contrast.adjusted, probability(contrast.adjusted)), verdict
-    ratio = notebook.estimate(contrast.ratio, contrast.second.case)
-    return ratio, plain(contrast.adjusted, probability(contrast.adjusted)), verdict
+        return missing(), p, verdict
+    return notebook.estimate(contrast.ratio, contrast.second.case), p, verdict
 
 
 def explain(shown: Sequence[Contrast], notebook: Notebook) -> None:
@@ -35,6 +37,6 @@ def explain(shown: Sequence[Contrast], notebook: Notebook) -> None:
             "times as fast: ratio of medians. p: two-sided Mann-Whitney over launches, Holm's "
             f"correction for {number_of}; a difference is shown at p ≤ {ALPHA}."
         )
-    if any(contrast.verdict == "too few launches to tell" for contrast in shown):
+    if any(contrast.verdict == UNTESTABLE for contrast in shown):
         needed = launches_needed(tests[0].family)
         notebook.note(f"To tell, {needed} launches on each side are enough (--launches {needed}).")

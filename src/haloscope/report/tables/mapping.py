@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import Facet, MeasuredCase
 from haloscope.analysis.mappings import Spread, named, same_name, spreads, stands_for
 from haloscope.analysis.published import source
-from haloscope.quantities import count, number
+from haloscope.quantities import number
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
@@ -22,7 +21,14 @@ if TYPE_CHECKING:
 _COLUMNS = (
     Column("tasks", "tasks", align="left"),
     Column("mapping", "ranks", align="left"),
-    *(Column(f"{pattern}_s", pattern, "time of a step") for pattern in PATTERNS),
+    *(
+        column
+        for pattern in PATTERNS
+        for column in (
+            Column(f"{pattern}_nodes", "nodes", pattern),
+            Column(f"{pattern}_s", "step", pattern),
+        )
+    ),
     Column("most_over_fewest_nodes", "most nodes over fewest"),
 )
 
@@ -75,7 +81,7 @@ _APART = {
 
 
 def _row(one: Spread, notebook: Notebook) -> tuple[Cell, ...]:
-    times = [_time(one.cases.get(pattern), notebook) for pattern in PATTERNS]
+    times = [cell for p in PATTERNS for cell in _time(one.cases.get(p), notebook)]
     ratio = one.most_over_fewest
     over = missing() if ratio is None else _times(ratio)
     return (label(str(one.tasks), one.tasks), label(one.name), *times, over)
@@ -85,10 +91,9 @@ def _times(ratio: float) -> Cell:
     return plain(ratio, f"{number(ratio)} ×")
 
 
-def _time(case: MeasuredCase | None, notebook: Notebook) -> Cell:
-    if case is None:
-        return missing()
-    return replace(notebook.time(case), also=count(case.number("nodes"), "node"))
+def _time(case: MeasuredCase | None, notebook: Notebook) -> tuple[Cell, Cell]:
+    """On how many nodes, and how long."""
+    return (plain(case.number("nodes")), notebook.time(case)) if case else (missing(), missing())
 
 
 def _published(kernel: str, context: Context) -> Iterator[tuple[PaperTable, tuple[Cell, ...]]]:
@@ -114,7 +119,14 @@ def _timed(kernel: str, rows: Sequence[Mapping[str, PublishedValue]]) -> tuple[C
     ordered = sorted(rows, key=lambda row: int(str(row["nodes"])))
     first, last = float(str(ordered[0]["time_s"])), float(str(ordered[-1]["time_s"]))
     told = [ordered[0], ordered[len(ordered) // 2], ordered[-1]]
-    times = [Cell(row["time_s"], f"{row['time_s']:g} s", also=_places(row)) for row in told]
+    times = [
+        cell
+        for row in told
+        for cell in (
+            plain(row["nodes"], _places(row)),
+            plain(row["time_s"], f"{row['time_s']:g} s"),
+        )
+    ]
     tasks = int(str(rows[0]["ranks"]))
     name = label(f"{kernel}, published")
     return (label(str(tasks), tasks), name, *times, _times(last / first))
@@ -122,7 +134,7 @@ def _timed(kernel: str, rows: Sequence[Mapping[str, PublishedValue]]) -> tuple[C
 
 def _places(row: Mapping[str, PublishedValue]) -> str:
     """Its nodes, and the tasks on each: the paper's patterns are not as ours are."""
-    return f"{count(int(str(row['nodes'])), 'node')}, {row['ppn_text']} each"
+    return f"{row['nodes']}, {row['ppn_text']} each"
 
 
 def _told(row: Mapping[str, PublishedValue]) -> tuple[Cell, ...]:
@@ -135,5 +147,5 @@ def _told(row: Mapping[str, PublishedValue]) -> tuple[Cell, ...]:
     told = re.sub(r"\d+", lambda found: number(times(float(found[0]))), percents)
     said = Cell(times(float(str(row["difference_percent"]))), told.replace("%", "×"))
     name = label(f"{row['kernel']}, published")
-    empty = (missing() for _ in PATTERNS)
+    empty = (missing() for _ in (*PATTERNS, *PATTERNS))
     return (label(str(row["ranks_text"])), name, *empty, said)

@@ -16,7 +16,6 @@ class Cell:
 
     value:     the exact value, in the unit of its column; None where there is none.
     text:      the value for people, with its unit where the column has none.
-    also:      the same value written otherwise (HH:MM:SS beside seconds).
     low, high: the ends of the interval or range, in the unit of value.
     spread:    the same for people; the table's notes say what kind it is.
     published: the published counterpart for people; published_value, the same as a number.
@@ -27,7 +26,6 @@ class Cell:
 
     value: CellValue
     text: str
-    also: str = ""
     low: float | None = None
     high: float | None = None
     spread: str = ""
@@ -37,22 +35,19 @@ class Cell:
     marks: str = ""
     tone: Tone = ""
 
-    @property
-    def below(self) -> list[str]:
-        """The lines below the value: how else it is written, its spread, what was published."""
-        published = f"publ. {self.published}" if self.published else ""
-        lines = (self.also, self.spread, " · ".join(t for t in (published, self.ratio) if t))
-        return [line for line in lines if line]
-
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its key in CSV files (with the unit), its title, the title above several."""
+    """One column: its key in CSV files (with the unit), its title, the title above several.
+
+    only_csv: for programs, not for people.
+    """
 
     key: str
     title: str
     group: str = ""
     align: Literal["left", "right"] = "right"
+    only_csv: bool = False
 
 
 @dataclass(frozen=True)

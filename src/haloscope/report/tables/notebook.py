@@ -20,6 +20,8 @@ from haloscope.report.words import ratio_between
 from haloscope.stats.estimates import Estimate
 
 OVERSUBSCRIBED, SIMULATED, VERIFIED, FITTED, LAUNCHES_MISSING = "†", "‡", "§", "¶", "*"
+MINUTE_S = 60
+"""MINUTE_S is the time from which seconds alone are hard to read."""
 NAMED_CASES = 3
 """NAMED_CASES is the largest number of cases not run that a note names, because a study that was
 stopped early has hundreds."""
@@ -61,14 +63,15 @@ class Notebook:
         )
 
     def time(self, case: MeasuredCase | None, published: Reference | None = None) -> Cell:
-        """A case's wall time: seconds with their spread, HH:MM:SS; the published one, the ratio."""
+        """A case's wall time, from a minute on as HH:MM:SS, too, and the published one."""
         if case is None:
             return missing()
         cell = self.estimate(case.time, case, SECONDS)
         if case.time is None:
             return cell
-        also = clock(case.time.value) if case.time.value >= 1 else ""
-        cell = self.beside(replace(cell, also=also), published)
+        if case.time.value >= MINUTE_S:
+            cell = replace(cell, text=f"{cell.text} ({clock(case.time.value)})")
+        cell = self.beside(cell, published)
         if published is None:
             return cell
         if case.simulated and case.settings.get("nodes") == 1:  # as `haloscope validate` has it
@@ -76,7 +79,8 @@ class Notebook:
             cell = replace(cell, marks=cell.marks + FITTED)
         if published.low <= 0:
             return cell
-        self.note(f"k ×: {'simulated' if case.simulated else 'measured'} over published time.")
+        clock_of = "simulated" if case.simulated else "measured"
+        self.note(f"ratio: {clock_of} time over the published one.")
         return replace(cell, ratio=f"{_over(published, case.time.value)} ×")
 
     def beside(self, cell: Cell, published: Reference | None) -> Cell:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.phases import REST, PhaseShare, modelled, shares
@@ -19,7 +18,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     for kernel in dict.fromkeys(case.kernel for case in cases):
         own = [case for case in cases if case.kernel == kernel and (shares(case) or case.excluded)]
         if any(shares(case) for case in own):
-            tables.append(_table(kernel, own, context))
+            tables += [_table(kernel, own, context), _seconds_table(kernel, own, context)]
         if any(modelled(case) for case in own):
             tables.append(_model_table(kernel, own, context))
     return tables
@@ -62,8 +61,7 @@ def _model_table(kernel: str, cases: Sequence[MeasuredCase], context: Context) -
 
 def _table(kernel: str, cases: Sequence[MeasuredCase], context: Context) -> Table:
     notebook = Notebook(cases, context.all_cases)
-    names = list(dict.fromkeys(phase.name for case in cases for phase in shares(case)))
-    names = [name for name in names if name != REST] + [REST]
+    names = _names(cases)
 
     def row(case: MeasuredCase) -> tuple[Cell, ...]:
         own = {phase.name: phase for phase in shares(case)}
@@ -73,7 +71,7 @@ def _table(kernel: str, cases: Sequence[MeasuredCase], context: Context) -> Tabl
         return (*head, *(_cell(own.get(name), case, notebook) for name in names))
 
     rows = tuple(row(case) for case in cases)
-    notebook.note("Share of a step: mean over ranks, median over launches; below it the seconds.")
+    notebook.note("Share of a step: mean over ranks, median over launches.")
     return Table(
         id="phases",
         kind="phases",
@@ -88,8 +86,37 @@ def _table(kernel: str, cases: Sequence[MeasuredCase], context: Context) -> Tabl
     )
 
 
+def _seconds_table(kernel: str, cases: Sequence[MeasuredCase], context: Context) -> Table:
+    """The same in seconds of each case's own step, to be opened by who wants them."""
+    names = _names(cases)
+    rows = []
+    for case in cases:
+        own = {phase.name: phase.seconds for phase in shares(case)}
+        cells = (
+            plain(own[name], seconds(own[name])) if name in own else missing() for name in names
+        )
+        rows.append((label(label_of(case, cases)), *cells))
+    return Table(
+        id="phases_s",
+        kind="phases",
+        title=context.title(f"Seconds by phase, {kernel}"),
+        columns=(
+            Column("case", "case", align="left"),
+            *(Column(f"{name.replace(' ', '_')}_s", name) for name in names),
+        ),
+        rows=tuple(rows),
+        notes=("A phase's share of the step, of the case's time.",),
+        folded=True,
+    )
+
+
+def _names(cases: Sequence[MeasuredCase]) -> list[str]:
+    """The phases of all cases, what lies outside of them last."""
+    names = dict.fromkeys(phase.name for case in cases for phase in shares(case))
+    return [name for name in names if name != REST] + [REST]
+
+
 def _cell(phase: PhaseShare | None, case: MeasuredCase, notebook: Notebook) -> Cell:
     if phase is None:
         return missing()
-    cell = notebook.estimate(phase.share, case, PERCENT)
-    return replace(cell, also=seconds(phase.seconds, 2))
+    return notebook.estimate(phase.share, case, PERCENT)

@@ -18,6 +18,8 @@ from haloscope.report.tables.notebook import spread_text
 NOT_SIMULATED = "not simulated"
 FITTED, ONLY_PREDICTED = "may have set parameters", "only predicted"
 """What cells are called whose figures the cluster file may have been made from, and all others."""
+MAY_HAVE, HAS_NOT = "maybe", "no"
+"""Whether a cell set numbers of the cluster file, in CSV files."""
 _ERRORS = (Column("number", "number"), Column("median", "median"), Column("worst", "worst"))
 
 
@@ -165,9 +167,12 @@ def _rate(cell: PredictedCell | None) -> Cell:
 
 
 def every_cell(cells: Sequence[PredictedCell]) -> Table:
-    """A row for each cell; what tells cells of one table apart is empty for those of others."""
+    """A row for each cell; what tells cells of one table apart is empty for those of others.
+
+    set_numbers: whether it may have set numbers of the cluster file that predicts it.
+    """
     keys = list(dict.fromkeys(key for cell in cells for key in cell.keys))
-    names = ("table", *keys, "reading", "unit", "published", "predicted", "error")
+    names = ("table", *keys, "reading", "unit", "published", "predicted", "error", "set_numbers")
     return Table(
         id="cells",
         kind="predicted",
@@ -182,6 +187,7 @@ def every_cell(cells: Sequence[PredictedCell]) -> Table:
                 plain(cell.published),
                 _exact(cell.predicted, cell.problem),
                 _exact(cell.error),
+                label(MAY_HAVE if cell.fitted else HAS_NOT),
             )
             for cell in cells
         ),

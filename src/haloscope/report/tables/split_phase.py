@@ -6,7 +6,6 @@ What section 6 of the report on Summit (Zhang, Mills, Smith 2020) proposes; one 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from math import isinf
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets_by_kernel
@@ -47,9 +46,11 @@ def _table(part: Facet, context: Context) -> Table:
             Column("messages_s", "messages", "parts, each by itself"),
             Column("scatter_s", "scatter", "parts, each by itself"),
             Column("unpack_s", "unpack", "parts, each by itself"),
-            Column("max_s", "with max()", "added up"),
-            Column("sum_s", "as a sum", "added up"),
-            Column("model_s", "fitted", "model"),
+            *(
+                column
+                for key, name in (("max", "with max()"), ("sum", "as a sum"), ("model", "fitted"))
+                for column in (Column(f"{key}_s", "time", name), Column(f"{key}_off", "off", name))
+            ),
             Column("longest", "longest part", align="left"),
         ),
         rows=rows,
@@ -66,9 +67,9 @@ def _rows(case: MeasuredCase, model: SplitPhase, notebook: Notebook) -> Iterator
             label(size(model.data.remote_bytes[i]), model.data.remote_bytes[i]),
             notebook.estimate(point.one_way, case, SECONDS),
             *(_half(both(model.parts_s, name)[i]) for name in ("pack", MESSAGES, *MOVES[1:])),
-            _beside(overlapped[i], measured),
-            _beside(summed[i], measured),
-            _beside(model.residuals.predicted_s[i], measured),
+            *_predicted(overlapped[i], measured),
+            *_predicted(summed[i], measured),
+            *_predicted(model.residuals.predicted_s[i], measured),
             label(model.longest(i)),
         )
 
@@ -81,17 +82,17 @@ def _half(step_s: float) -> Cell:
     return plain(time_s, seconds(time_s))
 
 
-def _beside(predicted_s: float, measured_s: float) -> Cell:
+def _predicted(predicted_s: float, measured_s: float) -> tuple[Cell, Cell]:
     """A prediction of the step, one way, and how far it is off."""
     off = float(predicted_s / measured_s - 1)
     time_s = ONE_WAY * float(predicted_s)
-    return replace(plain(time_s, seconds(time_s)), also=f"{100 * off:+.0f} %")
+    return plain(time_s, seconds(time_s)), plain(off, f"{100 * off:+.0f} %")
 
 
 def _notes(case: MeasuredCase, model: SplitPhase, context: Context) -> Iterator[str]:
     yield "One way: half of a step, which is a broadcast and a reduction."
     yield f"{model.source}; T_sync is 0: in this memory, a move is done when it returns."
-    yield "Below a sum of parts and the model: how far it is from the whole."
+    yield "off: parts added up, with max() or as a sum, and the fitted model, less the whole."
     if case.simulated:
         yield (
             "Simulated: the step and each of its parts begin as ranks leave a barrier, up to a "

@@ -8,7 +8,7 @@ from statistics import median
 from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.quantities import flops, rate, scientific, seconds
 from haloscope.report.context import Context
-from haloscope.report.tables.model import Cell, Column, Table, label, plain
+from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 
 
@@ -17,7 +17,13 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     if not cases:
         return []
     notebook = Notebook(cases, context.all_cases)
-    rows = tuple(_row(case, cases, notebook) for case in cases)
+    names = list(dict.fromkeys(name for case in cases for name in case.settings))
+    rows = tuple(
+        (*_row(case, cases, notebook), *(plain(case.settings.get(name), "") for name in names))
+        for case in cases
+    )
+    if any(len(record.points) > 1 for case in cases for record in case.launches[:1]):
+        notebook.note("A case of several points has a time for each, and no step of them all.")
     return [
         Table(
             id="summary",
@@ -28,6 +34,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
                 Column("launches", "launches"),
                 Column("time_s", "step"),
                 Column("found", "found", align="left"),
+                *(Column(name, name, only_csv=True) for name in names),
             ),
             rows=rows,
             notes=notebook.notes(),
@@ -38,16 +45,18 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
 def _row(case: MeasuredCase, among: Sequence[MeasuredCase], notebook: Notebook) -> tuple[Cell, ...]:
     total = max(case.planned or 0, len(case.launches) + len(case.excluded))
     good = len(case.launches)
+    points = len(case.launches[0].points) if case.launches else 0
+    told = [f"{points} points", *_found(case)] if points > 1 else _found(case)
     return (
         label(name_of(case, among)),
         Cell(good, f"{good} of {total}", tone="" if good == total else "warning"),
-        notebook.time(case),
-        plain(_found(case)),
+        missing() if points > 1 else notebook.time(case),
+        plain(", ".join(told)),
     )
 
 
-def _found(case: MeasuredCase) -> str:
-    """A kernel's main results in words, medians over launches; nothing for kernels without any."""
+def _found(case: MeasuredCase) -> list[str]:
+    """A kernel's main results in words, medians over launches; [] for kernels without any."""
 
     def middle(name: str) -> float | None:
         sample = case.sample(lambda record: record.result.get(name))
@@ -61,8 +70,8 @@ def _found(case: MeasuredCase) -> str:
         ("latency_s", "{} for the smallest message", seconds),
         ("bandwidth_bytes_per_s", "{} at best", rate),
     )
-    return ", ".join(
+    return [
         text.format(show(value))
         for name, text, show in shown
         if (value := middle(name)) is not None
-    )
+    ]

@@ -1,0 +1,129 @@
+"""The report of a comparison of two result folders: what is faster or slower, and what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from haloscope.analysis.cases import name_of
+from haloscope.analysis.comparison import UNTESTABLE, Contrast
+from haloscope.quantities import count, number, percent
+from haloscope.report.document import Document, Section
+from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, powers_of_two
+from haloscope.report.findings import Finding
+from haloscope.report.method import machine_facts, toolchain_facts
+from haloscope.report.tables.compared import Compared
+
+if TYPE_CHECKING:
+    from haloscope.analysis.dossier import Dossier
+
+_STYLES = {"faster": 2, "slower": 1}
+"""The colours of a page's good and bad; all other verdicts share the first."""
+
+
+def document(
+    first: Dossier, second: Dossier, compared: Compared, differences: Sequence[str]
+) -> Document:
+    """Its figure and tables, and what it rests on. differences: what else is not the same."""
+    details = [replace(compared.details, folded=True)] if compared.details else []
+    tables = [*compared.tables, *details]
+    figures = [one for one in [_figure(compared.contrasts)] if one.shows_enough]
+    section = Section("compared", "First and second compared", tuple(figures), tuple(tables))
+    return Document(
+        title=f"{second.path.resolve().name} against {first.path.resolve().name}",
+        heading="What was found",
+        summary=f"First: {first.title}. Second: {second.title}.",
+        findings=(*_findings(compared), *(Finding(line, "warning") for line in differences)),
+        sections=(section,),
+        left_out=compared.notes,
+        machine=machine_facts(second.machine),
+        toolchains=toolchain_facts([*first.records, *second.records]),
+        method=(
+            "Cases match by kernel, parameters and layout. Compared are medians over launches, by "
+            "a two-sided Mann-Whitney test with Holm's correction for the number of comparisons; "
+            "ratios have bootstrap intervals from 6 launches on.",
+        ),
+        provenance=(
+            ("first", str(first.path.resolve())),
+            ("second", str(second.path.resolve())),
+            ("records", f"{len(first.records)} and {len(second.records)}"),
+        ),
+    )
+
+
+def _findings(compared: Compared) -> Iterator[Finding]:
+    yield Finding(compared.headline)
+    for verdict, worst in (("slower", min), ("faster", max)):
+        own = [one for one in compared.contrasts if one.verdict == verdict and one.ratio]
+        if own:
+            most = worst(own, key=lambda one: one.ratio.value if one.ratio else 1.0)
+            assert most.ratio is not None
+            what = f" {most.first.what}" if most.first.what else ""
+            among = [one.first.case for one in compared.contrasts]
+            text = f"Most of the {verdict}: {name_of(most.first.case, among)}{what}"
+            text = f"{text}, {number(most.ratio.value)} times as fast."
+            yield Finding(text, "warning" if verdict == "slower" else "")
+    open_ = sum(one.verdict == UNTESTABLE for one in compared.contrasts)
+    if open_:
+        yield Finding(f"Of {count(open_, 'comparison')} launches are too few to tell.", "warning")
+
+
+def _figure(contrasts: Sequence[Contrast]) -> Figure:
+    """Times as fast over the first time, each verdict in its colour."""
+    told = [one for one in contrasts if one.ratio and one.first.time and one.first.time.value > 0]
+    verdicts = list(dict.fromkeys(one.verdict for one in told))
+    curves = [
+        Curve(
+            verdict,
+            tuple(_mark(one) for one in told if one.verdict == verdict),
+            joined=False,
+            style=_STYLES.get(verdict, 0),
+        )
+        for verdict in verdicts
+    ]
+    x = [mark.x for curve in curves for mark in curve.marks]
+    ratios = [mark.y for curve in curves for mark in curve.marks]
+    same = [Curve("as fast", (Mark(min(x), 1.0), Mark(max(x), 1.0)), bound=True)] if x else []
+    return Figure(
+        id="compared",
+        kind="compared",
+        title="How many times as fast the second is",
+        panels=(
+            Lines(
+                "ratio",
+                "",
+                Axis("first time (s)", "log"),
+                Axis("times as fast", "log2", powers_of_two([1.0, *ratios])),
+                (*same, *curves),
+            ),
+        ),
+        alt=f"Times as fast over the first's time, {count(len(told), 'comparison')}: "
+        + "; ".join(_in_words(curve) for curve in curves)
+        + ".",
+        notes=("Bars: bootstrap interval of the ratio of medians; without: too few launches.",),
+    )
+
+
+def _mark(one: Contrast) -> Mark:
+    assert one.ratio is not None and one.first.time is not None
+    return Mark(one.first.time.value, one.ratio.value, one.ratio.low, one.ratio.high)
+
+
+def _in_words(curve: Curve) -> str:
+    values = [mark.y for mark in curve.marks]
+    return f"{len(values)} {curve.label}, {number(min(values))} to {number(max(values))}"
+
+
+def larger(one: Contrast, share: float) -> bool:
+    """Whether a slower second takes longer by more than a share; True where no ratio can be."""
+    return one.ratio is None or 1 / one.ratio.value - 1 > share
+
+
+def told(one: Contrast) -> str:
+    """A comparison in a line: verdict, ratio, and how much longer the second takes."""
+    if one.ratio is None:
+        return one.verdict
+    longer = 1 / one.ratio.value - 1
+    way = "longer" if longer > 0 else "shorter"
+    return f"{one.verdict}: {number(one.ratio.value)} times as fast, {percent(abs(longer))} {way}"

@@ -1,0 +1,82 @@
+"""Published values of a table in rows or columns of their own, for people to read.
+
+As data they belong to the cell that they stand beside, as in CSV files. For people a cell holds one
+value and one spread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from haloscope.report.tables import Cell, Column, Table
+from haloscope.report.tables.model import label
+
+PUBLISHED, OVER = "published", "ratio"
+"""What rows and columns of published values are called, and those of ours over them."""
+
+
+def apart(table: Table) -> Table:
+    """A table whose cells have a value and a spread alone, without columns for CSV files.
+
+    Where one column has published values in most rows they are columns after it, else rows below
+    their own.
+    """
+    table = _for_people(table)
+    columns = [
+        index
+        for index in range(len(table.columns))
+        if any(row[index].published or row[index].ratio for row in table.rows)
+    ]
+    told = [row for row in table.rows if any(row[index].published for index in columns)]
+    if len(columns) == 1 and 2 * len(told) > len(table.rows):
+        return _beside(table, columns[0])
+    return _below(table) if columns else table
+
+
+def _for_people(table: Table) -> Table:
+    """Without the columns that CSV files have alone."""
+    kept = [index for index, column in enumerate(table.columns) if not column.only_csv]
+    if len(kept) == len(table.columns):
+        return table
+    rows = tuple(tuple(row[index] for index in kept) for row in table.rows)
+    return replace(table, columns=tuple(table.columns[index] for index in kept), rows=rows)
+
+
+def _beside(table: Table, at: int) -> Table:
+    """Further columns after the one that has published values."""
+    own = table.columns[at]
+    own_cells = [row[at] for row in table.rows]
+    kinds = [PUBLISHED, *([OVER] if any(cell.ratio for cell in own_cells) else [])]
+    added = [Column(f"{own.key}_{kind}", kind, own.group, own.align) for kind in kinds]
+
+    def cells(cell: Cell) -> list[Cell]:
+        told = {PUBLISHED: Cell(None, cell.published), OVER: Cell(None, cell.ratio)}
+        return [_alone(cell), *(told[kind] for kind in kinds)]
+
+    return replace(
+        table,
+        columns=(*table.columns[: at + 1], *added, *table.columns[at + 1 :]),
+        rows=tuple((*row[:at], *cells(row[at]), *row[at + 1 :]) for row in table.rows),
+    )
+
+
+def _below(table: Table) -> Table:
+    """Further rows below each that has published values."""
+    return replace(table, rows=tuple(one for row in table.rows for one in _rows(row, table.stub)))
+
+
+def _rows(row: Sequence[Cell], stub: int) -> Iterator[tuple[Cell, ...]]:
+    yield tuple(map(_alone, row))
+    data = row[stub:]
+    for name, texts in (
+        (PUBLISHED, [cell.published for cell in data]),
+        (OVER, [cell.ratio for cell in data]),
+    ):
+        if any(texts):
+            names = (*(label("") for _ in range(stub - 1)), label(name))
+            yield (*names[:stub], *(Cell(None, text) for text in texts))
+
+
+def _alone(cell: Cell) -> Cell:
+    return replace(cell, published="", published_value=None, ratio="")

@@ -1,0 +1,51 @@
+"""Verdicts as JUnit XML, which every continuous integration service reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from xml.etree import ElementTree
+
+from haloscope.errors import Problem, UserError, printable
+
+Outcome = Literal["passed", "failure", "error", "skipped"]
+
+
+@dataclass(frozen=True)
+class TestedCase:
+    """One thing that was asked, of a group of such things, and what came of it.
+
+    message: what is said of it, whatever came of it.
+    """
+
+    group: str
+    name: str
+    outcome: Outcome
+    message: str
+
+
+def write(suite: str, verdicts: Sequence[TestedCase], path: Path) -> None:
+    """Write one suite of them. UserError where the file can't be written."""
+    told = {
+        name: sum(one.outcome == outcome for one in verdicts)
+        for name, outcome in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped"))
+    }
+    counts = {"tests": str(len(verdicts)), **{name: str(number) for name, number in told.items()}}
+    root = ElementTree.Element("testsuites", counts)
+    own = ElementTree.SubElement(root, "testsuite", {"name": printable(suite), **counts})
+    for one in verdicts:
+        names = {"classname": printable(one.group), "name": printable(one.name)}
+        case = ElementTree.SubElement(own, "testcase", names)
+        if one.outcome == "passed":
+            ElementTree.SubElement(case, "system-out").text = printable(one.message)
+        else:
+            ElementTree.SubElement(case, one.outcome, {"message": printable(one.message)})
+    ElementTree.indent(root)
+    text = ElementTree.tostring(root, encoding="unicode", xml_declaration=True)
+    try:
+        path.write_text(f"{text}\n", encoding="utf-8")
+    except OSError as error:
+        mend = "name a file in a folder that is there and can be written to"
+        raise UserError(Problem(str(path), error.strerror or str(error), mend)) from error

@@ -1,0 +1,142 @@
+"""What makes a report easy to read: notes once, one value a cell, no figure of a single point."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from made import launches
+from recorded import Raw, pingpong, poisson, write_folder
+
+from haloscope.report import writing
+from haloscope.report.document import Document
+from haloscope.report.draw.apart import apart
+from haloscope.report.figures.model import Axis, Bars, Curve, Figure, Lines, Mark
+from haloscope.report.tables.model import Cell, Column, Table, label
+
+STUDY = """
+title = "Scaling"
+[[runs]]
+kernel = "poisson_cg"
+[[tables]]
+kind = "scaling"
+[[figures]]
+kind = "scaling"
+"""
+
+
+def scaling(most: int) -> list[Raw]:
+    return [one for p in (1, 2, 4) if p <= most for one in launches(256, [4.0 / p] * 2, ranks=p)]
+
+
+def written(folder: Path, most: int) -> Document:
+    document = writing.composed(write_folder(folder, scaling(most), STUDY))
+    writing.write(document, folder)
+    return document
+
+
+def test_a_note_of_several_tables_stands_once_with_their_numbers(tmp_path: Path) -> None:
+    section = written(tmp_path, 2).sections[0]
+
+    speedup, efficiency = section.tables[1:]
+    assert (section.called(speedup), section.called(efficiency)) == ("Table 2", "Table 3")
+    (common,) = (note for note in speedup.notes if note.startswith("Speedup refers to"))
+    assert common in efficiency.notes
+    assert common not in [*section.notes_of(speedup), *section.notes_of(efficiency)]
+    assert f"Tables 2 and 3: {common}" in section.notes
+    for name in ("report.html", "report.md", "report.tex"):
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        assert text.count("Speedup refers to N = 256") == 1, name
+        assert text.count("Tables 2 and 3: Speedup refers to N = 256") == 1, name
+
+
+def test_numbers_go_on_from_section_to_section(tmp_path: Path) -> None:
+    sections = written(tmp_path, 4).sections
+
+    numbers = [name for one in sections for name in map(one.called, one.figures)]
+    numbers += [name for one in sections for name in map(one.called, one.tables)]
+    assert numbers == ["Figure 1", "Table 1", "Table 2", "Table 3", "Table 4"]
+    tex = (tmp_path / "report.tex").read_text(encoding="utf-8")
+    assert tex.count("\\setcounter{table}{3}") == 1  # the summary's, before its caption
+
+
+def test_scaling_over_two_numbers_of_processes_is_no_figure_and_that_is_said(
+    tmp_path: Path,
+) -> None:
+    two, three = written(tmp_path / "two", 2), written(tmp_path / "three", 4)
+
+    assert (len(two.figures), len(three.figures)) == (0, 1)
+    (line,) = two.not_drawn
+    assert line.endswith("it has fewer than 3 points along its axis.")
+    assert not two.left_out and not three.not_drawn
+    for name in ("report.html", "report.md", "report.tex"):
+        assert line[:20] in (tmp_path / "two" / name).read_text(encoding="utf-8"), name
+
+
+def figure(*xs: float) -> Figure:
+    marks = tuple(Mark(x, 1.0) for x in xs)
+    ideal = Curve("ideal", (Mark(1, 1), Mark(2, 2), Mark(4, 4)), bound=True)
+    panel = Lines("p", "", Axis("x"), Axis("y"), (Curve("a", marks), ideal))
+    return Figure("f", "f", "F", (panel,), "")
+
+
+def test_a_bound_makes_no_figure_of_a_single_point() -> None:
+    assert not figure(1).shows_enough
+    assert not figure(1, 1).shows_enough
+    assert figure(1, 2).shows_enough
+    bars = Bars("b", "", ("one",), (("rest", (1.0,)),), ("1 s",))
+    assert Figure("f", "f", "F", (bars,), "").shows_enough
+
+
+COLUMNS = (Column("n", "N", align="left"), Column("a", "a"), Column("b", "b"))
+BESIDE = Cell(2.0, "2 s", spread="[1, 3]", published="4 s", published_value=4.0, ratio="0.5 ×")
+
+
+def shown(*rows: tuple[Cell, Cell]) -> list[list[str]]:
+    named = tuple((label(str(index)), *row) for index, row in enumerate(rows))
+    table = apart(Table("t", "t", "T", COLUMNS, named))
+    assert not any(cell.published or cell.ratio for row in table.rows for cell in row)
+    return [[column.title for column in table.columns], *([c.text for c in r] for r in table.rows)]
+
+
+def test_published_values_of_one_column_have_columns_of_their_own() -> None:
+    assert shown((BESIDE, Cell(1, "1"))) == [
+        ["N", "a", "published", "ratio", "b"],
+        ["0", "2 s", "4 s", "0.5 ×", "1"],
+    ]
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_published_values_of_several_columns_or_few_rows_have_rows_of_their_own(few: bool) -> None:
+    plain = Cell(1, "1")
+    rows = [(BESIDE, plain), (plain, plain), (plain, plain)] if few else [(BESIDE, BESIDE)]
+    told = "" if few else "4 s"
+    assert shown(*rows)[1:4] == [
+        ["0", "2 s", "1" if few else "2 s"],
+        ["published", "4 s", told],
+        ["ratio", "0.5 ×", "" if few else "0.5 ×"],
+    ]
+
+
+def test_where_nothing_can_be_tested_there_is_no_p(tmp_path: Path) -> None:
+    def p_values(number: int) -> list[str]:
+        raws = [
+            poisson(64, ranks=2, launch=k, exchange=way, time_s=1.0 + k / 10 + late)
+            for way, late in (("blocking", 1.0), ("nonblocking", 0.0))
+            for k in range(number)
+        ]
+        study = STUDY.split("[[figures]]")[0].replace('"scaling"', '"exchange"')
+        folder = write_folder(tmp_path / str(number), raws, study)
+        (table,) = (t for t in writing.composed(folder).tables if t.id == "exchange")
+        return [row[4].text for row in table.rows]
+
+    assert p_values(2) == ["", "–"]
+    assert p_values(6) == ["", "0.002"]
+
+
+def test_a_sweep_over_sizes_has_no_step(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path, [pingpong(launch=k) for k in range(2)], STUDY)
+    (table,) = (t for t in writing.composed(folder).tables if t.kind == "summary")
+
+    assert table.rows[0][2].text == "–"
+    assert "A case of several points has a time for each, and no step of them all." in table.notes

@@ -1,0 +1,66 @@
+"""Tables and figures that no case can suit are told before anything is measured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from haloscope.run import halobench
+from haloscope.study import kinds
+from haloscope.study.case import Case, Layout
+from haloscope.study.schema import Study
+from haloscope.study.suited import empty, unsuited
+
+
+def case(kernel: str = "poisson_cg", **given: Any) -> Case:
+    layout = Layout(ppn=given.pop("ppn", 2), pattern=given.pop("pattern", None))
+    params = {"n": 64, "exchange": "blocking", "timeline": 0, **given}
+    return Case(kernel, params, params, layout, "system", 0, 1, 60.0, 0)
+
+
+def study(kind: str, *, figure: bool = False, **more: Any) -> Study:
+    element = {"kind": kind, **more}
+    asked = {"figures": [element]} if figure else {"tables": [element]}
+    return Study.model_validate(
+        {"title": "t", "runs": [{"kernel": "poisson_cg"}, {"kernel": "spmv"}], **asked}
+    )
+
+
+def test_a_kind_of_other_kernels_is_a_problem_where_it_stands() -> None:
+    (problem,) = unsuited(study("stream", figure=True), "mine.toml")
+
+    assert problem.where == "mine.toml: figures#1.kind"
+    assert problem.what == "a figure 'stream' is of stream, and no run is"
+    assert not [*unsuited(study("spmv"), "mine.toml"), *unsuited(study("phases"), "mine.toml")]
+
+
+@pytest.mark.parametrize(
+    ("asked", "cases", "why"),
+    [
+        (study("exchange"), [case()], "its cases do not differ in any of exchange"),
+        (study("exchange"), [case(), case(exchange="sendrecv")], None),
+        (study("scaling"), [case(), case("spmv", ppn=1)], "nodes, ppn and threads"),
+        (study("scaling"), [case(), case(ppn=1)], None),
+        (study("timeline", figure=True), [case()], "no case of it has timeline"),
+        (study("timeline", figure=True), [case(timeline=40)], None),
+        (study("mapping"), [case()], "no case of it has pattern"),
+        (study("spmv"), [case()], "no case is of spmv"),
+        (study("phases", where={"n": [32, 99]}), [case()], "no case of it has n = 32 and 99"),
+        (study("phases", where={"n": 64, "clock": "wall"}), [case()], None),
+        (study("scaling", where={"ppn": 2}), [case(), case(ppn=1)], "its cases do not differ"),
+    ],
+)
+def test_what_the_cases_leave_empty_is_told_with_the_reason(
+    asked: Study, cases: list[Case], why: str | None
+) -> None:
+    told = list(empty(asked, cases))
+
+    assert bool(told) == bool(why)
+    assert why is None or why in told[0]
+
+
+def test_kinds_name_kernels_and_settings_that_there_are() -> None:
+    named = {kernel for kind in kinds.KINDS for kernel in kind.kernels}
+    assert named <= {*halobench.names()}
+    assert {*kinds.named("fits").kernels} == {"pingpong", "loggp"}
