@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from haloscope.quantities import number
+from collections.abc import Callable, Sequence
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.quantities import listed, number
 from haloscope.stats.estimates import Estimate
 
 
@@ -27,3 +30,32 @@ def interval(ratio: Estimate) -> str:
     if ratio.low is None or ratio.high is None:
         return ""
     return f" (95 % interval {number(ratio.low)} to {number(ratio.high)})"
+
+
+def spans(chosen: Sequence[float], among: Sequence[float], show: Callable[[float], str]) -> str:
+    """Some of several ordered values: "8 B to 2 KiB and 16 KiB"; neighbours stand as one span."""
+    order = sorted(set(among))
+    places = sorted({order.index(value) for value in chosen})
+    runs: list[list[int]] = []
+    for place in places:
+        if runs and place == runs[-1][-1] + 1:
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    return listed([
+        show(order[run[0]])
+        if len(run) == 1
+        else f"{show(order[run[0]])} to {show(order[run[-1]])}"
+        for run in runs
+    ])  # fmt: skip
+
+
+def between(values: Sequence[float], digits: int = 3) -> str:
+    """Numbers as their ends: "1.05 to 1.31"; one where both are written alike."""
+    low, high = number(min(values), digits), number(max(values), digits)
+    return low if low == high else f"{low} to {high}"
+
+
+def place(case: MeasuredCase) -> str:
+    """ ", simulated on stampede2": where times are from, unless they were measured."""
+    return f", simulated on {case.cluster}" if case.simulated and case.cluster else ""

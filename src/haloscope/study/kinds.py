@@ -30,6 +30,7 @@ KINDS = (
     Kind("ring", "ring", table=True, figure=True),
     Kind("sum3d", "sum3d", table=True),
     Kind("collectives", "collectives", table=True, figure=True),
+    Kind("guidelines", "collectives", table=True),
     Kind("convergence", "convergence", table=True),
     Kind("surfaces", "convergence", figure=True),
     Kind("walltime_grid", "walltime", table=True),
