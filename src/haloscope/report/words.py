@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.quantities import listed, number
+from haloscope.quantities import listed, number, percent
 from haloscope.stats.estimates import Estimate
 
 
@@ -54,6 +54,12 @@ def between(values: Sequence[float], digits: int = 3) -> str:
     """Numbers as their ends: "1.05 to 1.31"; one where both are written alike."""
     low, high = number(min(values), digits), number(max(values), digits)
     return low if low == high else f"{low} to {high}"
+
+
+def shares_between(shares: Sequence[float]) -> str:
+    """Shares of one as their ends: "3.1 to 22 %"; one where both are written alike."""
+    low, high = percent(min(shares)), percent(max(shares))
+    return low if low == high else f"{low.removesuffix(' %')} to {high}"
 
 
 def place(case: MeasuredCase) -> str:
