@@ -42,7 +42,8 @@ def test_too_few_launches_name_no_fastest() -> None:
     (said,) = told([*of("openmpi", dict.fromkeys(SIZES, 2.0), 2), *of("mpich", {}, 2)])
 
     assert said == (
-        "Fastest MPI library (8 B to 32 KiB, one way): at every size launches are too few to tell."
+        "Fastest MPI library (8 B to 32 KiB, one way): at every size launches are too few to tell "
+        "(5 of each would do)."
     )
 
 
@@ -65,3 +66,22 @@ def test_two_placements_are_two_races() -> None:
         f"Fastest MPI library (8 B to 32 KiB, one way, {where})"
         for where in ("same-cache", "same-core")
     ]
+
+
+def test_winners_at_scattered_sizes_are_counted() -> None:
+    sizes = [2**k for k in range(3, 13)]
+    slow = {size: 2.0 for size in sizes[::2]}
+    fast = {size: 2.0 for size in sizes[1::2]}
+
+    def library(name: str, factors: dict[int, float]) -> list[Raw]:
+        raws = [pingpong(launch=k, sizes=sizes, toolchain={"name": name}) for k in range(10)]
+        for raw in raws:
+            for point in raw["points"]:
+                factor = factors.get(point["size_bytes"], 1.0)
+                point["times_s"] = [factor * time for time in point["times_s"]]
+        return raws
+
+    (said,) = told([*library("openmpi", slow), *library("mpich", fast)])
+
+    assert "openmpi at 5 of 10 sizes from 16 B to 4 KiB, where the next (mpich)" in said
+    assert "mpich at 5 of 10 sizes from 8 B to 2 KiB, where the next (openmpi)" in said

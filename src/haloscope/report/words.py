@@ -32,8 +32,15 @@ def interval(ratio: Estimate) -> str:
     return f" (95 % interval {number(ratio.low)} to {number(ratio.high)})"
 
 
+SPANS = 3
+"""SPANS is the largest number of spans that are told one by one."""
+
+
 def spans(chosen: Sequence[float], among: Sequence[float], show: Callable[[float], str]) -> str:
-    """Some of several ordered values: "8 B to 2 KiB and 16 KiB"; neighbours stand as one span."""
+    """Some of several ordered values: "8 B to 2 KiB and 16 KiB"; neighbours stand as one span.
+
+    Of more than SPANS: "7 of 18 sizes from 8 B to 1 MiB".
+    """
     order = sorted(set(among))
     places = sorted({order.index(value) for value in chosen})
     runs: list[list[int]] = []
@@ -42,6 +49,9 @@ def spans(chosen: Sequence[float], among: Sequence[float], show: Callable[[float
             runs[-1].append(place)
         else:
             runs.append([place])
+    if len(runs) > SPANS:
+        first, last = show(order[runs[0][0]]), show(order[runs[-1][-1]])
+        return f"{len(places)} of {len(order)} sizes from {first} to {last}"
     return listed([
         show(order[run[0]])
         if len(run) == 1
@@ -57,8 +67,10 @@ def between(values: Sequence[float], digits: int = 3) -> str:
 
 
 def shares_between(shares: Sequence[float]) -> str:
-    """Shares of one as their ends: "3.1 to 22 %"; one where both are written alike."""
+    """Shares of one as their ends: "3.1 to 22 %", "up to 22 %" from nearly none."""
     low, high = percent(min(shares)), percent(max(shares))
+    if low in ("0 %", "0.0 %"):
+        return f"up to {high}"
     return low if low == high else f"{low.removesuffix(' %')} to {high}"
 
 

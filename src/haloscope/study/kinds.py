@@ -37,6 +37,7 @@ KINDS = (
     Kind("hybrid_grid", "walltime", table=True),
     Kind("clusters", "walltime", table=True),
     Kind("scaling", "scaling", table=True, figure=True),
+    Kind("scaling_law", "scaling", table=True, figure=True),
     Kind("exchange", "exchange", table=True),
     Kind("jacobi", "jacobi", table=True, figure=True),
     Kind("roofline", "jacobi", figure=True),
@@ -49,6 +50,8 @@ KINDS = (
     Kind("overlap", "spmv", table=True),
     Kind("spmv", "spmv", table=True, figure=True),
     Kind("phases", "phases", table=True, figure=True),
+    Kind("stragglers", "phases", table=True),
+    Kind("tails", "tails", table=True),
     Kind("summary", "summary", table=True),
 )
 
@@ -69,6 +72,7 @@ TOPICS = {
     "iterations": "Variants of the conjugate gradient method",
     "exchange": "Exchanges compared",
     "phases": "Where the time goes",
+    "tails": "Slow repetitions",
     "summary": "All cases",
 }
 """The sections of a report and their titles."""

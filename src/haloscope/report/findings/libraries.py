@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
-from haloscope.analysis.comparison import Measure
+from haloscope.analysis.comparison import Measure, launches_needed
 from haloscope.analysis.fits import exchanges
 from haloscope.analysis.races import Race, races
 from haloscope.analysis.sweeps import sweep
@@ -65,13 +65,20 @@ def _told(found: Sequence[Race[str]]) -> str:
     several = [race for race in found if len(race.first) > 1]
     for why, chosen in {
         "they tie": [race for race in several if race.tied],
-        "launches are too few to tell": [race for race in several if race.too_few],
+        f"launches are too few to tell ({_needed(found)} of each would do)": [
+            race for race in several if race.too_few
+        ],
         "it is not shown which": [r for r in several if not r.tied and not r.too_few],
     }.items():
         if chosen:
             at = spans([race.at for race in chosen], sizes, size)
             clauses.append(f"at {'every size' if len(chosen) == len(found) else at} {why}")
     return "; ".join(clauses)
+
+
+def _needed(found: Sequence[Race[str]]) -> int:
+    """Launches with which a difference could be shown in as many comparisons."""
+    return launches_needed(max(one.family for race in found for one in race.against.values()))
 
 
 def _lead(won: Sequence[Race[str]]) -> str:
