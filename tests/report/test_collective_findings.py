@@ -182,3 +182,26 @@ def test_the_table_has_every_guideline_and_where_it_is_broken() -> None:
     assert row[4].value == pytest.approx(2.25, rel=0.02)
     assert isinstance(row[6].value, float) and row[6].value < 0.05
     assert [cell.text for cell in column(table, "broken_at")].count("–") == 8
+
+
+def test_of_many_cases_the_broken_guidelines_alone_stand_in_the_table() -> None:
+    slow = times()
+    slow["reduce", 8] *= 3.0
+    raws = [collectives(slow, ranks=ranks, **SIMULATED) for ranks in (2, 4, 16)]
+
+    (table,) = build("guidelines", raws)
+
+    assert {row[1].text for row in table.rows} == {"reduce no slower than allreduce"} | {
+        "bcast no slower than scatter and allgather"
+    }
+    assert any(note.startswith("Without ") for note in table.notes)
+
+
+def test_leaps_are_looked_for_within_a_node_too() -> None:
+    leaping = times()
+    leaping["bcast", 2048] *= 10
+    raws = [*launched(leaping, ranks=8), *launched(times(), ranks=16, nodes=2)]
+
+    (said,) = (text for text in told(growth, raws) if "probably" in text)
+
+    assert said.startswith("Collectives, 8 processes on one node: bcast at 2 KiB takes ")

@@ -317,7 +317,7 @@ def test_the_variant_that_bears_latency_best_is_named_from_how_many_ranks_on() -
     pace, spent = (finding.text for finding in latency.find(own, Context(all_cases=own)))
 
     assert pace == (
-        "An iteration at N = 256: with 1 to 2 ranks fused is fastest (3.00 times as fast as "
+        "An iteration (N = 256): with 1 to 2 ranks fused is fastest (3.00 times as fast as "
         "textbook and 2.00 as the next, pipelined); with 16 ranks pipelined is fastest (4.00 "
         "times as fast as textbook and 2.00 as the next, fused); with 32 ranks fused and textbook "
         "can't be told apart, pipelined not measured."
@@ -330,5 +330,19 @@ def test_the_variant_that_bears_latency_best_is_named_from_how_many_ranks_on() -
 
 def test_one_number_of_ranks_shows_no_change_with_ranks() -> None:
     own = cases([*solved("textbook", 2, 1.0), *solved("fused", 2, 0.5)])
+
+    assert list(latency.find(own, Context(all_cases=own))) == []
+
+
+def test_as_many_ranks_on_more_and_on_fewer_nodes_are_no_change_with_ranks() -> None:
+    raws = [
+        {**raw, "layout": {**raw["layout"], "nodes": nodes, "ppn": ranks // nodes},
+         "case": f"{raw['case']}-{nodes}"}
+        for variant, time in (("textbook", 2.0), ("fused", 1.0))
+        for ranks in (2, 4)
+        for nodes in (1, 2)
+        for raw in solved(variant, ranks, time)
+    ]  # fmt: skip
+    own = cases(raws)
 
     assert list(latency.find(own, Context(all_cases=own))) == []

@@ -39,8 +39,15 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         for few, *_, most in ladders(part):
             grown = _with_ranks(few, most)
             yield Finding(f"Collectives, {_from_to(few, most)}{label}: {grown}.")
-        if leaping := leaps(many, context.seed):
-            yield Finding(f"Collectives, {_where(many)}{label}: {_leaping(leaping, part)}.")
+        for case in _tops(part):
+            if leaping := leaps(case, context.seed):
+                yield Finding(f"Collectives, {_where(case)}{label}: {_leaping(leaping, part)}.")
+
+
+def _tops(part: Facet) -> list[MeasuredCase]:
+    """The most processes on one node, and on several."""
+    nodes = [[c for c in part.cases if (c.number("nodes") > 1) == several] for several in (0, 1)]
+    return [max(own, key=lambda case: (case.ranks, case.number("nodes"))) for own in nodes if own]
 
 
 def _from_to(few: MeasuredCase, most: MeasuredCase) -> str:

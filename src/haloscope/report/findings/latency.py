@@ -23,7 +23,7 @@ FEWEST = 2
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Of every mesh with several variants: the fastest by ranks, and what share is waiting."""
-    for found in paces(cases):
+    for found in filter(_of_one_layout, paces(cases)):
         fields = {
             float(ranks): {name: iteration(case) for name, (case, _) in row.items()}
             for ranks, row in found.by_ranks.items()
@@ -31,12 +31,17 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         run = races(fields, context.seed)
         if len(run) < FEWEST:
             continue
-        label = f" ({found.part.label})" if found.part.label else ""
+        mesh = found.part.label or f"N = {found.part.settings.get('n')}"
         where = place(found.part.cases[0])
-        n = found.part.settings.get("n")
-        yield Finding(f"An iteration at N = {n}{label}{where}: {_told(run, found)}.")
+        yield Finding(f"An iteration ({mesh}){where}: {_told(run, found)}.")
         if spent := _communicating(found):
-            yield Finding(f"{spent}{where} (N = {n}{label and f', {found.part.label}'}).")
+            yield Finding(f"{spent} ({mesh}){where}.")
+
+
+def _of_one_layout(found: Paces) -> bool:
+    """Whether as many ranks are laid out in one way alone: ranks are all that differs then."""
+    layouts = {(case.ranks, case.number("nodes")) for case in found.part.cases}
+    return len(layouts) == len(found.by_ranks)
 
 
 def _told(run: Sequence[Race[str]], found: Paces) -> str:
