@@ -28,8 +28,9 @@ struct Arguments {
 /// Blocks in a rank's buffer: none, one, one for each rank.
 enum class Blocks { none, one, each };
 
-/// Which ranks get what: the same bytes everywhere, bytes for each alone, sums on one or on all.
-enum class Result { nothing, shared_bytes, own_bytes, sum_on_root, sum_on_all };
+/// Which ranks get what: the same bytes everywhere, bytes for each alone, bytes of all or sums on
+/// one, sums on all.
+enum class Result { nothing, shared_bytes, own_bytes, bytes_on_root, sum_on_root, sum_on_all };
 
 struct Operation {
   const char* name;
@@ -41,7 +42,7 @@ struct Operation {
 };
 
 // The root, where there is one, is rank 0.
-const std::array<Operation, 6> operations{{
+const std::array<Operation, 8> operations{{
     {"barrier", Blocks::none, Blocks::none, Result::nothing,
      [](const Arguments& a) { return MPI_Barrier(a.comm); },
      [](const Arguments& a, MPI_Request* r) { return MPI_Ibarrier(a.comm, r); }},
@@ -78,7 +79,25 @@ const std::array<Operation, 6> operations{{
      [](const Arguments& a, MPI_Request* r) {
        return MPI_Iallgather(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, a.comm, r);
      }},
+    {"gather", Blocks::one, Blocks::each, Result::bytes_on_root,
+     [](const Arguments& a) {
+       return MPI_Gather(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, 0, a.comm);
+     },
+     [](const Arguments& a, MPI_Request* r) {
+       return MPI_Igather(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, 0, a.comm, r);
+     }},
+    {"scatter", Blocks::each, Blocks::one, Result::own_bytes,
+     [](const Arguments& a) {
+       return MPI_Scatter(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, 0, a.comm);
+     },
+     [](const Arguments& a, MPI_Request* r) {
+       return MPI_Iscatter(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, 0, a.comm, r);
+     }},
 }};
+
+bool ends_on_root(const Operation& operation) {
+  return operation.result == Result::bytes_on_root || operation.result == Result::sum_on_root;
+}
 
 bool sums(const Operation& operation) {
   return operation.result == Result::sum_on_root || operation.result == Result::sum_on_all;
@@ -184,7 +203,9 @@ class Collectives : public Instance {
     if (operation_->result == Result::sum_on_all) {
       return {2 * others_share, others_share / item, 0};
     }
-    if (operation_->out == Blocks::each) return {ranks * others_share, 0, 0};
+    if (operation_->out == Blocks::each && !ends_on_root(*operation_)) {
+      return {ranks * others_share, 0, 0};
+    }
     return {others_share, sums(*operation_) ? others_share / item : 0, 0};
   }
 
@@ -234,7 +255,7 @@ class Collectives : public Instance {
 
   bool has_result() const {
     if (!executes_) return true;
-    if (operation_->result == Result::sum_on_root && comm_.rank() != 0) return true;
+    if (ends_on_root(*operation_) && comm_.rank() != 0) return true;
     bool good = true;
     if (sums(*operation_)) {
       const auto* items = reinterpret_cast<const double*>(out_.data());
@@ -293,8 +314,8 @@ std::vector<Parameter> parameters() {
   return {
       {"operation", choice, "all", "which collective; all: one after another", "", {}, {}, names},
       {"sizes", sizes, "8:1M",
-       "of bcast, reduce and allreduce: the message; of alltoall and allgather: what a rank has "
-       "for each other rank",
+       "of bcast, reduce and allreduce: the message; of all others: what a rank has for another, "
+       "or the root for or from each",
        "B", 1, static_cast<double>(std::numeric_limits<int>::max())},
       {"call",
        choice,
@@ -312,7 +333,7 @@ std::vector<Parameter> parameters() {
 Kernel collectives() {
   Kernel kernel;
   kernel.name = "collectives";
-  kernel.summary = "Barrier, bcast, reduce, allreduce, alltoall, allgather, by size";
+  kernel.summary = "Barrier and data-moving collectives, by size";
   kernel.parameters = parameters();
   kernel.repetitions = "100";
   kernel.warmup = "2";

@@ -57,21 +57,42 @@ Json Meter::summary(const Communicator& comm, double steps) const {
   }
   comm.sum(sums);
   comm.max(highest);
+  const auto by_rank = times_by_rank(comm, steps);
   Json out = Json::array();
   for (std::size_t i = 0; i < phases_.size(); ++i) {
     const std::span<const double, 3> sum(&sums[3 * i], 3), most(&highest[3 * i], 3);
     const auto calls = std::llround(static_cast<double>(phases_[i].calls) / steps);
     Json time = Json::object();
     time.set("min", -most[1]).set("mean", sum[0] / comm.size()).set("max", most[0]);
-    out.push(Json::object()
-                 .set("name", phases_[i].name)
-                 .set("calls", static_cast<std::int64_t>(calls))
-                 .set("time_s", time)
-                 .set("bytes", sum[1])
-                 .set("flops", sum[2])
-                 .set("model_s", setting_.model && sum[1] + sum[2] > 0 ? Json(most[2]) : Json()));
+    const bool computes = sum[1] + sum[2] > 0;
+    Json phase = Json::object()
+                     .set("name", phases_[i].name)
+                     .set("calls", static_cast<std::int64_t>(calls))
+                     .set("time_s", time)
+                     .set("bytes", sum[1])
+                     .set("flops", sum[2])
+                     .set("model_s", setting_.model && computes ? Json(most[2]) : Json());
+    if (computes && !by_rank.empty()) {
+      Json seconds = Json::array();
+      for (std::size_t at = i; at < by_rank.size(); at += phases_.size()) seconds.push(by_rank[at]);
+      phase.set("by_rank_s", seconds);
+    }
+    out.push(phase);
   }
   return out;
+}
+
+// Of every rank, all phases; on rank 0, and for real: simulated ranks compute alike.
+std::vector<double> Meter::times_by_rank(const Communicator& comm, double steps) const {
+  if (simulated() || comm.size() == 1) return {};
+  std::vector<double> own, all;
+  for (const auto& phase : phases_) own.push_back(phase.time_s / steps);
+  if (comm.rank() == 0) all.resize(own.size() * static_cast<std::size_t>(comm.size()));
+  const int phases = message_count(static_cast<std::int64_t>(own.size()));
+  check(
+      MPI_Gather(own.data(), phases, MPI_DOUBLE, all.data(), phases, MPI_DOUBLE, 0, comm.handle()),
+      "MPI_Gather");
+  return all;
 }
 
 }  // namespace halobench

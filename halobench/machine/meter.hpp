@@ -138,6 +138,8 @@ class Meter {
   Json summary(const Communicator& comm, double steps) const;
 
  private:
+  std::vector<double> times_by_rank(const Communicator& comm, double steps) const;
+
   double modelled_s(const Traffic& traffic) const {
     if (!setting_.model) return 0.0;
     return setting_.model->seconds(traffic, setting_.ranks_on_node, setting_.threads);

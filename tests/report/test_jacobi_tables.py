@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
-from recorded import Raw, cases, quick, record
+from recorded import Raw, cases, poisson, quick, record
 
 from haloscope.analysis.cases import label_of
 from haloscope.analysis.jacobi import operations_of_update
 from haloscope.papers import tables as papers
 from haloscope.report import figures, tables
+from haloscope.report.findings import findings, latency
 from haloscope.report.tables import Context
 
 PAPER = papers.load("orfeo-mpi-report")
@@ -226,3 +228,121 @@ def test_what_only_sstep_has_is_no_setting_of_the_others() -> None:
     assert label_of(fused, [fused, sstep]) == "fused"
     assert not {"s", "reorthogonalise"} & set(fused.settings)
     assert (sstep.settings["s"], sstep.settings["reorthogonalise"]) == (2, 8)
+
+
+def told(raws: list[Raw]) -> list[str]:
+    own = cases(raws)
+    found = findings(own, Context(machine=raws[0]["machine"], all_cases=tuple(own)))
+    return [finding.text for finding in found if "Jacobi" in finding.text]
+
+
+def with_ghosts(raw: Raw, share: float) -> Raw:
+    """A launch that exchanges for that share of its time, and sweeps for the rest."""
+    seconds = raw["times_s"][0]
+    (phase,) = raw["phases"]
+    sweep, exchange = (
+        {**phase, "time_s": dict.fromkeys(("min", "mean", "max"), part * seconds)}
+        for part in (1 - share, share)
+    )
+    return {**raw, "phases": [sweep, {**exchange, "name": "exchange", "bytes": 0.0, "flops": 0.0}]}
+
+
+def test_the_headline_says_how_far_the_model_is_off_and_which_part_of_it() -> None:
+    alone = with_ghosts(sweeps((1, 1, 1), 540.0), 0.0)
+    slow = with_ghosts(sweeps((2, 1, 1), 500.0), 0.5)
+    crowded = with_ghosts(sweeps((2, 1, 1), 500.0), 0.0)
+
+    (first, roof), (second, _) = (told([*quick(), alone, two]) for two in (slow, crowded))
+
+    assert first.startswith("Jacobi, 2 processes: the detailed model's updates a second are off by")
+    assert re.search(r"off by \+\d+\.\d %: there ghosts \(pack, exchange, unpack\) take \d", first)
+    assert "the update of points takes" in second and "ghosts" not in second
+    assert roof == (
+        "Of the updates that the memory's bandwidth allows (triad), Jacobi reaches: plain 75 % on "
+        "1 core and 36 % on 2 cores."
+    )
+
+
+def test_many_sweeps_are_told_by_the_worst_and_a_simulation_names_its_machine() -> None:
+    more = [sweeps((4, 1, 1), 1500.0), sweeps((2, 2, 1), 1000.0)]
+
+    first, *_ = told(on("orfeo-thin", [*study(), *more]))
+
+    assert first.startswith(
+        "Jacobi, 2 to 4 processes, simulated on orfeo-thin: the detailed model is off by "
+    )
+    assert "(root mean square), at worst its updates a second by " in first
+
+
+def test_more_than_the_memory_allows_is_no_share_of_it() -> None:
+    fast = [sweeps((1, 1, 1), 900.0), sweeps((2, 1, 1), 1000.0)]
+
+    assert told([*quick(), *fast])[-1].endswith(
+        "plain more than that on 1 core, as caches serve a part and 73 % on 2 cores."
+    )
+
+
+def test_without_a_model_or_a_triad_jacobi_has_no_headline() -> None:
+    assert told([sweeps((1, 1, 1), 540.0), sweeps((2, 1, 1), 1000.0)]) == []
+
+
+def solved(variant: str, ranks: int, seconds: float, communicating: float = 0.1) -> list[Raw]:
+    """Seven launches of 100 iterations each."""
+    phases = [
+        {"name": name, "calls": 1, "bytes": 0.0, "flops": 0.0, "model_s": None,
+         "time_s": dict.fromkeys(("min", "mean", "max"), share * seconds)}
+        for name, share in (("sweep", 1 - communicating), ("reduce", communicating))
+    ]  # fmt: skip
+    raws = []
+    for k in range(7):
+        raw = poisson(256, ranks=ranks, launch=k, time_s=seconds * (1 + 0.001 * k), phases=phases)
+        raw["result"]["iterations"] = 100
+        raws.append({**raw, "params": {**raw["params"], "variant": variant, "iterations": 100},
+                     "case": f"{variant}-{ranks}"})  # fmt: skip
+    return raws
+
+
+def test_the_variant_that_bears_latency_best_is_named_from_how_many_ranks_on() -> None:
+    raws = [
+        *(raw for ranks in (1, 2) for raw in solved("textbook", ranks, 3.0 / ranks)),
+        *(raw for ranks in (1, 2) for raw in solved("fused", ranks, 1.0 / ranks)),
+        *(raw for ranks in (1, 2) for raw in solved("pipelined", ranks, 2.0 / ranks)),
+        *solved("textbook", 16, 1.0, 0.7),
+        *solved("fused", 16, 0.5, 0.5),
+        *solved("pipelined", 16, 0.25, 0.2),
+        *(raw for variant in ("textbook", "fused") for raw in solved(variant, 32, 0.5)),
+    ]
+    own = cases(raws)
+
+    pace, spent = (finding.text for finding in latency.find(own, Context(all_cases=own)))
+
+    assert pace == (
+        "An iteration (N = 256): with 1 to 2 ranks fused is fastest (3.00 times as fast as "
+        "textbook and 2.00 as the next, pipelined); with 16 ranks pipelined is fastest (4.00 "
+        "times as fast as textbook and 2.00 as the next, fused); with 32 ranks fused and textbook "
+        "can't be told apart, pipelined not measured."
+    )
+    assert spent == (
+        "With 16 ranks, sums and halos take 20 % of pipelined's, 50 % of fused's and 70 % of "
+        "textbook's iteration (N = 256)."
+    )
+
+
+def test_one_number_of_ranks_shows_no_change_with_ranks() -> None:
+    own = cases([*solved("textbook", 2, 1.0), *solved("fused", 2, 0.5)])
+
+    assert list(latency.find(own, Context(all_cases=own))) == []
+
+
+def test_as_many_ranks_on_more_and_on_fewer_nodes_are_no_change_with_ranks() -> None:
+    raws = [
+        {**raw, "layout": {**raw["layout"], "nodes": nodes, "ppn": ranks // nodes},
+         "case": f"{raw['case']}-{nodes}"}
+        for variant, time in (("textbook", 2.0), ("fused", 1.0))
+        for ranks in (2, 4)
+        for nodes in (1, 2)
+        for raw in solved(variant, ranks, time)
+    ]  # fmt: skip
+    own = cases(raws)
+
+    assert list(latency.find(own, Context(all_cases=own))) == []

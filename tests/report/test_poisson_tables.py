@@ -9,7 +9,8 @@ from recorded import bad, cases, changed, poisson
 
 from haloscope.analysis.published import Library
 from haloscope.papers import tables as papers
-from haloscope.report.tables import Cell, Table
+from haloscope.report.findings import findings
+from haloscope.report.tables import Cell, Context, Table
 
 STAMPEDE, TARA = "hpcf-2018-10", "hpcf-2010-6"
 
@@ -420,3 +421,21 @@ def test_processes_have_threads_where_there_are_several() -> None:
     (table,) = build("convergence", [*launches(64, [1.0], ranks=2), *launches(128, [1.0], ranks=4)])
 
     assert "N = 64: 2 processes." in table.notes
+
+
+def test_bindings_are_set_against_close_and_named_where_they_differ() -> None:
+    raws = [
+        raw
+        for n, times in ((64, (1.0, 1.0)), (128, (2.0, 1.5)))
+        for bind, time in zip(("close", "spread"), times, strict=True)
+        for raw in launches(n, [time * (1 + 0.001 * k) for k in range(7)], ranks=2,
+                            layout={"bind": bind})
+    ]  # fmt: skip
+    own = cases(raws)
+
+    said = [finding.text for finding in findings(own, Context(all_cases=own))]
+
+    assert (
+        "Bind spread against close, 2 settings (fused, 2 processes): no difference shown in 1 and "
+        "faster in 1 (1.33 times as fast, with N = 128)." in said
+    )

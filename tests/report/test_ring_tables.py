@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from recorded import MACHINE, Raw, cases, changed, record
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.distance import widest
 from haloscope.analysis.fits import ring_levels
+from haloscope.report.context import Context
+from haloscope.report.findings import ring as headline
 
 REPORT = "orfeo-mpi-report"
 
@@ -37,6 +40,25 @@ def test_the_ring_gives_half_its_slope_as_the_latency_of_each_level() -> None:
     assert any("inter node 1.16 µs (THIN)" in note for note in latencies.notes)
     (figure,) = draw("ring", raws)
     assert [curve.model for curve in panels(figure)[0].curves] == [False, True]
+
+
+def test_the_headline_has_a_message_with_the_fewest_and_most_processes_and_by_level() -> None:
+    four = {"core": ["0", "1", "2", "3"], "cache": ["0-3"]}
+    own = cases([
+        changed(ring(ranks, k, message_s=0.1e-6 * ranks), machine={**MACHINE, "topology": four})
+        for ranks in (1, 2, 3, 4)
+        for k in range(6)
+    ])  # fmt: skip
+
+    (said,) = (finding.text for finding in headline.find(own, Context()))
+
+    first, level = said.split("; ")
+    assert first == "Ring: a message takes 202 ns with 2 processes and 404 ns with 4 processes"
+    assert re.fullmatch(r"a further process adds two messages of \d+ ns same cache\.", level)
+
+
+def test_one_process_passes_messages_to_itself_and_has_no_headline() -> None:
+    assert list(headline.find(cases([ring(1, 0)]), Context())) == []
 
 
 # Two sockets of two cores of two hardware threads; the caches are the sockets'.

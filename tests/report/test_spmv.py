@@ -83,7 +83,8 @@ def test_schemes_are_set_against_none_beside_what_was_published() -> None:
     assert cell(table, 1, "times_as_fast").value == pytest.approx(1.25, rel=0.02)
     said = [finding.text for finding in findings(cases(raws), Context(machine=MACHINE))]
     assert (
-        "Overlap split against none, 1 setting (3d27, N = 100, 2 processes): faster in 1." in said
+        "Overlap split against none, 1 setting (3d27, N = 100, 2 processes): faster in 1 "
+        "(1.26 times as fast)." in said
     )
     (note,) = [note for note in table.notes if note.startswith("Published")]
     for words in (
@@ -152,3 +153,29 @@ def test_an_axis_of_less_than_a_decade_has_plain_numbers() -> None:
     svg = draw_all([figure])[figure.id][0].svg
     assert "mathdefault" not in svg
     assert ">2<" in svg and ">3<" in svg
+
+
+def test_the_headline_has_the_speedup_of_every_matrix_on_the_most_processes() -> None:
+    raws = [
+        spmv(ranks=ranks, matrix=matrix, launch=launch, time_s=time / ranks**power)
+        for matrix, time, power in (("3d27", 27e-3, 1.0), ("3d7", 7e-3, 0.5))
+        for ranks in (1, 2, 4)
+        for launch in range(6)
+    ]
+
+    said = [finding.text for finding in findings(cases(raws), Context(machine=MACHINE))]
+
+    (text,) = (one for one in said if "sparse product" in one)
+    assert text.startswith("With 4 processes, a sparse product is, of that with one, so many times")
+    assert text.endswith(
+        "times as fast: 3.99 (3d27, N = 100: an efficiency of 100 %) and 2.00 (3d7, N = 100: an "
+        "efficiency of 50 %)."
+    )
+
+
+def test_one_number_of_processes_is_no_speedup_of_a_product() -> None:
+    own = cases([spmv(ranks=2, launch=k) for k in range(6)])
+
+    said = [finding.text for finding in findings(own, Context(machine=MACHINE))]
+
+    assert not any("sparse product" in text for text in said)

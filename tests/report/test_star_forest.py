@@ -203,7 +203,10 @@ def test_the_headline_says_where_one_part_dominates_everywhere() -> None:
     said = [finding.text for finding in findings(own, Context(machine=MACHINE))]
 
     (text,) = [text for text in said if "longest" in text]
-    assert text.endswith("parts: messages at every size from 8 B to 32 KiB sent.")
+    assert text == (
+        "sf_scatter: longest of an operation's parts: starting messages (what 8 B take) at 8 B to "
+        "4 KiB, packing at 32 KiB sent; packing and unpacking are 2.9 to 44 % of all parts."
+    )
 
 
 def test_the_headline_says_what_dominates_from_small_to_large() -> None:
@@ -212,4 +215,50 @@ def test_the_headline_says_what_dominates_from_small_to_large() -> None:
     said = [finding.text for finding in findings(own, Context(machine=MACHINE))]
 
     (text,) = [text for text in said if "longest" in text]
-    assert "parts: messages at 8 B sent, scatter at 32 KiB. Messages take longer up to" in text
+    assert "(what 8 B take) at 8 B to 512 B, the scatter within ranks at 4 KiB to 32 KiB" in text
+
+
+def test_packing_that_takes_longest_is_said_with_its_share() -> None:
+    """Packing takes 3 µs at every size, messages 2 to 9 and the rest next to nothing."""
+    quick = star_forest()
+    parts = [
+        {**part, "times_s": [3e-6]} if part["name"].endswith(" pack") else part
+        for part in quick["parts"]
+    ]
+    own = cases([{**quick, "parts": parts}])
+
+    said = [finding.text for finding in findings(own, Context(machine=MACHINE))]
+
+    (text,) = [text for text in said if "longest" in text]
+    assert "parts: packing at 8 B to 4 KiB, the scatter within ranks at 32 KiB sent" in text
+    assert " are 17 to 75 % of all parts" in text
+
+
+def test_of_many_forests_the_fewest_ranks_and_the_most_have_a_headline() -> None:
+    raws = [star_forest("sf_grid", ranks=ranks) for ranks in (2, 3, 4, 6, 8, 16)]
+
+    said = [finding.text for finding in findings(cases(raws), Context(machine=MACHINE))]
+
+    named = [text.split(":")[1] for text in said if "longest" in text]
+    assert named == [" 2 processes", " 16 processes"]
+
+
+def test_what_a_forest_adds_to_plain_messages_is_tested_size_by_size() -> None:
+    def timed(kernel: str, factor: float, launch: int) -> Raw:
+        raw = star_forest(kernel, launch=launch)
+        for point in raw["points"]:
+            longer = factor if point["size_bytes"] < 512 else 1.0
+            point["times_s"] = [longer * (2e-6 + 0.001e-6 * launch)]
+        return raw
+
+    def plain(launch: int) -> Raw:
+        return {**timed("pingpong", 1.0, launch), "params": {"mode": "imb"}}
+
+    raws = [raw for k in range(7) for raw in (plain(k), timed("sf_pingpong", 1.5, k))]
+
+    said = [finding.text for finding in findings(cases(raws), Context(machine=MACHINE))]
+
+    assert (
+        "A star forest (sf_pingpong) against plain messages (pingpong): takes 1.50 times as long "
+        "at 8 B to 64 B; no difference shown at 512 B to 32 KiB." in said
+    )

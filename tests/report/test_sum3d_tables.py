@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 from made import build
-from recorded import Raw, record
+from recorded import Raw, cases, record
 
+from haloscope.report.context import Context
+from haloscope.report.findings import sums
 from haloscope.report.tables.sum3d import shared_out
 
 REPORT = "orfeo-mpi-report"
@@ -49,3 +51,26 @@ def test_elements_of_each_process_are_told_as_the_report_does() -> None:
     assert shared_out([9, 9, 8] * 8) == "16 × 9; 8 × 8 (2, 5 … 23)"
     assert shared_out([9, 9, 9, 9, 8, 8] * 2) == "8 × 9; 4 × 8 (4-5, 10-11)"
     assert shared_out([3, 2, 1, 3]) == "2 × 3; 1 × 2 (1); 1 × 1 (2)"
+
+
+def told(*times: float, launches: int = 7) -> list[str]:
+    """One size of arrays, a distribution a time."""
+    names = ("balanced", "topology", "subblock")
+    own = cases([
+        {**sum3d(name, [1], k), "times_s": [time * (1 + 0.001 * k)]}
+        for name, time in zip(names, times, strict=False)
+        for k in range(launches)
+    ])  # fmt: skip
+    return [finding.text for finding in sums.find(own, Context())]
+
+
+def test_the_headline_names_the_fastest_way_to_share_out_and_what_is_behind() -> None:
+    assert told(2.0, 1.0, 1.0001) == [
+        "Sum of 2400x100x100 arrays, 24 processes: fastest with 24x1x1 topology (1.00 s); 24x1x1 "
+        "balanced takes 2.00 times as long; 24x1x1 subblock: no difference shown."
+    ]
+
+
+def test_few_launches_show_no_fastest_and_one_way_is_no_race() -> None:
+    assert told(2.0, 1.0, launches=2)[0].endswith("balanced: launches are too few to tell.")
+    assert told(2.0) == []

@@ -471,3 +471,36 @@ def spmv(
     ]  # fmt: skip
     return record("spmv", given, [time], ranks=ranks, threads=threads, nodes=nodes,
                   launch=launch, phases=phases, result=result)  # fmt: skip
+
+
+def collectives(
+    times_s: Mapping[tuple[str, int], float],
+    *,
+    ranks: int = 4,
+    nodes: int = 1,
+    launch: int = 0,
+    **changes: Any,
+) -> Raw:
+    """One launch of collective operations that take these seconds at these sizes, and 1 % noise."""
+    noise = random.Random(f"collectives {ranks} {nodes} {launch}")
+    points: list[Raw] = [
+        {
+            "size_bytes": size,
+            "operation": operation,
+            "steps": 1,
+            "times_s": [time * noise.uniform(1, 1.01)],
+            "bytes": float(size),
+            "result": {"latency_s": time},
+        }
+        for (operation, size), time in times_s.items()
+    ]
+    sizes = sorted({size for _, size in times_s})
+    return record(
+        "collectives",
+        {"operation": "all", "sizes": sizes, "call": "blocking"},
+        [sum(point["times_s"][0] for point in points)],
+        ranks=ranks,
+        nodes=nodes,
+        launch=launch,
+        **{"points": points, "synchronisation": "round_time", **changes},
+    )

@@ -1,4 +1,4 @@
-"""Ways to communicate set against each other: of exchanging halos, of overlapping with work."""
+"""Ways to do the same set against each other: of exchanging halos, of overlapping, of binding."""
 
 from __future__ import annotations
 
@@ -11,12 +11,21 @@ from haloscope.analysis.comparison import Contrast, contrasts, step
 
 @dataclass(frozen=True)
 class Ways:
-    """The values of one setting of a kernel, the reference first."""
+    """The values of one setting of a kernel, the reference first.
+
+    of_threads: whether it matters to threads of one process, or to processes alone.
+    """
 
     kernel: str
     setting: str
     order: tuple[str, ...]
     title: str
+    of_threads: bool = False
+
+    def matters(self, case: MeasuredCase) -> bool:
+        """Whether a case is of the kernel and has several of what the setting matters to."""
+        several = case.cores if self.of_threads else case.ranks
+        return case.kernel == self.kernel and several > 1
 
     def position(self, case: MeasuredCase) -> int:
         """Where a case's way stands in the order."""
@@ -30,6 +39,7 @@ EXCHANGES = Ways(
     "Exchanges compared",
 )
 OVERLAPS = Ways("spmv", "overlap", ("none", "split", "split_temporary"), "Ways to overlap compared")
+BINDINGS = Ways("poisson_cg", "bind", ("close", "spread"), "Bindings compared", of_threads=True)
 
 
 def groups(
@@ -39,7 +49,7 @@ def groups(
 
     One process exchanges nothing, so it has no row.
     """
-    several = [case for case in cases if case.kernel == ways.kernel and case.ranks > 1]
+    several = [case for case in cases if ways.matters(case)]
     parts = [part for part in facets(several, (ways.setting,)) if len(part.cases) > 1]
     pairs = []
     for part in parts:

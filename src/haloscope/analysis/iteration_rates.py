@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.comparison import Measure
 from haloscope.stats.estimates import Estimate
 
 AXES = ("nodes", "ppn", "variant", "s", "reorthogonalise", "iterations")
@@ -15,6 +16,13 @@ AXES = ("nodes", "ppn", "variant", "s", "reorthogonalise", "iterations")
 def converged(case: MeasuredCase) -> bool:
     """Whether a solve went on until it converged, not for a number of iterations that was asked."""
     return not case.settings.get("iterations")
+
+
+def iteration(case: MeasuredCase) -> Measure:
+    """The time of one of a solve's iterations."""
+    iterations = float(case.result("iterations"))
+    time = case.time.times(1 / iterations) if case.time else None
+    return Measure(case, "iteration", tuple(t / iterations for t in case.times_s), time)
 
 
 @dataclass(frozen=True, eq=False)

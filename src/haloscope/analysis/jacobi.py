@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.analysis.fits import exchanges, message_models
 from haloscope.analysis.memory_use import memory_triads
+from haloscope.analysis.phases import shares
 from haloscope.analysis.published import Library
+from haloscope.analysis.sweeps import capacities
 from haloscope.models import jacobi
 from haloscope.models.jacobi import Checked, Detailed, Extents, JacobiSweep, Textbook
 from haloscope.models.model import Model
@@ -84,6 +86,58 @@ def swept_of(case: MeasuredCase) -> JacobiCase:
     return JacobiCase(case, sweep, case.time.value / case.number("sweeps"), rate.times(1e6))
 
 
+def measured_parts(one: JacobiCase) -> jacobi.SweepParts | None:
+    """What the points and the ghosts of a sweep took, mean over ranks, as shares of its seconds.
+
+    None where its phases were not recorded, or fill no more than half of it.
+    """
+    found = {share.name: share.share.value for share in shares(one.case)}
+    if "sweep" not in found:
+        return None
+    ghosts = sum(found.get(name, 0.0) for name in ("pack", "exchange", "unpack"))
+    if found["sweep"] + ghosts < 0.5:
+        return None
+    return jacobi.SweepParts(found["sweep"] * one.seconds, ghosts * one.seconds)
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryBound:
+    """A case's updates a second beside those that the memory's bandwidth allows on its cores."""
+
+    case: MeasuredCase
+    variant: str
+    share: float
+
+
+def memory_bounds(
+    cases: Sequence[MeasuredCase],
+    among: Sequence[MeasuredCase],
+    machine: Mapping[str, Any] | None,
+) -> list[MemoryBound]:
+    """Of each variant on each number of cores the fastest case whose meshes no cache holds."""
+    triads = memory_triads(among, machine)
+    best: dict[tuple[str, int], MemoryBound] = {}
+    for case in cases:
+        if case.kernel != "jacobi3d" or not case.launches or case.cores not in triads:
+            continue
+        one = swept_of(case)
+        if in_cache(case, machine) or case.number("nodes") > 1:
+            continue
+        allowed = triads[case.cores].moved.value / _bytes_of_point(case)
+        found = MemoryBound(case, str(case.settings["variant"]), one.rate.value / allowed)
+        known = best.get((found.variant, case.cores))
+        if known is None or known.share < found.share:
+            best[found.variant, case.cores] = found
+    return [best[key] for key in sorted(best)]
+
+
+def in_cache(case: MeasuredCase, machine: Mapping[str, Any] | None) -> bool:
+    """Whether both meshes of all ranks fit into their share of the last cache."""
+    held = capacities(case, machine)
+    points = prod(_extents(case.result("size")))
+    return bool(held) and 2 * value_bytes(case) * points <= held[-1][1]
+
+
 def value_bytes(case: MeasuredCase) -> int:
     """Bytes of a value of the mesh, in the precision of a case."""
     return {"float": 4, "double": 8}[str(case.settings["precision"])]
@@ -99,9 +153,18 @@ def operations_of_update(cases: Sequence[MeasuredCase]) -> int:
 
 
 def _operations_of_point(case: MeasuredCase) -> float:
+    return _of_point(case, "flops")
+
+
+def _bytes_of_point(case: MeasuredCase) -> float:
+    return _of_point(case, "bytes")
+
+
+def _of_point(case: MeasuredCase, what: Literal["flops", "bytes"]) -> float:
+    """What the sweeps of all ranks declare, over the updates of points."""
     (phase,) = (each for each in case.launches[0].phases if each["name"] == "sweep")
     updates = prod(_extents(case.result("size"))) * case.number("sweeps")
-    return float(phase["flops"]) / updates
+    return float(phase[what]) / updates
 
 
 def _extents(text: str) -> Extents:

@@ -13,7 +13,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.models import split_phase
 from haloscope.models.intervals import Intervals
 from haloscope.models.round_trip import ONE_WAY
-from haloscope.models.split_phase import MESSAGES, SplitPhase, both
+from haloscope.models.split_phase import MESSAGES, MOVES, SplitPhase, both
 from haloscope.quantities import listed, size
 
 if TYPE_CHECKING:
@@ -76,6 +76,33 @@ def switch_text(model: SplitPhase) -> str:
         return f"{first} up to {size(places[0])} sent, {beyond} beyond."
     between = listed([size(at) for at in places])
     return f"{first} at first; the two change places at {between} sent."
+
+
+STARTING, BYTES, MOVING = "starting messages", "the bytes of messages", "packing and unpacking"
+"""Parts of an operation in words: messages are what the shortest take, and what longer ones add."""
+
+
+def dominant(model: SplitPhase) -> list[str]:
+    """Point by point, what takes longest: starting messages, their bytes, or a move in memory.
+
+    Starting takes what the messages of the smallest size take: no longer, as these have bytes too.
+    """
+    messages = both(model.parts_s, MESSAGES)
+    found = []
+    for point in range(len(model.whole_s)):
+        start = min(messages[0], messages[point])
+        times = {STARTING: start, BYTES: messages[point] - start}
+        times |= {move: both(model.parts_s, move)[point] for move in MOVES}
+        longest = max(times, key=lambda part: times[part])
+        found.append({"pack": "packing", "unpack": "unpacking"}.get(longest, longest))
+    return [{"scatter": "the scatter within ranks"}.get(part, part) for part in found]
+
+
+def moving(model: SplitPhase) -> list[float]:
+    """Point by point, the share of packing and unpacking in the sum of all parts."""
+    parts = {name: both(model.parts_s, name) for name in (MESSAGES, *MOVES)}
+    total = sum(parts.values())
+    return [float(share) for share in (parts["pack"] + parts["unpack"]) / total]
 
 
 def neighbours_model(cases: Sequence[MeasuredCase]) -> split_phase.Neighbours | None:

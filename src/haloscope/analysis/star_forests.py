@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.comparison import Contrast, Measure, contrasts
+from haloscope.analysis.fits import exchanges
 from haloscope.analysis.published import Library, Reference, source
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.quantities import printed_seconds
@@ -25,6 +29,39 @@ PRINTED = {
 def there_and_back(case: MeasuredCase) -> dict[int, Swept]:
     """The points of a case by size: the time of each is that of a step, there and back."""
     return {point.size_bytes: point for point in sweep(case)}
+
+
+_ALIKE = ("nodes", "ppn", "placement", "bind", "toolchain", "transport", "clock")
+
+
+def beside_messages(
+    cases: Sequence[MeasuredCase], seed: int = 0
+) -> list[tuple[MeasuredCase, dict[int, Contrast]]]:
+    """Every sf_pingpong with its contrasts by size: plain messages first, one way.
+
+    Plain ones between ranks that lie alike; all sizes and cases are tested as one family.
+    """
+    plain = {
+        tuple(case.settings.get(name) for name in _ALIKE): there_and_back(case)
+        for case in cases
+        if exchanges(case) and case.launches
+    }
+    pairs: list[tuple[MeasuredCase, int, tuple[Measure, Measure]]] = []
+    for case in (one for one in cases if one.kernel == "sf_pingpong" and one.launches):
+        beside = plain.get(tuple(case.settings.get(name) for name in _ALIKE), {})
+        for at, point in there_and_back(case).items():
+            if at in beside:
+                both = (_one_way(case, beside[at]), _one_way(case, point))
+                pairs.append((case, at, both))
+    found: dict[MeasuredCase, dict[int, Contrast]] = {}
+    tests = contrasts([both for *_, both in pairs], seed)
+    for (case, at, _), contrast in zip(pairs, tests, strict=True):
+        found.setdefault(case, {})[at] = contrast
+    return list(found.items())
+
+
+def _one_way(case: MeasuredCase, point: Swept) -> Measure:
+    return Measure(case, "", point.sample_one_way, point.one_way)
 
 
 def published_latency(case: MeasuredCase, at: int, library: Library) -> Reference | None:

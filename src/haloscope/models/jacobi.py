@@ -93,6 +93,14 @@ class JacobiSweep:
 
 
 @dataclass(frozen=True)
+class SweepParts:
+    """Seconds of a sweep: updating points, and all that ghosts take, copies and messages."""
+
+    update_s: float
+    ghosts_s: float
+
+
+@dataclass(frozen=True)
 class Textbook:
     """Equations (14) and (15).
 
@@ -109,11 +117,16 @@ class Textbook:
 
     def seconds(self, sweep: JacobiSweep) -> float:
         """T_s + T_c."""
+        parts = self.parts(sweep)
+        return parts.update_s + parts.ghosts_s
+
+    def parts(self, sweep: JacobiSweep) -> SweepParts:
+        """T_s and T_c."""
         which = 1 if sweep.nodes > 1 else 0
         traffic = exchanged(sweep.box, sweep.grid, sweep.value_bytes)
         own = self.update_s * sweep.points
         sent = traffic.bytes / self.bandwidth_bytes_per_s[which]
-        return own + sent + traffic.faces * self.latency_s[which] / sweep.depth
+        return SweepParts(own, sent + traffic.faces * self.latency_s[which] / sweep.depth)
 
 
 @dataclass(frozen=True)
@@ -149,6 +162,11 @@ class Detailed:
 
     def seconds(self, sweep: JacobiSweep) -> float:
         """Of one sweep; an exchange of several layers counts in equal parts."""
+        parts = self.parts(sweep)
+        return parts.update_s + parts.ghosts_s
+
+    def parts(self, sweep: JacobiSweep) -> SweepParts:
+        """Of one sweep: the points, and what of copies and messages is not hidden behind them."""
         share = self._memory_of_sweeps(sweep.ranks_on_node) / sweep.ranks_on_node
         on_core = -(-sweep.ranks_on_node // self.cores)
         crowding = on_core / self.smt_gain if on_core > 1 else 1.0
@@ -166,7 +184,7 @@ class Detailed:
         )
         hidden_s = update_s * inner if sweep.overlap else 0.0
         shown_s = max(0.0, messages_s - hidden_s)
-        return update_s * sweep.points + (copies_s + shown_s) / sweep.depth
+        return SweepParts(update_s * sweep.points, (copies_s + shown_s) / sweep.depth)
 
     def _memory_of_sweeps(self, ranks: int) -> float:
         """Bytes a second of ranks that sweep; at one rank what that was measured to draw, or more.

@@ -194,6 +194,16 @@ class Phase(TypedDict):
             absent="null without a node model, and where nothing is computed",
         ),
     ]
+    by_rank_s: NotRequired[
+        Annotated[
+            list[float],
+            Key(
+                "of each rank, in one step: what the slowest rank takes longer, others wait for",
+                unit="s",
+                absent="not there where nothing is computed, on one rank, and where simulated",
+            ),
+        ]
+    ]
 
 
 class Part(TypedDict):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from haloscope.quantities import number
+from collections.abc import Callable, Sequence
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.quantities import listed, number, percent
 from haloscope.stats.estimates import Estimate
 
 
@@ -27,3 +30,50 @@ def interval(ratio: Estimate) -> str:
     if ratio.low is None or ratio.high is None:
         return ""
     return f" (95 % interval {number(ratio.low)} to {number(ratio.high)})"
+
+
+SPANS = 3
+"""SPANS is the largest number of spans that are told one by one."""
+
+
+def spans(chosen: Sequence[float], among: Sequence[float], show: Callable[[float], str]) -> str:
+    """Some of several ordered values: "8 B to 2 KiB and 16 KiB"; neighbours stand as one span.
+
+    Of more than SPANS: "7 of 18 sizes from 8 B to 1 MiB".
+    """
+    order = sorted(set(among))
+    places = sorted({order.index(value) for value in chosen})
+    runs: list[list[int]] = []
+    for place in places:
+        if runs and place == runs[-1][-1] + 1:
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    if len(runs) > SPANS:
+        first, last = show(order[runs[0][0]]), show(order[runs[-1][-1]])
+        return f"{len(places)} of {len(order)} sizes from {first} to {last}"
+    return listed([
+        show(order[run[0]])
+        if len(run) == 1
+        else f"{show(order[run[0]])} to {show(order[run[-1]])}"
+        for run in runs
+    ])  # fmt: skip
+
+
+def between(values: Sequence[float], digits: int = 3) -> str:
+    """Numbers as their ends: "1.05 to 1.31"; one where both are written alike."""
+    low, high = number(min(values), digits), number(max(values), digits)
+    return low if low == high else f"{low} to {high}"
+
+
+def shares_between(shares: Sequence[float]) -> str:
+    """Shares of one as their ends: "3.1 to 22 %", "up to 22 %" from nearly none."""
+    low, high = percent(min(shares)), percent(max(shares))
+    if low in ("0 %", "0.0 %"):
+        return f"up to {high}"
+    return low if low == high else f"{low.removesuffix(' %')} to {high}"
+
+
+def place(case: MeasuredCase) -> str:
+    """ ", simulated on stampede2": where times are from, unless they were measured."""
+    return f", simulated on {case.cluster}" if case.simulated and case.cluster else ""

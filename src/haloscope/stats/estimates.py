@@ -31,6 +31,7 @@ class Estimate:
     low, high:  the ends of the interval or range; None where there is none.
     n:          launches it rests on.
     method:     what low and high are: "rank interval", "bootstrap interval", "normal interval",
+                "nested bootstrap" (of launches, and of repetitions within them),
                 "range" (minimum and maximum: no confidence is claimed) or "none".
     confidence: the confidence attained, 0..1; None for "range" and "none".
     outliers:   launches far outside (Tukey's fences), to be shown: they count in all of the above.

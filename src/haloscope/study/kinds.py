@@ -44,12 +44,14 @@ KINDS = (
     Kind("ring", "ring", table=True, figure=True, kernels=("ring",)),
     Kind("sum3d", "sum3d", table=True, kernels=("sum3d",)),
     Kind("collectives", "collectives", table=True, figure=True, kernels=("collectives",)),
+    Kind("guidelines", "collectives", table=True, kernels=("collectives",)),
     Kind("convergence", "convergence", table=True, kernels=_SOLVER),
     Kind("surfaces", "convergence", figure=True, kernels=_SOLVER, having="surface"),
     Kind("walltime_grid", "walltime", table=True, kernels=_SOLVER),
     Kind("hybrid_grid", "walltime", table=True, kernels=_SOLVER, over=("ppn",)),
     Kind("clusters", "walltime", table=True, kernels=_SOLVER),
     Kind("scaling", "scaling", table=True, figure=True, over=_CORES),
+    Kind("scaling_law", "scaling", table=True, figure=True, over=_CORES),
     Kind("exchange", "exchange", table=True, kernels=_SOLVER, over=("exchange",)),
     Kind("jacobi", "jacobi", table=True, figure=True, kernels=("jacobi3d",)),
     Kind("roofline", "jacobi", figure=True, kernels=("jacobi3d",)),
@@ -62,6 +64,8 @@ KINDS = (
     Kind("overlap", "spmv", table=True, kernels=("spmv",), over=("overlap",)),
     Kind("spmv", "spmv", table=True, figure=True, kernels=("spmv",)),
     Kind("phases", "phases", table=True, figure=True),
+    Kind("stragglers", "phases", table=True),
+    Kind("tails", "tails", table=True),
     Kind("summary", "summary", table=True),
 )
 
@@ -82,6 +86,7 @@ TOPICS = {
     "iterations": "Variants of the conjugate gradient method",
     "exchange": "Exchanges compared",
     "phases": "Where the time goes",
+    "tails": "Slow repetitions",
     "summary": "All cases",
 }
 """The sections of a report and their titles."""

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.jacobi import operations_of_update, value_bytes
+from haloscope.analysis.jacobi import in_cache, operations_of_update
 from haloscope.analysis.memory_use import memory_triads
-from haloscope.analysis.sweeps import capacities
 from haloscope.quantities import count, number
 from haloscope.report.context import Context
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, mark, powers_of_two
@@ -22,7 +21,9 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     """One figure, where the memory's bandwidth was measured and a mesh larger than the caches."""
     swept = [case for case in cases if case.kernel == "jacobi3d" and case.launches]
     memory = memory_triads(context.all_cases, context.machine)
-    best = _best(case for case in swept if not _in_cache(case, context) and case.cores in memory)
+    best = _best(
+        case for case in swept if not in_cache(case, context.machine) and case.cores in memory
+    )
     if not best:
         return []
     cores = sorted({case.cores for case in best})
@@ -84,7 +85,7 @@ def _bounds(
     for style, number_ in enumerate(cores):
         marks = tuple(Mark(x, x * memory[number_].point.rate.value / 1e9) for x in ends)
         yield Curve(f"memory, {count(number_, 'core')}", marks, bound=True, style=style)
-    alone = [case for case in swept if case.cores == 1 and _in_cache(case, context)]
+    alone = [case for case in swept if case.cores == 1 and in_cache(case, context.machine)]
     if alone:
         highest = max(alone, key=lambda case: _mlups(case).value)
         marks = tuple(Mark(x, _rate(highest, operations).value / 1e9) for x in ends)
@@ -103,13 +104,6 @@ def _reached(
 
 def _variant(case: MeasuredCase) -> str:
     return str(case.settings["variant"])
-
-
-def _in_cache(case: MeasuredCase, context: Context) -> bool:
-    """Whether both meshes of a rank fit into its share of the last cache."""
-    held = capacities(case, context.machine)
-    points = case.number("L") ** 3 if case.settings.get("size") == "cubes" else float("inf")
-    return bool(held) and 2 * value_bytes(case) * points * case.ranks <= held[-1][1]
 
 
 def _mlups(case: MeasuredCase) -> Estimate:

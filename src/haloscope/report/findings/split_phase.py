@@ -1,31 +1,46 @@
-"""Which part of a star forest's operation takes longest, from small to large."""
+"""What dominates a star forest's operation at which size: start-up, bytes, packing, copying."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase, name_of
-from haloscope.analysis.split_phase import split_phase_model, switch_text
+from haloscope.analysis.split_phase import MOVING, STARTING, dominant, moving, split_phase_model
+from haloscope.models.split_phase import SplitPhase
 from haloscope.quantities import size
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
+from haloscope.report.words import place, shares_between, spans
 
 ORDER = 150
+FEW = 4
+"""FEW is the largest number of cases that each have a headline: of more, the fewest ranks' and the
+most ranks'."""
 
 
 def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
-    """What dominates a star forest's operation, from small to large."""
-    for case in cases:
-        model = split_phase_model(case)
-        if model is None or not model.data.local_bytes.any():
-            continue
-        least, most = (size(model.data.remote_bytes[point]) for point in (0, -1))
-        longest = [model.longest(point) for point in range(len(model.whole_s))]
-        where = (
-            f"{longest[0]} at every size from {least} to {most} sent"
-            if len(set(longest)) == 1
-            else f"{longest[0]} at {least} sent, {longest[-1]} at {most}. {switch_text(model)}"
-        )
-        yield Finding(
-            f"{name_of(case, cases)}: longest of an operation's parts: {where.rstrip('.')}."
-        )
+    """Of each star forest that sends, and keeps a part: the longest of its parts by size."""
+    known = [(case, model) for case in cases if (model := split_phase_model(case)) is not None]
+    known = [(case, model) for case, model in known if model.data.local_bytes.any()]
+    known = [(case, model) for case, model in known if model.data.remote_bytes.any()]
+    known.sort(key=lambda pair: pair[0].ranks)
+    for case, model in known if len(known) <= FEW else (known[0], known[-1]):
+        yield Finding(f"{name_of(case, cases)}{place(case)}: {_told(model)}.")
+
+
+def _told(model: SplitPhase) -> str:
+    """By size, which part of an operation is longest, and how much moving data in memory is."""
+    sent = [float(each) for each in model.data.remote_bytes]
+    longest = dominant(model)
+    least = size(sent[0])
+    names = {STARTING: f"starting messages (what {least} take)"}
+    told = [
+        f"{names.get(part, part)} at "
+        + spans([at for at, one in zip(sent, longest, strict=True) if one == part], sent, size)
+        for part in dict.fromkeys(longest)
+    ]
+    share = moving(model)
+    return (
+        f"longest of an operation's parts: {', '.join(told)} sent; {MOVING} are "
+        f"{shares_between(share)} of all parts"
+    )

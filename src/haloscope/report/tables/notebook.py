@@ -128,6 +128,8 @@ class Notebook:
             "normal interval": "[a, b]: mean over {launches} and its normal interval "
             "(ORFEO report, formula 9), {confidence}.",
             "bootstrap interval": "[a, b]: bootstrap interval over {launches}, {confidence}.",
+            "nested bootstrap": "[a, b]: bootstrap interval of launches and of repetitions within "
+            "them (Davison and Hinkley 1997, section 3.8) over {launches}, {confidence}.",
             "range": "a … b: smallest and largest of {launches}: too few for an interval.",
             "repetitions": "(a … b): smallest and largest repetition inside the only launch: "
             "no statement about other launches.",

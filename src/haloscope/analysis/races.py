@@ -1,0 +1,81 @@
+"""Who is fastest of several, race by race: the fastest against each other one, by a test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from haloscope.analysis.comparison import Contrast, Measure, contrasts
+
+Name = TypeVar("Name")
+
+
+@dataclass(frozen=True)
+class Race(Generic[Name]):
+    """Times of one thing done in several ways.
+
+    at:      which thing: a size, a number of ranks. best: the name of the fastest by its median.
+    against: for each other, by its name, the contrast whose second is the fastest.
+    """
+
+    at: float
+    best: Name
+    against: Mapping[Name, Contrast]
+
+    @property
+    def first(self) -> tuple[Name, ...]:
+        """The fastest, and all that are not shown to be slower than it."""
+        return (self.best, *(name for name, c in self.against.items() if c.verdict != "faster"))
+
+    @property
+    def tied(self) -> bool:
+        """Whether several are first as they are equal, not as launches can't tell them apart."""
+        alike = all(c.verdict in ("equal", "faster") for c in self.against.values())
+        return alike and len(self.first) > 1
+
+    @property
+    def too_few(self) -> bool:
+        """Whether launches are too few to tell the fastest from some other."""
+        return any(c.verdict == "too few launches to tell" for c in self.against.values())
+
+    def over(self, name: Name) -> float:
+        """How many times as long as the fastest another takes, by their medians."""
+        contrast = self.against[name]
+        assert contrast.first.time is not None and contrast.second.time is not None
+        return contrast.first.time.value / contrast.second.time.value
+
+    @property
+    def lead(self) -> tuple[Name, float] | None:
+        """The fastest that is shown to be slower, and how many times as long it takes."""
+        behind = [name for name, c in self.against.items() if c.verdict == "faster"]
+        nearest = min(behind, key=self.over, default=None)
+        return None if nearest is None else (nearest, self.over(nearest))
+
+
+def races(fields: Mapping[float, Mapping[Name, Measure]], seed: int = 0) -> list[Race[Name]]:
+    """A race at each key of `fields` between those that were measured, all tested as one family.
+
+    None where fewer than two were.
+    """
+    fields = {
+        at: {name: measure for name, measure in field.items() if measure.time is not None}
+        for at, field in fields.items()
+    }
+    ordered = [(at, _by_time(field)) for at, field in fields.items() if len(field) > 1]
+    pairs = [
+        (fields[at][other], fields[at][best]) for at, (best, *others) in ordered for other in others
+    ]
+    found = iter(contrasts(pairs, seed))
+    return [
+        Race(at, best, {other: next(found) for other in others}) for at, (best, *others) in ordered
+    ]
+
+
+def _by_time(field: Mapping[Name, Measure]) -> Sequence[Name]:
+    def seconds(name: Name) -> float:
+        time = field[name].time
+        assert time is not None
+        return time.value
+
+    return sorted(field, key=seconds)

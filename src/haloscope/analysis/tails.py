@@ -1,0 +1,130 @@
+"""How slow the slowest repetitions are, and how long ranks wait for the slowest of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.sweeps import sweep
+from haloscope.quantities import size
+from haloscope.stats.estimates import Estimate, median_range
+from haloscope.stats.sequential import warmup_if_any
+from haloscope.stats.tails import needed, percentile
+
+if TYPE_CHECKING:
+    from haloscope.records.record import Record
+
+SHARES = (0.95, 0.99)
+"""SHARES are the tails that are told: P95 and P99."""
+
+
+@dataclass(frozen=True)
+class Tail:
+    """The repetitions of a case's step, or of a point of its sweep, all launches together.
+
+    what: the point; "" for the step. repetitions: without the warm-up that was found.
+    median: of all of them. at: by share; None where that needs more repetitions.
+    """
+
+    case: MeasuredCase
+    what: str
+    repetitions: int
+    median: Estimate
+    at: dict[float, Estimate | None]
+
+
+def tails(case: MeasuredCase, seed: int = 0) -> list[Tail]:
+    """The tails of a measured case; none where repetitions are too few, and of simulated times."""
+    if case.simulated:
+        return []
+    named = list(_repetitions(case))
+    enough = [(what, own) for what, own in named if sum(map(len, own)) >= needed(min(SHARES))]
+    return [_tail(case, what, own, seed) for what, own in enough]
+
+
+def _repetitions(case: MeasuredCase) -> Iterator[tuple[str, list[list[float]]]]:
+    """Every point with its repetitions, launch by launch."""
+    points = sweep(case)
+    if not points:
+        yield "", [list(record.times_s) for record in case.launches if record.times_s]
+    for point in points:
+        own = [
+            list(one["times_s"])
+            for record in case.launches
+            for one in record.points
+            if (one.get("operation"), one["size_bytes"]) == (point.operation, point.size_bytes)
+            and one["times_s"]
+        ]
+        yield f"{point.operation or ''} {size(point.size_bytes)}".strip(), own
+
+
+def _tail(case: MeasuredCase, what: str, launches: Sequence[Sequence[float]], seed: int) -> Tail:
+    found = warmup_if_any(launches)
+    first = found.repetitions if found is not None and found.settled else 0
+    steady = [list(launch[first:]) for launch in launches]
+    every = [time for launch in steady for time in launch]
+    median = median_range(every)
+    at = {share: percentile(steady, share, seed=seed) for share in SHARES}
+    return Tail(case, what, len(every), median, at)
+
+
+@dataclass(frozen=True)
+class RankTime:
+    """What one rank computes in a step, in seconds, over launches.
+
+    host: its node, as it said itself. beyond: over the mean of all ranks of a launch.
+    slowest: in how many launches it took longest.
+    """
+
+    rank: int
+    host: str
+    seconds: Estimate
+    beyond: Estimate
+    slowest: int
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """How long ranks wait for the slowest in a step, as far as computing differs among them.
+
+    share: of a step, over launches: by how much the rank that computes longest does so longer than
+    the mean rank. ranks: the slowest first.
+    """
+
+    case: MeasuredCase
+    share: Estimate
+    ranks: tuple[RankTime, ...]
+
+
+def waiting(case: MeasuredCase) -> Waiting | None:
+    """Of a measured case's launches that say what each rank computed; None without any."""
+    told = [(record, own) for record in case.launches if (own := _computed(record))]
+    told = [(record, own) for record, own in told if len(own) == len(told[0][1])]
+    if not told or case.simulated or len(told[0][1]) < 2:
+        return None
+    share = case.estimate([
+        (max(own) - fmean(own)) / fmean(record.times_s) for record, own in told
+    ])  # fmt: skip
+    assert share is not None
+    slowest = Counter(max(range(len(own)), key=own.__getitem__) for _, own in told)
+    hosts = {one["rank"]: str(one["host"]) for one in told[0][0].layout.get("seen") or ()}
+    ranks = []
+    for rank in range(len(told[0][1])):
+        seconds = case.estimate([own[rank] for _, own in told])
+        beyond = case.estimate([own[rank] / fmean(own) for _, own in told])
+        assert seconds is not None and beyond is not None
+        ranks.append(RankTime(rank, hosts.get(rank, ""), seconds, beyond, slowest[rank]))
+    ranks.sort(key=lambda one: -one.seconds.value)
+    return Waiting(case, share, tuple(ranks))
+
+
+def _computed(record: Record) -> list[float]:
+    """Seconds of each rank in the phases that compute; [] where they do not say it."""
+    if not record.times_s or record.points:
+        return []
+    phases = [phase["by_rank_s"] for phase in record.phases if phase.get("by_rank_s")]
+    return [sum(times) for times in zip(*phases, strict=True)]

@@ -1,0 +1,198 @@
+"""Time over processes as a sum of powers and logarithms: Extra-P's performance model normal form.
+
+    T(p) = c + a p^i log2(p)^j, or with two terms, one that falls with p and one that does not
+
+Source: Calotoiu, Hoefler, Poke and Wolf, Using automated performance modeling to find scalability
+bugs in complex codes (SC'13), equation (1). Unlike there, powers may be negative, as work that is
+shared out is, and no coefficient may be: a sum of costs has none below 0.
+
+All hypotheses of POWERS and LOGARITHMS are fitted by least squares of relative errors; the one that
+predicts each point best from all others (leave-one-out cross-validation) is taken, and one with
+more terms only where it halves the error of simpler ones and that is worth it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+from scipy import optimize
+
+from haloscope.models.intervals import Intervals
+from haloscope.models.model import Residuals
+from haloscope.models.sweep import Array
+from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
+
+FEWEST = 5
+"""FEWEST is the least number of different p of which a law is told, because of fewer several laws
+pass through the points: Extra-P's own rule."""
+FEWEST_FOR_TWO = 7
+"""FEWEST_FOR_TWO is the least number of different p of which two terms are tried: two points more
+than such a law has numbers to choose."""
+BETTER = 0.5
+"""BETTER is the share of a simpler law's error that one more term must bring it down to, because of
+hundreds of laws some fit noise better."""
+PRECISE = 0.01
+"""PRECISE is the largest error of a law that needs no further term: launches differ by as much."""
+WORST = 0.3
+"""WORST is the largest error of a law at points left out, as one that is off by more tells nothing
+of other numbers of processes."""
+_RISING = ("0", "1/4", "1/3", "1/2", "2/3", "3/4", "1", "5/4", "4/3", "3/2", "2")
+POWERS = tuple(Fraction(text) for text in (*(f"-{one}" for one in _RISING[1:7]), *_RISING))
+"""POWERS are the exponents i that are searched."""
+LOGARITHMS = (0, 1, 2)
+"""LOGARITHMS are the exponents j that are searched."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """p^power log2(p)^logarithm."""
+
+    power: Fraction
+    logarithm: int
+
+    def at(self, p: npt.ArrayLike) -> Array:
+        """Its value at numbers of processes p."""
+        x = np.asarray(p, dtype=np.float64)
+        found: Array = x ** float(self.power) * np.log2(x) ** self.logarithm
+        return found
+
+    @property
+    def text(self) -> str:
+        """ "p^(1/2) log2(p)"."""
+        power = "p" if self.power == 1 else f"p^({self.power})" if self.power else ""
+        logarithm = ("", "log2(p)", "log2(p)^2")[self.logarithm]
+        return " ".join(text for text in (power, logarithm) if text)
+
+
+TERMS = tuple(
+    Term(power, logarithm) for power, logarithm in product(POWERS, LOGARITHMS) if power or logarithm
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ScalingLaw:
+    """A fitted law.
+
+    terms, coefficients_s: of each term; constant_s: c. None of them is negative.
+    cross_validation: root mean square of the relative errors at points that were left out.
+    draws: (resamples, 1 + terms), c and coefficients of fits to launches drawn again; empty where
+        launches are fewer than 6 at some p.
+    """
+
+    terms: tuple[Term, ...]
+    constant_s: float
+    coefficients_s: tuple[float, ...]
+    cross_validation: float
+    valid: tuple[float, float]
+    residuals: Residuals
+    draws: Array
+
+    source = "performance model normal form: Calotoiu and others 2013 (Extra-P)"
+
+    def predict(self, p: npt.ArrayLike) -> Array:
+        """Seconds on p processes."""
+        found: Array = _columns(self.terms, p) @ np.array([self.constant_s, *self.coefficients_s])
+        return found
+
+    def band(self, p: npt.ArrayLike, confidence: float = 0.95) -> tuple[Array, Array] | None:
+        """Where the law lies at p, by launches drawn again; None without the launches for it."""
+        if not self.draws.size:
+            return None
+        predicted = _columns(self.terms, p) @ self.draws.T
+        tail = (1.0 - confidence) / 2
+        low, high = np.quantile(predicted, [tail, 1.0 - tail], axis=1)
+        return low, high
+
+
+def fit(
+    p: Sequence[int], times_s: Sequence[Sequence[float]], intervals: Intervals | None = None
+) -> ScalingLaw:
+    """The law of times on p processes; times_s: one number a launch, for each p.
+
+    ValueError for fewer than FEWEST different p, times that are not positive, and where no law
+    predicts points left out within WORST.
+    """
+    if len(set(p)) < FEWEST:
+        raise ValueError(
+            f"{len(set(p))} numbers of processes were measured; a law needs {FEWEST} or more"
+        )
+    if not all(times and min(times) > 0 for times in times_s):
+        raise ValueError("times must be positive, one launch or more for each number of processes")
+    x = np.array(p, dtype=np.float64)
+    centre = np.array([np.median(times) for times in times_s])
+    terms, error = _best(x, centre)
+    if error > WORST:
+        raise ValueError(f"the best is off by {100 * error:.0f} % at points that were left out")
+    solution = _solve(_columns(terms, x), centre)
+    how = intervals or Intervals()
+    draws = np.empty((0, 1 + len(terms)))
+    if how.method != "none" and min(map(len, times_s)) >= FEWEST_FOR_INTERVAL:
+        draws = _draws(_columns(terms, x), times_s, how)
+    residuals = Residuals(x, centre, _columns(terms, x) @ solution)
+    return ScalingLaw(
+        terms,
+        float(solution[0]),
+        tuple(float(one) for one in solution[1:]),
+        error,
+        (float(x.min()), float(x.max())),
+        residuals,
+        draws,
+    )
+
+
+def _best(x: Array, times: Array) -> tuple[tuple[Term, ...], float]:
+    """The terms of the hypothesis that predicts best, and how well it does."""
+    hypotheses: list[list[tuple[Term, ...]]] = [[()], [(term,) for term in TERMS]]
+    if x.size >= FEWEST_FOR_TWO:
+        falling = [term for term in TERMS if term.power < 0]
+        others = [term for term in TERMS if term.power >= 0]
+        hypotheses.append(list(product(falling, others)))
+    best: tuple[tuple[Term, ...], float] | None = None
+    for alike in hypotheses:
+        errors = [_cross_validation(_columns(terms, x), times) for terms in alike]
+        least = int(np.argmin(errors))
+        if best is None or (best[1] > PRECISE and errors[least] < BETTER * best[1]):
+            best = alike[least], errors[least]
+    assert best is not None
+    return best
+
+
+def _cross_validation(columns: Array, times: Array) -> float:
+    """Root mean square of relative errors, each point predicted from all others."""
+    errors = []
+    for left_out in range(times.size):
+        rest = np.arange(times.size) != left_out
+        predicted = columns[left_out] @ _solve(columns[rest], times[rest])
+        errors.append(predicted / times[left_out] - 1.0)
+    return float(np.sqrt(np.mean(np.square(errors))))
+
+
+def _columns(terms: Sequence[Term], p: npt.ArrayLike) -> Array:
+    """(..., 1 + terms): ones, and each term at p."""
+    x = np.asarray(p, dtype=np.float64)
+    return np.stack([np.ones(x.shape), *(term.at(x) for term in terms)], axis=-1)
+
+
+def _solve(columns: Array, times: Array) -> Array:
+    """Least squares of relative errors, none negative; columns on one scale, as these differ."""
+    relative = columns / times[:, None]
+    scale = np.linalg.norm(relative, axis=0)
+    scale[scale == 0] = 1.0
+    solution, _ = optimize.nnls(relative / scale, np.ones(times.size))
+    return np.asarray(solution / scale)
+
+
+def _draws(columns: Array, times_s: Sequence[Sequence[float]], how: Intervals) -> Array:
+    """Fits of the same terms to launches drawn with replacement, p by p."""
+    generator = np.random.default_rng(how.seed)
+    samples = [np.asarray(times) for times in times_s]
+    fits = []
+    for _ in range(how.resamples):
+        again = [np.median(one[generator.integers(0, one.size, one.size)]) for one in samples]
+        fits.append(_solve(columns, np.array(again)))
+    return np.array(fits)

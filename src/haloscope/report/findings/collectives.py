@@ -1,0 +1,134 @@
+"""How collective operations grow with the message and with processes, and where times leap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from haloscope.analysis.cases import Facet, MeasuredCase
+from haloscope.analysis.collectives import (
+    FLAT,
+    Growth,
+    Leap,
+    by_operation,
+    flat_to,
+    growth,
+    ladders,
+    leaps,
+    order_of,
+    parts,
+)
+from haloscope.analysis.sweeps import Swept
+from haloscope.quantities import count, listed, number, seconds, size
+from haloscope.report.context import Context
+from haloscope.report.findings import Finding
+from haloscope.report.words import between, place
+
+ORDER = 124
+LEAPS_TOLD = 6
+"""LEAPS_TOLD is the largest number of leaps that are named: of more, the greatest."""
+
+
+def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Of the most processes by size, then from the fewest to the most, then the leaps."""
+    for part in parts(cases):
+        many = max(part.cases, key=lambda case: (case.ranks, case.number("nodes")))
+        label = f" ({part.label})" if part.label else ""
+        label += place(many)
+        if sized := _with_size(many):
+            yield Finding(f"Collectives, {_where(many)}{label}: {sized}.")
+        for few, *_, most in ladders(part):
+            grown = _with_ranks(few, most)
+            yield Finding(f"Collectives, {_from_to(few, most)}{label}: {grown}.")
+        for case in _tops(part):
+            if leaping := leaps(case, context.seed):
+                yield Finding(f"Collectives, {_where(case)}{label}: {_leaping(leaping, part)}.")
+
+
+def _tops(part: Facet) -> list[MeasuredCase]:
+    """The most processes on one node, and on several."""
+    nodes = [[c for c in part.cases if (c.number("nodes") > 1) == several] for several in (0, 1)]
+    return [max(own, key=lambda case: (case.ranks, case.number("nodes"))) for own in nodes if own]
+
+
+def _from_to(few: MeasuredCase, most: MeasuredCase) -> str:
+    """From so many ranks to so many, and where they are."""
+    nodes = most.number("nodes")
+    where = f"{few.number('nodes')} to {nodes} nodes" if nodes > 1 else "one node"
+    return f"from {few.ranks} to {most.ranks} processes on {where}"
+
+
+def _where(case: MeasuredCase) -> str:
+    nodes = case.number("nodes")
+    return f"{case.processes} on {count(nodes, 'node') if nodes > 1 else 'one node'}"
+
+
+def _with_size(case: MeasuredCase) -> str:
+    """The cheapest and the dearest operation at both ends, and how far each is flat."""
+    swept = {name: points for name, points in by_operation(case).items() if len(points) > 1}
+    if not swept:
+        return ""
+    ends = [_ends({name: points[at] for name, points in swept.items()}) for at in (0, -1)]
+    flat: dict[int, list[str]] = {}
+    for name, points in swept.items():
+        flat.setdefault(flat_to(points), []).append(name)
+    least = size(next(iter(swept.values()))[0].size_bytes)
+    told = [f"{size(at)} ({listed(names)})" for at, names in sorted(flat.items())]
+    return (
+        f"{'; '.join(ends)}. No more than {FLAT:.0f} times as long as {least} up to {listed(told)}"
+    )
+
+
+def _ends(points: dict[str, Swept]) -> str:
+    """The fastest and the slowest operation at one end of their sizes."""
+    first, *_, last = [*sorted(points, key=lambda name: points[name].time.value)] * 2
+    at = size(points[first].size_bytes)
+    if len(points) == 1:
+        return f"{at} take {seconds(points[first].time.value)} ({first})"
+    fast, slow = (seconds(points[name].time.value) for name in (first, last))
+    return f"{at} take {fast} ({first}) to {slow} ({last})"
+
+
+def _with_ranks(few: MeasuredCase, many: MeasuredCase) -> str:
+    """At the smallest and at the largest size: operations by what their growth is nearest to."""
+    found = growth(few, many)
+    sizes = sorted({one.size_bytes for one in found if one.size_bytes})
+    clauses = [
+        f"{size(at)} take {_by_order([one for one in found if one.size_bytes == at], few, many)}"
+        for at in (sizes[:1] + sizes[1:][-1:])
+    ]
+    return "; ".join(clauses)
+
+
+def _by_order(found: Sequence[Growth], few: MeasuredCase, many: MeasuredCase) -> str:
+    by: dict[str, list[Growth]] = {}
+    for one in sorted(found, key=lambda one: one.times):
+        by.setdefault(order_of(one.times, few.ranks, many.ranks), []).append(one)
+    laws = {
+        "1": "nearest to no growth",
+        "log2 p": "nearest to log₂ p",
+        "p": "nearest to p",
+        "beyond p": "more than in proportion to p",
+    }
+    return ", ".join(
+        f"{between([one.times for one in own], 2)} times as long ({laws.get(law, '')}"
+        f"{': ' if law else ''}{listed([one.operation for one in own])})"
+        for law, own in by.items()
+    )
+
+
+def _leaping(found: Sequence[Leap], part: Facet) -> str:
+    """The leaps, of many the greatest, the greatest first."""
+    greatest = sorted(found, key=lambda one: -max(one.factor, 1 / one.factor))[:LEAPS_TOLD]
+    told = [
+        f"{one.operation} at {size(one.above_bytes)} takes {number(one.factor, 2)} times as long "
+        f"as at {size(one.below_bytes)}"
+        for one in greatest
+    ]
+    rest = f" (the greatest of {len(found)} such leaps)" if len(found) > len(greatest) else ""
+    clock = "simulated library" if all(case.simulated for case in part.cases) else "library"
+    cause = (
+        f"there the {clock} probably changes its algorithm or protocol"
+        if all(case.simulated for case in part.cases)
+        else f"there the {clock} probably changes its algorithm or protocol, or a cache is full"
+    )
+    return f"{listed(told)}{rest}: {cause}"

@@ -1,0 +1,87 @@
+"""Performance guidelines of collective operations: which are broken, where, and by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from haloscope.analysis.cases import MeasuredCase, label_of
+from haloscope.analysis.guidelines import WORTH, Followed, followed, over
+from haloscope.quantities import count, number, probability, size
+from haloscope.report.context import Context
+from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
+from haloscope.report.tables.notebook import Notebook
+from haloscope.report.words import spans
+
+FEW = 2
+"""FEW is the largest number of cases of which all guidelines are told."""
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """One table: a row for each guideline on each case that has its operations.
+
+    Of more than FEW cases those that are broken alone, if any is.
+    """
+    found = followed(cases, context.seed)
+    if not found:
+        return []
+    shown = list(dict.fromkeys(one.case for one in found))
+    notebook = Notebook(shown, context.all_cases)
+    told = [one for one in found if one.broken] if len(shown) > FEW else []
+    if told and len(told) < len(found):
+        notebook.note(f"Without {len(found) - len(told)} rows that are not shown to be broken.")
+    notebook.note(
+        f"broken: slower by a factor of {WORTH} or more, and where measured by a Mann-Whitney test "
+        "over launches, corrected for all sizes, guidelines and cases (Holm). A stand-in's time is "
+        "the sum of its operations', each measured by itself."
+    )
+    notebook.note(
+        "Guidelines: Träff, Gropp and Thakur 2010; Hunold and others 2016 (PGMPI). Bcast, reduce "
+        "and allreduce stand in with a message of all ranks' blocks, and are stood in for by a "
+        "p-th of it."
+    )
+    if any(one.too_few for one in found):
+        notebook.note("too few: even the clearest difference of so many launches shows nothing.")
+    if not all(case.simulated for case in shown):
+        notebook.note(
+            "Without the smallest size: it is measured after another operation's largest."
+        )
+    return [
+        Table(
+            id="guidelines",
+            kind="guidelines",
+            title=context.title("Guidelines for collective operations"),
+            columns=(
+                Column("setting", "setting", align="left"),
+                Column("guideline", "guideline", align="left"),
+                Column("sizes", "sizes"),
+                Column("broken_at", "broken at", align="left"),
+                Column("worst_factor", "takes at worst"),
+                Column("worst_bytes", "at"),
+                Column("p_value", "p"),
+            ),
+            rows=tuple(_row(one, shown, cases) for one in told or found),
+            notes=notebook.notes(),
+            stub=2,
+        )
+    ]
+
+
+def _row(
+    one: Followed, shown: Sequence[MeasuredCase], cases: Sequence[MeasuredCase]
+) -> tuple[Cell, ...]:
+    named = label_of(one.case, cases)
+    setting = one.case.processes if len(shown) == 1 or named == one.case.kernel else named
+    first = (label(setting), label(one.guideline.text), plain(len(one.at)))
+    if one.worst is None:
+        return (*first, missing("too few" if one.too_few else "–"), *(missing(),) * 3)
+    at, contrast = one.worst
+    where = spans(list(one.broken), list(one.at), size)
+    return (
+        *first,
+        Cell(where, where, also=count(len(one.broken), "size"), tone="bad"),
+        plain(over(contrast), f"{number(over(contrast))} ×"),
+        plain(at, size(at)),
+        missing()
+        if contrast.adjusted is None
+        else plain(contrast.adjusted, probability(contrast.adjusted)),
+    )

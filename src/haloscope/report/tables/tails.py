@@ -1,0 +1,69 @@
+"""The slow end of repetitions: their median, P95 and P99, each with an interval of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from haloscope.analysis.cases import MeasuredCase, name_of
+from haloscope.analysis.tails import SHARES, Tail, tails
+from haloscope.quantities import SECONDS, count, listed, number, quantity
+from haloscope.report.context import Context
+from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
+from haloscope.report.tables.notebook import Notebook
+from haloscope.stats.tails import needed
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """One table of all cases, and points of their sweeps, with repetitions enough for a P95."""
+    found = [tail for case in cases for tail in tails(case, context.seed)]
+    if not found:
+        return []
+    shown = list(dict.fromkeys(tail.case for tail in found))
+    notebook = Notebook(shown, context.all_cases)
+    rows = tuple(_row(tail, cases, notebook) for tail in found)
+    least = listed([f"{_name(share)} {needed(share)}" for share in SHARES])
+    notebook.note(
+        "Of repetitions, without warm-up; all other tables have medians of launches. Repetitions "
+        f"of all launches that a percentile needs: {least}."
+    )
+    return [
+        Table(
+            id="tails",
+            kind="tails",
+            title=context.title("Slow repetitions"),
+            columns=(
+                Column("case", "case", align="left"),
+                Column("what", "of", align="left"),
+                Column("repetitions", "repetitions"),
+                Column("median_s", "median"),
+                *(Column(f"p{100 * share:.0f}_s", _name(share)) for share in SHARES),
+                Column("tail_over_median", "last over median"),
+            ),
+            rows=rows,
+            notes=notebook.notes(),
+            stub=2,
+        )
+    ]
+
+
+def _name(share: float) -> str:
+    return f"P{100 * share:.0f}"
+
+
+def _row(tail: Tail, cases: Sequence[MeasuredCase], notebook: Notebook) -> tuple[Cell, ...]:
+    known = [estimate for estimate in tail.at.values() if estimate is not None]
+    ratio = known[-1].value / tail.median.value if tail.median.value > 0 else None
+    launches = count(len(tail.case.launches), "launch", "launches")
+    return (
+        label(name_of(tail.case, cases)),
+        label(tail.what or "step"),
+        Cell(tail.repetitions, f"{tail.repetitions:,}", also=f"of {launches}"),
+        plain(tail.median.value, quantity(tail.median.value, SECONDS)),
+        *(
+            missing("too few repetitions")
+            if estimate is None
+            else notebook.estimate(estimate, tail.case, SECONDS)
+            for estimate in tail.at.values()
+        ),
+        missing() if ratio is None else plain(ratio, f"{number(ratio)} ×"),
+    )

@@ -1,0 +1,100 @@
+"""Laws of time over processes are found again in times that follow them, and refused elsewhere."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from haloscope.models.scaling_law import FEWEST, TERMS, Term, fit
+
+P = [1, 2, 4, 8, 16, 32, 64, 128]
+
+
+def noisy(law: np.ndarray, launches: int = 8, deviation: float = 0.005) -> list[list[float]]:
+    generator = np.random.default_rng(4)
+    return [list(t * (1 + deviation * generator.standard_normal(launches))) for t in law]
+
+
+@pytest.mark.parametrize(
+    ("power", "logarithm"),
+    [("-1", 0), ("-1/2", 0), ("0", 1), ("1/2", 0), ("1", 0), ("1", 1), ("2", 0)],
+)
+def test_a_term_and_a_constant_are_found_again(power: str, logarithm: int) -> None:
+    term = Term(Fraction(power), logarithm)
+    times = 0.5 + 2.0 * term.at(P)
+
+    law = fit(P, [[time] for time in times])
+
+    assert law.terms == (term,)
+    assert law.constant_s == pytest.approx(0.5, rel=1e-6)
+    assert law.coefficients_s == pytest.approx((2.0,), rel=1e-6)
+    assert law.cross_validation < 1e-6
+    assert law.predict([256.0]) == pytest.approx(0.5 + 2.0 * term.at([256.0]))
+
+
+def test_work_that_is_shared_out_and_sums_that_grow_are_two_terms() -> None:
+    x = np.array(P, dtype=float)
+
+    law = fit(P, noisy(8.0 / x + 0.3 * np.log2(x)))
+
+    falling, growing = law.terms
+    assert falling == Term(Fraction(-1), 0)
+    assert growing.power >= 0 and growing != Term(Fraction(0), 0)
+    assert law.predict([8.0]) == pytest.approx(1.9, rel=0.05)
+
+
+def test_times_that_do_not_change_are_a_constant() -> None:
+    law = fit(P, noisy(np.full(len(P), 3.0)))
+
+    assert law.terms == () and law.constant_s == pytest.approx(3.0, rel=0.01)
+
+
+def test_six_points_have_one_term_though_two_would_fit_better() -> None:
+    x = np.array(P[:6], dtype=float)
+
+    law = fit(P[:6], [[time] for time in 8.0 / x + 0.3 * np.log2(x) + 0.5])
+
+    assert len(law.terms) <= 1
+
+
+def test_no_coefficient_is_negative() -> None:
+    x = np.array(P, dtype=float)
+
+    law = fit(P, [[time] for time in 9.0 - np.log2(x)])
+
+    assert law.constant_s >= 0 and min(law.coefficients_s, default=0.0) >= 0
+
+
+def test_four_numbers_of_processes_are_too_few() -> None:
+    assert FEWEST == 5
+    with pytest.raises(ValueError, match="4 numbers of processes were measured; a law needs 5"):
+        fit(P[:4], [[1.0]] * 4)
+
+
+def test_what_no_law_predicts_is_refused_and_so_are_times_of_none() -> None:
+    with pytest.raises(ValueError, match="off by .* % at points that were left out"):
+        fit(P[:6], [[1.0], [9.0], [0.2], [7.0], [0.1], [8.0]])
+    with pytest.raises(ValueError, match="times must be positive"):
+        fit(P[:5], [[1.0]] * 4 + [[0.0]])
+
+
+def test_the_band_holds_the_law_and_needs_six_launches() -> None:
+    times = 0.5 + 4.0 / np.array(P, dtype=float)
+
+    law, few = fit(P, noisy(times)), fit(P, noisy(times, launches=5))
+
+    band = law.band(P)
+    assert band is not None
+    low, high = band
+    assert np.all(low < law.predict(P)) and np.all(law.predict(P) < high)
+    assert np.all(high / low < 1.03)
+    assert np.mean((low <= times) & (times <= high)) >= 0.5
+    assert few.band(P) is None
+
+
+def test_every_term_is_searched_once_and_named() -> None:
+    assert len(TERMS) == len(set(TERMS)) == 17 * 3 - 1
+    assert Term(Fraction(1, 2), 1).text == "p^(1/2) log2(p)"
+    assert Term(Fraction(1), 0).text == "p" and Term(Fraction(0), 2).text == "log2(p)^2"

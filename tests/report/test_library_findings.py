@@ -1,0 +1,87 @@
+"""Which MPI library is fastest, by size: said where shown, and where not."""
+
+from __future__ import annotations
+
+from recorded import Raw, cases, pingpong
+
+from haloscope.report.context import Context
+from haloscope.report.findings import libraries
+
+SIZES = [8, 64, 512, 4096, 32768]
+
+
+def of(name: str, factors: dict[int, float], launches: int = 10) -> list[Raw]:
+    """A library's ping-pongs: the simple machine's times by a factor at each size."""
+    raws = []
+    for k in range(launches):
+        raw = pingpong(launch=k, sizes=SIZES, toolchain={"name": name})
+        for point in raw["points"]:
+            factor = factors.get(point["size_bytes"], 1.0) * (1 + 0.001 * len(name))
+            point["times_s"] = [factor * time for time in point["times_s"]]
+        raws.append(raw)
+    return raws
+
+
+def told(raws: list[Raw]) -> list[str]:
+    own = cases(raws)
+    return [one.text for one in libraries.find(own, Context(all_cases=own))]
+
+
+def test_the_fastest_is_named_by_size_with_the_next_and_how_much_longer_it_takes() -> None:
+    slow, fast = {8: 1.5, 64: 1.25}, {4096: 2.0, 32768: 2.0}
+
+    (said,) = told([*of("openmpi", slow), *of("mpich", fast)])
+
+    assert said.startswith("Fastest MPI library (8 B to 32 KiB, one way): ")
+    assert "mpich at 8 B to 64 B, where the next (openmpi) takes 1.2" in said
+    assert "openmpi at 4 KiB to 32 KiB, where the next (mpich) takes 2.00 times as long" in said
+    assert said.endswith("; at 512 B it is not shown which.")
+
+
+def test_too_few_launches_name_no_fastest() -> None:
+    (said,) = told([*of("openmpi", dict.fromkeys(SIZES, 2.0), 2), *of("mpich", {}, 2)])
+
+    assert said == (
+        "Fastest MPI library (8 B to 32 KiB, one way): at every size launches are too few to tell "
+        "(5 of each would do)."
+    )
+
+
+def test_one_library_races_against_none() -> None:
+    assert told(of("openmpi", {})) == []
+
+
+def test_two_placements_are_two_races() -> None:
+    raws = [*of("openmpi", {}), *of("mpich", dict.fromkeys(SIZES, 2.0))]
+    apart = [
+        {**raw, "layout": {**raw["layout"], "placement": placement},
+         "case": f"{raw['case']}-{placement}"}
+        for raw in raws
+        for placement in ("same-core", "same-cache")
+    ]  # fmt: skip
+
+    said = told(apart)
+
+    assert [text.split(":")[0] for text in said] == [
+        f"Fastest MPI library (8 B to 32 KiB, one way, {where})"
+        for where in ("same-cache", "same-core")
+    ]
+
+
+def test_winners_at_scattered_sizes_are_counted() -> None:
+    sizes = [2**k for k in range(3, 13)]
+    slow = {size: 2.0 for size in sizes[::2]}
+    fast = {size: 2.0 for size in sizes[1::2]}
+
+    def library(name: str, factors: dict[int, float]) -> list[Raw]:
+        raws = [pingpong(launch=k, sizes=sizes, toolchain={"name": name}) for k in range(10)]
+        for raw in raws:
+            for point in raw["points"]:
+                factor = factors.get(point["size_bytes"], 1.0)
+                point["times_s"] = [factor * time for time in point["times_s"]]
+        return raws
+
+    (said,) = told([*library("openmpi", slow), *library("mpich", fast)])
+
+    assert "openmpi at 5 of 10 sizes from 16 B to 4 KiB, where the next (mpich)" in said
+    assert "mpich at 5 of 10 sizes from 8 B to 2 KiB, where the next (openmpi)" in said

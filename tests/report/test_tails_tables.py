@@ -1,0 +1,82 @@
+"""Tables of slow repetitions, and of ranks that others wait for."""
+
+from __future__ import annotations
+
+import pytest
+from made import build, column, texts
+from recorded import Raw, pingpong, poisson
+
+
+def repeated(n: int, launches: int = 6, **changes: object) -> list[Raw]:
+    """Launches of so many repetitions: of 1 s, every tenth one of 2 s."""
+    times = [2.0 if k % 10 == 5 else 1.0 + 0.0001 * (k % 7) for k in range(n)]
+    return [
+        {**poisson(64, ranks=2, launch=k), "times_s": times, **changes} for k in range(launches)
+    ]
+
+
+def test_percentiles_stand_beside_the_median_with_their_own_intervals() -> None:
+    (table,) = build("tails", repeated(100))
+
+    (row,) = table.rows
+    assert [cell.text for cell in row] == [
+        "poisson_cg", "step", "600", "1.00 s", "2.00 s", "2.00 s", "2.00 ×"
+    ]  # fmt: skip
+    assert (row[4].low, row[4].high) == (2.0, 2.0)
+    assert any("P95 100 and P99 500" in note for note in table.notes)
+    assert any("bootstrap interval of launches and of repetitions" in note for note in table.notes)
+
+
+def test_a_tail_that_needs_more_repetitions_is_not_there() -> None:
+    (table,) = build("tails", repeated(20))
+
+    (row,) = table.rows
+    assert (row[2].text, row[5].text) == ("120", "too few repetitions")
+    assert build("tails", repeated(15)) == []
+
+
+def test_points_of_a_sweep_have_tails_each_and_simulations_none() -> None:
+    raws = [pingpong(launch=k, sizes=[8, 64]) for k in range(20)]
+
+    (table,) = build("tails", raws)
+
+    assert [row[1].text for row in table.rows] == ["8 B", "64 B"]
+    assert build("tails", [{**raw, "clock": "simulated"} for raw in raws]) == []
+
+
+def straggling(times: list[float], launch: int, step_s: float = 10.0) -> Raw:
+    """A launch whose ranks compute so long in a step, and say it."""
+    phase: Raw = {"calls": 1, "model_s": None, "bytes": 1.0, "flops": 1.0,
+                  "time_s": {"min": min(times), "mean": 0.0, "max": max(times)}}  # fmt: skip
+    half = [time / 2 for time in times]
+    phases = [
+        {**phase, "name": "sweep", "by_rank_s": half},
+        {**phase, "name": "dots", "by_rank_s": half},
+        {**phase, "name": "halo", "bytes": 0.0, "flops": 0.0},
+    ]
+    return poisson(64, ranks=len(times), launch=launch, time_s=step_s, phases=phases)
+
+
+def test_ranks_that_compute_longest_stand_first_with_their_nodes() -> None:
+    raws = [straggling([4.0, 8.0], k) for k in (0, 1)] + [straggling([8.0, 4.0], 2)]
+
+    (table,) = build("stragglers", raws)
+
+    assert texts(table) == [
+        ["poisson_cg", "20.0 %", "1", "lark", "8.00 s", "1.33 ×", "2 of 3 launches"],
+        ["", "", "0", "lark", "4.00 s", "0.667 ×", "1 of 3 launches"],
+    ]
+    assert column(table, "waiting_share")[0].value == pytest.approx(0.2)
+    assert column(table, "over_mean")[0].low == pytest.approx(4 / 6)
+
+
+def test_of_many_ranks_the_slowest_four_are_shown() -> None:
+    (table,) = build("stragglers", [straggling([1.0, 5.0, 2.0, 4.0, 3.0, 6.0], 0)])
+
+    assert [cell.value for cell in column(table, "rank")] == [5, 1, 3, 4]
+    assert any("the 4 ranks that compute longest" in note for note in table.notes)
+
+
+def test_records_that_do_not_say_it_have_no_stragglers() -> None:
+    assert build("stragglers", [poisson(64, ranks=2)]) == []
+    assert build("stragglers", [straggling([1.0], 0)]) == []
