@@ -213,7 +213,7 @@ class Disturbed:
     def look(self) -> None:
         """Whether all that was recorded before is there; AssertionError where it is not."""
         records = self.folder / "records.jsonl"
-        content = records.read_bytes() if records.exists() else b""
+        content = records.read_bytes() if records.is_file() else b""
         must(content.startswith(self.kept), "a record that was there is lost or was changed")
         self.kept = content[: content.rfind(b"\n") + 1]
         for line in self.kept.splitlines():

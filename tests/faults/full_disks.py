@@ -91,15 +91,24 @@ def no_inodes(place: Ground) -> Iterator[Disk]:
         yield Disk("real", place.path / "disk", NO_SPACE, grow)
 
 
-def full_ext4(place: Ground) -> Iterator[Disk]:
-    """An ext4 in a file, filled but for 20 KiB."""
+@contextmanager
+def ext4(place: Ground) -> Iterator[Path]:
+    """An ext4 of 32 MiB in a file, whose errors make it read-only; where it is mounted."""
     image, folder = place.path / "image", place.path / "disk"
     folder.mkdir()
     with image.open("wb") as file:
         file.truncate(32 << 20)
     shell("mkfs.ext4", "-q", "-m", "0", "-b", "1024", image)
-    shell("mount", "-o", "loop", image, folder)
+    shell("mount", "-o", "loop,errors=remount-ro", image, folder)
     try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], capture_output=True, check=False)
+
+
+def full_ext4(place: Ground) -> Iterator[Disk]:
+    """An ext4 filled but for 20 KiB."""
+    with ext4(place) as folder:
         filler, reserve = folder / "filler", folder / "reserve"
         reserve.write_bytes(bytes(20 << 10))
         with filler.open("wb", buffering=0) as file:
@@ -107,8 +116,6 @@ def full_ext4(place: Ground) -> Iterator[Disk]:
                 _fill(file, piece)
         reserve.unlink()
         yield Disk("real", folder, NO_SPACE, filler.unlink)
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], capture_output=True, check=False)
 
 
 def _fill(file: Any, piece: int) -> None:
@@ -132,10 +139,21 @@ def vanishing(place: Ground) -> Iterator[Disk]:
 
 
 def read_only(place: Ground) -> Iterator[Disk]:
-    """The disk goes read-only while the campaign runs, as after an error of its own."""
-    with tmpfs(place.path / "disk", ROOM) as mend:
-        during = lambda _: shell("mount", "-o", "remount,ro", place.path / "disk")  # noqa: E731
-        yield Disk("real", place.path / "disk", ("Read-only file system",), mend, during)
+    """An ext4 has an error while the campaign runs, and goes read-only; then it is repaired."""
+    with ext4(place) as folder:
+        found = subprocess.run(
+            ["findmnt", "-n", "-o", "SOURCE", str(folder)], capture_output=True, check=True
+        )
+        device = Path(found.stdout.decode().strip())
+        trigger = Path("/sys/fs/ext4") / device.name / "trigger_fs_error"
+
+        def mend() -> None:
+            shell("umount", folder)
+            subprocess.run(["fsck.ext4", "-y", str(place.path / "image")], capture_output=True)
+            shell("mount", "-o", "loop", place.path / "image", folder)
+
+        during = lambda _: trigger.write_text("made by a test")  # noqa: E731
+        yield Disk("real", folder, ("Read-only file system", "Input/output error"), mend, during)
 
 
 def unmounted(place: Ground) -> Iterator[Disk]:

@@ -70,7 +70,7 @@ def disturb(one: Disturbed, within_s: float, chance: random.Random, tally: Tally
 
 
 def _below(root: int, chance: random.Random) -> int | None:
-    """A process that came of this one: a supervisor, a launcher, a rank; None while there is none."""
+    """A process that came of this one: supervisor, launcher, rank; None while there is none."""
     with contextlib.suppress(psutil.NoSuchProcess):
         if below := psutil.Process(root).children(recursive=True):
             return chance.choice(below).pid
