@@ -26,14 +26,16 @@ def cache_path() -> Path:
 def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file whole or not at all: beside it, to the disk, and then under its name.
 
-    A link of that name is replaced, and what it leads to stays as it is. OSError, which names the
-    file, where it can't be written; what was there before stays.
+    A link of that name is replaced, and what it leads to stays as it is. What of a text is no
+    character (half a pair, as in the name of a file that is not UTF-8) stands as \\udcff. OSError,
+    which names the file, where it can't be written; what was there before stays.
     """
+    written = content if isinstance(content, bytes) else content.encode(errors="backslashreplace")
     draft = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
         draft.unlink(missing_ok=True)
         with draft.open("xb") as file:
-            file.write(content if isinstance(content, bytes) else content.encode())
+            file.write(written)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)

@@ -132,3 +132,24 @@ def test_a_study_stops_case_by_case_and_has_nothing_left(
     assert len(list(read(folder / "records.jsonl"))) == 4 * 7
     with pytest.raises(UserError, match="asks for a precision"):
         haloscope("run", "--resume", folder, "--launches", 9)
+
+
+def test_a_case_whose_stop_is_not_in_the_plan_has_stopped_all_the_same(
+    haloscope: Callable[..., int],
+    study_file: Callable[[str], Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """As by a kill, or a full disk, after the record that stops it and before the plan."""
+    text = "precision = 0.5\nmost_launches = 20\n" + STUDY
+    folder = tmp_path / "out"
+    haloscope("run", study_file(text), "--out", folder)
+    whole = json.loads((folder / "plan.json").read_text())
+    cut = [{**case, "stopped": None, "launches": 20} for case in whole["cases"]]
+    (folder / "plan.json").write_text(json.dumps({**whole, "cases": cut}))
+    capsys.readouterr()
+
+    assert haloscope("run", "--resume", folder) == 0
+
+    assert "4 cases, 0 launches" in capsys.readouterr().err
+    assert json.loads((folder / "plan.json").read_text()) == whole

@@ -12,7 +12,7 @@ from haloscope.analysis.dossier import open_folder
 from haloscope.clusters import file as cluster_file
 from haloscope.commands.conclusion import conclude
 from haloscope.commands.screen import Screen
-from haloscope.errors import Problem, UserError
+from haloscope.errors import Problem, UserError, printable
 from haloscope.predict.calibration import SOURCE, calibrate, summary
 from haloscope.run import campaign
 from haloscope.run.progress import Teller
@@ -68,7 +68,7 @@ def execute(arguments: argparse.Namespace) -> int:
         raise UserError([replace(problem, mend=mend) for problem in error.problems]) from error
     for line in summary(found):
         print(line)
-    print(f"cluster file: {path}")
+    print(printable(f"cluster file: {path}"))
     return code
 
 

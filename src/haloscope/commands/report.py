@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from haloscope.errors import printable
 from haloscope.report.writing import write_report
 
 _DESCRIPTION = """\
@@ -35,5 +36,5 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Write, and say where."""
-    print(write_report(Path(arguments.directory), arguments.format))
+    print(printable(str(write_report(Path(arguments.directory), arguments.format))))
     return 0

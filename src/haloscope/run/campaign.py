@@ -68,7 +68,25 @@ class Campaign:
         """The launches without a good record yet, and how many of them were tried before."""
         follows = self.plan.rule is not None and self.folder.plan.exists()
         plan = self.folder.load() if follows else self.plan  # which cases have stopped since
-        return self.folder.left(plan.launches())
+        return self.folder.left(self._caught_up(plan).launches())
+
+    def _caught_up(self, plan: SavedPlan) -> SavedPlan:
+        """The plan with what its records know and it does not, by a kill or a full disk between.
+
+        A record that stops a case is on disk before the plan that says so.
+        """
+        if (stopping := self._stopping()) is None:
+            return plan
+        for case in plan.cases:
+            if case.stopped is None and (why := stopping.done.get(case.id)):
+                plan = plan.stopped(case.id, stopping.launches(case.id), why)
+        return plan
+
+    def _stopping(self) -> Stopping | None:
+        """Which cases need no more launches, by the records that are there; None without a rule."""
+        if self.plan.rule is None:
+            return None
+        return Stopping(self.plan.rule, (record.raw for record in read(self.folder.records)))
 
     def earlier_walls(self) -> dict[str, list[float]]:
         """Seconds that launches took on this machine before, by case; in folders beside too."""
@@ -125,14 +143,12 @@ class Campaign:
         self, launches: list[Launch], watch: Callable[[Iterable[Launch]], Iterator[Launch]]
     ) -> Iterator[tuple[Launch, dict[str, Any]]]:
         """Run launches, `watch` seeing each start; a record is on disk before it is yielded."""
+        plan, stopping = self._caught_up(self.plan), self._stopping()
         if self.source is not None:
-            self.folder.create(self.source, self.plan)
+            self.folder.create(self.source, plan)
         else:
-            self.folder.save(self.plan)
-        runner = self.place.runner(self.plan.name, self.plan.seed, self.bench, self.seen)
-        plan, rule = self.plan, self.plan.rule
-        there = (record.raw for record in read(self.folder.records))
-        stopping = None if rule is None else Stopping(rule, there)
+            self.folder.save(plan)
+        runner = self.place.runner(plan.name, plan.seed, self.bench, self.seen)
         by_key = {(launch.case.id, launch.number): launch for launch in launches}
         for measured in runner.run(watch(stopping.needed(launches) if stopping else launches)):
             case = measured["case"]
