@@ -101,7 +101,7 @@ class _Simulation:
         """What smpirun and halobench read. ValueError where the cluster file can't say it."""
         cluster = self.runner.cluster
         return {
-            "platform.xml": simgrid_files.platform(cluster),
+            "platform": simgrid_files.platform(cluster, self.case.layout.nodes_of_ranks),
             "hosts": simgrid_files.host_file(self.case.layout.nodes_of_ranks),
             "machine": simgrid_files.machine_file(cluster, self.case),
         }
@@ -146,8 +146,10 @@ class _Simulation:
         """What simulates the case with the files in a folder."""
         built = self.runner.built
         return [
+            *("env", f"{simgrid_files.PLATFORM}={folder / 'platform'}"),
             *(str(built.toolchain.mpirun), "-np", str(self.case.layout.ranks)),
-            *("-platform", str(folder / "platform.xml"), "-hostfile", str(folder / "hosts")),
+            *("-platform", str(built.program.with_name("platform.so"))),
+            *("-hostfile", str(folder / "hosts")),
             *simgrid_files.settings(self.runner.cluster),
             *(str(built.program), "--out", str(folder / "record.json")),
             *("--machine", str(folder / "machine"), "--threads", str(self.case.layout.threads)),
