@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from haloscope.clusters.schema import (
     Cache,
@@ -22,7 +23,7 @@ from haloscope.clusters.schema import (
 from haloscope.clusters.smpi_collectives import SELECTOR
 from haloscope.study.case import Case
 
-PLATFORM = "HALOBENCH_PLATFORM"
+_PLATFORM = "HALOBENCH_PLATFORM"
 """Names the variable in which halobench/platform/ finds the path of its file."""
 
 _UNLIMITED = 1e3
@@ -38,12 +39,37 @@ _COPIED = 6.0
 does not say: each of two copies reads a line, fetches the one that it overwrites, and writes it."""
 
 
+def files(cluster: Cluster, case: Case) -> dict[str, str]:
+    """By name, what smpirun and halobench read. ValueError where the cluster file can't say it."""
+    nodes = case.layout.nodes_of_ranks
+    return {
+        "platform": platform(cluster, nodes),
+        "hosts": "".join(f"node-{node}\n" for node in nodes),
+        "machine": machine_file(cluster, case),
+    }
+
+
+def command(cluster: Cluster, case: Case, program: Path, smpirun: Path, folder: Path) -> list[str]:
+    """What simulates a case with the files in a folder, up to halobench's parameters.
+
+    program: halobench as it was built for SMPI, platform.so beside it. Its record comes into the
+    folder, too.
+    """
+    return [
+        *("env", f"{_PLATFORM}={folder / 'platform'}", str(smpirun)),
+        *("-np", str(case.layout.ranks), "-platform", str(program.with_name("platform.so"))),
+        *("-hostfile", str(folder / "hosts"), *settings(cluster), str(program)),
+        *("--out", str(folder / "record.json"), "--machine", str(folder / "machine")),
+        *("--threads", str(case.layout.threads)),
+    ]
+
+
 def platform(cluster: Cluster, ranks_on_nodes: Sequence[int]) -> str:
     """What halobench/platform/description.hpp reads, given the node of each rank."""
-    node, network = cluster.node, cluster.network
+    node, network, places = cluster.node, cluster.network, _places(cluster)
     lines = [
-        f"nodes {_places(cluster)} {node.cores * node.threads_per_core}",
-        *(_shape(network) if network else ["fat_tree 1 1 1"]),
+        f"nodes {places} {node.cores * node.threads_per_core}",
+        *(_shape(network, places) if network else ["fat_tree 1 1 1"]),
         *(f"within {above} {latency!r} {fast!r}" for above, latency, fast in _within(cluster)),
         *(f"between {above} {latency!r} {fast!r}" for above, latency, fast in _between(cluster)),
         "overheads {!r} {!r}".format(*_overheads(cluster)),
@@ -59,21 +85,20 @@ def _places(cluster: Cluster) -> int:
     return (cluster.network and cluster.network.places) or cluster.nodes
 
 
-def _shape(network: Network) -> Iterator[str]:
-    if network.topology == "torus":
-        yield from (f"torus {length}" for length in network.dimensions)
-    for level in network.levels:
-        yield f"fat_tree {level.children} {level.parents} {level.links}"
+def _shape(network: Network, places: int) -> Iterator[str]:
+    match network.topology:
+        case "torus":
+            yield from (f"torus {length}" for length in network.dimensions)
+        case "fat_tree":
+            for level in network.levels:
+                yield f"fat_tree {level.children} {level.parents} {level.links}"
+        case "flat":
+            yield f"fat_tree {places} 1 1"
     yield f"link {network.link_bandwidth_bytes_per_s.value!r} {network.link_latency_s.value!r}"
 
 
 def _memory(node: Node) -> list[str]:
     return [f"memory {one.cores} {one.bandwidth_bytes_per_s.value!r}" for one in node.memory]
-
-
-def host_file(ranks_on_nodes: list[int]) -> str:
-    """The host of each rank, given the node of each rank: a line a rank."""
-    return "".join(f"node-{node}\n" for node in ranks_on_nodes)
 
 
 def machine_file(cluster: Cluster, case: Case) -> str:
