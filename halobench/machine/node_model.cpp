@@ -95,7 +95,8 @@ double NodeModel::seconds_per_byte(double working_set_bytes, const Use& use, int
     found = held;
   }
   const double evenness = use.spans ? std::min(1.0, threads / cores_) : 1.0;
-  return seconds + (1 - found) * use.busy / threads / (evenness * memory_.bandwidth_bytes_per_s(use.busy));
+  return seconds +
+         (1 - found) * use.busy / threads / (evenness * memory_.bandwidth_bytes_per_s(use.busy));
 }
 
 double NodeModel::seconds(const Traffic& traffic, int ranks_on_node, int threads) const {

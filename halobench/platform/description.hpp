@@ -23,7 +23,8 @@ struct WithinNode {
   double bandwidth_bytes_per_s;  ///< of one message, alone
 };
 
-/// The same between nodes: what the links' sum of latencies and least bandwidth are multiplied with.
+/// The same between nodes: what the links' sum of latencies and least bandwidth are multiplied
+/// with.
 struct BetweenNodes {
   double above_bytes;
   double latency_factor;
@@ -35,12 +36,11 @@ struct BetweenNodes {
 ///   fat_tree CHILDREN PARENTS LINKS  a level, from the nodes up; or
 ///   torus LENGTH                     of a dimension
 ///   link BYTES_PER_S LATENCY         of each link of the network, each way
-///   within ABOVE LATENCY BYTES_PER_S       the last one's bandwidth is that of the largest messages
-///   between ABOVE LATENCY_FACTOR BANDWIDTH_FACTOR
-///   overheads SEND RECEIVE           seconds of the cores at both ends of an eager message
-///   cached BYTES                     messages within a node up to that size stay in its caches
-///   copied BYTES                     that the memory moves for each byte of a larger one
-///   memory CORES BYTES_PER_S         what it gives to so many cores
+///   within ABOVE LATENCY BYTES_PER_S       the last one's bandwidth is that of the largest
+///   messages between ABOVE LATENCY_FACTOR BANDWIDTH_FACTOR overheads SEND RECEIVE seconds of the
+///   cores at both ends of an eager message cached BYTES                     messages within a node
+///   up to that size stay in its caches copied BYTES                     that the memory moves for
+///   each byte of a larger one memory CORES BYTES_PER_S         what it gives to so many cores
 ///   ranks NODE COUNT                 of a node that has any
 /// Throws std::runtime_error naming file, line and key.
 struct Description {

@@ -1,22 +1,25 @@
-// The cluster that SMPI's ranks run on: smpirun loads it with -platform, by SimGrid's C++ interface.
+// The cluster that SMPI's ranks run on: smpirun loads it with -platform, by SimGrid's C++
+// interface.
 //
 // A node is a host whose ranks reach each other over a link of its own, its memory: a message by
 // itself takes what the cluster file says, and many together no more than what the memory gives to
 // the cores that copy them. SimGrid's <cluster> has links within a node that nobody shares, and one
 // table of protocols for all links; here messages within a node and between nodes have their own.
 // One source for SimGrid 3.32 and 4.1, whose names differ.
+#include <simgrid/version.h>
+#include <smpi/smpi.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <simgrid/s4u.hpp>
-#include <simgrid/version.h>
-#include <smpi/smpi.h>
 #include <stdexcept>
 #include <string>
 #include <unordered_set>
 #include <utility>
 #include <vector>
+#include <xbt/config.hpp>
 
 #include "platform/description.hpp"
 
@@ -38,9 +41,8 @@ constexpr double unlimited = 1e6;
 /// The row for messages of a size: the last one above whose bytes it is.
 template <typename Row>
 const Row& row_of(const std::vector<Row>& table, double bytes) {
-  const auto larger = std::find_if(std::next(table.begin()), table.end(), [bytes](const Row& row) {
-    return bytes <= row.above_bytes;
-  });
+  const auto larger = std::find_if(std::next(table.begin()), table.end(),
+                                   [bytes](const Row& row) { return bytes <= row.above_bytes; });
   return *std::prev(larger);
 }
 
@@ -50,10 +52,11 @@ const Row& row_of(const std::vector<Row>& table, double bytes) {
 /// message after the other; none waits for the memory. A larger one is a flow over the node's.
 class Messages {
  public:
-  explicit Messages(const Description& cluster)
+  /// eager_bytes: from that size on a send waits for its receive, and SMPI asks for no core's time.
+  Messages(const Description& cluster, double eager_bytes)
       : within_(cluster.within),
         between_(cluster.between),
-        cached_bytes_(cluster.cached_bytes),
+        cached_bytes_(std::min(cluster.cached_bytes, eager_bytes - 1)),
         send_s_(cluster.send_s),
         receive_s_(cluster.receive_s) {}
 
@@ -101,7 +104,9 @@ class Messages {
 };
 
 #if SIMGRID_VERSION >= 40000
-auto* host_in(s4u::NetZone* zone, const std::string& name) { return zone->add_host(name, speed_flops); }
+auto* host_in(s4u::NetZone* zone, const std::string& name) {
+  return zone->add_host(name, speed_flops);
+}
 auto* link_in(s4u::NetZone* zone, const std::string& name, double bytes_per_s) {
   return zone->add_link(name, bytes_per_s);
 }
@@ -227,7 +232,8 @@ extern "C" void load_platform(const s4u::Engine& engine) {
   const char* path = std::getenv("HALOBENCH_PLATFORM");
   if (path == nullptr) throw std::runtime_error("HALOBENCH_PLATFORM names no file");
   const auto cluster = Description::read(path);
-  const Messages messages(cluster);
+  const int eager_bytes = simgrid::config::get_value<int>("smpi/send-is-detached-thresh");
+  const Messages messages(cluster, eager_bytes);
   const auto latency_factor = asking<&Messages::latency_factor>(messages);
   const auto bandwidth_factor = asking<&Messages::bandwidth_factor>(messages);
 #if SIMGRID_VERSION >= 40000

@@ -73,7 +73,7 @@ def platform(cluster: Cluster, ranks_on_nodes: Sequence[int]) -> str:
         *(f"within {above} {latency!r} {fast!r}" for above, latency, fast in _within(cluster)),
         *(f"between {above} {latency!r} {fast!r}" for above, latency, fast in _between(cluster)),
         "overheads {!r} {!r}".format(*_overheads(cluster)),
-        f"cached {_cached_bytes(cluster)!r}",
+        f"cached {_cached_bytes(node)!r}",
         f"copied {_copied(cluster)!r}",
         *_memory(node),
         *(f"ranks {place} {ranks}" for place, ranks in sorted(Counter(ranks_on_nodes).items())),
@@ -218,15 +218,12 @@ def _table(cluster: Cluster, described: Messages, latency: float, bandwidth: flo
     return rows
 
 
-def _cached_bytes(cluster: Cluster) -> float:
-    """Of the largest messages that stay in caches: one a core, at both ends, in the last level.
-
-    None that is sent by rendezvous, because SMPI has no cost of cores for these.
-    """
-    if not cluster.node.caches:
+def _cached_bytes(node: Node) -> float:
+    """Of the largest messages that stay in caches: one a core, at both ends, in the last level."""
+    if not node.caches:
         return 0.0
-    last = max(cluster.node.caches, key=lambda cache: cache.level)
-    return min(_usable(last) / last.shared_by / 2, _switch(cluster) - 1.0)
+    last = max(node.caches, key=lambda cache: cache.level)
+    return _usable(last) / last.shared_by / 2
 
 
 def _copied(cluster: Cluster) -> float:
