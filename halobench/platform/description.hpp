@@ -36,11 +36,12 @@ struct BetweenNodes {
 ///   fat_tree CHILDREN PARENTS LINKS  a level, from the nodes up; or
 ///   torus LENGTH                     of a dimension
 ///   link BYTES_PER_S LATENCY         of each link of the network, each way
-///   within ABOVE LATENCY BYTES_PER_S       the last one's bandwidth is that of the largest
-///   messages between ABOVE LATENCY_FACTOR BANDWIDTH_FACTOR overheads SEND RECEIVE seconds of the
-///   cores at both ends of an eager message cached BYTES                     messages within a node
-///   up to that size stay in its caches copied BYTES                     that the memory moves for
-///   each byte of a larger one memory CORES BYTES_PER_S         what it gives to so many cores
+///   within ABOVE LATENCY BYTES_PER_S the last one is that of the largest messages
+///   between ABOVE LATENCY_FACTOR BANDWIDTH_FACTOR
+///   overheads SEND RECEIVE           seconds of the cores at both ends of an eager message
+///   cached BYTES                     messages within a node up to that stay in its caches
+///   copied BYTES                     that the memory moves for each byte of a larger one
+///   memory CORES BYTES_PER_S         what it gives to so many cores
 ///   ranks NODE COUNT                 of a node that has any
 /// Throws std::runtime_error naming file, line and key.
 struct Description {
