@@ -139,13 +139,11 @@ def cost(cluster: Cluster, ranks: int, program: Path) -> str:
     case = Case("poisson_cg", given, {}, layout, SIMGRID, 0, 1, 600.0, 0)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "p.xml").write_text(simgrid_files.platform(cluster))
-        (folder / "hosts").write_text(simgrid_files.host_file(layout.nodes_of_ranks))
-        (folder / "machine").write_text(simgrid_files.machine_file(cluster, case))
+        for file, content in simgrid_files.files(cluster, case).items():
+            (folder / file).write_text(content)
         command = [
-            *("smpirun", "-np", str(ranks), "-platform", str(folder / "p.xml")),
-            *("-hostfile", str(folder / "hosts"), *simgrid_files.settings(cluster), str(program)),
-            *("--out", str(folder / "r.json"), "--machine", str(folder / "machine")),
+            *simgrid_files.command(cluster, case, program, smpi().mpirun, folder),
+            *("--out", str(folder / "record.json")),
             *("--execute", "no", "poisson_cg", *(f"{key}={value}" for key, value in given.items())),
         ]
         spent = [simulated(command) for _ in range(LAUNCHES.get(ranks, 1))]

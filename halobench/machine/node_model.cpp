@@ -37,7 +37,7 @@ NodeModel NodeModel::read(const std::string& path) {
       model.sockets_ = next();
     } else if (key == "memory") {
       const double cores = next();
-      model.memory_.push_back({cores, next()});
+      model.memory_.add(cores, next());
     } else if (key == "cache") {
       const double size = next();
       const double shared_by = next();
@@ -59,21 +59,7 @@ NodeModel NodeModel::read(const std::string& path) {
     throw UsageError(path + ": core_flops_per_s, cores and memory are all needed");
   }
   std::ranges::sort(model.caches_, {}, &CacheLevel::size_bytes);
-  std::ranges::sort(model.memory_, {}, &MemoryPoint::cores);
   return model;
-}
-
-double NodeModel::memory_bandwidth(double cores) const {
-  MemoryPoint below{0, 0};
-  for (const auto& point : memory_) {
-    if (cores <= point.cores) {
-      const double slope =
-          (point.bandwidth_bytes_per_s - below.bandwidth_bytes_per_s) / (point.cores - below.cores);
-      return below.bandwidth_bytes_per_s + slope * (cores - below.cores);
-    }
-    below = point;
-  }
-  return below.bandwidth_bytes_per_s;
 }
 
 NodeModel::Use NodeModel::use(int ranks_on_node, int threads) const {
@@ -109,7 +95,8 @@ double NodeModel::seconds_per_byte(double working_set_bytes, const Use& use, int
     found = held;
   }
   const double evenness = use.spans ? std::min(1.0, threads / cores_) : 1.0;
-  return seconds + (1 - found) * use.busy / threads / (evenness * memory_bandwidth(use.busy));
+  return seconds +
+         (1 - found) * use.busy / threads / (evenness * memory_.bandwidth_bytes_per_s(use.busy));
 }
 
 double NodeModel::seconds(const Traffic& traffic, int ranks_on_node, int threads) const {

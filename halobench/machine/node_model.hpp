@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "machine/memory_curve.hpp"
+
 namespace halobench {
 
 /// What a computational phase moves and computes on one rank, declared from the algorithm.
@@ -19,12 +21,6 @@ struct CacheLevel {
   double shared_by;              ///< cores that share an instance
   double bandwidth_bytes_per_s;  ///< of one core, alone
   double crowded_bytes_per_s;    ///< of one core, when all of its socket work
-};
-
-/// What the memory of a node gives to so many cores together.
-struct MemoryPoint {
-  double cores;
-  double bandwidth_bytes_per_s;
 };
 
 /// time = max(flops / core rate, sum over levels of bytes from there / bandwidth there).
@@ -67,7 +63,6 @@ class NodeModel {
 
   Use use(int ranks_on_node, int threads) const;
   double seconds_per_byte(double working_set_bytes, const Use& use, int threads) const;
-  double memory_bandwidth(double cores) const;
 
   double core_flops_per_s_ = 0;
   double crowded_flops_per_s_ = 0;
@@ -76,7 +71,7 @@ class NodeModel {
   double sharpness_ = 1;
   double smt_gain_ = 1;
   bool packed_ = false;
-  std::vector<MemoryPoint> memory_;
+  MemoryCurve memory_;
   std::vector<CacheLevel> caches_;
 };
 

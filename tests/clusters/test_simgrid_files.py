@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 from cluster_files import described, quantity
@@ -27,21 +26,30 @@ def case(kernel: str, **layout: Any) -> Case:
     return Case(kernel, {}, {}, Layout(**layout), "simgrid", 0, 1, 1.0, 0)
 
 
-def zone(one: Cluster) -> dict[str, str]:
-    found = ElementTree.fromstring(simgrid_files.platform(one)).find("zone/cluster")
-    assert found is not None
-    return found.attrib
+def lines(one: Cluster, *ranks_on_nodes: int) -> list[str]:
+    """Those of the platform's file."""
+    return simgrid_files.platform(one, ranks_on_nodes or (0,)).splitlines()
+
+
+def rows(one: Cluster, place: str) -> list[list[float]]:
+    """Of the messages "within" a node or "between" nodes: size, latency, bandwidth."""
+    split = (line.split() for line in lines(one))
+    return [[float(word) for word in words] for key, *words in split if key == place]
 
 
 def test_a_fat_tree_has_its_levels_links_and_shared_memory() -> None:
-    found = zone(described())
-    assert found["topology"] == "FAT_TREE"
-    assert found["topo_parameters"] == "2;2,2;1,1;1,2"
-    assert found["radical"] == "0-3"
-    assert found["core"] == "8"
-    assert found["sharing_policy"] == "SPLITDUPLEX"  # both ways at once, each at full speed
-    assert (found["bw"], found["lat"]) == ("10000000000.0Bps", "5e-07s")
-    assert (found["loopback_bw"], found["loopback_lat"]) == ("8000000000.0Bps", "4e-07s")
+    assert lines(described(), 0, 0, 2) == [
+        "nodes 4 8",
+        *("fat_tree 2 1 1", "fat_tree 2 1 2"),
+        "link 10000000000.0 5e-07",
+        *("within 0 4e-07 8000000000.0", "within 12303 1.2e-06 8000000000.0"),
+        *("between 0 1.0 1.0", "between 12303 3.0 1.0"),
+        "overheads 0.0 0.0",
+        "cached 524288.0",
+        "copied 6.0",
+        *("memory 1 10000000000.0", "memory 4 30000000000.0"),
+        *("ranks 0 2", "ranks 2 1"),
+    ]
 
 
 def test_other_networks() -> None:
@@ -49,12 +57,28 @@ def test_other_networks() -> None:
     assert network is not None
     torus = network.model_copy(update={"topology": "torus", "dimensions": (2, 3), "levels": ()})
     flat = network.model_copy(update={"topology": "flat", "levels": ()})
-    one = described(nodes=6).model_copy(update={"network": torus})
-    assert (zone(one)["topology"], zone(one)["topo_parameters"]) == ("TORUS", "2,3")
-    assert zone(one)["radical"] == "0-5"
-    assert "topology" not in zone(described().model_copy(update={"network": flat}))
+    six = described(nodes=6)
+    assert lines(six.model_copy(update={"network": torus}))[:3] == [
+        *("nodes 6 8", "torus 2", "torus 3")
+    ]
+    assert lines(six.model_copy(update={"network": flat}))[:2] == ["nodes 6 8", "fat_tree 6 1 1"]
     alone = described(nodes=1).model_copy(update={"network": None})
-    assert zone(alone)["radical"] == "0-0"
+    assert lines(alone)[:2] == ["nodes 1 8", "fat_tree 1 1 1"]
+
+
+def test_messages_too_large_for_a_core_s_part_of_the_last_cache_go_over_the_memory() -> None:
+    """Of 16 KiB that a core shares with no other, half; a source says how often they are copied."""
+    node = described().node
+    small = node.caches[0].model_copy(update={"size_bytes": 2**14})
+    (within,) = described().messages
+    single = within.model_copy(update={"memory_bytes_per_byte": Quantity(value=3, source="a test")})
+    one = described().model_copy(
+        update={"node": node.model_copy(update={"caches": (small,)}), "messages": (single,)}
+    )
+    assert "cached 8192.0" in lines(one)
+    assert "copied 3.0" in lines(one)
+    none = node.model_copy(update={"caches": ()})
+    assert "cached 0.0" in lines(described().model_copy(update={"node": none}))
 
 
 def test_the_node_is_a_file_that_halobench_reads() -> None:
@@ -73,8 +97,8 @@ def test_of_a_cache_the_usable_part_counts() -> None:
     usable = Quantity(value=2.0**19, source="a test")
     cache = node.caches[0].model_copy(update={"usable_bytes": usable})
     one = described().model_copy(update={"node": node.model_copy(update={"caches": (cache,)})})
-    lines = simgrid_files.machine_file(one, case("stream")).splitlines()
-    assert "cache 524288.0 1 50000000000.0 40000000000.0" in lines
+    machine = simgrid_files.machine_file(one, case("stream")).splitlines()
+    assert "cache 524288.0 1 50000000000.0 40000000000.0" in machine
 
 
 def test_a_kernel_may_have_a_rate_of_its_own_and_threads_a_gain() -> None:
@@ -89,9 +113,9 @@ def test_a_kernel_may_have_a_rate_of_its_own_and_threads_a_gain() -> None:
     gain = Quantity(value=1.25, source="a test")
     node = whole.node.model_copy(update={"kernels": (rate,), "smt_gain": gain})
     one = whole.model_copy(update={"node": node})
-    lines = simgrid_files.machine_file(one, case("stream")).splitlines()
-    assert lines[0] == "core_flops_per_s 3000000000.0 2000000000.0"
-    assert lines[-2:] == ["smt_gain 1.25", "packed"]
+    machine = simgrid_files.machine_file(one, case("stream")).splitlines()
+    assert machine[0] == "core_flops_per_s 3000000000.0 2000000000.0"
+    assert machine[-2:] == ["smt_gain 1.25", "packed"]
     others = simgrid_files.machine_file(one, case("ring")).splitlines()
     assert others[0] == "core_flops_per_s 4000000000.0 4000000000.0"
 
@@ -113,10 +137,10 @@ def test_options_name_the_switch_of_protocols_and_the_algorithms() -> None:
     assert "--cfg=smpi/send-is-detached-thresh:12288" in options
     assert "--cfg=smpi/async-small-thresh:12288" in options
     assert "--cfg=smpi/allreduce:rdb" in options
-    assert "--cfg=smpi/bw-factor:0:1" in options
     assert "--cfg=maxmin/precision:1e-3" in options
-    assert "--cfg=smpi/lat-factor:0:1;12303:3" in options
-    assert not [one for one in options if one.startswith("--cfg=smpi/os")]
+    told = {one.split("=")[1].split(":")[0] for one in options}
+    ours = {"smpi/bw-factor", "smpi/lat-factor", "smpi/os", "smpi/ois", "smpi/or"}
+    assert not told & ours, "SimGrid refuses them beside a platform that says them"
     selected = described(
         mpi={
             "library": "Example MPI",
@@ -126,10 +150,10 @@ def test_options_name_the_switch_of_protocols_and_the_algorithms() -> None:
         }
     )
     assert "--cfg=smpi/coll-selector:mpich" in simgrid_files.settings(selected)
-    assert "--cfg=smpi/os:0:1e-07:0" in simgrid_files.settings(selected)
+    assert "overheads 1e-07 0.0" in lines(selected)
 
 
-def test_protocols_become_factors_on_latency_and_bandwidth() -> None:
+def test_protocols_are_what_messages_of_their_sizes_take() -> None:
     pieces = [
         {"first_bytes": 0, "last_bytes": 1024, "latency_s": quantity(4e-7)},
         {
@@ -148,10 +172,11 @@ def test_protocols_become_factors_on_latency_and_bandwidth() -> None:
             "protocols": pieces,
         }
     ]
-    alone = described(nodes=1, messages=within).model_copy(update={"network": None})
-    options = simgrid_files.settings(alone)
-    assert "--cfg=smpi/bw-factor:0:1000.0;1040:0.5;12303:0.5" in options
-    assert "--cfg=smpi/lat-factor:0:1.0;1040:2.0;12303:2.0" in options
+    one = described(messages=within)
+    found = [[0, 4e-7, 8e12], [1040, 8e-7, 4e9], [12303, 8e-7, 4e9]]
+    assert rows(one, "within") == found
+    assert rows(one.model_copy(update={"network": None}), "within") == found
+    assert rows(one, "between") == rows(described(), "between")
 
 
 def test_overheads_are_no_part_of_the_latencies_of_small_messages() -> None:
@@ -161,11 +186,10 @@ def test_overheads_are_no_part_of_the_latencies_of_small_messages() -> None:
     overheads = {"send_overhead_s": quantity(1e-7), "receive_overhead_s": quantity(5e-8)}
     mpi = {"library": "Example MPI", "rendezvous_bytes": quantity(12288), **overheads}
     one = described(nodes=1, messages=[messages("same-node", small, large)], mpi=mpi)
-    options = simgrid_files.settings(one.model_copy(update={"network": None}))
-    (factors,) = (line for line in options if line.startswith("--cfg=smpi/lat-factor:"))
-    pairs = [piece.split(":") for piece in factors.split(":", 1)[1].split(";")]
-    assert [above for above, _ in pairs] == ["0", "1040", "12303"]
-    assert [float(factor) for _, factor in pairs] == pytest.approx([1.0, 2.6, 3.2])
+    above, latencies, _ = zip(*rows(one, "within"), strict=True)
+    assert above == (0, 1040, 12303)
+    assert latencies == pytest.approx((2.5e-7, 6.5e-7, 8e-7))
+    assert "overheads 1e-07 5e-08" in lines(one)
 
 
 def messages(placement: str, *pieces: dict[str, Any]) -> dict[str, Any]:
@@ -174,28 +198,20 @@ def messages(placement: str, *pieces: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_protocols_between_nodes_are_what_two_nodes_of_a_switch_take() -> None:
-    """Over links of 0.5 us and 10 GB/s. Messages within a node, which they scale too, stay."""
+    """Over links of 0.5 us and 10 GB/s. Messages within a node stay as they are."""
     small = {"first_bytes": 8, "last_bytes": 1024, "latency_s": quantity(2e-6)}  # and less
     large = {"first_bytes": 1025, "last_bytes": 2**20, "bandwidth_bytes_per_s": quantity(5e9)}
     pieces = [{**small, "bandwidth_bytes_per_s": quantity(2e9)}, {**large, **small, **large}]
     one = described(messages=[messages("same-node"), messages("other-node", *pieces)])
-    options = simgrid_files.settings(one)
-    assert "--cfg=smpi/bw-factor:0:0.2;1040:0.5;12303:0.5" in options
-    assert "--cfg=smpi/lat-factor:0:2.0;1040:2.0;12303:2.0" in options
-    assert (zone(one)["loopback_bw"], zone(one)["loopback_lat"]) == ("16000000000.0Bps", "2e-07s")
+    found = rows(one, "between")
+    assert found == [[0, 2.0, 0.2], [1040, 2.0, 0.5], [12303, 2.0, 0.5]]
+    assert rows(one, "within") == rows(described(), "within")
 
 
 def test_an_entry_between_nodes_without_protocols_leaves_the_links_as_they_are() -> None:
     both = described(messages=[messages("same-node"), messages("other-node")])
     assert simgrid_files.settings(both) == simgrid_files.settings(described())
-    assert simgrid_files.platform(both) == simgrid_files.platform(described())
-
-
-def test_protocols_within_a_node_are_not_simulated_beside_a_network() -> None:
-    piece = {"first_bytes": 0, "last_bytes": 1024, "latency_s": quantity(2e-6)}
-    (problem,) = schema.missing_for_simulation(described(messages=[messages("same-node", piece)]))
-    assert "one table of sizes" in problem.what
-    assert "other-node" in problem.mend
+    assert lines(both) == lines(described())
 
 
 def test_what_a_simulation_lacks_is_named() -> None:

@@ -191,7 +191,7 @@ def test_once_keeps_the_files_of_a_simulation(haloscope: Run, tmp_path: Path) ->
     (folder,) = kept.iterdir()
     assert re.fullmatch(r"fake-1-rank-1-node-[0-9a-f]{12}", folder.name)
     assert sorted(path.name for path in folder.iterdir()) == [
-        *("hosts", "machine", "platform.xml", "run.sh")
+        *("hosts", "machine", "platform", "run.sh")
     ]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from made import build, draw
-from recorded import Raw, cases, pingpong, poisson, write_folder
+from recorded import Raw, cases, poisson, write_folder
 
 from haloscope.analysis.published import Library
 from haloscope.papers import tables as papers
@@ -22,20 +22,6 @@ def simulated(n: int, **told: Any) -> Raw:
     passed_over = {"iterations": None, "of_iterations": None, "iterations_from": None}
     said = {"cluster": "stampede2", "verified": False, "cached": False, **passed_over, **told}
     return poisson(n, variant="textbook", clock="simulated", simulation=said, wall_s=0.5)
-
-
-def test_many_messages_at_once_in_a_simulated_node_are_warned_of() -> None:
-    said = {"cluster": "stampede2", "verified": False}
-
-    def warned(**params: Any) -> list[str]:
-        one = pingpong(sizes=[8, 1024], clock="simulated", simulation=said)
-        told = texts([{**one, "params": {**one["params"], **params}}])
-        return [text for text in told if "inside a simulated node" in text]
-
-    assert not warned()
-    (text,) = warned(mode="stream")
-    assert "pingpong can be far too fast" in text
-    assert warned(pairs="halves")
 
 
 def test_of_simulated_times_nothing_is_said_that_only_launches_have() -> None:

@@ -173,7 +173,7 @@ def test_a_second_run_comes_from_the_cache_and_is_the_same(tmp_path: Path) -> No
     assert second["times_s"] == first["times_s"]
     assert second["phases"] == first["phases"]
     assert second["command"] == first["command"]
-    assert "platform.xml" in first["command"], "as in the folder that --keep gives"
+    assert "HALOBENCH_PLATFORM=platform" in first["command"], "as in the folder that --keep gives"
     (other,) = runner(tmp_path).run([launch(n=64, exchange="blocking")])
     assert other["simulation"]["cached"] is False
 
@@ -205,7 +205,7 @@ def test_files_can_be_kept(tmp_path: Path) -> None:
     assert again["simulation"]["cached"] is True
     folder = tmp_path / "kept" / f"poisson_cg-4-ranks-2-nodes-{one.case.id}"
     assert sorted(path.name for path in folder.iterdir()) == [
-        *("hosts", "machine", "platform.xml", "run.sh")
+        *("hosts", "machine", "platform", "run.sh")
     ]
     assert "# poisson_cg n=64, 4 ranks on 2 nodes, on tiny\n" in (folder / "run.sh").read_text(
         encoding="utf-8"

@@ -201,13 +201,16 @@ class Messages(_Part):
     placement: as a study names it, or "same-node" for any two ranks of a node.
     latency_s, bandwidth_bytes_per_s: of the Hockney model for all sizes; protocols: of its pieces.
     Between nodes simulated messages take what the network's links say, and with protocols what
-    these say of two nodes that are two links apart.
+    these say of two nodes that are two links apart. memory_bytes_per_byte: what the memory of a
+    node moves for a byte of a message within it that no cache holds: about 3 where a rank copies
+    from the other's memory, 6 (as if not given) where both copy by way of a buffer.
     """
 
     placement: str
     mpi: str
     latency_s: Quantity
     bandwidth_bytes_per_s: Quantity
+    memory_bytes_per_byte: Quantity | None = None
     protocols: tuple[Protocol, ...] = ()
 
 
@@ -270,10 +273,6 @@ def missing_for_simulation(cluster: Cluster) -> list[Problem]:
         found["node.memory"] = "what several cores get of it together: an entry with cores = ..."
     where = f"cluster {cluster.name}"
     problems = [Problem(f"{where}: {key}", "is missing", f"give {v}") for key, v in found.items()]
-    if cluster.network and (within := within_node(cluster)) and within.protocols:
-        what = f"protocols of {within.placement}: SimGrid has one table of sizes, for all links"
-        mend = f'beside a network give them with placement = "{OTHER_NODE}", or leave them out'
-        problems.append(Problem(f"{where}: messages", what, mend))
     places = max(cluster.nodes, (cluster.network and cluster.network.places) or 0)
     if places > MOST_PLACES:
         what = f"{places:,} places for nodes are more than a simulation has time and memory for"

@@ -1,13 +1,14 @@
 """A cluster file as SimGrid takes it: platform, host file, node model, options.
 
+The platform is built by halobench/platform/, which smpirun loads; it reads what is written here.
 Sources: SimGrid's manual, "Platform reference" and "SMPI: simulate MPI applications".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
-from xml.etree import ElementTree
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from haloscope.clusters.schema import (
     Cache,
@@ -22,8 +23,9 @@ from haloscope.clusters.schema import (
 from haloscope.clusters.smpi_collectives import SELECTOR
 from haloscope.study.case import Case
 
-SPEED_FLOPS = 1e9
-"""Of a host, nominally: computation is charged in seconds."""
+_PLATFORM = "HALOBENCH_PLATFORM"
+"""Names the variable in which halobench/platform/ finds the path of its file."""
+
 _UNLIMITED = 1e3
 """Factor on a bandwidth where messages take the same time whatever their size."""
 _HANDSHAKE = 3
@@ -32,63 +34,69 @@ _PROMPT = 1e-3
 """Factor on a latency where a fit found none."""
 _ENVELOPE_BYTES = 16
 """What SMPI sends with each message, and counts in its size."""
+_COPIED = 6.0
+"""Bytes that a memory moves for a byte that is sent through a buffer both ranks see, where a file
+does not say: each of two copies reads a line, fetches the one that it overwrites, and writes it."""
 
 
-def platform(cluster: Cluster) -> str:
-    """The platform's XML: a zone around the network, as SimGrid 4.1 wants for fat trees."""
-    network = cluster.network
-    within = within_node(cluster)
-    attributes = {
-        "id": "cluster",
-        "prefix": "node-",
-        "suffix": "",
-        "radical": f"0-{_places(cluster) - 1}",
-        "speed": f"{SPEED_FLOPS:.0f}f",
-        "core": str(cluster.node.cores * cluster.node.threads_per_core),
-        **(_links(network) if network else {"bw": "1Bps", "lat": "1s"}),  # one node has no network
+def files(cluster: Cluster, case: Case) -> dict[str, str]:
+    """By name, what smpirun and halobench read. ValueError where the cluster file can't say it."""
+    nodes = case.layout.nodes_of_ranks
+    return {
+        "platform": platform(cluster, nodes),
+        "hosts": "".join(f"node-{node}\n" for node in nodes),
+        "machine": machine_file(cluster, case),
     }
-    if within is not None:
-        bandwidth, latency = _bandwidth(within), _wire_latency(cluster, within)
-        if network and (table := _table(cluster)):  # it scales messages within a node, too
-            bandwidth, latency = bandwidth / table[-1].bandwidth, latency / table[0].latency
-        attributes["loopback_bw"] = f"{bandwidth!r}Bps"
-        attributes["loopback_lat"] = f"{latency!r}s"
-    root = ElementTree.Element("platform", version="4.1")
-    zone = ElementTree.SubElement(root, "zone", id="world", routing="Full")
-    ElementTree.SubElement(zone, "cluster", attributes)
-    ElementTree.indent(root)
-    head = '<?xml version="1.0"?>\n'
-    head += '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
-    return head + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def command(cluster: Cluster, case: Case, program: Path, smpirun: Path, folder: Path) -> list[str]:
+    """What simulates a case with the files in a folder, up to halobench's parameters.
+
+    program: halobench as it was built for SMPI, platform.so beside it.
+    """
+    return [
+        *("env", f"{_PLATFORM}={folder / 'platform'}", str(smpirun)),
+        *("-np", str(case.layout.ranks), "-platform", str(program.with_name("platform.so"))),
+        *("-hostfile", str(folder / "hosts"), *settings(cluster), str(program)),
+        *("--machine", str(folder / "machine"), "--threads", str(case.layout.threads)),
+    ]
+
+
+def platform(cluster: Cluster, ranks_on_nodes: Sequence[int]) -> str:
+    """What halobench/platform/description.hpp reads, given the node of each rank."""
+    node, network, places = cluster.node, cluster.network, _places(cluster)
+    lines = [
+        f"nodes {places} {node.cores * node.threads_per_core}",
+        *(_shape(network, places) if network else ["fat_tree 1 1 1"]),
+        *(f"within {above} {latency!r} {fast!r}" for above, latency, fast in _within(cluster)),
+        *(f"between {above} {latency!r} {fast!r}" for above, latency, fast in _between(cluster)),
+        "overheads {!r} {!r}".format(*_overheads(cluster)),
+        f"cached {_cached_bytes(node)!r}",
+        f"copied {_copied(cluster)!r}",
+        *_memory(node),
+        *(f"ranks {place} {ranks}" for place, ranks in sorted(Counter(ranks_on_nodes).items())),
+    ]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _places(cluster: Cluster) -> int:
     return (cluster.network and cluster.network.places) or cluster.nodes
 
 
-def _links(network: Network) -> dict[str, str]:
-    links = {
-        "bw": f"{network.link_bandwidth_bytes_per_s.value!r}Bps",
-        "lat": f"{network.link_latency_s.value!r}s",
-        "sharing_policy": "SPLITDUPLEX",
-    }
-    if network.topology == "fat_tree":
-        levels = network.levels
-        shape = [
-            ",".join(str(getattr(level, part)) for level in levels)
-            for part in ("children", "parents", "links")
-        ]
-        links["topology"] = "FAT_TREE"
-        links["topo_parameters"] = ";".join([str(len(levels)), *shape])
-    elif network.topology == "torus":
-        links["topology"] = "TORUS"
-        links["topo_parameters"] = ",".join(map(str, network.dimensions))
-    return links
+def _shape(network: Network, places: int) -> Iterator[str]:
+    match network.topology:
+        case "torus":
+            yield from (f"torus {length}" for length in network.dimensions)
+        case "fat_tree":
+            for level in network.levels:
+                yield f"fat_tree {level.children} {level.parents} {level.links}"
+        case "flat":
+            yield f"fat_tree {places} 1 1"
+    yield f"link {network.link_bandwidth_bytes_per_s.value!r} {network.link_latency_s.value!r}"
 
 
-def host_file(ranks_on_nodes: list[int]) -> str:
-    """The host of each rank, given the node of each rank: a line a rank."""
-    return "".join(f"node-{node}\n" for node in ranks_on_nodes)
+def _memory(node: Node) -> list[str]:
+    return [f"memory {one.cores} {one.bandwidth_bytes_per_s.value!r}" for one in node.memory]
 
 
 def machine_file(cluster: Cluster, case: Case) -> str:
@@ -98,7 +106,7 @@ def machine_file(cluster: Cluster, case: Case) -> str:
     lines = [
         "core_flops_per_s {!r} {!r}".format(*_core_rates(node, case)),
         f"cores {node.cores} {node.sockets}",
-        *(f"memory {one.cores} {one.bandwidth_bytes_per_s.value!r}" for one in node.memory),
+        *_memory(node),
         *(
             f"cache {_usable(cache)!r} {cache.shared_by} {alone.value!r} {crowded.value!r}"
             for cache in node.caches
@@ -140,9 +148,7 @@ def settings(cluster: Cluster) -> list[str]:
     mpi = cluster.mpi
     if mpi is None:
         raise ValueError("a cluster without an MPI library")
-    send, receive = mpi.send_overhead_s, mpi.receive_overhead_s
-    limit = round(mpi.rendezvous_bytes.value)
-    bandwidths, latencies = _factors(cluster)
+    limit = _switch(cluster)
     found = {
         "smpi/simulate-computation": "no",
         "smpi/privatization": "no",  # halobench has no variables that ranks would have to share
@@ -151,12 +157,8 @@ def settings(cluster: Cluster) -> list[str]:
         "network/crosstraffic": "no",  # no acknowledgements of TCP's in the other direction
         # Bytes a second: SimGrid's own 1e-5 is what rounding leaves of 2e10, and there it gives up.
         "maxmin/precision": "1e-3",
-        **({f"smpi/{key}": f"0:{send.value!r}:0" for key in ("os", "ois")} if send else {}),
-        **({"smpi/or": f"0:{receive.value!r}:0"} if receive else {}),
         "smpi/async-small-thresh": str(limit),
         "smpi/send-is-detached-thresh": str(limit),
-        "smpi/bw-factor": bandwidths,
-        "smpi/lat-factor": latencies,
         "smpi/barrier": "ompi_bruck",  # SMPI's own lets rank 0 wait for all others at once
         **{
             ("smpi/coll-selector" if name == SELECTOR else f"smpi/{name}"): one.algorithm
@@ -166,54 +168,67 @@ def settings(cluster: Cluster) -> list[str]:
     return [f"--cfg={key}:{value}" for key, value in found.items()]
 
 
-def _factors(cluster: Cluster) -> tuple[str, str]:
-    """What SMPI multiplies bandwidths and latencies with, by size.
+Row = tuple[int, float, float]
+"""For messages of more than so many bytes: latency and bandwidth, or factors on those of links."""
 
-    Where no protocols are described, latency is that of a handshake where sends wait for receives.
+
+def _within(cluster: Cluster) -> list[Row]:
+    """Seconds and bytes a second of messages within a node, without the overheads at both ends."""
+    described = within_node(cluster)
+    if described is None:  # there is one core, and nobody to send to
+        return [(0, 1.0, 1.0)]
+    bandwidth, latency = _bandwidth(described), _wire_latency(cluster, described)
+    if described.protocols:
+        return _table(cluster, described, latency, bandwidth)
+    return [(0, latency, bandwidth), (_above(_switch(cluster)), _HANDSHAKE * latency, bandwidth)]
+
+
+def _between(cluster: Cluster) -> list[Row]:
+    """Factors on what the links of the network say: with protocols, of two nodes of a switch.
+
+    These are two links apart. Without protocols, latency is that of a handshake where sends wait
+    for receives.
     """
-    table = _table(cluster)
-    if not table:
-        limit = round(cluster.mpi.rendezvous_bytes.value) if cluster.mpi else 0
-        return "0:1", f"0:1;{_above(limit)}:{_HANDSHAKE}"
-    bandwidths = (f"{one.above}:{one.bandwidth!r}" for one in table)
-    latencies = (f"{one.above}:{one.latency!r}" for one in table)
-    return ";".join(bandwidths), ";".join(latencies)
+    network, described = cluster.network, between_nodes(cluster)
+    if network is None or described is None or not described.protocols:
+        return [(0, 1.0, 1.0), (_above(_switch(cluster)), float(_HANDSHAKE), 1.0)]
+    latency, bandwidth = 2 * network.link_latency_s.value, network.link_bandwidth_bytes_per_s.value
+    rows = _table(cluster, described, latency, bandwidth)
+    return [(above, slow / latency, fast / bandwidth) for above, slow, fast in rows]
 
 
-class _Factor(NamedTuple):
-    """For messages of more than so many bytes: what bandwidth and latency are multiplied with."""
-
-    above: int
-    bandwidth: float
-    latency: float
+def _switch(cluster: Cluster) -> int:
+    """The size from which on sends wait for receives."""
+    return round(cluster.mpi.rendezvous_bytes.value) if cluster.mpi else 0
 
 
-def _table(cluster: Cluster) -> list[_Factor]:
-    """The protocols of the messages, over what SimGrid's links take; none where none is described.
-
-    SimGrid has one table for all links: with a network that of messages between two nodes of a
-    switch, two links apart; without one, that of messages within the node.
-    """
-    network = cluster.network
-    described = between_nodes(cluster) if network else within_node(cluster)
-    if described is None:
-        return []
-    if network:
-        latency = 2 * network.link_latency_s.value
-        bandwidth = network.link_bandwidth_bytes_per_s.value
-    else:
-        latency, bandwidth = _wire_latency(cluster, described), _bandwidth(described)
-    switch = cluster.mpi.rendezvous_bytes.value if cluster.mpi else 0.0
-    found: list[_Factor] = []
+def _table(cluster: Cluster, described: Messages, latency: float, bandwidth: float) -> list[Row]:
+    """The protocols of messages. latency, bandwidth: what an unlimited one is told relative to."""
+    rows: list[Row] = []
+    switch = _switch(cluster)
     for first, piece in _sections(described, switch):
-        smallest = first if found else 0  # the first is that of all smaller messages, too
-        overheads = 0.0 if first >= switch else _overheads(cluster)  # as SMPI has them
-        fast = piece.bandwidth_bytes_per_s
-        slow = piece.latency_s
-        by_bandwidth = fast.value / bandwidth if fast else _UNLIMITED
-        by_latency = max(_PROMPT, (slow.value - overheads) / latency) if slow else _PROMPT
-        found.append(_Factor(_above(smallest), by_bandwidth, by_latency))
-    return found
+        smallest = first if rows else 0  # the first is that of all smaller messages, too
+        overheads = 0.0 if first >= switch else sum(_overheads(cluster))  # as SMPI has them
+        fast, slow = piece.bandwidth_bytes_per_s, piece.latency_s
+        least = _PROMPT * latency
+        seconds = max(least, slow.value - overheads) if slow else least
+        rows.append((_above(smallest), seconds, fast.value if fast else _UNLIMITED * bandwidth))
+    return rows
+
+
+def _cached_bytes(node: Node) -> float:
+    """Of the largest messages that stay in caches: one a core, at both ends, in the last level."""
+    if not node.caches:
+        return 0.0
+    last = max(node.caches, key=lambda cache: cache.level)
+    return _usable(last) / last.shared_by / 2
+
+
+def _copied(cluster: Cluster) -> float:
+    """Bytes that the memory moves for each byte of a larger one."""
+    within = within_node(cluster)
+    said = within and within.memory_bytes_per_byte
+    return said.value if said else _COPIED
 
 
 def _above(first: int) -> int:
@@ -229,15 +244,19 @@ def _sections(messages: Messages, switch: float) -> Iterator[tuple[int, Protocol
             yield round(switch), piece
 
 
-def _overheads(cluster: Cluster) -> float:
+def _overheads(cluster: Cluster) -> tuple[float, float]:
+    """Seconds of the cores that send and receive a message."""
     mpi = cluster.mpi
-    each = (mpi.send_overhead_s, mpi.receive_overhead_s) if mpi else ()
-    return sum(one.value for one in each if one is not None)
+    each = (mpi.send_overhead_s, mpi.receive_overhead_s) if mpi else (None, None)
+    send, receive = (one.value if one else 0.0 for one in each)
+    return send, receive
 
 
 def _wire_latency(cluster: Cluster, messages: Messages) -> float:
     """What is left of the latency without the overheads at both ends."""
-    return max(_PROMPT * messages.latency_s.value, messages.latency_s.value - _overheads(cluster))
+    return max(
+        _PROMPT * messages.latency_s.value, messages.latency_s.value - sum(_overheads(cluster))
+    )
 
 
 def _bandwidth(messages: Messages) -> float:

@@ -106,8 +106,7 @@ def simulated(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> Itera
         f"cluster file describes (haloscope cluster show {clusters}: its numbers, each with its "
         "source). Messages take the time that the simulated network gives them, computation the "
         "time that the node model says. The time of a step is the maximum over processes. Messages "
-        "inside a node take what the file says of two ranks, however many are under way, and none "
-        "of the memory's bandwidth."
+        "inside a node share its memory with each other, but not with ranks that compute meanwhile."
     )
     yield _cut_short(records)
     checked = sum(bool(_simulation(record)["verified"]) for record in records)

@@ -6,14 +6,14 @@ The bounds are far outside what is published (shared memory 0.2 to 2 µs, TCP wi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.fits import exchanges
 from haloscope.analysis.memory_use import memory_triads
 from haloscope.analysis.sweeps import Swept, capacities, sweep
-from haloscope.quantities import listed, rate, seconds, size
+from haloscope.quantities import rate, seconds, size
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
 
@@ -38,7 +38,6 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
 
 def _implausible(cases: Sequence[MeasuredCase], machine: Mapping[str, Any] | None) -> Iterator[str]:
     """A sentence for every ping-pong whose latency or bandwidth no machine has."""
-    yield from _too_fast(case for case in cases if case.simulated and case.launches)
     triads = memory_triads(cases, machine).values()
     memory = max((triad.point.rate.value for triad in triads), default=None)
     for case in cases:
@@ -47,24 +46,6 @@ def _implausible(cases: Sequence[MeasuredCase], machine: Mapping[str, Any] | Non
         points = [point for point in sweep(case) if point.size_bytes]
         told = [*_latency(case, points), *_bandwidth(case, points, memory, machine)]
         yield from (f"{name_of(case, cases)}: {text}" for text in told)
-
-
-def _too_fast(cases: Iterable[MeasuredCase]) -> Iterator[str]:
-    """Simulated messages that are under way together inside a node, each as if it were alone."""
-    kernels = [case.kernel for case in cases if case.number("ppn") > 1 and _at_once(case)]
-    if kernels:
-        yield (
-            "Messages inside a simulated node take what those of two ranks alone do, however many "
-            "are under way, and share neither a core's nor the memory's bandwidth: "
-            f"{listed(list(dict.fromkeys(kernels)))} can be far too fast where there are many."
-        )
-
-
-def _at_once(case: MeasuredCase) -> bool:
-    """Whether more messages are under way than one of each rank."""
-    if case.kernel == "pingpong":
-        return not exchanges(case) or case.settings.get("pairs", "0-1") != "0-1"
-    return case.kernel == "collectives"
 
 
 def _latency(case: MeasuredCase, points: Sequence[Swept]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.guidelines import WORTH, Followed, followed, over
-from haloscope.quantities import count, number, probability, size
+from haloscope.quantities import number, probability, size
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
@@ -78,7 +78,7 @@ def _row(
     where = spans(list(one.broken), list(one.at), size)
     return (
         *first,
-        Cell(where, where, also=count(len(one.broken), "size"), tone="bad"),
+        Cell(where, where, tone="bad"),
         plain(over(contrast), f"{number(over(contrast))} ×"),
         plain(at, size(at)),
         missing()

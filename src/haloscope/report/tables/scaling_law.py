@@ -53,7 +53,7 @@ def _row(one: Law, law: ScalingLaw) -> tuple[Cell, ...]:
         label(one.label),
         plain(law_text(law)),
         plain(law.constant_s, seconds(law.constant_s)) if law.constant_s else missing("0"),
-        Cell(len(one.cases), f"{first} to {last}", also=f"{len(one.cases)} {one.p}"),
+        Cell(len(one.cases), f"{first} to {last} {one.p}"),
         plain(law.cross_validation, percent(law.cross_validation)),
         plain(law.residuals.relative_rms, percent(law.residuals.relative_rms)),
     )

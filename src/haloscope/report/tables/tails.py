@@ -57,7 +57,7 @@ def _row(tail: Tail, cases: Sequence[MeasuredCase], notebook: Notebook) -> tuple
     return (
         label(name_of(tail.case, cases)),
         label(tail.what or "step"),
-        Cell(tail.repetitions, f"{tail.repetitions:,}", also=f"of {launches}"),
+        Cell(tail.repetitions, f"{tail.repetitions:,} in {launches}"),
         plain(tail.median.value, quantity(tail.median.value, SECONDS)),
         *(
             missing("too few repetitions")

@@ -112,12 +112,7 @@ class _Simulation:
     @cached_property
     def files(self) -> dict[str, str]:
         """What smpirun and halobench read. ValueError where the cluster file can't say it."""
-        cluster = self.runner.cluster
-        return {
-            "platform.xml": simgrid_files.platform(cluster),
-            "hosts": simgrid_files.host_file(self.case.layout.nodes_of_ranks),
-            "machine": simgrid_files.machine_file(cluster, self.case),
-        }
+        return simgrid_files.files(self.runner.cluster, self.case)
 
     @property
     def _cached(self) -> Path:
@@ -172,12 +167,11 @@ class _Simulation:
     def _command(self, folder: Path) -> list[str]:
         """What simulates the case with the files in a folder."""
         built = self.runner.built
+        smpirun = built.toolchain.mpirun
+        simulate = (self.runner.cluster, self.case, built.program, smpirun, folder)
         return [
-            *(str(built.toolchain.mpirun), "-np", str(self.case.layout.ranks)),
-            *("-platform", str(folder / "platform.xml"), "-hostfile", str(folder / "hosts")),
-            *simgrid_files.settings(self.runner.cluster),
-            *(str(built.program), "--out", str(folder / RECORD)),
-            *("--machine", str(folder / "machine"), "--threads", str(self.case.layout.threads)),
+            *simgrid_files.command(*simulate),
+            *("--out", str(folder / RECORD)),
             *("--execute", "yes" if self.executes else "no", *self.case.options),
             *(self.case.kernel, *self.arguments),
         ]

@@ -1,0 +1,112 @@
+#include "platform/description.hpp"
+
+#include <fstream>
+#include <functional>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+
+namespace halobench {
+namespace {
+
+/// The numbers of a line, one after the other.
+class Numbers {
+ public:
+  Numbers(std::istringstream& line, std::string where) : line_(line), where_(std::move(where)) {}
+
+  double next() {
+    double value = 0;
+    if (!(line_ >> value) || value < 0) throw std::runtime_error(where_ + ": give a number from 0");
+    return value;
+  }
+
+  template <typename Integer>
+  Integer count() {
+    return static_cast<Integer>(next());
+  }
+
+ private:
+  std::istringstream& line_;
+  std::string where_;
+};
+
+using Keys = std::map<std::string, std::function<void(Description&, Numbers&)>>;
+
+const Keys& keys() {
+  static const Keys known{
+      {"nodes",
+       [](auto& one, auto& line) {
+         one.nodes = line.template count<unsigned int>();
+         one.hardware_threads = line.template count<int>();
+         one.ranks.resize(one.nodes);
+       }},
+      {"fat_tree",
+       [](auto& one, auto& line) {
+         const auto children = line.template count<unsigned int>();
+         const auto parents = line.template count<unsigned int>();
+         one.tree.push_back({children, parents, line.template count<unsigned int>()});
+       }},
+      {"torus",
+       [](auto& one, auto& line) { one.torus.push_back(line.template count<unsigned long>()); }},
+      {"link",
+       [](auto& one, auto& line) {
+         one.link_bytes_per_s = line.next();
+         one.link_latency_s = line.next();
+       }},
+      {"within",
+       [](auto& one, auto& line) {
+         const double above = line.next();
+         const double latency = line.next();
+         one.within.push_back({above, latency, line.next()});
+       }},
+      {"between",
+       [](auto& one, auto& line) {
+         const double above = line.next();
+         const double latency = line.next();
+         one.between.push_back({above, latency, line.next()});
+       }},
+      {"overheads",
+       [](auto& one, auto& line) {
+         one.send_s = line.next();
+         one.receive_s = line.next();
+       }},
+      {"cached", [](auto& one, auto& line) { one.cached_bytes = line.next(); }},
+      {"copied", [](auto& one, auto& line) { one.copied = line.next(); }},
+      {"memory",
+       [](auto& one, auto& line) {
+         const double cores = line.next();
+         one.memory.add(cores, line.next());
+       }},
+      {"ranks",
+       [](auto& one, auto& line) {
+         const auto node = line.template count<std::size_t>();
+         one.ranks.at(node) = line.template count<int>();
+       }},
+  };
+  return known;
+}
+
+}  // namespace
+
+Description Description::read(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw std::runtime_error(path + ": can't be read");
+  Description read;
+  std::string text;
+  for (int number = 1; std::getline(file, text); ++number) {
+    std::istringstream line(text);
+    std::string key;
+    if (!(line >> key)) continue;
+    const auto where = path + ":" + std::to_string(number) + ": " + key;
+    const auto known = keys().find(key);
+    if (known == keys().end()) throw std::runtime_error(where + ": no such key");
+    Numbers numbers(line, where);
+    known->second(read, numbers);
+  }
+  if (read.nodes == 0 || read.within.empty() || read.between.empty() || read.memory.empty()) {
+    throw std::runtime_error(path + ": nodes, within, between and memory are all needed");
+  }
+  return read;
+}
+
+}  // namespace halobench

@@ -1,0 +1,66 @@
+// What a simulated cluster is, as its file for this program says it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "machine/memory_curve.hpp"
+
+namespace halobench {
+
+/// Levels of a fat tree, from the nodes up: below each switch, above each of those, side by side.
+struct TreeLevel {
+  unsigned int children;
+  unsigned int parents;
+  unsigned int links;
+};
+
+/// Messages of more than so many bytes, as SMPI counts them: 16 bytes more than the program's own.
+struct WithinNode {
+  double above_bytes;
+  double latency_s;
+  double bandwidth_bytes_per_s;  ///< of one message, alone
+};
+
+/// The same between nodes: what the links' sum of latencies and least bandwidth are multiplied
+/// with.
+struct BetweenNodes {
+  double above_bytes;
+  double latency_factor;
+  double bandwidth_factor;
+};
+
+/// Reads lines of
+///   nodes COUNT HARDWARE_THREADS     places in the network, and what each has
+///   fat_tree CHILDREN PARENTS LINKS  a level, from the nodes up; or
+///   torus LENGTH                     of a dimension
+///   link BYTES_PER_S LATENCY         of each link of the network, each way
+///   within ABOVE LATENCY BYTES_PER_S the last one is that of the largest messages
+///   between ABOVE LATENCY_FACTOR BANDWIDTH_FACTOR
+///   overheads SEND RECEIVE           seconds of the cores at both ends of an eager message
+///   cached BYTES                     messages within a node up to that stay in its caches
+///   copied BYTES                     that the memory moves for each byte of a larger one
+///   memory CORES BYTES_PER_S         what it gives to so many cores
+///   ranks NODE COUNT                 of a node that has any
+/// Throws std::runtime_error naming file, line and key.
+struct Description {
+  static Description read(const std::string& path);
+
+  unsigned int nodes = 0;
+  int hardware_threads = 1;
+  std::vector<TreeLevel> tree;
+  std::vector<unsigned long> torus;
+  double link_bytes_per_s = 1;
+  double link_latency_s = 1;
+  std::vector<WithinNode> within;
+  std::vector<BetweenNodes> between;
+  double send_s = 0;
+  double receive_s = 0;
+  double cached_bytes = 0;
+  double copied = 1;
+  MemoryCurve memory;
+  std::vector<int> ranks;  ///< of each node
+};
+
+}  // namespace halobench

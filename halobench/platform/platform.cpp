@@ -1,0 +1,257 @@
+// The cluster that SMPI's ranks run on: smpirun loads it with -platform, by SimGrid's C++
+// interface.
+//
+// A node is a host whose ranks reach each other over a link of its own, its memory: a message by
+// itself takes what the cluster file says, and many together no more than what the memory gives to
+// the cores that copy them. SimGrid's <cluster> has links within a node that nobody shares, and one
+// table of protocols for all links; here messages within a node and between nodes have their own.
+// One source for SimGrid 3.32 and 4.1, whose names differ.
+#include <simgrid/version.h>
+#include <smpi/smpi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <simgrid/kernel/resource/NetworkModelIntf.hpp>
+#include <simgrid/s4u.hpp>
+#include <stdexcept>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+#include <xbt/config.hpp>
+
+#include "platform/description.hpp"
+
+namespace {
+
+namespace s4u = simgrid::s4u;
+using halobench::Description;
+using Policy = s4u::Link::SharingPolicy;
+
+/// Of a host, nominally: computation is charged in seconds.
+constexpr double speed_flops = 1e9;
+
+/// What SMPI adds to the size of each message.
+constexpr double envelope_bytes = 16;
+
+/// Factor on a bandwidth where cores take the time of a message.
+constexpr double unlimited = 1e6;
+
+/// The row for messages of a size: the last one above whose bytes it is.
+template <typename Row>
+const Row& row_of(const std::vector<Row>& table, double bytes) {
+  const auto larger = std::find_if(std::next(table.begin()), table.end(),
+                                   [bytes](const Row& row) { return bytes <= row.above_bytes; });
+  return *std::prev(larger);
+}
+
+/// The times of messages, by size and place, as SimGrid asks for them.
+///
+/// Of a message within a node that caches hold, both ranks' cores are busy with their copies, one
+/// message after the other; none waits for the memory. A larger one is a flow over the node's.
+class Messages {
+ public:
+  /// eager_bytes: from that size on a send waits for its receive, and SMPI asks for no core's time.
+  Messages(const Description& cluster, double eager_bytes)
+      : within_(cluster.within),
+        between_(cluster.between),
+        cached_bytes_(std::min(cluster.cached_bytes, eager_bytes - 1)),
+        send_s_(cluster.send_s),
+        receive_s_(cluster.receive_s) {}
+
+  double memory_latency_s() const { return within_.front().latency_s; }
+
+  /// Of the largest, one by itself.
+  double memory_bytes_per_s() const { return within_.back().bandwidth_bytes_per_s; }
+
+  /// A factor on the sum of the links' latencies. bytes: with SMPI's envelope.
+  double latency_factor(double bytes, bool same_node) const {
+    if (!same_node) return row_of(between_, bytes).latency_factor;
+    return row_of(within_, bytes).latency_s / memory_latency_s();
+  }
+
+  /// A factor on the least bandwidth of the links. bytes: with SMPI's envelope.
+  double bandwidth_factor(double bytes, bool same_node) const {
+    if (!same_node) return row_of(between_, bytes).bandwidth_factor;
+    if (cached(bytes)) return unlimited;
+    return row_of(within_, bytes).bandwidth_bytes_per_s / memory_bytes_per_s();
+  }
+
+  /// Seconds of the sender's core. bytes: the message's own.
+  double send_s(double bytes, bool same_node) const { return send_s_ + copy_s(bytes, same_node); }
+
+  /// Seconds of the receiver's core. bytes: the message's own.
+  double receive_s(double bytes, bool same_node) const {
+    return receive_s_ + copy_s(bytes, same_node);
+  }
+
+ private:
+  bool cached(double bytes) const { return bytes <= cached_bytes_ + envelope_bytes; }
+
+  /// One of two copies that take as long.
+  double copy_s(double bytes, bool same_node) const {
+    const double whole = bytes + envelope_bytes;
+    if (!same_node || !cached(whole)) return 0;
+    return whole / row_of(within_, whole).bandwidth_bytes_per_s / 2;
+  }
+
+  std::vector<halobench::WithinNode> within_;
+  std::vector<halobench::BetweenNodes> between_;
+  double cached_bytes_;
+  double send_s_;
+  double receive_s_;
+};
+
+#if SIMGRID_VERSION >= 40000
+auto* host_in(s4u::NetZone* zone, const std::string& name) {
+  return zone->add_host(name, speed_flops);
+}
+auto* link_in(s4u::NetZone* zone, const std::string& name, double bytes_per_s) {
+  return zone->add_link(name, bytes_per_s);
+}
+#else
+auto* host_in(s4u::NetZone* zone, const std::string& name) {
+  return zone->create_host(name, speed_flops);
+}
+auto* link_in(s4u::NetZone* zone, const std::string& name, double bytes_per_s) {
+  return zone->create_link(name, bytes_per_s);
+}
+#endif
+
+/// Makes the nodes of a zone and their memories.
+class Nodes {
+ public:
+  Nodes(const Description& cluster, const Messages& messages)
+      : cluster_(cluster), messages_(messages) {}
+
+  s4u::Host* host(s4u::NetZone* zone, unsigned long node) const {
+    auto* host = host_in(zone, "node-" + std::to_string(node));
+    host->set_core_count(cluster_.hardware_threads);
+    return host->seal();
+  }
+
+  /// The link that messages between ranks of a node go over.
+  s4u::Link* memory(s4u::NetZone* zone, unsigned long node) const {
+    const double alone = messages_.memory_bytes_per_s();
+    auto* link = link_in(zone, "memory-" + std::to_string(node), alone);
+    link->set_latency(messages_.memory_latency_s());
+    const int ranks = cluster_.ranks.at(node);
+    if (ranks < 2) return link->seal();
+    const auto capacity = [given = capacities(ranks)](double, int messages) {
+      const auto copying = std::min<std::size_t>(static_cast<std::size_t>(messages), given.size());
+      return given[std::max<std::size_t>(copying, 1) - 1];
+    };
+    link->set_sharing_policy(Policy::NONLINEAR, capacity);
+    return link->seal();
+  }
+
+ private:
+  /// Bytes a second of messages, for one of them, two, and so on up to a message a rank.
+  ///
+  /// Two cores copy a message, as long as there are so many ranks: one that has several messages
+  /// under way is one core all the same. A message by itself has what the cluster file says.
+  std::vector<double> capacities(int ranks) const {
+    std::vector<double> given;
+    for (int messages = 1; messages <= ranks; ++messages) {
+      const double cores = std::min(2 * messages, ranks);
+      const double moved = cluster_.memory.bandwidth_bytes_per_s(cores) / cluster_.copied;
+      given.push_back(std::max(messages_.memory_bytes_per_s(), moved));
+    }
+    return given;
+  }
+
+  const Description& cluster_;
+  const Messages& messages_;
+};
+
+/// The network, its nodes in their places.
+s4u::NetZone* network(s4u::NetZone* world, const Description& cluster, const Nodes& nodes) {
+  std::vector<unsigned int> children;
+  std::vector<unsigned int> parents;
+  std::vector<unsigned int> links;
+  for (const auto& level : cluster.tree) {
+    children.push_back(level.children);
+    parents.push_back(level.parents);
+    links.push_back(level.links);
+  }
+  const auto levels = static_cast<unsigned int>(cluster.tree.size());
+  const double bandwidth = cluster.link_bytes_per_s;
+  const double latency = cluster.link_latency_s;
+  using Place = std::vector<unsigned long>;
+  const auto memory = [&nodes](s4u::NetZone* zone, const Place&, unsigned long id) {
+    return nodes.memory(zone, id);
+  };
+#if SIMGRID_VERSION >= 40000
+  auto* zone = cluster.torus.empty()
+                   ? world->add_netzone_fatTree("cluster", levels, children, parents, links,
+                                                bandwidth, latency, Policy::SPLITDUPLEX)
+                   : world->add_netzone_torus("cluster", cluster.torus, bandwidth, latency,
+                                              Policy::SPLITDUPLEX);
+  zone->set_host_cb([&nodes](s4u::NetZone* within, const Place&, unsigned long id) {
+    return nodes.host(within, id);
+  });
+  zone->set_loopback_cb(memory);
+  return zone;
+#else
+  using simgrid::kernel::routing::NetPoint;
+  const auto host = [&nodes](s4u::NetZone* zone, const Place&, unsigned long id) {
+    return std::pair<NetPoint*, NetPoint*>(nodes.host(zone, id)->get_netpoint(), nullptr);
+  };
+  const s4u::ClusterCallbacks callbacks(host, memory, {});
+  if (!cluster.torus.empty()) {
+    return s4u::create_torus_zone("cluster", world, cluster.torus, callbacks, bandwidth, latency,
+                                  Policy::SPLITDUPLEX);
+  }
+  return s4u::create_fatTree_zone("cluster", world, {levels, children, parents, links}, callbacks,
+                                  bandwidth, latency, Policy::SPLITDUPLEX);
+#endif
+}
+
+/// A factor on bandwidths or on latencies, as SimGrid asks for it.
+template <double (Messages::*factor)(double, bool) const>
+auto asking(const Messages& messages) {
+  return [messages](double bytes, const s4u::Host* from, const s4u::Host* to,
+                    const std::vector<s4u::Link*>&, const std::unordered_set<s4u::NetZone*>&) {
+    return (messages.*factor)(bytes, from == to);
+  };
+}
+
+/// Seconds of a core at one end of a message, as SMPI asks for them where it is sent eagerly.
+template <double (Messages::*cost)(double, bool) const>
+SmpiOpCostCb costing(const Messages& messages) {
+  return [messages](std::size_t bytes, const s4u::Host* from, const s4u::Host* to) {
+    return (messages.*cost)(static_cast<double>(bytes), from == to);
+  };
+}
+
+}  // namespace
+
+/// What SimGrid calls. The file that describes the cluster is named by HALOBENCH_PLATFORM.
+extern "C" void load_platform(const s4u::Engine& engine) {
+  const char* path = std::getenv("HALOBENCH_PLATFORM");
+  if (path == nullptr) throw std::runtime_error("HALOBENCH_PLATFORM names no file");
+  const auto cluster = Description::read(path);
+  const int eager_bytes = simgrid::config::get_value<int>("smpi/send-is-detached-thresh");
+  const Messages messages(cluster, eager_bytes);
+  const auto latency_factor = asking<&Messages::latency_factor>(messages);
+  const auto bandwidth_factor = asking<&Messages::bandwidth_factor>(messages);
+#if SIMGRID_VERSION >= 40000
+  auto* world = engine.get_netzone_root();
+  world->set_latency_factor_cb(latency_factor);
+  world->set_bandwidth_factor_cb(bandwidth_factor);
+#else
+  static_cast<void>(engine);
+  auto* world = s4u::create_full_zone("world");
+  world->get_network_model()->set_lat_factor_cb(latency_factor);
+  world->get_network_model()->set_bw_factor_cb(bandwidth_factor);
+#endif
+  network(world, cluster, Nodes(cluster, messages))->seal();
+  const auto send = costing<&Messages::send_s>(messages);
+  smpi_register_op_cost_callback(SmpiOperation::SEND, send);
+  smpi_register_op_cost_callback(SmpiOperation::ISEND, send);
+  smpi_register_op_cost_callback(SmpiOperation::RECV, costing<&Messages::receive_s>(messages));
+#if SIMGRID_VERSION < 40000
+  world->seal();
+#endif
+}
