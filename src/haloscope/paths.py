@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import platformdirs
@@ -21,6 +22,11 @@ def cache_path() -> Path:
     """Where toolchains and builds are kept: HALOSCOPE_CACHE, or the user's cache folder."""
     given = os.environ.get("HALOSCOPE_CACHE")
     return Path(given).absolute() if given else platformdirs.user_cache_path("haloscope")
+
+
+def drafts(folder: Path) -> list[Path]:
+    """What `write_whole` left in a folder where it was killed; also what it is writing just now."""
+    return [path for path in folder.glob("*.new") if re.search(r"\.\d+\.new$", path.name)]
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

@@ -107,3 +107,13 @@ def test_a_file_that_can_not_be_replaced_stays_as_it_was(tmp_path: Path) -> None
     with pytest.raises(OSError, match="directory"):
         write_whole(tmp_path / "file", "new")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_drafts_of_writers_that_were_killed_go_when_the_folder_is_held(tmp_path: Path) -> None:
+    for name in ("plan.json.123.new", "report.html.99.new", "mine.new", "plan.json"):
+        (tmp_path / name).touch()
+
+    with ResultFolder(tmp_path).alone():
+        left = {path.name for path in tmp_path.iterdir()}
+
+    assert left == {"mine.new", "plan.json", ".lock"}

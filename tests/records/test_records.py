@@ -116,6 +116,12 @@ def test_a_malformed_line_in_the_middle_is_named_and_skipped(
 HUGE = "1" + "0" * 400
 
 
+def timeline(depth: object) -> list[dict[str, Any]]:
+    """Of one rank with two calls, the second at some depth."""
+    ranks = [[["step", 0, 0, 1], ["halo", depth, 0, 1]]]
+    return [{"clock_error_s": 0, "ranks": ranks}]
+
+
 def good(**changes: Any) -> dict[str, Any]:
     """What a kernel found that knows how far off it may be."""
     return {"error_max": 1e-10, "error_max_bound": 1e-9, **changes}
@@ -141,6 +147,8 @@ POINT: dict[str, Any] = {"size_bytes": 8, "operation": None, "result": {}, "step
         ({"clock": "simulated", "times_s": [0, 1e-300]}, "times_s#2 can't be 1e-300"),
         ({"points": [{"times_s": [1]}]}, "points#1.size_bytes missing"),
         ({"points": {}}, "points can't be {}"),
+        ({"timeline": timeline("x")}, """timeline#1.ranks#1#2 can't be ["halo", "x", 0, 1]"""),
+        ({"timeline": timeline(True)}, "timeline#1.ranks#1#2 can't be"),
         ({"result": good(error_max=2e-9)}, "result.error_max can't be 2e-09, which must be within"),
         (
             {"result": good(error_max=-1)},

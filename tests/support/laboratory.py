@@ -14,6 +14,7 @@ from fakes import FAKE, FAKE_HALOBENCH, MACHINE, FakeProgram, Laboratory
 from haloscope.cli import parse
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
+from haloscope.host.scratch import Scratch
 from haloscope.report import writing
 from haloscope.run import halobench, probing, simulated, workbench
 from haloscope.run.runners import local
@@ -27,7 +28,7 @@ def laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Laboratory:
     lab = Laboratory()
 
     def launch_command(
-        toolchain: Toolchain, layout: Job, program: list[str]
+        toolchain: Toolchain, layout: Job, program: list[str], scratch: Scratch
     ) -> tuple[list[str], dict[str, str]]:
         lab.launches.append(layout)
         environment = {"FAKE_RANKS": str(layout.ranks), "FAKE_THREADS": str(layout.threads)}

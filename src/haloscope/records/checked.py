@@ -46,7 +46,8 @@ def wrong(raw: Mapping[str, Any], declared: type) -> str | None:
         return told(error.errors(include_url=False, include_context=False)[0])
     if raw["outcome"] == "ok" and not raw["times_s"]:
         return "times_s is empty, of a launch that ended well"
-    if problem := _too_short(raw) or (_beyond(raw) if raw["outcome"] == "ok" else None):
+    beyond = _beyond(raw) if raw["outcome"] == "ok" else None
+    if problem := _too_short(raw) or beyond or _no_call(raw):
         return problem
     if raw["clock"] == "simulated" and raw["outcome"] != "ok":
         return None  # its parameters may be those that were simulated, not those asked for
@@ -74,6 +75,19 @@ def _beyond(raw: Mapping[str, Any]) -> str | None:
         value = found.get(key)
         if not (_is_number(value) and _is_number(most) and 0 <= value <= most):
             return f"result.{key} can't be {_shown(value)}, which must be within {_shown(most)}"
+    return None
+
+
+def _no_call(raw: Mapping[str, Any]) -> str | None:
+    """What in a timeline is no call of a rank: a phase, its depth, when it began and ended."""
+    for index, trace in enumerate(raw.get("timeline") or ()):
+        for rank, calls in enumerate(trace["ranks"]):
+            for number, call in enumerate(calls):
+                if not (
+                    len(call) == 4 and isinstance(call[0], str) and all(map(_is_number, call[1:]))
+                ):
+                    where = dotted(("timeline", index, "ranks", rank, number))
+                    return f"{where} can't be {_shown(call)}"
     return None
 
 

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from haloscope.errors import Problem, UserError, dotted
-from haloscope.paths import write_whole
+from haloscope.paths import drafts, write_whole
 from haloscope.records import checked, strict_json
 from haloscope.records.enclosure import leads_outside, require_enclosed
 from haloscope.records.record import latest, read
@@ -145,6 +145,8 @@ class ResultFolder:
             what = "another haloscope measures there"
             raise UserError(Problem(str(self.path), what, "wait until it has ended")) from error
         try:
+            for draft in drafts(self.path):  # of writers that were killed: nobody else writes here
+                draft.unlink(missing_ok=True)
             yield
         finally:
             lock.release()
