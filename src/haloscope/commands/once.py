@@ -5,22 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from pathlib import Path
 
-from rich.text import Text
-
-from haloscope.analysis.cases import MeasuredCase, group
 from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, nearest, no_such, out_of
 from haloscope.host import machine
-from haloscope.paths import write_whole
-from haloscope.quantities import count, seconds
 from haloscope.records.record import Record
-from haloscope.report import figures
-from haloscope.report.context import Context
-from haloscope.report.draw.figures import Drawing, draw_all
 from haloscope.report.record_view import record_view
 from haloscope.run import halobench, places, workbench
 from haloscope.run.place import Place
@@ -124,38 +115,14 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _show(records: Sequence[Record], out: Screen) -> None:
-    """The last launch's record, what all launches say of a step, and where a timeline is drawn."""
+    """A launch that did not end well, or the last one; then what belongs to all of them."""
     bad = [record for record in records if record.outcome != "ok"]
     out.print(record_view((bad or records)[-1]))
-    (case,) = group(records)
-    if len(records) > 1:
-        out.print(Text(f"over {count(len(records), 'launch', 'launches')}", style="bold"))
-        out.print(f"  {_over_launches(case)}", soft_wrap=True)
-    for drawing in (one for several in _timelines(case).values() for one in several):
-        folder = Path("results") / f"once-{case.kernel}-{datetime.now():%Y%m%d-%H%M%S}"
-        folder.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / f"{drawing.name}.svg", drawing.svg)
-        out.print(f"timeline: {folder / f'{drawing.name}.svg'}", soft_wrap=True)
+    if len(records) > 1 or any(record.timeline for record in records):
+        # one launch is shown without the libraries that fit and draw
+        from haloscope.commands.launched import show
 
-
-def _over_launches(case: MeasuredCase) -> str:
-    """The median of a step over the good launches, and what is said of its spread."""
-    if case.time is None:
-        return "no good launch"
-    several = "a step of every size" if len(case.launches[0].points) > 1 else "a step"
-    time = case.time
-    text = f"median of {several}: {seconds(time.value)}"
-    if time.low is None or time.high is None:
-        return text
-    low, high = seconds(time.low), seconds(time.high)
-    if time.confidence is None:
-        return f"{text}, from {low} to {high}: too few launches for an interval"
-    return f"{text} [{low}, {high}], confidence {100 * time.confidence:.1f} %"
-
-
-def _timelines(case: MeasuredCase) -> dict[str, list[Drawing]]:
-    """The last good launch's timelines, drawn; {} where none was asked for."""
-    return draw_all(figures.build("timeline", [case], Context(all_cases=[case])))
+        show(records, out)
 
 
 def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:

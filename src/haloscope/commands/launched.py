@@ -1,0 +1,51 @@
+"""What several launches of one case say together, and where its timeline is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from haloscope.analysis.cases import MeasuredCase, group
+from haloscope.paths import write_whole
+from haloscope.quantities import count, seconds
+from haloscope.records.record import Record
+from haloscope.report import figures
+from haloscope.report.context import Context
+from haloscope.report.draw.figures import Drawing, draw_all
+
+
+def show(records: Sequence[Record], out: Console) -> None:
+    """The median over launches, and the timeline of the last good one, written as SVG."""
+    (case,) = group(records)
+    if len(records) > 1:
+        out.print(Text(f"over {count(len(records), 'launch', 'launches')}", style="bold"))
+        out.print(f"  {_over_launches(case)}", soft_wrap=True)
+    for drawing in (one for several in _timelines(case).values() for one in several):
+        folder = Path("results") / f"once-{case.kernel}-{datetime.now():%Y%m%d-%H%M%S}"
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / f"{drawing.name}.svg", drawing.svg)
+        out.print(f"timeline: {folder / f'{drawing.name}.svg'}", soft_wrap=True)
+
+
+def _over_launches(case: MeasuredCase) -> str:
+    """The median of a step over the good launches, and what is said of its spread."""
+    if case.time is None:
+        return "no good launch"
+    several = "a step of every size" if len(case.launches[0].points) > 1 else "a step"
+    time = case.time
+    text = f"median of {several}: {seconds(time.value)}"
+    if time.low is None or time.high is None:
+        return text
+    low, high = seconds(time.low), seconds(time.high)
+    if time.confidence is None:
+        return f"{text}, from {low} to {high}: too few launches for an interval"
+    return f"{text} [{low}, {high}], confidence {100 * time.confidence:.1f} %"
+
+
+def _timelines(case: MeasuredCase) -> dict[str, list[Drawing]]:
+    """The last good launch's timelines, drawn; {} where none was asked for."""
+    return draw_all(figures.build("timeline", [case], Context(all_cases=[case])))
