@@ -14,6 +14,7 @@ from haloscope.errors import UserError
 from haloscope.records.record import read
 from haloscope.run.stopping import Stopping
 from haloscope.stats.stopping_rule import Rule
+from haloscope.study.case import Case, Launch, Layout
 from haloscope.study.file import load
 from haloscope.study.schema import Study, stopping_rule
 
@@ -58,6 +59,15 @@ def test_a_case_that_never_ends_is_done_at_the_cap_on_time() -> None:
     assert not stopping.add(record("a", 1.0, "timeout"))
     assert stopping.add({**record("a", 1.0, "timeout"), "launch": 1})
     assert (stopping.done, stopping.launches("a")) == ({"a": "time"}, 2)
+
+
+def test_a_launch_that_failed_before_its_case_was_done_is_tried_again() -> None:
+    """As told when a campaign ends; it was passed over, and the folder never was complete."""
+    case = Case("fake", {}, {}, Layout(), "fake", 0, 12, 1.0, 0)
+    good = ({**record(case.id, 1.0), "launch": k} for k in (0, 1, 2, 4, 5, 6, 7))
+    stopping = Stopping(RULE, good)
+    left = [Launch(case, number) for number in (3, 8, 9)]
+    assert [launch.number for launch in stopping.needed(left)] == [3]
 
 
 def test_a_campaign_that_goes_on_tries_again_what_never_ended() -> None:

@@ -57,8 +57,15 @@ class Stopping:
         return self._launches.get(case, 0)
 
     def needed(self, launches: Iterable[Launch]) -> Iterator[Launch]:
-        """The launches in their order, but those of cases that are done when their turn comes."""
-        return (launch for launch in launches if launch.case.id not in self.done)
+        """The launches in their order, but those after which their case was done.
+
+        One before that did not end well, and is tried again.
+        """
+        return (
+            launch
+            for launch in launches
+            if launch.case.id not in self.done or launch.number < self.launches(launch.case.id)
+        )
 
 
 def _times(record: Mapping[str, Any]) -> list[float]:
