@@ -41,7 +41,7 @@ def test_every_published_prediction(table: papers.PaperTable, row: dict[str, Sca
         float(facts["serial_time_s"]) / prod(CUBE), (latency, latency), (bandwidth, bandwidth)
     )
     sweep = JacobiSweep(CUBE, grid(row))
-    found = jacobi.updates_per_s(sweep, model.seconds(sweep)) / 1e6
+    found = sweep.points * sweep.ranks / model.seconds(sweep) / 1e6
     printed = 0.01 if row["ranks"] == 1 else 0.001  # its last digit
     assert found == pytest.approx(float(str(row["model_mlups"])), abs=printed)
 

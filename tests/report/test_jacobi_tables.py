@@ -346,3 +346,56 @@ def test_as_many_ranks_on_more_and_on_fewer_nodes_are_no_change_with_ranks() -> 
     own = cases(raws)
 
     assert list(latency.find(own, Context(all_cases=own))) == []
+
+
+def test_many_scalings_of_two_cases_have_one_headline_of_the_worst() -> None:
+    raws = [*quick()]
+    for variant, rate in (("plain", 1000.0), ("streaming", 900.0), ("temporal", 500.0)):
+        raws += [
+            sweeps((1, 1, 1), 540.0, variant=variant),
+            sweeps((2, 1, 1), rate, variant=variant),
+        ]
+
+    first, *rest = told(raws)
+
+    assert re.match(
+        r"Jacobi, 3 settings of one process and of several: the detailed model's updates a second "
+        r"are off by \+\d\.\d to \+\d+\.\d %, at worst with 2 processes as 2 × 1 × 1 \(temporal\)",
+        first,
+    )
+    assert not any(text.startswith("Jacobi") for text in rest)
+
+
+def test_waiting_outside_phases_is_named_where_the_parts_are_faster_than_the_model() -> None:
+    """A sweep of a rank fills half of the time that the slowest takes."""
+    two = sweeps((2, 1, 1), 500.0)
+    (phase,) = two["phases"]
+    half = {key: 0.55 * time for key, time in phase["time_s"].items()}
+
+    first, *_ = told(
+        [*quick(), sweeps((1, 1, 1), 540.0), {**two, "phases": [{**phase, "time_s": half}]}]
+    )
+
+    assert "what lies outside phases, as waiting at the end, takes 45 % of the sweep" in first
+    assert "the update of points" not in first and "ghosts" not in first
+
+
+def test_points_that_no_rank_has_are_no_updates_of_a_model() -> None:
+    """400 planes over three ranks: the largest has 134, three of it 402."""
+    alone, three = (
+        sweeps(grid, rate, size="400x400x400")
+        for grid, rate in (((1, 1, 1), 540.0), ((3, 1, 1), 900.0))
+    )
+    for raw in (alone, three):
+        raw["result"]["size"] = "400x400x400"
+        raw["times_s"] = [8 * 400**3 / (1e6 * raw["result"]["mlups"])] * 3
+    raws = [*quick(), alone, three]
+
+    (table,) = tables.build("jacobi", cases(raws), context(raws))
+
+    keys = [column.key for column in table.columns]
+    row = dict(zip(keys, table.rows[1], strict=True))
+    model = row["textbook_mlups"].value
+    assert isinstance(model, float)
+    assert model < 540 * 400 / 134
+    assert model == pytest.approx(540 * 400 / 134, rel=0.02)

@@ -20,7 +20,7 @@ def test_percentiles_stand_beside_the_median_with_their_own_intervals() -> None:
 
     (row,) = table.rows
     assert [cell.text for cell in row] == [
-        "poisson_cg", "step", "600", "1.00 s", "2.00 s", "2.00 s", "2.00 ×"
+        "poisson_cg", "step", "600 in 6 launches", "1.00 s", "2.00 s", "2.00 s", "2.00 ×"
     ]  # fmt: skip
     assert (row[4].low, row[4].high) == (2.0, 2.0)
     assert any("P95 100 and P99 500" in note for note in table.notes)
@@ -31,7 +31,7 @@ def test_a_tail_that_needs_more_repetitions_is_not_there() -> None:
     (table,) = build("tails", repeated(20))
 
     (row,) = table.rows
-    assert (row[2].text, row[5].text) == ("120", "too few repetitions")
+    assert (row[2].text, row[5].text) == ("120 in 6 launches", "too few repetitions")
     assert build("tails", repeated(15)) == []
 
 

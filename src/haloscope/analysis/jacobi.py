@@ -55,11 +55,13 @@ class JacobiScaling:
     lacking: tuple[str, ...]
 
     def predicted(self, model: str, one: JacobiCase) -> float | None:
-        """Updates a second by a model; None without one."""
+        """Updates a second by a model, of the mesh that was swept; None without one.
+
+        The largest rank's points times the ranks may be more than the mesh has.
+        """
         if model not in self.models:
             return None
-        seconds = self.models[model].model.seconds(one.sweep)
-        return jacobi.updates_per_s(one.sweep, seconds)
+        return points_of(one.case) / self.models[model].model.seconds(one.sweep)
 
 
 def scalings(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> list[JacobiScaling]:
@@ -134,8 +136,12 @@ def memory_bounds(
 def in_cache(case: MeasuredCase, machine: Mapping[str, Any] | None) -> bool:
     """Whether both meshes of all ranks fit into their share of the last cache."""
     held = capacities(case, machine)
-    points = prod(_extents(case.result("size")))
-    return bool(held) and 2 * value_bytes(case) * points <= held[-1][1]
+    return bool(held) and 2 * value_bytes(case) * points_of(case) <= held[-1][1]
+
+
+def points_of(case: MeasuredCase) -> int:
+    """Points of the whole mesh, as the kernel says it."""
+    return prod(_extents(case.result("size")))
 
 
 def value_bytes(case: MeasuredCase) -> int:
@@ -163,8 +169,7 @@ def _bytes_of_point(case: MeasuredCase) -> float:
 def _of_point(case: MeasuredCase, what: Literal["flops", "bytes"]) -> float:
     """What the sweeps of all ranks declare, over the updates of points."""
     (phase,) = (each for each in case.launches[0].phases if each["name"] == "sweep")
-    updates = prod(_extents(case.result("size"))) * case.number("sweeps")
-    return float(phase[what]) / updates
+    return float(phase[what]) / (points_of(case) * case.number("sweeps"))
 
 
 def _extents(text: str) -> Extents:

@@ -228,8 +228,3 @@ def check(model: JacobiModel, measured_s: Mapping[JacobiSweep, float]) -> Checke
         np.array([model.seconds(sweep) for sweep in order]),
     )
     return Checked(model, (float(ranks[0]), float(ranks[-1])), residuals)
-
-
-def updates_per_s(sweep: JacobiSweep, seconds: float) -> float:
-    """Equation (14): updates of all ranks a second."""
-    return sweep.points * sweep.ranks / seconds

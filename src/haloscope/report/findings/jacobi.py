@@ -12,12 +12,14 @@ from haloscope.analysis.jacobi import (
     memory_bounds,
     scalings,
 )
-from haloscope.quantities import count, number, percent
+from haloscope.quantities import count, listed, number, percent
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
 from haloscope.report.words import place
 
 ORDER = 85
+FEW = 3
+"""FEW is the number of scalings of two cases each that have one headline together."""
 SMALL = 0.01
 """SMALL is the largest share of a sweep that a part may be off by without being named a cause."""
 
@@ -25,26 +27,32 @@ SMALL = 0.01
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Of every scaling, by its most detailed model; then each variant beside the memory's bound."""
     modelled = [one for one in scalings(cases, context.all_cases) if one.models]
-    most = max((len(one.swept) for one in modelled), default=0)
-    for scaling in modelled:
-        if len(scaling.swept) > 2 or most == 2:  # not of two cases beside whole scalings
-            yield Finding(_model(scaling))
+    whole = [one for one in modelled if len(one.swept) > 2]
+    pairs = [one for one in modelled if len(one.swept) == 2]
+    if whole or len(pairs) < FEW:
+        yield from (Finding(_model(scaling)) for scaling in whole or pairs)
+    else:
+        yield Finding(_worst_of(pairs))
     yield from map(Finding, _roofs(cases, context))
+
+
+def _errors(scaling: JacobiScaling) -> tuple[str, dict[JacobiCase, float]]:
+    """The most detailed model, and what its updates a second are off by on several ranks."""
+    name = "detailed" if "detailed" in scaling.models else "textbook"
+    others = [one for one in scaling.swept if one.sweep.ranks > 1]
+    return name, {one: (scaling.predicted(name, one) or 0.0) / one.rate.value - 1 for one in others}
 
 
 def _model(scaling: JacobiScaling) -> str:
     """How far the model is off, at worst where, and by which of its parts."""
-    name = "detailed" if "detailed" in scaling.models else "textbook"
-    others = [one for one in scaling.swept if one.sweep.ranks > 1]
-    off = {one: (scaling.predicted(name, one) or 0.0) / one.rate.value - 1 for one in others}
+    name, off = _errors(scaling)
     worst = max(off, key=lambda one: abs(off[one]))
     label = f", {scaling.part.label}" if scaling.part.label else ""
-    first, last = others[0].sweep.ranks, others[-1].sweep.ranks
+    first, *_, last = [one.sweep.ranks for one in off] * 2
     processes = f"{first} to {last}" if first < last else f"{first}"
     over = f"{processes} processes{label}{place(worst.case)}"
-    signs = [f"{100 * off[one]:+.1f} %" for one in others]
-    if len(others) == 1:
-        told = f"the {name} model's updates a second are off by {signs[0]}"
+    if len(off) == 1:
+        told = f"the {name} model's updates a second are off by {100 * off[worst]:+.1f} %"
     else:
         rms = percent(scaling.models[name].residuals.relative_rms)
         told = (
@@ -54,33 +62,55 @@ def _model(scaling: JacobiScaling) -> str:
     return f"Jacobi, {over}: {told}{_cause(scaling, name, worst)}."
 
 
+def _worst_of(pairs: Sequence[JacobiScaling]) -> str:
+    """Of scalings of two cases each: from where to where the models are off, and why at worst."""
+    known = [(scaling, *_errors(scaling)) for scaling in pairs]
+    errors = sorted(error for _, _, off in known for error in off.values())
+    scaling, name, off = max(known, key=lambda each: max(map(abs, each[2].values())))
+    ((worst, _),) = off.items()
+    names = listed(list(dict.fromkeys(name for _, name, _ in known)))
+    return (
+        f"Jacobi, {count(len(pairs), 'setting')} of one process and of several"
+        f"{place(worst.case)}: the {names} model's updates a second are off by "
+        f"{100 * errors[0]:+.1f} to {100 * errors[-1]:+.1f} %, at worst with {_named(worst)} "
+        f"({scaling.part.label}){_cause(scaling, name, worst)}."
+    )
+
+
 def _named(one: JacobiCase) -> str:
     nodes = f" on {one.sweep.nodes} nodes" if one.sweep.nodes > 1 else ""
     return f"{one.sweep.ranks} processes{nodes} as {' × '.join(map(str, one.sweep.grid))}"
 
 
 def _cause(scaling: JacobiScaling, name: str, one: JacobiCase) -> str:
-    """Which part of a sweep takes longer, or less, than by the model, as shares of the sweep."""
+    """Which parts of a sweep are off the way that the whole is, those of most of it first."""
     measured = measured_parts(one)
     if measured is None:
         return ""
     modelled = scaling.models[name].model.parts(one.sweep)
     parts = {
-        "the update of points": (measured.update_s, modelled.update_s),
-        "ghosts (pack, exchange, unpack)": (measured.ghosts_s, modelled.ghosts_s),
+        "the update of points takes": (measured.update_s, modelled.update_s),
+        "ghosts (pack, exchange, unpack) take": (measured.ghosts_s, modelled.ghosts_s),
     }
+    outside = one.seconds - measured.update_s - measured.ghosts_s
+    parts["what lies outside phases, as waiting at the end, takes"] = (outside, 0.0)
+    whole = one.seconds - modelled.update_s - modelled.ghosts_s
     shares = {part: (own - model) / one.seconds for part, (own, model) in parts.items()}
-    least = max(SMALL, max(map(abs, shares.values())) / 2)
+    alike = {part: abs(share) for part, share in shares.items() if share * whole > 0}
+    least = max(SMALL, max(alike.values(), default=0.0) / 2)
     causes = [
-        f"{part} {'takes' if part.startswith('the') else 'take'} {_times(*parts[part])}"
-        for part in sorted(shares, key=lambda part: -abs(shares[part]))
-        if abs(shares[part]) >= least
+        f"{part} {_times(*parts[part], one.seconds)}"
+        for part in sorted(alike, key=lambda part: -alike[part])
+        if alike[part] >= least
     ]
     return f": there {' and '.join(causes)}" if causes else ""
 
 
-def _times(own: float, model: float) -> str:
-    return f"{number(own / model)} times the model's time" if model > 0 else "time, the model none"
+def _times(own: float, model: float, whole: float) -> str:
+    """A part's time against the model's; a share of the sweep where the model has none."""
+    if model > 0:
+        return f"{number(own / model)} times the model's time"
+    return f"{percent(own / whole)} of the sweep, and none by the model"
 
 
 def _roofs(cases: Sequence[MeasuredCase], context: Context) -> Iterator[str]:
