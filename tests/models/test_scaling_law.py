@@ -98,3 +98,9 @@ def test_every_term_is_searched_once_and_named() -> None:
     assert len(TERMS) == len(set(TERMS)) == 17 * 3 - 1
     assert Term(Fraction(1, 2), 1).text == "p^(1/2) log2(p)"
     assert Term(Fraction(1), 0).text == "p" and Term(Fraction(0), 2).text == "log2(p)^2"
+
+
+def test_a_last_point_that_the_others_say_nothing_of_makes_no_law() -> None:
+    """A steep term passes through all five; without the last there is no sign of it."""
+    with pytest.raises(ValueError, match="off by 40 % at points that were left out"):
+        fit([1, 2, 4, 8, 64], [[1.0], [1.0], [1.0], [1.0], [10.0]])

@@ -24,8 +24,8 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     rows = tuple(row for one in found for row in _rows(one, cases, notebook))
     notebook.note(
         "waiting: by how much the rank that computes longest does so longer than the mean rank, of "
-        "a step; messages that are late for other reasons are not in it. All are means over steps, "
-        "of which a few may have been slow: a median step can take less."
+        "a step; messages that are late for other reasons are not in it. All are means over "
+        "steps, of which a few may have been slow: a median step can take less."
     )
     if any(len(one.ranks) > MOST for one in found):
         notebook.note(f"Of each case the {MOST} ranks that compute longest.")
