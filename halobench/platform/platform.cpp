@@ -1,13 +1,11 @@
-// The cluster that SMPI's ranks run on: smpirun loads it with -platform, by SimGrid's C++
-// interface.
+// The cluster that SMPI's ranks run on, by SimGrid's C++ interface: smpirun loads it.
 //
 // A node is a host whose ranks reach each other over a link of its own, its memory: a message by
 // itself takes what the cluster file says, and many together no more than what the memory gives to
 // the cores that copy them. SimGrid's <cluster> has links within a node that nobody shares, and one
 // table of protocols for all links; here messages within a node and between nodes have their own.
 // One source for SimGrid 3.32 and 4.1, whose names differ.
-#include <simgrid/version.h>
-#include <smpi/smpi.h>
+#include <mpi.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -22,6 +20,10 @@
 #include <xbt/config.hpp>
 
 #include "platform/description.hpp"
+
+#ifndef SIMGRID_VERSION
+#error "mpi.h is not SimGrid's: it is its version that decides between two sets of names"
+#endif
 
 namespace {
 

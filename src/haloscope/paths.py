@@ -8,6 +8,8 @@ from pathlib import Path
 
 import platformdirs
 
+from haloscope.errors import Problem, UserError
+
 _PACKAGE = Path(__file__).resolve().parent
 _CHECKOUT = _PACKAGE.parents[1]
 
@@ -19,9 +21,18 @@ def share(name: str) -> Path:
 
 
 def cache_path() -> Path:
-    """Where toolchains and builds are kept: HALOSCOPE_CACHE, or the user's cache folder."""
-    given = os.environ.get("HALOSCOPE_CACHE")
-    return Path(given).absolute() if given else platformdirs.user_cache_path("haloscope")
+    """Where toolchains and builds are kept: HALOSCOPE_CACHE, or the user's cache folder.
+
+    UserError where there is neither: no HOME, and a user whom the system does not know.
+    """
+    if given := os.environ.get("HALOSCOPE_CACHE"):
+        return Path(given).absolute()
+    try:
+        return platformdirs.user_cache_path("haloscope")
+    except RuntimeError as error:
+        what = "is not set, and the system knows no home folder of this user"
+        mend = "set it; or set HALOSCOPE_CACHE to a folder that you may write to"
+        raise UserError(Problem("HOME", what, mend)) from error
 
 
 def drafts(folder: Path) -> list[Path]:

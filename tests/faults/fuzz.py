@@ -137,7 +137,7 @@ def cluster(text: bytes, folder: Path) -> None:
         if isinstance(value, int | float):
             must(math.isfinite(value) and value >= 0, f"{key} = {value}")
     if not missing_for_simulation(found):
-        simgrid_files.platform(found, [0])
+        simgrid_files.platform(found, [0, 0])
 
 
 def paper(given_: tuple[str, bytes, bytes], folder: Path) -> None:

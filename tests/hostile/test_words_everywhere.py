@@ -20,6 +20,8 @@ from hostile_words import CANARY, TOKEN, WORDS, token
 from recorded import bad, poisson, write_folder
 from watch import Told, obey, obeyed_by_a_terminal, state
 
+from haloscope.records.folder import SavedPlan
+
 PRECIOUS = ("thesis.tex", "records.jsonl", "report.html", "evil.tex")
 """Names of somebody's own files, above and beside the folder that was received."""
 
@@ -43,18 +45,24 @@ def plan(place: Path) -> Path:
     """What a plan says for people."""
     study = {"title": "x", "runs": RUNS, "figures": [{"kind": "scaling"}]}
     folder = write_folder(place, [poisson(64), poisson(64, launch=1)], tomli_w.dumps(study))
-    said = {"name": "x", "study": "x", "notes": [*WORDS.values()], "changes": [*WORDS.values()]}
-    (folder / "plan.json").write_text(json.dumps({"cases": [], "seed": 1, "on": "local", **said}))
+    words = tuple(word.encode("utf-8", "replace").decode() for word in WORDS.values())
+    saved = SavedPlan("x", "x", 1, (), words, {}, {"host": "lark"}, changes=words)
+    (folder / "plan.json").write_text(json.dumps(saved.as_dict()))
     return folder
 
 
 def study(place: Path) -> Path:
     """What a study says for people. TOML has no lone surrogates."""
-    words = [word.encode("utf-8", "replace").decode() for word in WORDS.values()]
+    words = [admitted(word) for word in WORDS.values()]
     tables = [{"kind": "convergence", "title": word} for word in words]
     figures = [{"kind": "scaling", "title": word} for word in words[::8]]
     said = {"title": words[0], "runs": RUNS, "tables": tables, "figures": figures}
     return write_folder(place, [poisson(64), poisson(64, launch=1)], tomli_w.dumps(said))
+
+
+def admitted(word: str) -> str:
+    """As TOML may have it, and no longer than a text may be; else the whole file is refused."""
+    return word.encode("utf-8", "replace").decode().replace("\0", "")[:9000]
 
 
 RUNS = [{"kernel": "poisson_cg"}]
@@ -132,8 +140,9 @@ def _harmless(told: Told, folder: Path) -> None:
 
 
 def _ours(path: str, folder: Path) -> bool:
-    """Whether a file that was written is the folder's, or matplotlib's cache of fonts."""
-    return path.startswith(f"{folder}/") or "matplotlib" in path or path == "/dev/null"
+    """Whether a file that was written is the folder's, our scratch, or matplotlib's cache."""
+    scratch = "/haloscope-scratch-" in path or path == "/dev/null"
+    return path.startswith(f"{folder}/") or scratch or "matplotlib" in path
 
 
 FILES = [(carrier, word) for carrier in CARRIERS for word in WORDS]
@@ -216,7 +225,7 @@ def test_a_folder_with_a_name_of_bytes_and_escapes_is_reported(
 def test_a_cluster_file_with_hostile_words(
     outside: Path, word: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = WORDS[word].encode("utf-8", "replace").decode()
+    text = admitted(WORDS[word])
     found = described(source=text).model_dump(exclude_none=True)
     found["node"] |= {"cpu": text, "source": text}
     found["network"] |= {"name": text, "source": text}

@@ -6,6 +6,7 @@ in them nothing is markup, and what a terminal would obey is shown.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -13,13 +14,17 @@ from rich.segment import Segment
 
 from haloscope.errors import printable
 
+_NO_WIDTH = ("COLUMNS", "0")
+"""As some terminals say where they don't know: in no columns, nothing would be shown."""
+
 
 class Screen(Console):
     """Standard output, or standard error."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         """One of the two."""
-        super().__init__(stderr=stderr, markup=False, highlight=False, emoji=False)
+        said = {name: value for name, value in os.environ.items() if (name, value) != _NO_WIDTH}
+        super().__init__(stderr=stderr, markup=False, highlight=False, emoji=False, _environ=said)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None

@@ -107,6 +107,8 @@ def plan_of(text: bytes) -> SavedPlan:
 
 def _of_one_type(detail: ErrorDetails) -> ErrorDetails:
     """Without the name of one of the types that a parameter may have, which is no key."""
+    if not detail["loc"]:  # of the text as a whole, as of half a character in it
+        return detail
     *where, last = detail["loc"]
     parameter = {"given", "params"} & {*where[2:3]} and last in ("bool", "int", "float", "str")
     return {**detail, "loc": tuple(where)} if parameter else detail

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +13,7 @@ from typing import Any, ClassVar, Self
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import schema
 from haloscope.clusters.schema import state
-from haloscope.errors import UserError
+from haloscope.errors import Problem, UserError
 from haloscope.host import machine
 from haloscope.paths import cache_path
 from haloscope.run import preview, workbench
@@ -29,6 +31,15 @@ from haloscope.toolchains.simgrid import SIMGRID, smpi
 
 _CACHE = {"level", "size_bytes", "shared_by"}
 """What a record says of a cache."""
+
+
+def _split_paths() -> list[Problem]:
+    """Where files are to be whose path smpirun, a shell script, would take for several."""
+    folder = tempfile.gettempdir()
+    if not re.search(r"\s", folder):
+        return []
+    mend = "set TMPDIR to a folder without blanks in its path: smpirun takes no others"
+    return [Problem(f"TMPDIR={folder}", "has a blank in it", mend)]
 
 
 @dataclass(frozen=True)
@@ -55,7 +66,7 @@ class SimulatedCluster:
         """The cluster of that name, or of the file at that path."""
         path = Path(name) if name.endswith(".toml") else cluster_file.ready()[name]
         described = cluster_file.load(path)
-        problems = schema.missing_for_simulation(described)
+        problems = [*schema.missing_for_simulation(described), *_split_paths()]
         if problems:
             raise UserError(problems)
         return cls(name, described, keep)

@@ -1,0 +1,13 @@
+"""The short form of the fuzzers: `python tests/faults/fuzz.py --tries 1000` is the long one."""
+
+from __future__ import annotations
+
+import pytest
+from fuzz import TARGETS, fuzz
+
+TRIES = 40
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_odd_input_is_refused_in_words(name: str) -> None:
+    assert fuzz(name, TRIES, 1) >= TRIES // 2
