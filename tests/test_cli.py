@@ -47,7 +47,7 @@ from haloscope.run import halobench
 from haloscope.run.runners import local
 from haloscope.toolchains import build, library
 environment = {**os.environ, "FAKE_RANKS": "1", "FAKE_THREADS": "1", "FAKE_MARK": "mark"}
-local.launch_command = lambda toolchain, job, program: (program, environment)
+local.launch_command = lambda toolchain, job, program, scratch: (program, environment)
 library.ensure = lambda *_, **__: FAKE
 library.available = lambda: [FAKE]
 library.names = halobench.names = lambda: ["fake"]
