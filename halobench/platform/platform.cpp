@@ -20,10 +20,9 @@
 #include <xbt/config.hpp>
 
 #include "platform/description.hpp"
+#include "simgrid/version.h"  // only after s4u.hpp, whose macros it takes
 
-#ifndef SIMGRID_VERSION
-#error "mpi.h is not SimGrid's: it is its version that decides between two sets of names"
-#endif
+static_assert(SIMGRID_VERSION >= 33200, "tried with 3.32 and newer");
 
 namespace {
 
