@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -273,6 +274,7 @@ def program(folder: Path, body: str) -> Built:
     )
     binary = folder / "program"
     subprocess.run(["smpicc", "-o", str(binary), str(source)], check=True, capture_output=True)
+    shutil.copy(BINARY.with_name("platform.so"), folder)
     return Built(found_smpi(), binary, "hash")
 
 
