@@ -88,7 +88,7 @@ def simulator(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch, tmp_path:
         "#!/bin/sh\n"
         "export FAKE_RANKS=$2\n"
         f'until [ "$1" = {FAKE_HALOBENCH} ]; do shift; done\n'
-        "out=$3; export FAKE_THREADS=$7; shift 9\n"  # after --execute yes or no
+        "out=$7; export FAKE_THREADS=$5; shift 9\n"  # after --execute yes or no
         f'exec {FAKE_HALOBENCH} --out "$out" "$@"\n'
     )
     smpirun.chmod(0o755)
