@@ -86,7 +86,7 @@ def test_a_simulated_report_says_how_far_predictions_like_it_were_off() -> None:
 
     assert known.startswith(
         "Published times of poisson_cg on stampede2 were predicted (at the median, at worst) 2.8 "
-        "and 29.8 % off (textbook, 75 cells: hpcf-2018-10, table 4.1), "
+        "and 29.5 % off (textbook, 75 cells: hpcf-2018-10, table 4.1), "
     )
     assert known in method_of([simulated(1024)])
     assert "Nothing validates what is simulated on stampede2 of poisson_cg (fused)." in texts(
