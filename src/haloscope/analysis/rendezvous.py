@@ -20,7 +20,7 @@ def rendezvous_bytes(case: MeasuredCase) -> int | None:
 
 
 def _waits(case: MeasuredCase, point: Swept) -> bool:
-    """Over the launches, the send took most of the wait."""
+    """Whether the send took most of the wait, over the launches."""
     own = [
         one["result"]
         for record in case.launches

@@ -67,7 +67,7 @@ class Scaling:
 
     @property
     def is_grid(self) -> bool:
-        """Over nodes and processes per node."""
+        """Whether it is over nodes and processes per node."""
         return len({ladder.ppn for ladder in self.ladders}) > 1
 
 

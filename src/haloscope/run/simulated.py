@@ -72,7 +72,7 @@ class SimulatedCluster:
         return cls(name, described, keep)
 
     def complete(self, wanted: Wanted) -> bool:
-        """The one build. UserError where SimGrid is not installed."""
+        """Whether there is the one build. UserError where SimGrid is not installed."""
         return build.built(self._smpi) is not None
 
     def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:

@@ -34,7 +34,7 @@ class Stopping:
                 self.add(record)
 
     def add(self, record: Mapping[str, Any]) -> bool:
-        """Take a record in; True if its case is done now."""
+        """Whether the case of a record is done, once that is taken in."""
         case = str(record["case"])
         if case in self.done:
             return False

@@ -77,7 +77,7 @@ def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
 
 
 def _plays_no_part(name: str, kernel: str, params: Mapping[str, Any]) -> bool:
-    """Is it a parameter that another one leaves without a meaning?"""
+    """Whether another parameter leaves it without a meaning."""
     other, value = _ONLY_WITH.get((kernel, name), ("", None))
     return other in params and params[other] != value
 

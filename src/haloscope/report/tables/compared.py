@@ -95,7 +95,7 @@ def compare_cases(
 
 
 def _toolchain_differs(first: Sequence[MeasuredCase], second: Sequence[MeasuredCase]) -> bool:
-    """One toolchain in each set, and not the same one?"""
+    """Whether each set has one toolchain, and not the same one."""
     names = [{case.settings.get("toolchain") for case in cases} for cases in (first, second)]
     return all(len(one) == 1 for one in names) and names[0] != names[1]
 
