@@ -6,6 +6,7 @@ It is one launch of ranks that never end, with every toolchain; those from PyPI 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -83,6 +84,9 @@ def tmpdir_of_its_own() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
+TOLD = [signal.SIGHUP, signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2]
+
+
 class Campaign:
     """One that runs until it is ended by others."""
 
@@ -91,7 +95,9 @@ class Campaign:
         self.environment = {**os.environ, "TMPDIR": str(tmpdir), "SPIN_MARK": str(mark)}
         self.environment["HALOSCOPE_CACHE"] = str(CACHE)
         command = [sys.executable, "-c", CAMPAIGN, spin[0], str(spin[1])]
-        self.process = psutil.Popen(command, env=self.environment, start_new_session=True)
+        self.process = psutil.Popen(
+            command, env=self.environment, start_new_session=True, preexec_fn=_hear_signals
+        )
         while not mark.exists():
             assert self.process.poll() is None, "it ended by itself"
             time.sleep(0.01)
@@ -109,19 +115,32 @@ class Campaign:
         return [str(path) for path in (*self.tmpdir.iterdir(), *memory) if path.exists()]
 
 
+def _hear_signals() -> None:
+    """Also those that whoever runs the tests ignores, as nohup does and `sh` in the background."""
+    for each in TOLD:
+        signal.signal(each, signal.SIG_DFL)
+
+
+@pytest.fixture
+def campaign(spin: tuple[str, Path], tmpdir_of_its_own: Path, tmp_path: Path) -> Iterator[Campaign]:
+    """One that runs; whatever of it still does at the end is killed."""
+    started = Campaign(spin, tmpdir_of_its_own, tmp_path / "mark")
+    yield started
+    for one in started.all:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            one.kill()
+
+
 def mapped(process: psutil.Process) -> list[str]:
     """What a process has in shared memory, by the name of the file or of the folder it is in."""
     text = Path(f"/proc/{process.pid}/maps").read_text()
     return re.findall(rf"{scratch.MEMORY}/([^/\s]+)", text)
 
 
-@pytest.mark.parametrize(
-    "by", [signal.SIGHUP, signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2]
-)
+@pytest.mark.parametrize("by", TOLD)
 def test_a_campaign_that_is_told_to_end_leaves_nothing(
-    spin: tuple[str, Path], tmpdir_of_its_own: Path, tmp_path: Path, by: signal.Signals
+    campaign: Campaign, by: signal.Signals
 ) -> None:
-    campaign = Campaign(spin, tmpdir_of_its_own, tmp_path / "mark")
     assert campaign.left()
 
     campaign.process.send_signal(by)
@@ -133,10 +152,8 @@ def test_a_campaign_that_is_told_to_end_leaves_nothing(
 
 @pytest.mark.parametrize("everything", [False, True])
 def test_what_a_killed_campaign_leaves_is_removed_by_the_next_command(
-    spin: tuple[str, Path], tmpdir_of_its_own: Path, tmp_path: Path, everything: bool
+    campaign: Campaign, everything: bool
 ) -> None:
-    campaign = Campaign(spin, tmpdir_of_its_own, tmp_path / "mark")
-
     for one in campaign.all if everything else [campaign.process]:
         one.kill()
     campaign.ended()
@@ -151,10 +168,7 @@ def test_what_a_killed_campaign_leaves_is_removed_by_the_next_command(
     assert campaign.left() == []
 
 
-def test_what_a_campaign_uses_is_left_alone_by_other_commands(
-    spin: tuple[str, Path], tmpdir_of_its_own: Path, tmp_path: Path
-) -> None:
-    campaign = Campaign(spin, tmpdir_of_its_own, tmp_path / "mark")
+def test_what_a_campaign_uses_is_left_alone_by_other_commands(campaign: Campaign) -> None:
     before = campaign.left()
 
     subprocess.run(

@@ -43,13 +43,17 @@ WHOLE = "give a whole Matrix Market file"
 _BLANK = rb"[ \t]"
 _INDEX = rb"[0-9]++"
 _VALUES = {
-    "real": rb"[+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+",
+    "real": rb"[+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?",
     "integer": rb"[+-]?[0-9]++",
     "pattern": b"",
 }
 _FIELDS = {"real": "real", "double": "real", "integer": "integer", "unsigned-integer": "integer"}
 _FIELDS |= {"pattern": "pattern"}
-_EMPTY_LINES = re.compile(rb"(?:[ \t]*+\r?\n)++")
+_AT_ONCE = b"{1,1000}"
+"""_AT_ONCE is how many lines one match takes. It is no "++", with which Python up to 3.11.4 takes a
+part of the first line that does not match, too; and bounded, because a match keeps a place to go
+back to for each."""
+_EMPTY_LINES = re.compile(rb"(?:[ \t]*+\r?\n)" + _AT_ONCE)
 
 
 @dataclass(frozen=True)
@@ -84,12 +88,12 @@ class Header:
         return f"row and column{' and ' if value else ''}{value}, blanks between them"
 
     def lines(self) -> re.Pattern[bytes]:
-        """Matches as many lines of the body as are right, one after another."""
+        """Matches some of the lines of the body that are right, one after another."""
         value = _VALUES[self.field]
         entry = value
         if self.layout == "coordinate":
             entry = _INDEX + _BLANK + b"++" + _INDEX + (_BLANK + b"++" + value if value else b"")
-        return re.compile(rb"(?:[ \t]*+" + entry + rb"[ \t]*+\r?\n)*+")
+        return re.compile(rb"(?:[ \t]*+" + entry + rb"[ \t]*+\r?\n)" + _AT_ONCE)
 
 
 class _Text:
@@ -270,9 +274,10 @@ def _entries(
 
 
 def _end(pattern: re.Pattern[bytes], text: bytes, at: int) -> int:
-    """Where what a pattern matches ends; `at` where it matches nothing."""
-    match = pattern.match(text, at)
-    return match.end() if match else at
+    """Where what a pattern matches, again and again, ends; `at` where it matches nothing."""
+    while match := pattern.match(text, at):
+        at = match.end()
+    return at
 
 
 def _matrix(text: _Text, said: Header) -> csr_matrix:
