@@ -52,6 +52,7 @@ library.ensure = lambda *_, **__: FAKE
 library.available = lambda: [FAKE]
 library.names = halobench.names = lambda: ["fake"]
 build.build = build.built = lambda *_, **__: FAKE_HALOBENCH
+build.wrapped_compiler = lambda _: "fake++ 1.0"
 """
 """A toolchain and a halobench that are not there, for a process of its own."""
 

@@ -145,8 +145,8 @@ def test_a_narrow_terminal_has_the_bar_the_counter_and_the_time_of_the_launch(wi
     out = io.StringIO()
     todo = launches(8, 16, launches=50)
     console = Console(
-        file=out, width=width, force_terminal=True, force_interactive=True, color_system="standard"
-    )
+        file=out, width=width, force_terminal=True, color_system="standard", _environ={}
+    )  # whatever TERM says: a dumb one has no bar
     with RunView(console, todo, {todo[0].case.id: [100.0], todo[1].case.id: [90.0]}) as view:
         next(view.watch(todo))
         view._bar.refresh()
