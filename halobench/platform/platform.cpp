@@ -4,7 +4,7 @@
 // itself takes what the cluster file says, and many together no more than what the memory gives to
 // the cores that copy them. SimGrid's <cluster> has links within a node that nobody shares, and one
 // table of protocols for all links; here messages within a node and between nodes have their own.
-// One source for SimGrid 3.32 and 4.1, whose names differ.
+// SimGrid 3.32 and 4.1 have other names for the same; it was built and run with 3.32 alone.
 #include <mpi.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 #include "platform/description.hpp"
 #include "simgrid/version.h"  // only after s4u.hpp, whose macros it takes
 
-static_assert(SIMGRID_VERSION >= 33200, "tried with 3.32 and newer");
+static_assert(SIMGRID_VERSION >= 33200, "the names below are those of 3.32, and of 4.1");
 
 namespace {
 
