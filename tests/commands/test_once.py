@@ -2,19 +2,17 @@
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fakes import Laboratory
+from laboratory import Run
 from recorded import poisson
 
 from haloscope.commands.once import _show
 from haloscope.commands.screen import Screen
 from haloscope.records.record import Record
-
-Run = Callable[..., int]
 
 
 def test_once_shows_a_record(haloscope: Run, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from laboratory import Run, Write
 
 from haloscope.errors import UserError
 from haloscope.records.folder import ResultFolder
 from haloscope.records.record import read
-
-Run = Callable[..., int]
-Write = Callable[[str], Path]
 
 STUDY = """
 title = "ours"

@@ -10,13 +10,16 @@ from typing import Any
 
 import pytest
 from fakes import FAKE, FAKE_HALOBENCH, MACHINE, FakeProgram, Laboratory
+from rich.console import Console
 
 from haloscope.cli import parse
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
 from haloscope.host.scratch import Scratch
+from haloscope.records.record import read
 from haloscope.report import writing
 from haloscope.run import halobench, probing, simulated, workbench
+from haloscope.run.progress import Teller
 from haloscope.run.runners import local
 from haloscope.toolchains import build, library
 from haloscope.toolchains.job import Job
@@ -107,3 +110,20 @@ def study_file(tmp_path: Path) -> Callable[[str], Path]:
         return path
 
     return write
+
+
+QUIET = Teller(Console(quiet=True))
+Write = Callable[[str], Path]
+Run = Callable[..., int]
+
+
+def records(folder: Path) -> list[tuple[int, int, int, str]]:
+    """n, processes a node, launch and outcome of each record of a folder."""
+    return [
+        (one.params["n"], one.layout["ppn"], one.launch, one.outcome)
+        for one in read(folder / "records.jsonl")
+    ]
+
+
+ALL = sorted((n, ppn, launch, "ok") for n in (8, 16) for ppn in (1, 2) for launch in (0, 1))
+"""What `records` finds where STUDY was run whole."""

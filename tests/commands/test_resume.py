@@ -1,0 +1,278 @@
+"""run --resume: what is left is done, and nothing is measured otherwise than before."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import fake_halobench
+import pytest
+from fakes import FAKE, MACHINE, STUDY, Laboratory
+from laboratory import ALL, QUIET, Run, Write, records
+
+from haloscope.errors import UserError
+from haloscope.host import machine
+from haloscope.paths import share
+from haloscope.records.record import latest, read
+from haloscope.run import probing
+from haloscope.run.campaign import measure, resume
+from haloscope.run.probing import Probe
+
+
+def test_of_two_that_resume_at_once_the_second_is_refused(haloscope: Run, cut: Path) -> None:
+    one, other = (resume(cut, None, launches, QUIET).probed() for launches in (3, 4))
+    measure(one, QUIET)
+
+    with pytest.raises(UserError, match="measured there in the meantime"):
+        measure(other, QUIET)
+    assert len(records(cut)) == 12
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "what"),
+    [
+        ("seed", -1, "seed can't be -1"),
+        ("seed", "x", """seed can't be "x\""""),
+        ("machine", {}, "machine.host missing"),
+        ("cases", None, "cases can't be null"),
+        ("cases", [{}], "cases#1.kernel missing"),
+        ("notes", [1], "notes#1 can't be 1"),
+        ("rule", {"half_width": 2}, "rule can't be"),
+        ("sources", None, "sources can't be null"),
+    ],
+)
+def test_a_plan_with_something_else_in_it_is_refused(
+    haloscope: Run, cut: Path, key: str, value: object, what: str
+) -> None:
+    plan = json.loads((cut / "plan.json").read_text())
+    (cut / "plan.json").write_text(json.dumps({**plan, key: value}))
+
+    with pytest.raises(UserError, match=f"plan.json: damaged: {what}"):
+        haloscope("run", "--resume", cut)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "what"),
+    [
+        ("case", "c0ffee", "of its settings, case c0ffee would be"),
+        ("launches", 0, "0 launches, 30 s each"),
+        ("launches", 10**9, "1000000000 launches, 30 s each"),
+        ("timeout_s", 1e10, "2 launches, 1e\\+10 s each"),
+    ],
+)
+def test_a_plan_with_a_case_that_can_not_be_is_refused(
+    haloscope: Run, cut: Path, key: str, value: object, what: str
+) -> None:
+    plan = json.loads((cut / "plan.json").read_text())
+    plan["cases"][0][key] = value
+    (cut / "plan.json").write_text(json.dumps(plan))
+
+    with pytest.raises(UserError, match=f"plan.json: damaged: .*{what}"):
+        haloscope("run", "--resume", cut)
+
+
+@pytest.mark.parametrize("text", ["", "null", "[]", '{"name": "cut off', "{}"])
+def test_a_damaged_plan_is_refused(haloscope: Run, cut: Path, text: str) -> None:
+    (cut / "plan.json").write_text(text)
+    with pytest.raises(UserError, match=r"plan.json: damaged"):
+        haloscope("run", "--resume", cut)
+
+
+@pytest.fixture
+def cut(haloscope: Run, study_file: Write, tmp_path: Path) -> Path:
+    """A folder whose run was cut off in its fourth record."""
+    folder = tmp_path / "out"
+    haloscope("run", study_file(STUDY), "--out", folder)
+    lines = (folder / "records.jsonl").read_text().splitlines(keepends=True)
+    (folder / "records.jsonl").write_text("".join(lines[:3]) + lines[3][:50])
+    return folder
+
+
+def test_resuming_does_what_is_left(
+    haloscope: Run, cut: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = (cut / "records.jsonl").read_text().splitlines()[:3]
+    assert haloscope("run", "--resume", cut) == 0
+    assert (cut / "records.jsonl").read_text().splitlines()[:3] == before
+    assert sorted(records(cut)) == ALL
+    assert "there already and skipped: 3 launches" in capsys.readouterr().err
+
+
+def test_resuming_a_whole_folder_launches_nothing(
+    haloscope: Run, cut: Path, laboratory: Laboratory
+) -> None:
+    haloscope("run", "--resume", cut)
+    laboratory.launches.clear()
+    assert haloscope("run", "--resume", cut) == 0
+    assert laboratory.launches == []
+
+
+def test_resuming_can_add_launches(haloscope: Run, cut: Path) -> None:
+    assert haloscope("run", "--resume", cut, "--launches", 3) == 0
+    assert sorted(records(cut)) == sorted(ALL + [(n, p, 2, "ok") for n, p, k, _ in ALL if k == 0])
+    assert haloscope("run", "--resume", cut) == 0
+    assert len(records(cut)) == 12
+
+
+def test_resuming_tries_failed_launches_again_and_says_so(
+    haloscope: Run, study_file: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "out"
+    study = STUDY.replace("n = [8, 16]", 'fault = "once"').replace("[1, 2], nodes", "1, nodes")
+    assert haloscope("run", study_file(study), "--out", folder) == 1
+    assert haloscope("run", "--resume", folder) == 0
+    outcomes = [(one.launch, one.outcome) for one in read(folder / "records.jsonl")]
+    assert outcomes == [(0, "failed"), (1, "ok"), (0, "ok")]
+    assert {one.outcome for one in latest(read(folder / "records.jsonl"))} == {"ok"}
+    assert "did not end well before, tried again: 1 launch" in capsys.readouterr().err
+
+
+def test_resuming_refuses_another_study_and_says_what_changed(
+    haloscope: Run, cut: Path, study_file: Write
+) -> None:
+    changed = STUDY.replace("[8, 16]", "[8, 32]").replace("timeout_s = 30\n", "")
+    with pytest.raises(UserError) as caught:
+        haloscope("run", study_file(changed), "--resume", cut)
+    assert [problem.what for problem in caught.value.problems] == [
+        "the study changed: timeout_s: 30 -> nothing",
+        "the study changed: runs#1.params.n#2: 16 -> 32",
+    ]
+    assert haloscope("run", study_file(STUDY), "--resume", cut) == 0
+
+
+def test_resuming_refuses_another_program_or_machine(
+    haloscope: Run, cut: Path, laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laboratory.source = "0ther"
+    monkeypatch.setattr(machine, "describe", lambda: {**MACHINE, "cores": 2})
+    with pytest.raises(UserError) as caught:
+        haloscope("run", "--resume", cut)
+    assert [problem.what for problem in caught.value.problems] == [
+        "halobench changed: 5eed -> 0ther",
+        "another machine: cores 4 -> 2",
+    ]
+
+
+@pytest.mark.parametrize("transport", ["shm", "default"])
+def test_resuming_where_messages_no_longer_arrive_changes_nothing(
+    haloscope: Run,
+    study_file: Write,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    transport: str,
+) -> None:
+    folder = tmp_path / "out"
+    haloscope("run", study_file(f'{STUDY}transports = "{transport}"\n'), "--out", folder)
+    lines = (folder / "records.jsonl").read_text().splitlines(keepends=True)
+    (folder / "records.jsonl").write_text("".join(lines[:3]))
+    before = (folder / "plan.json").read_text()
+    fails = {"shm": "shm", "default": None}[transport]
+    monkeypatch.setattr(
+        probing, "probe", lambda _, asked: Probe(None, "no device" if asked == fails else None)
+    )
+    with pytest.raises(UserError, match="no device"):
+        haloscope("run", "--resume", folder)
+    assert (folder / "plan.json").read_text() == before
+    assert len(records(folder)) == 3
+
+
+def test_resuming_never_takes_launches_back(haloscope: Run, cut: Path) -> None:
+    before = (cut / "plan.json").read_text()
+    with pytest.raises(UserError, match="2 launches of a case, more than --launches 1"):
+        haloscope("run", "--resume", cut, "--launches", 1)
+    assert (cut / "plan.json").read_text() == before
+
+
+def change_everything(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> None:
+    laboratory.source, laboratory.compiler = "0ther", "fake++ 2.0"
+    laboratory.toolchain = replace(FAKE, version="Fake MPI 2.0")
+    monkeypatch.setenv("CXXFLAGS", "-O1")
+    monkeypatch.setattr(machine, "describe", lambda: {**MACHINE, "cpu": "a faster one"})
+
+
+CHANGES = [
+    "halobench changed: 5eed -> 0ther",
+    "another MPI library: fake: Fake MPI 1.0 -> Fake MPI 2.0",
+    "another compiler: fake: fake++ 1.0 -> fake++ 2.0",
+    "other flags: fake: -DCMAKE_BUILD_TYPE=Release -> -DCMAKE_BUILD_TYPE=Release CXXFLAGS=-O1",
+    "another machine: cpu a fake processor -> a faster one",
+]
+
+
+def test_resuming_refuses_what_would_measure_otherwise_and_says_what_it_is(
+    haloscope: Run, cut: Path, laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change_everything(laboratory, monkeypatch)
+    with pytest.raises(UserError) as caught:
+        haloscope("run", "--resume", cut)
+    assert [problem.what for problem in caught.value.problems] == CHANGES
+    assert {problem.mend for problem in caught.value.problems} == {
+        "start a new folder: haloscope run STUDY --out DIR; "
+        "or mark every later record: --accept-change"
+    }
+
+
+def test_a_change_that_is_accepted_marks_every_later_record(
+    haloscope: Run,
+    cut: Path,
+    laboratory: Laboratory,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    change_everything(laboratory, monkeypatch)
+    assert haloscope("run", "--resume", cut, "--accept-change") == 0
+    assert "marked in every record from here on: halobench changed" in capsys.readouterr().err
+    assert haloscope("run", "--resume", cut, "--launches", 3) == 0  # as it is now, nothing changed
+
+    changed = [one.changed for one in read(cut / "records.jsonl")]
+    assert changed == [[]] * 3 + [CHANGES] * 9
+
+
+def test_a_plan_that_says_less_is_resumed_and_what_was_not_compared_is_told(
+    haloscope: Run, cut: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = json.loads((cut / "plan.json").read_text())
+    del plan["libraries"], plan["machine"]["platform"], plan["changes"]
+    (cut / "plan.json").write_text(json.dumps(plan))
+
+    assert haloscope("run", "--resume", cut) == 0
+
+    told = "does not say its version, compiler, flags and platform: not compared"
+    assert told in capsys.readouterr().err
+    assert "libraries" in json.loads((cut / "plan.json").read_text())
+
+
+def test_a_library_that_is_gone_can_not_be_gone_on_with(haloscope: Run, cut: Path) -> None:
+    plan = json.loads((cut / "plan.json").read_text())
+    plan["sources"]["gone"] = "5eed"
+    (cut / "plan.json").write_text(json.dumps(plan))
+    with pytest.raises(UserError, match="gone can't be had now: 'gone' can't be fetched"):
+        haloscope("run", "--resume", cut, "--accept-change")
+
+
+def test_a_halobench_with_other_parameters_can_not_go_on(
+    haloscope: Run, cut: Path, laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laboratory.source = "0ther"
+    monkeypatch.setitem(fake_halobench.DEFAULTS, "new", "1")
+    with pytest.raises(UserError, match="halobench has other parameters now for fake n=8"):
+        haloscope("run", "--resume", cut, "--accept-change")
+
+
+@pytest.mark.usefixtures("simulator")
+def test_resuming_refuses_another_state_of_a_cluster_file(
+    haloscope: Run, study_file: Write, tmp_path: Path
+) -> None:
+    folder, file = tmp_path / "out", tmp_path / "mine.cluster.toml"
+    text = (share("clusters") / "stampede2.toml").read_text()
+    file.write_text(text)
+    haloscope("run", study_file(STUDY), "--on", file, "--out", folder)
+    file.write_text(f"# a comment changes nothing\n{text}")
+    assert haloscope("run", "--resume", folder) == 0
+    file.write_text(text.replace("value = 32.2e9", "value = 33.2e9"))
+
+    with pytest.raises(UserError) as caught:
+        haloscope("run", "--resume", folder)
+
+    whats = [re.sub("[0-9a-f]{12}", "HASH", problem.what) for problem in caught.value.problems]
+    assert whats == ["the cluster file changed HASH -> HASH"]
