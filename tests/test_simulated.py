@@ -23,8 +23,8 @@ from simulated_build import BINARY, ROOT, build_it
 
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import simgrid_files
+from haloscope.host import process
 from haloscope.run import halobench
-from haloscope.run.runners import process
 from haloscope.study.case import Case, Layout, Value
 from haloscope.toolchains import build
 from haloscope.toolchains.simgrid import smpi as smpi_programs

@@ -353,7 +353,7 @@ def test_an_interrupt_keeps_what_is_done_and_says_how_to_go_on(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from haloscope.run.runners import process
+    from haloscope.host import process
 
     folder, run, count = tmp_path / "out", process.run, iter(range(9))
 

@@ -21,6 +21,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
@@ -66,15 +67,16 @@ class Lasts:
 def lasts(place: Ground, kind: Kind) -> Lasts:
     """Measured: one campaign of the kind from its beginning to its end."""
     one = Disturbed(place, kind)
-    process, begin, came = one.ground.start(*one.words), time.monotonic(), []
+    process, begin = one.ground.start(*one.words), time.monotonic()
+    came: list[float] = []
     while process.poll() is None:
         came += [time.monotonic()] * (one.records() - len(came))
         time.sleep(0.002)
     end = time.monotonic()
     ended = one.ground.ended(process)
-    must(ended.code == 0 and came, ended.output)
+    must(ended.code == 0 and bool(came), ended.output)
     one.remove()
-    between = [later - earlier for earlier, later in zip(came, came[1:], strict=False)]
+    between = [later - earlier for earlier, later in pairwise(came)]
     return Lasts(came[0] - begin, median(between), end - came[-1])
 
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
+import sys
+import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Timer
 
+import psutil
 import pytest
 from filelock import FileLock
 
 from haloscope.errors import UserError
-from haloscope.host import machine
+from haloscope.host import machine, scratch
 from haloscope.toolchains import build
 from haloscope.toolchains.library import Toolchain
 
@@ -152,6 +157,77 @@ def test_what_a_killed_build_left_is_in_nobodys_way(
     (half / "CMakeCache.txt").write_text("cut off")
     assert output(built(toolchain, source)[0]) == "first\n"
     assert leftovers(tmp_path) == []
+
+
+def test_another_build_removes_what_a_killed_one_left(
+    toolchain: Toolchain, source: Path, tmp_path: Path
+) -> None:
+    """The sources have changed since, so that its key comes up no more."""
+    builds = tmp_path / "cache" / "builds"
+    for name in ("fake-0123", "fake-4567"):
+        (builds / f"{name}.part" / "tree").mkdir(parents=True)
+    under_way = FileLock(builds / "fake-4567.lock")
+
+    with under_way:
+        built(toolchain, source)
+
+    assert leftovers(tmp_path) == [builds / "fake-4567.part"]
+
+
+ENDLESS = """\
+#!/bin/sh
+case "$*" in *main.cpp*) mktemp; echo $$ > {pids}; exec sleep 600;; esac
+exec {compiler} "$@"
+"""
+BUILD = """
+import sys
+from pathlib import Path
+
+from haloscope import cli
+from haloscope.toolchains import build
+from haloscope.toolchains.library import Toolchain
+
+wrapper, source = map(Path, sys.argv[1:])
+fake = Toolchain("fake", None, wrapper, Path("mpirun"), "openmpi", "Fake MPI 1.0")
+cli._end_in_order()
+build.build(fake, source=source)
+"""
+
+
+@pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_build_that_is_ended_leaves_no_compiler_and_no_temporary_file(
+    toolchain: Toolchain,
+    source: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    by: signal.Signals,
+) -> None:
+    scratch_folder, pids = tmp_path / "tmp", tmp_path / "pids"
+    scratch_folder.mkdir()
+    toolchain.mpicxx.write_text(ENDLESS.format(pids=pids, compiler=shutil.which("c++")))
+    monkeypatch.setenv("TMPDIR", str(scratch_folder))
+    words = [sys.executable, "-c", BUILD, str(toolchain.mpicxx), str(source)]
+    building = subprocess.Popen(words, start_new_session=True, preexec_fn=_interrupted)
+    while not (pids.exists() and pids.read_text().endswith("\n")):
+        assert building.poll() is None, "it ended by itself"
+        time.sleep(0.01)
+    compiler = psutil.Process(int(pids.read_text()))
+    assert [*scratch_folder.rglob("tmp.*")]
+
+    building.send_signal(by)
+    building.wait()
+    psutil.wait_procs([compiler], timeout=60)
+
+    assert not compiler.is_running()
+    monkeypatch.setattr(tempfile, "tempdir", None)  # it is read anew from TMPDIR
+    if by == signal.SIGKILL:
+        scratch.sweep()
+    assert [*scratch_folder.iterdir()] == []
+
+
+def _interrupted() -> None:
+    """Also where whoever runs the tests ignores it, as in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_two_at_once_build_once(toolchain: Toolchain, source: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from haloscope.errors import Problem, UserError
+from haloscope.host import process
 from haloscope.toolchains import library, pypi
 
 OPENMPI_4 = "mpirun (Open MPI) 4.1.4\n\nReport bugs to http://www.open-mpi.org/community/help/\n"
@@ -221,21 +222,21 @@ def test_a_failing_installer_is_quoted(tmp_path: Path, monkeypatch: pytest.Monke
 def test_pip_imports_nothing_from_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run, commands = subprocess.run, []
+    commands: list[list[str]] = []
 
-    def noted(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+    def noted(command: list[str], *_: object) -> process.Ended:
         commands.append(command)
-        return subprocess.CompletedProcess(command, 0)
+        return process.Ended(0, timed_out=False, wall_s=0.0, output="")
 
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
-    monkeypatch.setattr(subprocess, "run", noted)
+    monkeypatch.setattr(process, "run", noted)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "collections.py").write_text("open('imported', 'w').close()\n")
 
     pypi.install("openmpi", tmp_path / "prefix")
 
     python = commands[0][: commands[0].index("-m")]
-    run([*python, "-c", "import collections"], check=True, env={})
+    subprocess.run([*python, "-c", "import collections"], check=True, env={})
     assert not (tmp_path / "imported").exists()
 
 

@@ -13,9 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from haloscope.errors import Problem, UserError
+from haloscope.host import process
 from haloscope.host.scratch import scratch
 from haloscope.run.place import Seen
-from haloscope.run.runners import answer, process
+from haloscope.run.runners import answer
 from haloscope.run.runners.local import Built
 from haloscope.study.case import Case
 from haloscope.toolchains.job import Job

@@ -7,19 +7,21 @@ builds anew and a second run does no work.
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import re
 import shutil
 import subprocess
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from haloscope.errors import Problem, UserError
-from haloscope.host import machine
+from haloscope.host import machine, process
+from haloscope.host.scratch import scratch
 from haloscope.paths import cache_path, share
 from haloscope.toolchains.library import Say, Toolchain
 
@@ -69,9 +71,17 @@ def build(
     folder.parent.mkdir(parents=True, exist_ok=True)
     with _alone(folder.with_suffix(".lock"), f"halobench for {toolchain.name}", say):
         if not binary.exists():
+            _clear(folder.parent)
             say(f"building halobench for {toolchain.name}: {toolchain.version}, {compiler}")
             _build(toolchain, source, folder, progress or (lambda done, total: None))
     return binary
+
+
+def _clear(builds: Path) -> None:
+    """Remove what builds left that were killed, of any key: their locks are held by nobody."""
+    for part in builds.glob("*.part"):
+        with suppress(Timeout), FileLock(part.with_suffix(".lock")).acquire(timeout=0):
+            shutil.rmtree(part, ignore_errors=True)
 
 
 @contextmanager
@@ -161,21 +171,21 @@ def _key(toolchain: Toolchain, compiler: str, source: Path) -> str:
 
 def _build(toolchain: Toolchain, source: Path, folder: Path, progress: Progress) -> None:
     """Build beside `folder`, then move the program there in one step. The log stays beside it."""
-    scratch, log = folder.with_suffix(".part"), folder.with_suffix(".log")
-    shutil.rmtree(scratch, ignore_errors=True)
+    part, log = folder.with_suffix(".part"), folder.with_suffix(".log")
+    shutil.rmtree(part, ignore_errors=True)
     log.unlink(missing_ok=True)
-    tree = scratch / "tree"
+    tree = part / "tree"
     try:
         environment = _environment(toolchain)
         for command in _commands(toolchain, source, tree):
             _run(command, environment, log, progress)
-        (scratch / "result").mkdir()
+        (part / "result").mkdir()
         for name in ("halobench", "halobench_asked", "platform.so"):  # the last two, SMPI's alone
             if (tree / name).exists():
-                shutil.copy2(tree / name, scratch / "result")
-        (scratch / "result").rename(folder)
+                shutil.copy2(tree / name, part / "result")
+        (part / "result").rename(folder)
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        shutil.rmtree(part, ignore_errors=True)
 
 
 def _commands(toolchain: Toolchain, source: Path, tree: Path) -> list[list[str]]:
@@ -194,27 +204,32 @@ def _commands(toolchain: Toolchain, source: Path, tree: Path) -> list[list[str]]
 
 
 def _run(command: list[str], environment: dict[str, str], log: Path, progress: Progress) -> None:
-    """Run one step of a build, its output into the log; ninja's "[3/20]" go to `progress`."""
+    """Run one step of a build, its output into the log; ninja's "[3/20]" go to `progress`.
+
+    Its temporary files, and compilers at work, are gone with it, however it or this process ends.
+    """
     last: deque[str] = deque(maxlen=20)
-    with (
-        log.open("a", encoding="utf-8") as copy,
-        subprocess.Popen(
-            command,
-            env=environment | {"NINJA_STATUS": "[%f/%t] "},
-            stdin=subprocess.DEVNULL,
+    with log.open("a", encoding="utf-8") as copy, scratch() as own:
+        step = subprocess.Popen(
+            process.supervised(command),
+            env=environment | {"NINJA_STATUS": "[%f/%t] ", "TMPDIR": str(own.folder)},
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="replace",
-        ) as process,
-    ):
-        assert process.stdout is not None
-        for line in process.stdout:
-            copy.write(line)
-            last.append(line.rstrip())
-            if match := re.match(r"\[(\d+)/(\d+)\] ", line):
-                progress(int(match[1]), int(match[2]))
-    if process.returncode != 0:
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # a Ctrl-C is ours to handle
+        )
+        with step:
+            assert step.stdin and step.stdout and step.stderr
+            try:
+                for line in io.TextIOWrapper(step.stderr, encoding="utf-8", errors="replace"):
+                    copy.write(line)
+                    last.append(line.rstrip())
+                    if match := re.match(r"\[(\d+)/(\d+)\] ", line):
+                        progress(int(match[1]), int(match[2]))
+            finally:
+                step.stdin.close()
+                code, _ = process.told(step.stdout.read())
+    if code != 0:
         what = "it does not build:\n    " + "\n    ".join(last)
         mend = f"the whole output: {log}; `haloscope doctor` checks the compilers"
         raise UserError(Problem("halobench", what, mend))

@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
-import subprocess
 import sys
 import venv
 from importlib.resources import files
 from pathlib import Path
 
 from haloscope.errors import Problem, UserError
+from haloscope.host import process
+from haloscope.host.scratch import scratch
+
+LIMIT_S = 3600.0
+"""LIMIT_S is how long an installer may take, in seconds, because half a gigabyte over a slow line
+takes less; an installer that waits for an answer would wait for ever."""
 
 
 def install(package: str, prefix: Path, version: str | None = None) -> None:
     """Make the virtual environment `prefix` and install `package` in it; what it needs comes along.
 
     The version that locks/ names, by its hashes, unless another is asked for. With whichever
-    installer this Python has: its own pip, or uv. UserError, with the installer's last words,
-    where that fails.
+    installer this Python has: its own pip, or uv, of which nothing is left, however it or this
+    process ends. UserError, with the installer's last words, where that fails.
     """
     command = _installer(str(prefix / "bin" / "python"))
     venv.create(prefix, with_pip=False, symlinks=True)
-    done = subprocess.run(
-        [*command, *_wanted(package, version)],
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        check=False,
-    )
-    if done.returncode != 0:
-        last = "\n    ".join(done.stderr.strip().splitlines()[-5:])
+    with scratch() as own:
+        environment = {**os.environ, "TMPDIR": str(own.folder)}
+        done = process.run([*command, *_wanted(package, version)], environment, LIMIT_S)
+    if done.code != 0 or done.timed_out:
+        last = "\n    ".join(done.output.strip().splitlines()[-5:])
         mend = "it needs the network, and up to 0.5 GB of disk space; then try again"
         raise UserError(Problem(f"installing {package}", last or "no reason given", mend))
 

@@ -9,10 +9,11 @@ from typing import Any
 
 from haloscope.clusters.schema import Cluster
 from haloscope.clusters.simgrid_files import machine_file
+from haloscope.host import process
 from haloscope.host.scratch import scratch
 from haloscope.records import maker
 from haloscope.records.maker import CampaignFacts
-from haloscope.run.runners import answer, process
+from haloscope.run.runners import answer
 from haloscope.run.runners.placement import misplaced
 from haloscope.study.case import Case, Launch
 from haloscope.toolchains.job import Job

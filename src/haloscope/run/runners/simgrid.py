@@ -29,13 +29,14 @@ from typing import Any
 from haloscope.clusters import simgrid_files
 from haloscope.clusters.schema import Cluster, state
 from haloscope.errors import Problem, UserError, printable
+from haloscope.host import process
 from haloscope.host.scratch import scratch
 from haloscope.paths import write_whole
 from haloscope.quantities import count, size
 from haloscope.records import checked, maker, strict_json
 from haloscope.records.maker import CampaignFacts
 from haloscope.records.record import Record
-from haloscope.run.runners import answer, process
+from haloscope.run.runners import answer
 from haloscope.run.runners.local import Built
 from haloscope.study.case import Case, Launch, text
 from haloscope.study.known_iterations import Solve, executes, solve_of

@@ -17,6 +17,20 @@ _SUPERVISE = Path(__file__).with_name("supervise.py")
 TAIL = 4000
 
 
+def supervised(command: Sequence[str]) -> list[str]:
+    """A command that ends, with all that it started, when its standard input is closed.
+
+    It writes to standard error; what `told` reads is on standard output.
+    """
+    return [sys.executable, "-I", "-S", str(_SUPERVISE), *command]
+
+
+def told(by_the_supervisor: bytes) -> tuple[int, int]:
+    """Exit code and bytes of memory, as supervise.py writes them; 128 where it was killed."""
+    code, peak = (int(word) for word in by_the_supervisor.split() or (128, 0))
+    return code, peak
+
+
 @dataclass(frozen=True)
 class Ended:
     """How a command ended.
@@ -47,7 +61,7 @@ class Running:
         self._deadline = self._begin + timeout_s
         self._output = tempfile.TemporaryFile()  # noqa: SIM115 - closed by end()
         self._supervisor = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(_SUPERVISE), *command],
+            supervised(command),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._output,
@@ -72,7 +86,7 @@ class Running:
             in_time = bool(select.select([self], [], [], 0)[0])
             supervisor.stdin.close()
             wall_s = time.perf_counter() - self._begin
-            code, peak = (int(word) for word in supervisor.stdout.read().split() or (128, 0))
+            code, peak = told(supervisor.stdout.read())
             supervisor.wait()
             return Ended(code, not in_time, wall_s, _end_of(self._output, tail), peak)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from haloscope.run.runners import process
+from haloscope.host import process
 
 # a launcher whose rank leaves for a session of its own, and ignores being asked to end
 ESCAPE = """
@@ -104,7 +104,7 @@ def test_an_interrupt_ends_all_processes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("victim", ["runner", "supervisor"])
 def test_kill_9_leaves_nothing_behind(tmp_path: Path, victim: str) -> None:
     pids = tmp_path / "pids"
-    script = "import os, sys; from haloscope.run.runners import process;"
+    script = "import os, sys; from haloscope.host import process;"
     script += "process.run(sys.argv[1:], os.environ, 600)"
     runner = subprocess.Popen([sys.executable, "-c", script, *escaping(pids)])
     launcher, rank = started(pids)
