@@ -1,9 +1,12 @@
-"""Where haloscope's data files lie and its cache, and how a file comes to lie there whole."""
+"""Where haloscope's data files lie and its cache; how a file is opened, and comes to lie whole."""
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import stat
+from io import BufferedReader
 from pathlib import Path
 
 import platformdirs
@@ -33,6 +36,31 @@ def cache_path() -> Path:
         what = "is not set, and the system knows no home folder of this user"
         mend = "set it; or set HALOSCOPE_CACHE to a folder that you may write to"
         raise UserError(Problem("HOME", what, mend)) from error
+
+
+def opened(path: Path, *, through_links: bool = True) -> BufferedReader:
+    """An ordinary file, to be read.
+
+    UserError for all else: one that others made may be a pipe, which never ends, or a device, which
+    never ends either. OSError where there is none, or it can't be read.
+    """
+    try:
+        file = os.open(path, _READ if through_links else _READ | os.O_NOFOLLOW)
+    except OSError as error:
+        if error.errno == errno.ENXIO:  # of a socket
+            raise _out_of_the_ordinary(path) from error
+        raise
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise _out_of_the_ordinary(path)
+    return os.fdopen(file, "rb")
+
+
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def _out_of_the_ordinary(path: Path) -> UserError:
+    return UserError(Problem(str(path), "it is no ordinary file", "put the file there"))
 
 
 def drafts(folder: Path) -> list[Path]:

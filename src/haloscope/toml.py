@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
+from io import TextIOWrapper
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from haloscope.errors import Problem, UserError, dotted
+from haloscope.paths import opened
 
 NESTING_LIMIT = 20
 """NESTING_LIMIT is the greatest depth of tables and lists in each other: our files have seven."""
@@ -26,7 +28,7 @@ def read(path: Path, give: str) -> tuple[str, dict[str, Any]]:
     UserError with all that is wrong with it whatever its keys mean.
     """
     try:
-        with path.open(encoding="utf-8") as file:
+        with TextIOWrapper(opened(path), encoding="utf-8") as file:
             source = file.read(LENGTH_LIMIT + 1)
         if len(source) > LENGTH_LIMIT:
             what = f"it has more than {LENGTH_LIMIT:,} characters"

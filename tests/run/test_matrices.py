@@ -245,7 +245,7 @@ def test_a_full_disk_is_said_and_leaves_nothing(tmp_path: Path) -> None:
 def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "pipe.mtx"
     os.mkfifo(path)
-    with pytest.raises(UserError, match="is no file"):
+    with pytest.raises(UserError, match="is no ordinary file"):
         matrices.prepared({"matrix": str(path)}, "matrix", 1)
 
 

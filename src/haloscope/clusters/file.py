@@ -15,7 +15,7 @@ from haloscope import toml
 from haloscope.clusters.contradictions import contradictions
 from haloscope.clusters.schema import Cluster, Quantity
 from haloscope.errors import Problem, UserError, dotted, nearest
-from haloscope.paths import share
+from haloscope.paths import share, write_whole
 
 Location = tuple[int | str, ...]
 
@@ -55,7 +55,7 @@ def write(cluster: Cluster, path: Path) -> None:
     data = tomllib.loads(tomli_w.dumps(cluster.model_dump(exclude_none=True, exclude=unsaid)))
     _checked(path, data)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(tomli_w.dumps(data), encoding="utf-8")
+    write_whole(path, tomli_w.dumps(data))
 
 
 def load(path: Path) -> Cluster:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from io import StringIO, TextIOWrapper
 from math import isfinite
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -22,6 +23,7 @@ from pydantic import (
 
 from haloscope import toml
 from haloscope.errors import Problem, UserError, dotted, nearest
+from haloscope.paths import opened
 
 Scalar = int | float | str
 PublishedValue = int | float | str | None
@@ -114,7 +116,7 @@ def read_rows(
     Raises UserError when the file is missing, its header is not the table's columns, a number
     does not read as one, or two rows have the same keys; all of it at once.
     """
-    if not path.is_file():
+    if not path.exists():
         raise UserError(Problem(str(path), "there is no such file", f"table {table.id} names it"))
     header, *lines = _lines(path)
     if tuple(header) != table.columns:
@@ -131,8 +133,12 @@ def read_rows(
 def _lines(path: Path) -> list[list[str]]:
     """The cells of a CSV file, line by line; at least one. UserError where it is no such file."""
     try:
-        with path.open(newline="", encoding="utf-8") as stream:
-            lines = list(csv.reader(stream, strict=True))
+        with TextIOWrapper(opened(path), encoding="utf-8", newline="") as stream:
+            text = stream.read(toml.LENGTH_LIMIT + 1)
+        if len(text) > toml.LENGTH_LIMIT:
+            what = f"it has more than {toml.LENGTH_LIMIT:,} characters"
+            raise UserError(Problem(str(path), what, "give a table as it is printed"))
+        lines = list(csv.reader(StringIO(text, newline=""), strict=True))
     except UnicodeDecodeError as error:
         raise UserError(Problem(str(path), f"not UTF-8: {error}", "save it as UTF-8")) from error
     except csv.Error as error:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from collections.abc import Iterator
 from io import BytesIO
 from math import isfinite
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from haloscope import paths
 from haloscope.errors import Problem, UserError
 
 NESTING_LIMIT = 50
@@ -36,19 +36,29 @@ def lines(file: BinaryIO) -> Iterator[bytes | None]:
         if len(line) < LENGTH_LIMIT or line.endswith(b"\n"):
             yield line
             continue
-        while line and not line.endswith(b"\n"):
-            line = file.readline(2**20)
+        _skip_line(file)
         yield None
+
+
+def _skip_line(file: BinaryIO) -> None:
+    """Go on behind the next end of a line, or to the end of the file; quick, as it may be far."""
+    while piece := file.read(_AT_ONCE):
+        if (end := piece.find(b"\n")) >= 0:
+            file.seek(end + 1 - len(piece), os.SEEK_CUR)
+            return
+
+
+_AT_ONCE = 2**21
+"""_AT_ONCE is how many bytes are looked through at once, because many small reads are slow."""
 
 
 def opened(path: Path) -> BinaryIO:
     """A file, to be read; an empty one where there is none.
 
-    UserError where it is no ordinary file: one that others made may be a pipe, which never ends,
-    or a link to a place outside its folder.
+    UserError where it is no ordinary file, or a link to one, which may lie outside its folder.
     """
     try:
-        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        return paths.opened(path, through_links=False)
     except (FileNotFoundError, NotADirectoryError):
         return BytesIO()
     except OSError as error:
@@ -56,10 +66,6 @@ def opened(path: Path) -> BinaryIO:
             raise
         what = f"it is a symbolic link, to {os.readlink(path)}"  # noqa: PTH115 - as it stands there
         raise UserError(Problem(str(path), what, "put the file itself there")) from error
-    if not stat.S_ISREG(os.fstat(file).st_mode):
-        os.close(file)
-        raise UserError(Problem(str(path), "it is no ordinary file", "put the file there"))
-    return os.fdopen(file, "rb")
 
 
 def json_object(text: bytes) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from filelock import FileLock
 
 from haloscope.errors import Problem, UserError
 from haloscope.host.machine import memory_available_bytes
-from haloscope.paths import cache_path
+from haloscope.paths import cache_path, opened
 from haloscope.quantities import size
 from haloscope.run import matrix_market
 from haloscope.study.case import Value
@@ -67,6 +67,7 @@ def prepared(given: Mapping[str, Value], key: str, ranks: int) -> dict[str, Valu
     if value is None or not is_matrix_market(value):
         return dict(given)
     path = Path(str(value))
+    matrix_market.header(path)  # all of a file is read for its hash: not of one that is no matrix
     name = f"{_stem(path)}-{_hash(path)}"
     whole = folder() / f"{name}.csr"
     parts = folder() / f"{name}.{ranks}.csr"
@@ -218,11 +219,9 @@ def _stem(path: Path) -> str:
 
 def _hash(path: Path) -> str:
     """12 hexadecimal digits for what is in a file."""
-    if path.exists() and not path.is_file():
-        raise UserError(Problem(str(path), "is no file", "give a Matrix Market file"))
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()[:12]
     except OSError as error:
-        mend = "give a Matrix Market file to read; paths are relative to the current folder"
-        raise UserError(Problem(str(path), f"can't be read: {error.strerror}", mend)) from error
+        what = f"can't be read: {error.strerror}"
+        raise UserError(Problem(str(path), what, matrix_market.READABLE)) from error

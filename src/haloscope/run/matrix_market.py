@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from haloscope.errors import Problem, UserError
+from haloscope.paths import opened
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,6 +40,7 @@ MOST_DIGITS = 18
 """Whole numbers of so many digits fit 64 bits."""
 
 WHOLE = "give a whole Matrix Market file"
+READABLE = "give a Matrix Market file to read; paths are relative to the current folder"
 
 _BLANK = rb"[ \t]"
 _INDEX = rb"[0-9]++"
@@ -103,7 +105,8 @@ class _Text:
         self.path = path
         compressed = file.peek(2)[:2] == b"\x1f\x8b"  # type: ignore[attr-defined]
         self._file = gzip.GzipFile(fileobj=file) if compressed else file
-        self.most_bytes = path.stat().st_size * (MOST_COMPRESSED if compressed else 1)
+        self.length = path.stat().st_size
+        self.most_bytes = self.length * (MOST_COMPRESSED if compressed else 1)
         self.line = 0  #: lines handed out
         self.bytes = 0  #: and their length
         self._rest = b""
@@ -158,7 +161,12 @@ def read(path: Path) -> csr_matrix:
 @contextmanager
 def _opened(path: Path) -> Iterator[_Text]:
     try:
-        with path.open("rb") as file:
+        file = opened(path)
+    except OSError as error:
+        what = f"can't be read: {error.strerror}"
+        raise UserError(Problem(str(path), what, READABLE)) from error
+    try:
+        with file:
             yield _Text(path, file)
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(Problem(str(path), f"can't be read: {error}", WHOLE)) from error
@@ -210,7 +218,17 @@ def _sizes(text: _Text, layout: str, field: str, symmetry: str) -> Header:
             f"it is to have {said.entries} entries, and a file as short holds {holds} at most",
             WHOLE,
         )
+    if text.length > _most_bytes(text, said):  # before all of it is read
+        text.refuse(_TOO_LONG, WHOLE)
     return said
+
+
+def _most_bytes(text: _Text, said: Header) -> int:
+    """How long a file may be whose first lines were read."""
+    return text.bytes + COMMENT_BYTES + LINE_BYTES * said.entries
+
+
+_TOO_LONG = f"its text is longer than {LINE_BYTES} bytes for each entry"
 
 
 @dataclass(frozen=True)
@@ -239,11 +257,11 @@ def _pieces(text: _Text, said: Header) -> Iterator[_Piece]:
     """The lines of the body: as many entries as were said, or UserError."""
     pattern = said.lines()
     before = 0
-    most_bytes = text.bytes + COMMENT_BYTES + LINE_BYTES * said.entries
+    most_bytes = _most_bytes(text, said)
     lines_before = text.line
     while lines := text.piece():
         if text.bytes > most_bytes:
-            text.refuse(f"its text is longer than {LINE_BYTES} bytes for each entry", WHOLE)
+            text.refuse(_TOO_LONG, WHOLE)
         entries = _entries(text, lines, lines_before, said, pattern)
         piece = _Piece(text, lines, entries, lines_before, before)
         if before + piece.count > said.entries:

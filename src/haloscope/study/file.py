@@ -81,7 +81,7 @@ def read(study: str | Path) -> Draft:
 
 def _find(study: str) -> Path:
     path = Path(study)
-    if path.is_file():
+    if path.exists() and not path.is_dir():  # a folder may have the name of a ready study
         return path
     ours = {entry.stem: entry for entry in ready()}
     if study in ours:
