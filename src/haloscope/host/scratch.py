@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,9 +52,11 @@ def sweep() -> None:
     """Remove what processes of this user left that were killed: folders, and ranks' memory."""
     began = []
     for folder in _left():
+        with suppress(OSError):
+            _remove_unheld(folder)
         with suppress(OSError), _taken(folder / _HELD) as since:
             began.append(since)
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
     if began:
         _remove_segments(min(began))
 
@@ -68,8 +70,11 @@ def _held(root: Path) -> Iterator[Path]:
     """A new folder, which is ours until the end, and then gone."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root))
-        lock = os.open(folder / _HELD, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        with suppress(OSError):  # swept just now; or nothing can be locked there, nor swept
+        try:
+            lock = os.open(folder / _HELD, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except FileNotFoundError:  # swept just now
+            continue
+        with suppress(OSError):  # being swept; or nothing can be locked there, nor swept
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if (folder / _HELD).exists():
             break
@@ -77,8 +82,38 @@ def _held(root: Path) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
         os.close(lock)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder and what is in it, `_HELD` last: whoever is killed here leaves it to others.
+
+    What can't be removed stays.
+    """
+    with suppress(OSError):
+        _remove_all(path for path in folder.iterdir() if path.name != _HELD)
+        (folder / _HELD).unlink(missing_ok=True)
+        folder.rmdir()
+
+
+def _remove_unheld(folder: Path) -> None:
+    """Remove a folder without `_HELD`, whose maker was killed before it made that, or at the end.
+
+    Another may be making it just now: nothing is removed but what was there before.
+    """
+    there = [*folder.iterdir()]
+    if not any(path.name == _HELD for path in there):
+        _remove_all(there)
+        folder.rmdir()
+
+
+def _remove_all(paths: Iterable[Path]) -> None:
+    for path in paths:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -1,0 +1,106 @@
+"""Scratch folders of processes that were killed are swept, at whatever moment that was."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from haloscope.host import scratch
+
+KILLED_WHILE_REMOVING = """
+import os, pathlib, signal, sys
+from haloscope.host import scratch
+
+scratch.MEMORY = pathlib.Path(sys.argv[1])
+with scratch.scratch() as own:
+    for name in "abc":
+        (own.folder / name).touch()
+        (own.folder / f"{name}-folder").mkdir()
+        (own.folder / f"{name}-folder" / "inside").touch()
+    count = int(sys.argv[2])
+    for module, name in ((os, "unlink"), (os, "rmdir")):
+        really = getattr(module, name)
+        def one(*words, really=really, **more):
+            global count
+            count -= 1
+            if count < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return really(*words, **more)
+        setattr(module, name, one)
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where temporary files are, and memory that is shared, too."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)  # it is read anew from TMPDIR
+    monkeypatch.setattr(scratch, "MEMORY", tmp_path / "none")
+    return tmp_path
+
+
+@pytest.mark.parametrize("after", range(11))  # of what is removed
+def test_a_folder_whose_maker_was_killed_while_it_removed_it_is_swept(
+    place: Path, after: int
+) -> None:
+    words = [sys.executable, "-c", KILLED_WHILE_REMOVING, str(scratch.MEMORY), str(after)]
+    done = subprocess.run(words, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert len(left(place)) == 1
+
+    scratch.sweep()
+
+    assert left(place) == []
+
+
+@pytest.mark.parametrize("files", [[], ["record.json"], ["record.json", "folder/inside"]])
+def test_a_folder_that_nobody_can_hold_is_swept(place: Path, files: list[str]) -> None:
+    """Its maker was killed before it made the file that is held, or after it removed it."""
+    folder = place / f"{scratch.PREFIX}x"
+    folder.mkdir()
+    for name in files:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).touch()
+
+    scratch.sweep()
+
+    assert left(place) == []
+
+
+def test_a_folder_in_use_is_not_swept(place: Path) -> None:
+    with scratch.scratch() as own:
+        (own.folder / "record.json").touch()
+        scratch.sweep()
+        assert left(own.folder) == [".held", "record.json"]
+    assert left(place) == []
+
+
+def test_a_folder_that_was_swept_before_it_was_held_is_made_anew(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, made = tempfile.mkdtemp, []
+
+    def swept_at_first(**words: str) -> str:
+        made.append(make(**words))
+        if len(made) == 1:
+            scratch.sweep()
+        return made[-1]
+
+    monkeypatch.setattr(tempfile, "mkdtemp", swept_at_first)
+    with scratch.scratch() as own:
+        assert own.folder == Path(made[1])
+
+
+def test_what_is_not_ours_by_name_is_not_swept(place: Path) -> None:
+    (place / "haloscope-notes").mkdir()
+    scratch.sweep()
+    assert left(place) == ["haloscope-notes"]
+
+
+def left(place: Path) -> list[str]:
+    return sorted(path.name for path in place.iterdir())
