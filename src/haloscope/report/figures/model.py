@@ -118,13 +118,17 @@ class Bar:
 
 @dataclass(frozen=True)
 class Gantt:
-    """A panel with a row a rank and time to the right. Bars of one name have one colour."""
+    """A panel with a row a rank and time to the right. Bars of one name have one colour.
+
+    ends: rows of which nothing is known from a time on, and that time.
+    """
 
     id: str
     title: str
     x: str
     rows: tuple[str, ...]
     bars: tuple[Bar, ...]
+    ends: tuple[tuple[int, float], ...] = ()
 
 
 Panel = Lines | Bars | Surface | Gantt
