@@ -55,5 +55,9 @@ def test_medians_of_phases_stand_beside_the_steps_median() -> None:
 
     shown = out.getvalue()
     assert "phases, median of 3 repetitions; last column: mean over all timed steps" in shown
-    (row,) = (line.split() for line in shown.splitlines() if line.split()[:1] == [raw["phases"][0]["name"]])
+    (row,) = (
+        line.split()
+        for line in shown.splitlines()
+        if line.split()[:1] == [raw["phases"][0]["name"]]
+    )
     assert row[2:8] == ["20.0", "ms", "30.0", "ms", "40.0", "ms"] and row[-2:] == ["900", "ms"]

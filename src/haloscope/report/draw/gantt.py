@@ -33,7 +33,9 @@ def draw_gantt(panel: Gantt, width_in: float, colours: Mapping[str, str]) -> Can
         )
     for row, end in panel.ends:
         axes.vlines(end, -row - 0.42, -row + 0.42, colors=INK, linewidth=1.4)
-        axes.annotate(CUT, (end, -row), (3, 0), textcoords="offset points", color=MUTED, va="center")
+        axes.annotate(
+            CUT, (end, -row), (3, 0), textcoords="offset points", color=MUTED, va="center"
+        )
     axes.set_xlim(left=0)
     if panel.ends:
         axes.set_xlim(right=1.08 * max(bar.end for bar in panel.bars))
