@@ -2,6 +2,7 @@
 
 #include <omp.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <fstream>
@@ -18,6 +19,7 @@ namespace halobench {
 namespace {
 
 constexpr int schema = 1;
+constexpr std::int64_t simulated_warmup = 2;  ///< at most: simulated caches are not there
 
 /// Throws what is wrong with them, on every rank; else `plan` is the kernel's. Collective: files
 /// may be there on some nodes alone; not so under simulation, where more messages would be more
@@ -68,7 +70,8 @@ Meter make_meter(const Command& command, const Communicator& comm, int threads) 
 
 Protocol chosen_protocol(const Kernel& kernel, const Params& params) {
   const bool barrier = params.choice("synchronisation") == "barrier";
-  return {params.integer("repetitions"), params.integer("warmup"),
+  const auto warmup = params.integer("warmup");
+  return {params.integer("repetitions"), simulated() ? std::min(warmup, simulated_warmup) : warmup,
           kernel.batched ? params.integer("steps") : 1,
           barrier ? Synchronisation::barrier : Synchronisation::round_time,
           kernel.has_parts && params.choice("parts") == "yes"};
@@ -204,7 +207,7 @@ int run_case(const Command& command, const Environment& environment, const Commu
       .set("synchronisation", params.choice("synchronisation"))
       .set("rounds", rounds_record(protocol, measured.rounds))
       .set("points", kernel.sweeps ? point_records(*instance, comm, measured) : Json::array())
-      .set("phases", meter.summary(comm, measured.timed_steps))
+      .set("phases", meter.summary(comm, measured.timed_steps, measured.phases_s))
       .set("parts", part_records(parts))
       .set("timeline", traced)
       .set("result", instance->result(measured.points))

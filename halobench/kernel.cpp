@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "numerics/median.hpp"
+
 namespace halobench {
 
 #define KERNEL(name) Kernel name();
@@ -67,12 +69,7 @@ Plan Kernel::plan_for(const Params& params, const Shape& shape) const {
   return planned;
 }
 
-double Times::median() const {
-  auto sorted = seconds;
-  std::ranges::sort(sorted);
-  const auto middle = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[middle] : 0.5 * (sorted[middle - 1] + sorted[middle]);
-}
+double Times::median() const { return median_of(seconds); }
 
 double Times::mean() const {
   return std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size());

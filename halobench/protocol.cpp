@@ -101,7 +101,11 @@ class Measuring {
     meter_.reset();
     for (std::int64_t repetition = 0; repetition < protocol_.repetitions; ++repetition) {
       measured_.times_s.push_back(0);
+      repetition_ = {};
       for (std::size_t point = 0; point < instance_.points(); ++point) repeat(point);
+      for (const double time_s : repetition_.phases_s) {
+        measured_.phases_s.push_back(time_s / repetition_.steps);
+      }
     }
     return std::move(measured_);
   }
@@ -143,10 +147,24 @@ class Measuring {
     for (int tries = 1;; ++tries) {
       instance_.prepare_for(steps);
       measured_.timed_steps += static_cast<double>(steps);
+      const auto before_s = meter_.times_s();
       const auto round = one_round(steps);
-      if (round.late_s <= 0 || tries == most_rounds) return round;
+      if (round.late_s <= 0 || tries == most_rounds) {
+        keep_phases(before_s, steps);
+        return round;
+      }
       ++measured_.rounds.repeated;
     }
+  }
+
+  /// What phases have taken since `before_s`, in so many steps, is the repetition's.
+  void keep_phases(const std::vector<double>& before_s, std::int64_t steps) {
+    const auto now_s = meter_.times_s();
+    repetition_.phases_s.resize(now_s.size());
+    for (std::size_t i = 0; i < now_s.size(); ++i) {
+      repetition_.phases_s[i] += now_s[i] - (i < before_s.size() ? before_s[i] : 0);
+    }
+    repetition_.steps += static_cast<double>(steps);
   }
 
   Round one_round(std::int64_t steps) {
@@ -165,6 +183,10 @@ class Measuring {
   Protocol protocol_;
   RoundTime round_time_;
   Measurement measured_;
+  struct {
+    std::vector<double> phases_s;
+    double steps = 0;
+  } repetition_;  ///< under way: over its points
 };
 
 }  // namespace

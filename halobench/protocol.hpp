@@ -44,6 +44,9 @@ struct Measurement {
   std::string reason;           ///< why the answer is wrong; empty if every one was good
   double timed_steps = 0;       ///< over all repetitions and points
   Rounds rounds;
+  /// What each phase took on this rank in a step, one repetition after the other: of all points
+  /// together, and without the rounds that were run again.
+  std::vector<double> phases_s;
 };
 
 /// Runs every repetition of every point. A repetition passes over all points, so that a slow drift

@@ -106,6 +106,25 @@ def test_a_ring_of_one_rank_gets_its_messages_back(smpi: None) -> None:
     smpirun(BINARY, arguments, ranks=1)
 
 
+def test_collectives_of_one_rank_end(smpi: None) -> None:
+    """SMPI's reduction, as Open MPI does it, has a rank alone send to nobody."""
+    arguments = ["--machine", str(GOLDEN / "machine.txt"), "collectives", "sizes=8"]
+    smpirun(BINARY, arguments, ranks=1, options=["--cfg=smpi/coll-selector:ompi"])
+
+
+def test_a_barrier_that_holds_nobody_back_is_absent_with_its_reason(smpi: None) -> None:
+    record = simulate("collectives call=nonblocking sizes=8 repetitions=1", "yes")
+
+    assert record["outcome"] == "ok"
+    assert "MPI_Ibarrier holds nobody back" in record["result"]["absent"]
+    operations = [point["operation"] for point in record["points"]]
+    assert "barrier" not in operations and "bcast" in operations
+    with pytest.raises(AssertionError, match="leave the barrier out, or give blocking"):
+        simulate("collectives call=nonblocking operation=barrier", "yes")
+    blocking = simulate("collectives sizes=8 repetitions=1", "yes")
+    assert blocking["points"][0]["operation"] == "barrier" and "absent" not in blocking["result"]
+
+
 @pytest.mark.parametrize("command", ["pingpong sizes=8", "sf_grid n=4", "spmv n=10"])
 def test_one_step_of_many_ranks_takes_what_each_of_many_does(smpi: None, command: str) -> None:
     """They start together, however they left the barrier."""

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "numerics/median.hpp"
+
 namespace halobench {
 
 void Meter::reset() {
@@ -46,8 +48,15 @@ void Meter::repeat_since(const Mark& mark, double times, const Communicator& com
   }
 }
 
-// Of all phases at once: two reductions, however many there are.
-Json Meter::summary(const Communicator& comm, double steps) const {
+std::vector<double> Meter::times_s() const {
+  std::vector<double> times_s;
+  for (const auto& phase : phases_) times_s.push_back(phase.time_s);
+  return times_s;
+}
+
+// Of all phases at once: two reductions, however many there are, and two for medians.
+Json Meter::summary(const Communicator& comm, double steps,
+                    std::span<const double> repetitions_s) const {
   if (phases_.empty()) return Json::array();  // SMPI fails at sums of nothing
   std::vector<double> sums, highest;
   for (const auto& phase : phases_) {
@@ -58,6 +67,7 @@ Json Meter::summary(const Communicator& comm, double steps) const {
   comm.sum(sums);
   comm.max(highest);
   const auto by_rank = times_by_rank(comm, steps);
+  auto medians_s = medians(comm, repetitions_s);
   Json out = Json::array();
   for (std::size_t i = 0; i < phases_.size(); ++i) {
     const std::span<const double, 3> sum(&sums[3 * i], 3), most(&highest[3 * i], 3);
@@ -72,12 +82,37 @@ Json Meter::summary(const Communicator& comm, double steps) const {
                      .set("bytes", sum[1])
                      .set("flops", sum[2])
                      .set("model_s", setting_.model && computes ? Json(most[2]) : Json());
+    if (!medians_s.empty()) phase.set("median_s", std::move(medians_s[i]));
     if (computes && !by_rank.empty()) {
       Json seconds = Json::array();
       for (std::size_t at = i; at < by_rank.size(); at += phases_.size()) seconds.push(by_rank[at]);
       phase.set("by_rank_s", seconds);
     }
     out.push(phase);
+  }
+  return out;
+}
+
+// Over repetitions, of what the ranks took in each: the least of them, their mean, and the most.
+std::vector<Json> Meter::medians(const Communicator& comm,
+                                 std::span<const double> repetitions_s) const {
+  if (repetitions_s.empty()) return {};
+  std::vector<double> sums(repetitions_s.begin(), repetitions_s.end()), highest = sums;
+  for (const double time_s : repetitions_s) highest.push_back(-time_s);
+  comm.sum(sums);
+  comm.max(highest);
+  const std::span<const double> most(highest);
+  std::vector<Json> out;
+  for (std::size_t i = 0; i < phases_.size(); ++i) {
+    const auto median = [&](std::span<const double> all) {
+      std::vector<double> own;
+      for (std::size_t at = i; at < all.size(); at += phases_.size()) own.push_back(all[at]);
+      return median_of(std::move(own));
+    };
+    out.push_back(Json::object()
+                      .set("min", -median(most.subspan(sums.size())))
+                      .set("mean", median(sums) / comm.size())
+                      .set("max", median(most.first(sums.size()))));
   }
   return out;
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -134,10 +135,16 @@ class Meter {
   void reset();
   /// Warm-up steps are not counted.
   void count(bool counting) { counting_ = counting; }
+  /// What each phase has taken on this rank since reset(), in the phases' order.
+  std::vector<double> times_s() const;
   /// All phases, per step: time over ranks (min, mean, max), bytes and flops summed. Collective.
-  Json summary(const Communicator& comm, double steps) const;
+  /// `repetitions_s`: this rank's times of all phases in a step of each repetition, one repetition
+  /// after the other; their medians are then written too.
+  Json summary(const Communicator& comm, double steps,
+               std::span<const double> repetitions_s = {}) const;
 
  private:
+  std::vector<Json> medians(const Communicator& comm, std::span<const double> repetitions_s) const;
   std::vector<double> times_by_rank(const Communicator& comm, double steps) const;
 
   double modelled_s(const Traffic& traffic) const {

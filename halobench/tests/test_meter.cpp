@@ -46,6 +46,25 @@ void the_slowest_rank_is_the_maximum(const Communicator& comm) {
   if (comm.size() > 1 && comm.rank() == 0) expect::contains(text, "\"by_rank_s\":[" + each + "]");
 }
 
+void medians_are_over_repetitions_of_what_all_ranks_took(const Communicator& comm) {
+  Meter meter({});
+  meter.phase("a");
+  meter.phase("b");
+  const double rank = comm.rank();
+  const double last = comm.size() - 1;
+  // Two phases in each of three repetitions; "b" is once slow everywhere.
+  const std::vector<double> seconds{2 + rank, 1, 4 + rank, 100 + rank, 3 + rank, 2};
+  const auto told = [](double least, double mean, double most) {
+    return "\"median_s\":{\"min\":" + halobench::Json(least).dump() +
+           ",\"mean\":" + halobench::Json(mean).dump() +
+           ",\"max\":" + halobench::Json(most).dump() + "}";
+  };
+  const auto text = meter.summary(comm, 1, seconds).dump();
+  expect::contains(text, told(3, 3 + last / 2, 3 + last));
+  expect::contains(text, told(2, 2, 2));
+  expect::equal(meter.summary(comm, 1).dump().find("median_s"), std::string::npos);
+}
+
 void the_model_is_charged_by_its_slowest_rank(const Communicator& comm) {
   Meter meter(setting_with_a_model());
   auto& phase = meter.phase("p");
@@ -121,6 +140,7 @@ int main(int argc, char** argv) {
   const Communicator comm(MPI_COMM_WORLD);
   phases_are_summed_over_calls_and_ranks(comm);
   the_slowest_rank_is_the_maximum(comm);
+  medians_are_over_repetitions_of_what_all_ranks_took(comm);
   the_model_is_charged_by_its_slowest_rank(comm);
   a_trace_keeps_the_first_calls_and_their_parts(comm);
   warm_up_is_not_counted(comm);

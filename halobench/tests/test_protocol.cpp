@@ -269,6 +269,33 @@ void only_timed_steps_enter_the_phases(const Communicator& comm) {
   expect::contains(searching.meter.summary(comm, 1).dump(), R"("calls":2,)");
 }
 
+void phases_are_kept_by_repetition(const Communicator& comm) {
+  Bench bench(2);
+  bench.recorder.step_s = 1e-3;
+  bench.recorder.interruption_s = 20e-3;  // of the one warm-up step: it is in no repetition
+  const auto measured = measure(comm, bench.recorder, bench.meter, {3, 1, 2});
+  expect::equal(measured.phases_s.size(), 3U);
+  double steps_s = 0;
+  for (const double time_s : measured.phases_s) {
+    expect::is_true(time_s >= 1e-3, "a step's phase is as long as it lasts");
+    steps_s += 4 * time_s;
+  }
+  expect::near(steps_s, bench.meter.times_s()[0]);
+}
+
+void rounds_run_again_are_in_no_repetition(const Communicator& comm) {
+  Bench bench;
+  bench.recorder.step_s = 1e-3;
+  late_starts = comm.rank() == comm.size() - 1 ? 3 : 0;
+  const auto measured =
+      measure(comm, bench.recorder, bench.meter, {1, 0, 1, Synchronisation::round_time});
+  expect::is_true(measured.rounds.repeated >= 3, "three rounds were late");
+  expect::equal(measured.phases_s.size(), 1U);
+  expect::is_true(measured.phases_s[0] < bench.meter.times_s()[0] - 2e-3,
+                  "the late rounds are left out");
+  late_starts = 0;
+}
+
 void the_first_wrong_answer_is_kept(const Communicator& comm) {
   Bench bench(2);
   bench.recorder.verdicts = {{}, {"the first"}, {"the second"}, {}};
@@ -314,6 +341,8 @@ int main(int argc, char** argv) {
   a_round_lasts_until_the_last_rank_has_ended(comm);
   a_time_is_the_slowest_ranks_and_a_steps(comm);
   only_timed_steps_enter_the_phases(comm);
+  phases_are_kept_by_repetition(comm);
+  rounds_run_again_are_in_no_repetition(comm);
   the_first_wrong_answer_is_kept(comm);
   medians_are_of_sorted_times();
   means_have_a_deviation();

@@ -41,3 +41,26 @@ def test_what_rounding_leaves_of_a_step_is_nothing(inside: float, outside: float
 
     assert rest.share.value == pytest.approx(outside, rel=1e-9)
     assert rest.seconds == pytest.approx(outside, rel=1e-9)
+
+
+def test_seconds_of_phases_are_medians_where_there_are_any_and_leave_what_a_median_step_has() -> (
+    None
+):
+    """One of three steps is slow, all of it in its halo: of the time it has the most, of a median
+    step a tenth."""
+    halo = {**phase("halo", 0.9 / 0.8, None), "median_s": {"min": 0.1, "mean": 0.1, "max": 0.1}}
+    sweep = {**phase("sweep", 0.1 / 0.8, None), "median_s": {"min": 0.2, "mean": 0.3, "max": 0.5}}
+    raw = poisson(512, phases=[halo, sweep])
+    raw["times_s"] = [0.5, 0.5, 2.0]
+
+    found = {one.name: one for one in shares(*cases([raw]))}
+
+    assert found["halo"].share.value == pytest.approx(0.9)
+    assert {name: one.seconds for name, one in found.items()} == pytest.approx(
+        {"halo": 0.1, "sweep": 0.3, REST: 0.1}
+    )
+    assert all(one.median for one in found.values())
+    del halo["median_s"]
+    older = shares(*cases([raw]))
+    assert [one.seconds for one in older][:2] == pytest.approx([0.45, 0.05])
+    assert not any(one.median for one in older)

@@ -1,18 +1,40 @@
-"""Reports of whatever cases a study may have: no exception, no empty table, nothing but numbers."""
+"""Reports of whatever cases a study may have: no exception, no empty table, nothing but numbers.
+
+Every number comes from the records: where all their times are four times as long, so is every time
+that a report has, and every rate is a fourth; nothing else changes. HALOSCOPE_EXAMPLES=500 tries as
+many studies by chance; without it a few are tried, always the same.
+"""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import isclose, isnan
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from recorded import Raw, bad, cases, pingpong, poisson, spmv, star_forest, stream, write_folder
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from recorded import (
+    Raw,
+    bad,
+    cases,
+    collectives,
+    pingpong,
+    poisson,
+    record,
+    spmv,
+    star_forest,
+    stream,
+    write_folder,
+)
 
+from haloscope.quantities import SECONDS
 from haloscope.report import figures, tables
 from haloscope.report.document import Document
 from haloscope.report.figures.model import Figure, Lines
@@ -48,82 +70,239 @@ def test_what_sweeps_over_several_meshes_in_a_step_has_no_speedup() -> None:
         assert not any("sf_grid" in title for title in titles)
 
 
-def _of(make: Callable[..., Raw], launch: int, **settings: Any) -> Raw:
-    return make(launch=launch, **settings)
+EXAMPLES = int(os.environ.get("HALOSCOPE_EXAMPLES", "0"))
+FEW = 12
+"""FEW is how many studies each test tries where no other number is given, because each takes about
+half a second."""
+TRIED = settings(
+    max_examples=EXAMPLES or FEW,
+    derandomize=not EXAMPLES,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+SIMULATED: Raw = {
+    "clock": "simulated",
+    "simulation": {"cluster": "stampede2", "verified": False, "cached": False},
+    "toolchain": {"name": "simgrid"},
+}
+LAYOUTS = [(1, 1, 1), (2, 1, 1), (4, 1, 1), (4, 2, 1), (8, 4, 1), (1, 1, 2), (2, 1, 2), (4, 4, 1)]
+"""Ranks, nodes, threads."""
+OPERATIONS = ("bcast", "reduce", "allreduce", "allgather", "gather", "scatter", "alltoall")
 
 
-def _solve(n: int, launch: int, **settings: Any) -> Raw:
-    return poisson(n, launch=launch, **settings)
+@st.composite
+def solves(draw: st.DrawFn) -> Raw:
+    """The settings of a solve of Poisson's equation."""
+    ranks, nodes, threads = draw(st.sampled_from(LAYOUTS))
+    where = {"ranks": ranks, "nodes": nodes, "threads": threads}
+    how = {
+        "variant": draw(st.sampled_from(["fused", "textbook"])),
+        "exchange": draw(st.sampled_from(["blocking", "nonblocking", "sendrecv"])),
+        "layout": {"bind": draw(st.sampled_from(["close", "spread"]))},
+        "surface": draw(st.sampled_from([0, 0, 0, 5])),
+    }
+    clock = SIMULATED if draw(st.sampled_from([False, False, False, True])) else {}
+    return {"n": draw(st.sampled_from([64, 128, 256])), **where, **how, **clock}
 
 
-SIMULATION: Raw = {"cluster": "stampede2", "verified": False, "cached": False}
+@dataclass(frozen=True)
+class Made:
+    """A case of a study: what makes a launch of it, and with which settings."""
 
-MAKERS: list[Callable[[int], Raw]] = [
-    *(partial(_solve, 64, ranks=ranks) for ranks in (1, 2, 4)),
-    *(partial(_solve, 128, variant=variant) for variant in ("fused", "textbook")),
-    partial(_solve, 64, ranks=2, exchange="blocking"),
-    partial(_solve, 64, ranks=4, nodes=2),
-    partial(_solve, 64, threads=2),
-    partial(_solve, 256, ranks=4, nodes=4, layout={"bind": "spread"}),
-    partial(_solve, 256, ranks=2, threads=2),
-    partial(_solve, 128, ranks=2, variant="textbook", exchange="sendrecv"),
-    partial(_solve, 64, surface=5),
-    partial(
-        _solve,
-        64,
-        ranks=2,
-        clock="simulated",
-        simulation=SIMULATION,
-        toolchain={"name": "simgrid"},
-    ),
-    *(partial(_of, stream, ranks=ranks) for ranks in (1, 2)),
-    partial(_of, pingpong),
-    *(partial(_of, spmv, ranks=ranks) for ranks in (1, 2)),
-    partial(_of, star_forest, kernel="sf_grid", n=[4, 8, 16, 32, 64]),
-    *(partial(_of, star_forest, kernel=kernel) for kernel in ("sf_scatter", "sf_pingpong")),
-]
-"""Cases of several kernels: the launch of a number."""
+    kernel: str
+    given: Raw
 
+    def launch(self, number: int) -> Raw:
+        """The record of one launch."""
+        given = {**self.given, "launch": number}
+        if self.kernel == "poisson_cg":
+            return poisson(given.pop("n"), **given)
+        if self.kernel == "ring":
+            cycle = 0.8e-6 * given["ranks"] * (1 + 0.01 * number)
+            return record("ring", {}, [cycle], result={"cycle_s": cycle}, **given)
+        if self.kernel == "collectives":
+            each = {(op, size): 1e-6 + 1e-9 * size for op in OPERATIONS for size in (8, 64, 4096)}
+            return collectives(each, **given)
+        if self.kernel.startswith("sf_"):
+            return star_forest(self.kernel, **given)
+        return {"stream": stream, "pingpong": pingpong, "spmv": spmv}[self.kernel](**given)
+
+
+MAKERS = st.one_of(
+    solves().map(lambda given: Made("poisson_cg", given)),
+    solves().map(lambda given: Made("poisson_cg", given)),  # scaling takes several
+    st.sampled_from([1, 2]).map(lambda ranks: Made("stream", {"ranks": ranks})),
+    st.just(Made("pingpong", {})),
+    st.sampled_from([1, 2, 4]).map(lambda ranks: Made("spmv", {"ranks": ranks})),
+    st.sampled_from([2, 3, 4]).map(lambda ranks: Made("ring", {"ranks": ranks})),
+    st.sampled_from([2, 4]).map(lambda ranks: Made("collectives", {"ranks": ranks})),
+    st.sampled_from(["sf_scatter", "sf_pingpong"]).map(lambda kernel: Made(kernel, {})),
+    st.just(Made("sf_grid", {"n": [4, 8, 16, 32, 64]})),
+)
 
 WAYS = ("measured", "lost", "unlike")
-"""Launches as they are; some of them bad; or each as much slower as chance has it."""
+"""Launches as they are; the last of them bad; or each as much slower as chance has it."""
+OUTCOMES = ("failed", "wrong", "timeout", "misplaced")
 
 
-def _launches(make: Callable[[int], Raw], chance: random.Random) -> list[Raw]:
-    raws = [make(launch) for launch in range(chance.choice([1, 2, 3, 6, 8]))]
-    way = chance.choice(WAYS)
+@dataclass(frozen=True)
+class AnyStudy:
+    """Records of a few cases, and the kinds of tables and figures that are asked for."""
+
+    raws: list[Raw]
+    tables: list[str]
+    figures: list[str]
+
+
+@st.composite
+def studies(draw: st.DrawFn) -> AnyStudy:
+    """Any few cases, each with some launches, and any kinds, or no word of these."""
+    chosen = draw(st.lists(MAKERS, min_size=1, max_size=5, unique_by=repr))
+    raws = [raw for made in chosen for raw in _launches(draw, made)]
+    if draw(st.booleans()):
+        return AnyStudy(raws, [], [])
+    asked = st.lists(st.sampled_from(kinds.tables()), min_size=1, max_size=6, unique=True)
+    shown = st.lists(st.sampled_from(kinds.figures()), min_size=1, max_size=4, unique=True)
+    return AnyStudy(raws, draw(asked), draw(shown))
+
+
+def _launches(draw: st.DrawFn, made: Made) -> list[Raw]:
+    raws = [made.launch(number) for number in range(draw(st.sampled_from([1, 2, 3, 6, 8])))]
+    way = draw(st.sampled_from(WAYS))
     if way == "lost":
-        outcome = chance.choice(["failed", "wrong", "timeout", "misplaced"])
-        raws[-1] = bad(raws[-1], outcome, "as chance had it")
+        raws[-1] = bad(raws[-1], draw(st.sampled_from(OUTCOMES)), "as chance had it")
     if way == "unlike":
-        for raw in raws:
-            _slow(raw, chance.lognormvariate(0, 0.5))
+        return [_slower(raw, draw(st.floats(0.4, 4))) for raw in raws]
     return raws
 
 
-def _slow(raw: Raw, factor: float) -> None:
-    """Every time of a launch, so many times as long."""
-    for timed in (raw, *raw["points"]):
-        timed["times_s"] = [factor * time for time in timed["times_s"]]
-    for phase in raw["phases"]:
-        phase["time_s"] = {key: factor * time for key, time in phase["time_s"].items()}
+def _slower(raw: Raw, factor: float) -> Raw:
+    """A launch whose every time is so many times as long, and every rate as much less."""
+
+    def told(found: Raw) -> Raw:
+        return {key: _longer(key, value, factor) for key, value in found.items()}
+
+    def timed(one: Raw) -> Raw:
+        slow = {**one, "times_s": [factor * time for time in one["times_s"]]}
+        return {**slow, "result": told(one["result"])} if "result" in one else slow
+
+    changed = timed(raw)
+    changed["points"] = [timed(point) for point in raw["points"]]
+    changed["parts"] = [timed(part) for part in raw.get("parts", [])]
+    changed["phases"] = [
+        {**phase, "time_s": {key: factor * time for key, time in phase["time_s"].items()}}
+        for phase in raw["phases"]
+    ]
+    return changed
 
 
-@pytest.mark.parametrize("seed", range(24))
-def test_a_report_of_any_few_cases_has_no_empty_table_and_no_nan(seed: int, tmp_path: Path) -> None:
-    chance = random.Random(seed)
-    chosen = chance.sample(MAKERS, chance.randint(1, 5))
-    raws = [raw for make in chosen for raw in _launches(make, chance)]
-    asked_tables = chance.sample(kinds.tables(), 6) if seed % 3 else []
-    asked_figures = chance.sample(kinds.figures(), 4) if seed % 3 else []
+def _longer(key: str, value: Any, factor: float) -> Any:
+    if not isinstance(value, int | float):
+        return value
+    if key.endswith("_per_s") or key == "mlups":
+        return value / factor
+    return value * factor if key.endswith("_s") else value
 
-    document = composed(write_folder(tmp_path, raws, _study(asked_tables, asked_figures)))
+
+@TRIED
+@given(studies())
+def test_a_report_of_any_few_cases_has_no_empty_table_and_no_nan(any_study: AnyStudy) -> None:
+    document = _report(any_study, any_study.raws)
 
     assert all(table.rows for table in document.tables)
     assert not any(isnan(value) for value in _numbers(document))
     assert [value for value in _shares_of_bounds(document) if value > 1] == []
-    assert _untraced(document, raws) == []
+    assert _untraced(document, any_study.raws) == []
     assert not any("nan" in line.lower().split() for line in _sentences(document))
+
+
+LONGER = 4.0
+"""LONGER is a power of two, so that times are exactly so many times as long."""
+
+
+@TRIED
+@given(studies())
+def test_every_time_of_a_report_follows_those_of_its_records(any_study: AnyStudy) -> None:
+    before = _report(any_study, any_study.raws)
+    after = _report(any_study, [_slower(raw, LONGER) for raw in any_study.raws])
+
+    assert [table.title for table in before.tables] == [table.title for table in after.tables]
+    for first, then in zip(before.tables, after.tables, strict=True):
+        assert list(_strange(first, then)) == []
+    assert list(_strange_words(before, after)) == []
+
+
+def test_a_number_of_no_record_is_found() -> None:
+    made = Made("poisson_cg", {"n": 64})
+    study = AnyStudy([made.launch(0)], [], [])
+    document = _report(study, study.raws)
+    (summary,) = (table for table in document.tables if table.kind == "summary")
+
+    assert list(_strange(summary, summary))  # times that are as long though records are longer
+    assert _untraced(document, [_slower(raw, 2) for raw in study.raws])
+
+
+def _report(any_study: AnyStudy, raws: list[Raw]) -> Document:
+    with TemporaryDirectory() as folder:
+        study = _study(any_study.tables, any_study.figures)
+        return composed(write_folder(Path(folder), raws, study))
+
+
+TIMES_ENOUGH = 1e-3
+"""TIMES_ENOUGH is how far a factor may be from what it must be, because fits end where they are
+near enough."""
+
+
+def _strange(before: Table, after: Table) -> Iterator[str]:
+    """Cells that change otherwise than times, rates, and what is neither, do."""
+    for row, then in zip(before.rows, after.rows, strict=True):
+        for column, one, other in zip(before.columns, row, then, strict=True):
+            for old, new in (
+                (one.value, other.value),
+                (one.low, other.low),
+                (one.high, other.high),
+            ):
+                if not isinstance(old, int | float) or not isinstance(new, int | float):
+                    continue
+                if not any(_near(new, factor * old) for factor in _factors(column.key)):
+                    yield f"{before.id}: {column.key}: {old} became {new}"
+
+
+def _factors(key: str) -> tuple[float, ...]:
+    """What the values of a column may be multiplied with where all times are."""
+    if key.endswith("_per_s"):
+        return (1 / LONGER,)
+    return (LONGER,) if key.endswith("_s") else (1.0, LONGER, 1 / LONGER)
+
+
+def _near(new: float, wanted: float) -> bool:
+    return isclose(new, wanted, rel_tol=TIMES_ENOUGH, abs_tol=1e-15)
+
+
+QUANTITY = re.compile(r"(?<![\w.])(\d[\d,.]*\d|\d) (s|ms|µs|ns)\b")
+
+
+def _strange_words(before: Document, after: Document) -> Iterator[str]:
+    """Times in headlines that both reports have, and that do not follow."""
+    said = {_without_numbers(finding.text): finding.text for finding in after.findings}
+    for finding in before.findings:
+        then = said.get(_without_numbers(finding.text))
+        if then is None:
+            continue  # which of two is said first may change, as it rests on caches and the like
+        for old, new in zip(_times(finding.text), _times(then), strict=True):
+            if not isclose(new, LONGER * old, rel_tol=0.02):
+                yield f"{finding.text}\n became \n{then}"
+
+
+def _without_numbers(text: str) -> str:
+    return re.sub(r"[\d.,]+ (s|ms|µs|ns)\b|[\d.,]+", "#", text)
+
+
+def _times(text: str) -> list[float]:
+    units = {unit: factor for factor, unit in SECONDS}
+    return [float(n.replace(",", "")) * units[unit] for n, unit in QUANTITY.findall(text)]
 
 
 def _shares_of_bounds(document: Document) -> Iterator[float]:

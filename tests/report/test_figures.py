@@ -8,6 +8,7 @@ from recorded import bad, pingpong, poisson, quick, stream
 
 from haloscope.report import figures
 from haloscope.report.draw.figures import canvas_of
+from haloscope.report.draw.series_styles import series_styles
 from haloscope.report.figures.model import Bars, Figure, Lines, Mark, Surface
 from haloscope.study import kinds
 
@@ -69,7 +70,7 @@ def test_points_stand_where_their_values_are_though_they_share_places() -> None:
     (figure,) = draw("scaling", raws)
 
     for panel in map(lines, [figure] * 2, (0, 1)):
-        (axes,) = canvas_of(panel, {}).axes
+        (axes,) = canvas_of(panel, {}, series_styles([figure])).axes
         drawn = [one.lines[0] for one in axes.containers if isinstance(one, ErrorbarContainer)]
         pointed = [curve for curve in panel.curves if not curve.bound]
         assert len(drawn) == len(pointed) == 3

@@ -40,3 +40,24 @@ def test_phases_say_that_they_are_means_of_steps_whose_median_is_another() -> No
 
     assert "median of 3 repetitions  100 ms (100 ms to 2.80 s)" in out.getvalue()
     assert "phases, mean over all timed steps, which take 1.00 s" in out.getvalue()
+
+
+def test_medians_of_phases_stand_beside_the_steps_median() -> None:
+    """The one slow step is in the means, and in the last column alone."""
+    raw = poisson(64, time_s=1.0)
+    raw["times_s"] = [0.1, 0.1, 2.8]
+    for phase in raw["phases"]:
+        phase["time_s"] = dict.fromkeys(("min", "mean", "max"), 0.9)
+        phase["median_s"] = {"min": 0.02, "mean": 0.03, "max": 0.04}
+    out = StringIO()
+
+    Console(file=out, width=120).print(record_view(Record.of(raw)))
+
+    shown = out.getvalue()
+    assert "phases, median of 3 repetitions; last column: mean over all timed steps" in shown
+    (row,) = (
+        line.split()
+        for line in shown.splitlines()
+        if line.split()[:1] == [raw["phases"][0]["name"]]
+    )
+    assert row[2:8] == ["20.0", "ms", "30.0", "ms", "40.0", "ms"] and row[-2:] == ["900", "ms"]

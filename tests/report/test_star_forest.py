@@ -6,7 +6,7 @@ from recorded import MACHINE, Raw, cases, pingpong, star_forest
 from haloscope.papers import tables as papers
 from haloscope.report import figures, tables
 from haloscope.report.draw.figures import draw_all
-from haloscope.report.figures.model import Gantt, Lines
+from haloscope.report.figures.model import Figure, Gantt, Lines
 from haloscope.report.findings import findings
 from haloscope.report.tables import Context, Table
 
@@ -173,15 +173,26 @@ def test_a_timeline_has_a_row_a_rank_and_tells_outer_phases() -> None:
 
 
 def test_a_timeline_that_ends_before_its_step_says_so() -> None:
-    """The launches have three phases of each rank."""
+    """The launches have three phases of each rank, which end after 900 ns."""
 
-    def notes(most: int) -> str:
+    def drawn(most: int) -> Figure:
         measured = cases([star_forest(timeline=most)])
         (figure,) = figures.build("timeline", measured, Context(machine=MACHINE))
-        return " ".join(figure.notes)
+        return figure
 
-    assert "the first 3 phases were kept: a step may go on after them" in notes(3)
-    assert "were kept" not in notes(4)
+    cut, whole = drawn(3), drawn(4)
+    assert (
+        "the first 3 phases were kept: rows that end with a line and dots (8 B: at 900 ns; "
+        "32 KiB: at 900 ns) may go on after it." in " ".join(cut.notes)
+    )
+    assert cut.alt.endswith("Cut off 32 KiB: at 900 ns.")
+    panel = cut.panels[0]
+    assert isinstance(panel, Gantt) and panel.ends == tuple(
+        (rank, pytest.approx(900)) for rank in (0, 1)
+    )
+    assert "…" in draw_all([cut])[cut.id][0].svg
+    assert "were kept" not in " ".join(whole.notes) and "Cut off" not in whole.alt
+    assert "…" not in draw_all([whole])[whole.id][0].svg
 
 
 def test_without_a_timeline_nothing_is_drawn() -> None:

@@ -497,7 +497,7 @@ def collectives(
     sizes = sorted({size for _, size in times_s})
     return record(
         "collectives",
-        {"operation": "all", "sizes": sizes, "call": "blocking"},
+        {"operation": "all", "sizes": sizes, "call": "blocking", "synchronisation": "round_time"},
         [sum(point["times_s"][0] for point in points)],
         ranks=ranks,
         nodes=nodes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from statistics import fmean
+from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
@@ -24,11 +24,16 @@ phases are rounded, and no clock tells so little from nothing."""
 
 @dataclass(frozen=True)
 class PhaseShare:
-    """One phase of one case: its share of a step, and that share of the case's time in seconds."""
+    """One phase of one case: its share of all steps' time, and its seconds in a median step.
+
+    median: whether the seconds are medians over repetitions, as a step's are; in older records
+            there are none, and the seconds are the share of a step's.
+    """
 
     name: str
     share: Estimate
     seconds: float
+    median: bool
 
 
 def shares(case: MeasuredCase) -> list[PhaseShare]:
@@ -42,11 +47,27 @@ def shares(case: MeasuredCase) -> list[PhaseShare]:
     if not names:
         return []
     found = []
+    with_medians = all("median_s" in phase for record in case.launches for phase in record.phases)
     for name in (*names, REST):
         share = case.estimate(case.sample(partial(_share, name=name)))
-        if share is not None and case.time is not None:
-            found.append(PhaseShare(name, share, share.value * case.time.value))
+        if share is None or case.time is None:
+            continue
+        own = case.estimate(case.sample(partial(_median_s, name=name))) if with_medians else None
+        time_s = share.value * case.time.value if own is None else own.value
+        found.append(PhaseShare(name, share, time_s, median=own is not None))
     return found
+
+
+def _median_s(record: Record, name: str) -> float | None:
+    """A phase's seconds, median over repetitions of the mean over ranks; what a step has beside."""
+    if not record.times_s or not record.phases:
+        return None
+    inside: dict[str, float] = {p["name"]: p["median_s"]["mean"] for p in record.phases}
+    if name == REST:
+        step = median(record.times_s)
+        rest = step - sum(inside.values())
+        return rest if rest > ROUNDING * step else 0.0
+    return inside.get(name)
 
 
 def _share(record: Record, name: str) -> float | None:
@@ -66,7 +87,10 @@ def _share(record: Record, name: str) -> float | None:
 
 @dataclass(frozen=True)
 class ModelledPhase:
-    """A phase's seconds in a step as measured and by the node model: the slowest rank's."""
+    """A phase's seconds in a step as measured and by the node model: the slowest rank's.
+
+    measured: the median over repetitions; in older records, which have none, the mean.
+    """
 
     name: str
     measured: Estimate
@@ -86,7 +110,7 @@ def modelled(case: MeasuredCase) -> list[ModelledPhase]:
             for phase in record.phases
             if phase["name"] == name and phase.get("model_s")
         ]
-        measured = case.estimate([phase["time_s"]["max"] for phase in own])
+        measured = case.estimate([phase.get("median_s", phase["time_s"])["max"] for phase in own])
         model = case.estimate([phase["model_s"] for phase in own])
         if measured is not None and model is not None:
             found.append(ModelledPhase(name, measured, model))

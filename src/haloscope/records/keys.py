@@ -179,11 +179,20 @@ class TimeOverRanks(TypedDict):
 
 
 class Phase(TypedDict):
-    """A named part of a step, timed where it happens; mean over all timed steps."""
+    """A named part of a step, timed where it happens; mean over all timed steps, and medians."""
 
     name: Annotated[str, Key("the phase")]
     calls: Annotated[int, Key("in one step")]
     time_s: Annotated[TimeOverRanks, Key("in one step")]
+    median_s: NotRequired[
+        Annotated[
+            TimeOverRanks,
+            Key(
+                "in one step too, each number the median over repetitions, as a step's time is",
+                absent="not there in older records",
+            ),
+        ]
+    ]
     bytes: Annotated[float, Key("of memory traffic in one step, over all ranks", unit="bytes")]
     flops: Annotated[float, Key("floating-point operations in one step, over all ranks")]
     model_s: Annotated[

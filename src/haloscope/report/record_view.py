@@ -33,7 +33,7 @@ def record_view(record: Record) -> RenderableType:
         _section("parameters", [(key, str(value)) for key, value in record.params.items()]),
         _section("result", _pairs(record.result)),
         _section(f"time of {step}", _times(record.times_s)),
-        _phases(record.phases, _meant(record.times_s, several)),
+        _phases(record, several),
         _points(record.points),
         _section(f"work of {step}, all ranks", _work(record.work or {})),
         _section("memory, all ranks", _pairs(record.memory or {})),
@@ -99,25 +99,35 @@ def _times(times_s: Sequence[float]) -> list[tuple[str, str]]:
 
 
 def _meant(times_s: Sequence[float], several: bool) -> str:
-    """What the phases' times are of: means of all timed steps, which a few slow ones may carry."""
+    """What means of phases are of: all timed steps, which a few slow ones may carry."""
     whole = f", which take {seconds(fmean(times_s))}" if len(times_s) > 1 else ""
     if several:
         return f"mean over the steps of all sizes{whole}"
     return f"mean over all timed steps{whole}" if whole else "one step"
 
 
-def _phases(phases: Sequence[Mapping[str, Any]], of: str) -> RenderableType | None:
+def _phases(record: Record, several: bool) -> RenderableType | None:
+    """By rank the least, the mean and the most: medians over repetitions, then the mean's mean."""
+    phases, times_s = record.phases, record.times_s
     if not phases:
         return None
+    meant = _meant(times_s, several)
+    medians = len(times_s) > 1 and all("median_s" in phase for phase in phases)
+    title = f"phases, {meant}"
+    if medians:
+        sizes = " of the steps of all sizes" if several else ""
+        title = f"phases, median of {len(times_s)} repetitions{sizes}; last column: {meant}"
     table = Table("phase", box=None)
-    for title in ("calls", "min", "mean", "max over ranks", "bandwidth"):
-        table.add_column(title, justify="right")
+    means = ("mean of all steps",) if medians else ()
+    for column in ("calls", "min", "mean", "max over ranks", "bandwidth", *means):
+        table.add_column(column, justify="right")
     for phase in phases:
-        time = phase["time_s"]
+        time = phase["median_s"] if medians else phase["time_s"]
         times = (seconds(time[key]) for key in ("min", "mean", "max"))
         speed = rate(phase["bytes"] / time["max"]) if phase["bytes"] and time["max"] else MISSING
-        table.add_row(phase["name"], f"{phase['calls']:g}", *times, speed)
-    return Group(Text(f"phases, {of}", style="bold"), table)
+        mean = (seconds(phase["time_s"]["mean"]),) if medians else ()
+        table.add_row(phase["name"], f"{phase['calls']:g}", *times, speed, *mean)
+    return Group(Text(title, style="bold"), table)
 
 
 def _points(points: Sequence[Mapping[str, Any]]) -> RenderableType | None:

@@ -23,6 +23,7 @@ from matplotlib.ticker import (
 from haloscope.report.draw.gantt import draw_gantt
 from haloscope.report.draw.palette import GRID, INK, MUTED, ON_COLOUR, SERIES, dark_style
 from haloscope.report.draw.phase_colours import phase_colours
+from haloscope.report.draw.series_styles import name_of, series_styles
 from haloscope.report.draw.surface import draw_surface
 from haloscope.report.figures.model import Axis, Bars, Curve, Figure, Gantt, Lines, Panel, Surface
 
@@ -33,6 +34,8 @@ _FITTING = 60
 
 _MARKERS = "osD^vPX*"
 _SIZES = (6.5, 5.0, 4.0, 3.0)
+_PUBLISHED, _LARGE = "d", 8.5
+"""Of published points: hollow diamonds, larger than all others, so that these are seen in them."""
 _DASHES = ("-", "--", "-.", ":")
 _STYLE: Any = {
     "axes.edgecolor": INK,
@@ -77,20 +80,25 @@ class Drawing:
 
 
 def draw_all(figures: Sequence[Figure]) -> dict[str, list[Drawing]]:
-    """All panels of all figures of a report, by figure; a phase has one colour in all of them."""
-    colours = phase_colours(figures)
+    """All panels of all figures of a report, by figure.
+
+    A phase has one colour in all of them, and curves of one name have one.
+    """
+    colours, styles = phase_colours(figures), series_styles(figures)
     return {
         figure.id: [
-            _drawing(re.sub(r"[^\w.-]", "_", f"{figure.id}-{panel.id}"), panel, colours)
+            _drawing(
+                re.sub(r"[^\w.-]", "_", f"{figure.id}-{panel.id}"),
+                canvas_of(panel, colours, styles),
+            )
             for panel in figure.panels
         ]
         for figure in figures
     }
 
 
-def _drawing(name: str, panel: Panel, colours: Mapping[str, str]) -> Drawing:
+def _drawing(name: str, canvas: Canvas) -> Drawing:
     with matplotlib.rc_context(_STYLE):
-        canvas = canvas_of(panel, colours)
         svg, pdf = StringIO(), BytesIO()
         canvas.savefig(svg, format="svg", dpi=200, metadata={"Date": None})
         canvas.set_layout_engine("none")  # laid out once is enough
@@ -99,18 +107,22 @@ def _drawing(name: str, panel: Panel, colours: Mapping[str, str]) -> Drawing:
     return Drawing(name, styled, pdf.getvalue())
 
 
-def canvas_of(panel: Panel, colours: Mapping[str, str]) -> Canvas:
-    """A panel as matplotlib draws it. colours: of each phase, by its name."""
-    if isinstance(panel, Lines):
-        return _lines(panel)
-    if isinstance(panel, Bars):
-        return _bars(panel, colours)
-    if isinstance(panel, Gantt):
-        return draw_gantt(panel, WIDTH_IN, colours)
-    return _surface(panel)
+def canvas_of(panel: Panel, colours: Mapping[str, str], styles: Mapping[str, int]) -> Canvas:
+    """A panel as matplotlib draws it.
+
+    colours, styles: of each phase, and of each curve that has none of its own, by their names.
+    """
+    with matplotlib.rc_context(_STYLE):
+        if isinstance(panel, Lines):
+            return _lines(panel, styles)
+        if isinstance(panel, Bars):
+            return _bars(panel, colours)
+        if isinstance(panel, Gantt):
+            return draw_gantt(panel, WIDTH_IN, colours)
+        return _surface(panel)
 
 
-def _lines(panel: Lines) -> Canvas:
+def _lines(panel: Lines, styles: Mapping[str, int]) -> Canvas:
     names = list(dict.fromkeys(curve.label for curve in panel.curves))
     columns = 2 if all(len(name) < 24 for name in names) else 1
     lines_below = -(-len(names) // columns)
@@ -134,8 +146,8 @@ def _lines(panel: Lines) -> Canvas:
         )
     own = [curve for curve in panel.curves if not curve.bound]
     pointed = [curve for curve in own if not curve.model]
-    for index, curve in enumerate(own):
-        style = index if curve.style is None else curve.style
+    for curve in own:
+        style = styles[name_of(curve)] if curve.style is None else curve.style
         if curve.model:
             _model(axes, curve, style)
         else:
@@ -207,8 +219,11 @@ def _curve(axes: Axes, curve: Curve, style: int, before: int) -> None:
         else None,
         label=curve.label,
         color=colour,
-        marker=_MARKERS[style % len(_MARKERS)],
-        markersize=_SIZES[1 if curve.joined else before % len(_SIZES)],
+        marker=_PUBLISHED if curve.published else _MARKERS[style % len(_MARKERS)],
+        markerfacecolor="none" if curve.published else colour,
+        markersize=_LARGE
+        if curve.published
+        else _SIZES[1 if curve.joined else before % len(_SIZES)],
         zorder=2.0 + 0.01 * before,
         linestyle="-" if curve.joined else "none",
         linewidth=1.3,

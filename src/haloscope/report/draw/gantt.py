@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Patch
 
+from haloscope.report.draw.palette import INK, MUTED
 from haloscope.report.figures.model import Gantt
 
 ROW_IN = 0.36
+CUT = "\N{HORIZONTAL ELLIPSIS}"
+"""CUT stands behind a row of which no more is known."""
 
 
 def draw_gantt(panel: Gantt, width_in: float, colours: Mapping[str, str]) -> Canvas:
@@ -28,7 +31,14 @@ def draw_gantt(panel: Gantt, width_in: float, colours: Mapping[str, str]) -> Can
             facecolors=colours[bar.name],
             linewidth=0,
         )
+    for row, end in panel.ends:
+        axes.vlines(end, -row - 0.42, -row + 0.42, colors=INK, linewidth=1.4)
+        axes.annotate(
+            CUT, (end, -row), (3, 0), textcoords="offset points", color=MUTED, va="center"
+        )
     axes.set_xlim(left=0)
+    if panel.ends:
+        axes.set_xlim(right=1.08 * max(bar.end for bar in panel.bars))
     axes.set_ylim(-len(panel.rows) + 0.4, 0.6)
     axes.set_yticks([-float(row) for row in range(len(panel.rows))], panel.rows)
     axes.set_xlabel(panel.x)

@@ -155,4 +155,4 @@ def _beside(label: str, style: int, points: Iterable[tuple[int, float]]) -> Iter
     """Published points, where there are any."""
     marks = tuple(Mark(ranks, y) for ranks, y in points)
     if marks:
-        yield Curve(label, marks, joined=False, style=style)
+        yield Curve(label, marks, joined=False, style=style, published=True)

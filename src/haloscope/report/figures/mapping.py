@@ -69,7 +69,7 @@ def _published(kernel: str, context: Context) -> Iterator[Curve]:
             points.setdefault(one.program, {})[one.tasks] = one.ratio
     for style, (program, ratios) in enumerate(points.items(), start=len(PATTERNS)):
         marks = tuple(Mark(tasks, ratios[tasks]) for tasks in sorted(ratios))
-        yield Curve(f"{program}, published", marks, joined=False, style=style)
+        yield Curve(f"{program}, published", marks, joined=False, style=style, published=True)
 
 
 def _marks(pattern: str, found: Sequence[Spread]) -> Iterator[Mark]:

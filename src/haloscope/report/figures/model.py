@@ -41,8 +41,10 @@ class Curve:
             where it has no style.
     model:  what a model says: a line without points.
     joined: may a reader interpolate? Sizes can lie between two others, numbers of processes not.
-    style:  the number of its colour, sign and dashes, for what looks alike in several panels; its
-            place among the panel's curves if not given.
+    style:  the number of its colour, sign and dashes; if not given, one that all curves of its
+            label have in a report.
+    published: values of a paper, with signs of their own.
+    like:   the label of the curve whose colour it has: what was published of the same.
     """
 
     label: str
@@ -51,6 +53,8 @@ class Curve:
     model: bool = False
     joined: bool = True
     style: int | None = None
+    published: bool = False
+    like: str = ""
 
 
 @dataclass(frozen=True)
@@ -118,13 +122,17 @@ class Bar:
 
 @dataclass(frozen=True)
 class Gantt:
-    """A panel with a row a rank and time to the right. Bars of one name have one colour."""
+    """A panel with a row a rank and time to the right. Bars of one name have one colour.
+
+    ends: rows of which nothing is known from a time on, and that time.
+    """
 
     id: str
     title: str
     x: str
     rows: tuple[str, ...]
     bars: tuple[Bar, ...]
+    ends: tuple[tuple[int, float], ...] = ()
 
 
 Panel = Lines | Bars | Surface | Gantt

@@ -60,8 +60,12 @@ def _figure(scaling: Scaling, label: str, named: _Named, context: Context) -> It
     joined = scaling.is_grid  # the same processes on each of more and more nodes
     speedups = [_curve(name, steps, one.speedup, seed, joined) for name, one, steps in shown]
     shares = [_curve(name, steps, one.efficiency, seed, joined) for name, one, steps in shown]
+    printed = [
+        [curve for name, _, steps in shown for curve in _published(name, steps, column, context)]
+        for column in ("speedup", "efficiency")
+    ]
     x = Axis(f"{scaling.p} p", "log2", counts(cores))
-    heights = [point.y for curve in (ideal, *speedups) for point in curve.marks]
+    heights = [point.y for curve in (ideal, *speedups, *printed[0]) for point in curve.marks]
     y = Axis("speedup", "log2", powers_of_two(heights))
     best = max((curve.marks[-1] for curve in speedups), key=lambda point: point.y)
     references = dict.fromkeys(one.reference for _, one, _ in shown)
@@ -70,20 +74,54 @@ def _figure(scaling: Scaling, label: str, named: _Named, context: Context) -> It
         kind="scaling",
         title=context.title("Speedup and efficiency", label),
         panels=(
-            Lines("speedup", "Observed speedup", x, y, (ideal, *speedups)),
-            Lines("efficiency", "Observed efficiency", x, Axis("efficiency"), (flat, *shares)),
+            Lines("speedup", "Observed speedup", x, y, (ideal, *speedups, *printed[0])),
+            Lines(
+                "efficiency",
+                "Observed efficiency",
+                x,
+                Axis("efficiency"),
+                (flat, *shares, *printed[1]),
+            ),
         ),
         fewest=OVER_PROCESSES,
         alt=f"Speedup and efficiency, {count(len(shown), 'curve')}, over {cores[0]} to "
         f"{cores[-1]} {scaling.p}. Highest speedup at the most: {number(best.y)} on {best.x:.0f}.",
         notes=(
             f"Speedup refers to {'; '.join(references)}.",
+            *_sources(shown, context),
             *of_launches(
                 (case for _, _, steps in shown for case in steps.values()),
                 "Bars: bootstrap interval of the ratio of medians; without: fewer than 6 launches.",
             ),
         ),
     )
+
+
+_KINDS = ("scaling",)
+"""Published tables that a figure takes points from: what its table takes too."""
+
+
+def _published(
+    name: str, steps: Mapping[int, MeasuredCase], column: str, context: Context
+) -> Iterator[Curve]:
+    """What was printed of the same cases, if anything was: hollow points of a curve's colour."""
+    found = ((p, context.library.find(case, column, _KINDS)) for p, case in steps.items())
+    if marks := tuple(Mark(p, one.value) for p, one in found if one):
+        yield Curve(f"{name}, published", marks, joined=False, published=True, like=name)
+
+
+def _sources(shown: _Named, context: Context) -> Iterator[str]:
+    """Where the published points are from, and of which variant, where that is another."""
+    found = (
+        context.library.find(case, "speedup", _KINDS)
+        for _, _, steps in shown
+        for case in steps.values()
+    )
+    told = dict.fromkeys(
+        f"{one.source}{f', variant {one.variant}' if one.variant else ''}" for one in found if one
+    )
+    if told:
+        yield f"Hollow: published: {'; '.join(told)}."
 
 
 _Ratio = Callable[[MeasuredCase, int], Estimate | None]

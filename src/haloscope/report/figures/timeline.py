@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets_by_kernel
-from haloscope.quantities import SECONDS, count, seconds, size, unit_of
+from haloscope.quantities import SECONDS, count, number, seconds, size, unit_of
 from haloscope.report.context import Context
 from haloscope.report.figures.model import Bar, Figure, Gantt
 
@@ -36,7 +36,7 @@ def _figure(part: Facet, context: Context) -> Figure:
         "takes time. Thin bars: phases that the bars above them are parts of.",
         f"Clocks agree to {seconds(worst)}." if worst else "All ranks read one clock.",
     ]
-    if told := _cut(case, [traces[point] for point in chosen]):
+    if told := _cut(case, panels):
         notes.append(told)
     ranks = len(traces[0]["ranks"])
     if case.ranks > min(ranks, MOST_RANKS):
@@ -47,17 +47,33 @@ def _figure(part: Facet, context: Context) -> Figure:
         kind="timeline",
         title=context.title(f"One step by rank, {case.kernel}", part.label),
         panels=panels,
-        alt=f"Phases of {count(ranks, 'rank')} over time. Longest: {longest.name}.",
+        alt=f"Phases of {count(ranks, 'rank')} over time. Longest: {longest.name}."
+        + (f" Cut off {ends}." if (ends := _ends_in_words(panels[-1])) else ""),
         notes=tuple(notes),
     )
 
 
-def _cut(case: MeasuredCase, traces: Sequence[Mapping[str, Any]]) -> str:
-    """That a picture ends before its step does, as no more phases were to be kept."""
+def _cut(case: MeasuredCase, panels: Sequence[Gantt]) -> str:
+    """That rows end before their step does, as no more phases were to be kept, and where."""
+    told = [words for panel in panels if (words := _ends_in_words(panel))]
+    if not told:
+        return ""
     most = case.settings.get("timeline")
-    if any(len(spans) == most for trace in traces for spans in trace["ranks"]):
-        return f"Of each rank the first {most} phases were kept: a step may go on after them."
-    return ""
+    return (
+        f"Of each rank the first {most} phases were kept: rows that end with a line and dots "
+        f"({'; '.join(told)}) may go on after it."
+    )
+
+
+def _ends_in_words(panel: Gantt) -> str:
+    """Where a panel's rows end that are cut: "8 B: from 10.1 to 12 µs"."""
+    if not panel.ends:
+        return ""
+    times = [end for _, end in panel.ends]
+    low, high = number(min(times)), number(max(times))
+    unit = panel.x.removeprefix("time (").removesuffix(")")
+    where = f"at {low} {unit}" if low == high else f"from {low} to {high} {unit}"
+    return f"{panel.title}: {where}" if panel.title else where
 
 
 def _panel(case: MeasuredCase, trace: Mapping[str, Any], point: int) -> Gantt:
@@ -74,12 +90,18 @@ def _panel(case: MeasuredCase, trace: Mapping[str, Any], point: int) -> Gantt:
         for rank, spans in enumerate(ranks)
         for name, depth, begin, end in spans
     )
+    most = case.settings.get("timeline")
     return Gantt(
         f"point{point}",
         _name(case, point),
         f"time ({unit})",
         tuple(f"rank {rank}" for rank in range(len(ranks))),
         bars,
+        tuple(
+            (rank, at(max(end for *_, end in spans)))
+            for rank, spans in enumerate(ranks)
+            if spans and len(spans) == most
+        ),
     )
 
 

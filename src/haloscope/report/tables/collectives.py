@@ -36,6 +36,9 @@ def _table(part: Facet, context: Context) -> Table:
         for bytes_ in sorted({bytes_ for _, bytes_ in at})
     )
     how = case.settings["synchronisation"]
+    for absent in dict.fromkeys(record.result.get("absent") for record in case.launches):
+        if absent:
+            notebook.note(f"Absent: {absent}.")
     notebook.note(f"Processes start together by {str(how).replace('_', ' ')}.")
     return Table(
         id="collectives",

@@ -71,7 +71,7 @@ def _table(kernel: str, cases: Sequence[MeasuredCase], context: Context) -> Tabl
         return (*head, *(_cell(own.get(name), case, notebook) for name in names))
 
     rows = tuple(row(case) for case in cases)
-    notebook.note("Share of a step: mean over ranks, median over launches.")
+    notebook.note("Share of the time of all steps: mean over ranks, median over launches.")
     return Table(
         id="phases",
         kind="phases",
@@ -90,6 +90,7 @@ def _seconds_table(kernel: str, cases: Sequence[MeasuredCase], context: Context)
     """The same in seconds of each case's own step, to be opened by who wants them."""
     names = _names(cases)
     rows = []
+    medians = all(phase.median for case in cases for phase in shares(case))
     for case in cases:
         own = {phase.name: phase.seconds for phase in shares(case)}
         cells = (
@@ -105,9 +106,15 @@ def _seconds_table(kernel: str, cases: Sequence[MeasuredCase], context: Context)
             *(Column(f"{name.replace(' ', '_')}_s", name) for name in names),
         ),
         rows=tuple(rows),
-        notes=("A phase's share of the step, of the case's time.",),
+        notes=(_MEDIANS if medians else "A phase's share of the step, of the case's time.",),
         folded=True,
     )
+
+
+_MEDIANS = (
+    "Medians over repetitions, as a step's time is, of the mean over ranks; outside phases: what "
+    "these leave of a step."
+)
 
 
 def _names(cases: Sequence[MeasuredCase]) -> list[str]:

@@ -1,0 +1,86 @@
+"""Curves of one name look alike in all figures of a report; published points look like none."""
+
+from __future__ import annotations
+
+from made import panels as lines_of
+from matplotlib.container import ErrorbarContainer
+from recorded import MACHINE, cases, poisson
+
+from haloscope.papers import tables as papers
+from haloscope.report import figures
+from haloscope.report.draw.figures import canvas_of
+from haloscope.report.draw.palette import SERIES
+from haloscope.report.draw.series_styles import series_styles
+from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark
+from haloscope.report.tables import Context
+
+
+def figure(*names: str, style: int | None = None) -> Figure:
+    curves = tuple(Curve(name, (Mark(1, 1),), style=style) for name in names)
+    return Figure("f", "scaling", "", (Lines("l", "", Axis("x"), Axis("y"), curves),), "")
+
+
+def test_a_curve_has_one_style_wherever_it_stands_in_an_order() -> None:
+    styles = series_styles([figure("a", "b"), figure("b", "c"), figure("c", "a")])
+
+    assert set(styles) == {"a", "b", "c"}
+    assert len(set(styles.values())) == 3
+
+
+def test_curves_of_one_panel_differ_though_names_are_more_than_styles() -> None:
+    first = [f"a{k}" for k in range(5)]
+    second = [f"b{k}" for k in range(len(SERIES))]
+    styles = series_styles([figure(*first), figure(*second)])
+
+    assert len({styles[name] for name in first}) == len(first)
+    assert len({styles[name] for name in second}) == len(second)
+
+
+def test_a_curve_differs_from_those_beside_it_that_have_a_style_of_their_own() -> None:
+    own = figure("measured", style=0).panels[0]
+    free = figure("a").panels[0]
+    assert isinstance(own, Lines) and isinstance(free, Lines)
+    both = Lines("l", "", Axis("x"), Axis("y"), (*own.curves, *free.curves))
+
+    assert series_styles([Figure("f", "fits", "", (both,), "")]) == {"a": 1}
+
+
+def test_published_points_of_a_mesh_stand_hollow_and_in_its_colour_in_scaling_figures() -> None:
+    raws = [
+        poisson(1024, nodes=on, ranks=on * ppn, time_s=8.0 / on / ppn)
+        for on in (1, 2, 4)
+        for ppn in (1, 2)
+    ]
+    measured = cases(raws)
+    context = Context(machine=MACHINE, paper=papers.load("hpcf-2010-6"), all_cases=measured)
+
+    (drawn,) = figures.build("scaling", measured, context)
+
+    speedup, efficiency = lines_of(drawn)
+    ours, theirs = speedup.curves[1], speedup.curves[-2]
+    assert (ours.label, theirs.label, theirs.like) == (
+        "1 per node", "1 per node, published", "1 per node",
+    )  # fmt: skip
+    assert Mark(2, 2.0478) in theirs.marks  # table 4.2: p = 2 on two nodes
+    assert efficiency.curves[-1].published
+    assert any(note.startswith("Hollow: published: ") for note in drawn.notes)
+    assert any("(hpcf-2010-6, table 4.2)" in note for note in drawn.notes)
+    (axes,) = canvas_of(speedup, {}, series_styles([drawn])).axes
+    lines = {
+        one.get_label(): one.lines[0]
+        for one in axes.containers
+        if isinstance(one, ErrorbarContainer)
+    }
+    mine, printed = lines["1 per node"], lines["1 per node, published"]
+    assert mine.get_color() == printed.get_color() != lines["2 per node"].get_color()
+    assert printed.get_markerfacecolor() == "none" and mine.get_markerfacecolor() != "none"
+    assert printed.get_marker() != mine.get_marker()
+
+
+def test_without_a_paper_nothing_published_is_drawn() -> None:
+    measured = cases([poisson(1024, ranks=p, time_s=8.0 / p) for p in (1, 2, 4)])
+
+    (drawn,) = figures.build("scaling", measured, Context(all_cases=measured))
+
+    assert not any(curve.published for panel in lines_of(drawn) for curve in panel.curves)
+    assert not any("ublished" in note for note in drawn.notes)
