@@ -36,15 +36,20 @@ Times = dict[str, list[Any]]
 
 
 def smpirun(
-    program: Path, arguments: list[str], ranks: int = 4, options: Sequence[str] = ()
+    program: Path,
+    arguments: list[str],
+    ranks: int = 4,
+    options: Sequence[str] = (),
+    platform: str = "platform",
+    hosts: str = "hosts",
 ) -> process.Ended:
-    """A program on two nodes with two cores each; it must succeed."""
+    """A program on two nodes with two cores each, or on another platform; it must succeed."""
     command = [
         *("smpirun", "-np", str(ranks), "-platform", str(BINARY.with_name("platform.so"))),
-        *("-hostfile", str(GOLDEN / "hosts"), "--cfg=smpi/simulate-computation:no", *options),
+        *("-hostfile", str(GOLDEN / hosts), "--cfg=smpi/simulate-computation:no", *options),
         *(str(program), *arguments),
     ]
-    environment = {**os.environ, "HALOBENCH_PLATFORM": str(GOLDEN / "platform")}
+    environment = {**os.environ, "HALOBENCH_PLATFORM": str(GOLDEN / platform)}
     ended = process.run(command, environment, timeout_s=60)  # leaves no smpimain behind
     assert ended.code == 0 and not ended.timed_out, ended.output
     return ended
@@ -155,6 +160,13 @@ def test_messages_within_a_node_share_its_memory(smpi: None) -> None:
     (found,) = points_s("eagle", Layout(1, 16), "collectives", operation="alltoall", sizes=size)
     together = 16 * 15 * size / found
     assert together == pytest.approx((96e9 + (109e9 - 96e9) * 2 / 14) / 6, rel=0.01)
+
+
+def test_computation_and_messages_share_the_memory(smpi: None) -> None:
+    """In eight ranks and eight, in all sixteen at once, and from when a message starts."""
+    program, alone = BINARY.parent / "tests" / "test_shared_memory", "network/crosstraffic:no"
+    where = {"platform": "crowded_platform", "hosts": "crowded_hosts"}
+    smpirun(program, [], ranks=16, options=[f"--cfg={alone}"], **where)
 
 
 def test_a_rank_copies_one_message_after_the_other(smpi: None) -> None:

@@ -54,11 +54,12 @@ class Meter {
   /// Runs `body`, which moves and computes `traffic` on this rank.
   template <class Body>
   void compute(Phase& phase, const Traffic& traffic, Body&& body) {
-    const double model_s = modelled_s(traffic);
+    const auto modelled = cost(traffic);
+    const double model_s = modelled.seconds;
     if (simulated()) {
-      const double start = tracing_ ? MPI_Wtime() + due_s_ : 0;
+      const double start = tracing_ ? MPI_Wtime() + due_.seconds : 0;
       if (setting_.execute) body();
-      due_s_ += model_s;
+      owe(modelled);
       add(phase, model_s, traffic, model_s);
       if (tracing_) keep(phase.name.c_str(), start, start + model_s);
       return;
@@ -90,7 +91,7 @@ class Meter {
   template <class Body>
   void move(const Traffic& traffic, Body&& body) {
     if (setting_.execute) body();
-    due_s_ += modelled_s(traffic);
+    owe(cost(traffic));
     settle();
   }
 
@@ -113,8 +114,8 @@ class Meter {
 
   /// Brings the simulated clock up to date: phases that follow each other are charged in one go.
   void settle() {
-    if (due_s_ > 0) pass_time(due_s_);
-    due_s_ = 0;
+    if (due_.seconds > 0) compute_for(due_.seconds, due_.memory_bytes, setting_.threads);
+    due_ = {};
   }
 
   /// Where this rank is: its clock, and what its phases have taken.
@@ -140,9 +141,14 @@ class Meter {
  private:
   std::vector<double> times_by_rank(const Communicator& comm, double steps) const;
 
-  double modelled_s(const Traffic& traffic) const {
-    if (!setting_.model) return 0.0;
-    return setting_.model->seconds(traffic, setting_.ranks_on_node, setting_.threads);
+  Cost cost(const Traffic& traffic) const {
+    if (!setting_.model) return {};
+    return setting_.model->cost(traffic, setting_.ranks_on_node, setting_.threads);
+  }
+
+  void owe(const Cost& cost) {
+    due_.seconds += cost.seconds;
+    due_.memory_bytes += cost.memory_bytes;
   }
 
   void keep(const char* name, double begin_s, double end_s) {
@@ -160,7 +166,7 @@ class Meter {
 
   Setting setting_;
   bool counting_ = true;
-  double due_s_ = 0;  ///< simulated time that was not charged yet
+  Cost due_;  ///< simulated computation that was not charged yet
   std::deque<Phase> phases_;
   bool tracing_ = false;
   int depth_ = 0;
