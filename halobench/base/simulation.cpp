@@ -30,10 +30,11 @@ bool simulated() { return true; }
 // out cores.
 void pass_time(double seconds) { sg_actor_sleep_for(seconds); }
 
-void compute_for(double seconds, double bytes, int cores) {
+double compute_for(double seconds, double bytes, int cores) {
   auto* memory = simgrid::s4u::this_actor::get_host()->get_data<NodeMemory>();
-  if (memory == nullptr || bytes <= 0) return pass_time(seconds);
-  memory->compute(seconds, bytes, cores);
+  if (memory != nullptr && bytes > 0) return memory->compute(seconds, bytes, cores);
+  pass_time(seconds);
+  return 0;
 }
 
 void* allocate_unused(std::size_t bytes) {
@@ -147,7 +148,7 @@ void free_unused(void*) {}
 
 void pass_time(double) { throw std::logic_error("time passes by itself, but under simulation"); }
 
-void compute_for(double, double, int) {
+double compute_for(double, double, int) {
   throw std::logic_error("computation takes its time by itself, but under simulation");
 }
 

@@ -10,8 +10,8 @@ class NodeMemory {
   virtual ~NodeMemory() = default;
 
   /// The calling rank computes, on so many cores, for so many seconds if no message is copied
-  /// meanwhile. bytes: what it moves of the memory then.
-  virtual void compute(double seconds, double bytes, int cores) = 0;
+  /// meanwhile; returns how many more it took. bytes: what it moves of the memory then.
+  virtual double compute(double seconds, double bytes, int cores) = 0;
 };
 
 }  // namespace halobench

@@ -22,11 +22,13 @@ SharedMemory* SharedMemory::of(const s4u::Host* host) {
   return static_cast<SharedMemory*>(host->get_data<NodeMemory>());
 }
 
-void SharedMemory::compute(double seconds, double bytes, int cores) {
-  const double start_s = s4u::Engine::get_clock();
-  if (!messages_under_way() && sleep_through(seconds)) return;
-  const double left_s = start_s + seconds - s4u::Engine::get_clock();
-  if (left_s > 0) flow(left_s, bytes * left_s / seconds, cores);
+double SharedMemory::compute(double seconds, double bytes, int cores) {
+  const double end_s = s4u::Engine::get_clock() + seconds;
+  if (!messages_under_way() && sleep_through(seconds)) return 0;
+  const double left_s = end_s - s4u::Engine::get_clock();
+  if (left_s <= 0) return 0;
+  flow(left_s, bytes * left_s / seconds, cores);
+  return std::max(0.0, s4u::Engine::get_clock() - end_s);
 }
 
 /// One that started a moment ago may not be a flow yet.

@@ -36,7 +36,7 @@ class SharedMemory final : public NodeMemory {
   /// The link of this memory, to be asked whether it is in use.
   void join(const simgrid::s4u::Link* link) { link_ = link; }
 
-  void compute(double seconds, double bytes, int cores) override;
+  double compute(double seconds, double bytes, int cores) override;
 
   /// Whether the flow that starts now is a rank's computation.
   bool computation_starts() const { return computation_starts_; }

@@ -108,7 +108,10 @@ void a_message_that_starts_later_is_noticed(const Communicator& comm) {
   const bool sends = comm.rank() < half;
   constexpr double quiet_s = 0.03, whole_s = 0.05;
   const double found = seconds_of(comm, [&] {
-    if (!sends) return compute_for(whole_s, whole_s * 2 * core_bytes_per_s, 1);
+    if (!sends) {
+      compute_for(whole_s, whole_s * 2 * core_bytes_per_s, 1);
+      return;
+    }
     halobench::pass_time(quiet_s);
     finish(begin_ring(comm, half, large));
   });
@@ -150,6 +153,13 @@ void a_meter_charges_what_the_memory_moves(const Communicator& comm) {
     return computed_s;
   };
   near(beside(in_memory, {0.02 * core_bytes_per_s, 0, 1e12}), 0.04, "a sweep over memory");
+  near(in_memory.time_s, 0.04, "its phase");
+  near(in_memory.model_s, 0.02, "its model");
+  meter.trace_begin(9);
+  beside(in_memory, {0.02 * core_bytes_per_s, 0, 1e12});
+  const auto spans = meter.trace_end();
+  expect::equal(spans.size(), 1U);
+  near(spans.front().end_s - spans.front().begin_s, 0.04, "its span");
   near(beside(in_cache, {0.02 * 1e11, 0, 1e5}), 0.02, "a sweep in a cache");
 }
 
