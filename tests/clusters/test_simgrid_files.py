@@ -335,6 +335,22 @@ def test_simgrid_is_taken_from_its_prefix_and_missing_says_how_to_get_it(
         smpi()
 
 
+@pytest.mark.parametrize(("version", "good"), [("3.31", False), ("3.32", True), ("4.1", True)])
+def test_a_simgrid_that_platforms_can_not_be_built_with_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, good: bool
+) -> None:
+    for name in ("smpicxx", "smpirun"):
+        (tmp_path / "bin").mkdir(exist_ok=True)
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\necho SimGrid version {version}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    monkeypatch.setenv("SIMGRID_ROOT", str(tmp_path))
+    if good:
+        assert smpi().version == f"SimGrid {version}"
+        return
+    with pytest.raises(UserError, match=r"is of SimGrid 3\.31: .* before 3\.32[^$]*SIMGRID_ROOT"):
+        smpi()
+
+
 def test_a_place_that_is_not_there_is_refused_with_the_nearest() -> None:
     with pytest.raises(UserError, match="did you mean 'stampede2'"):
         place("stampeed2")
