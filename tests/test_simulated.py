@@ -23,6 +23,7 @@ from simulated_build import BINARY, ROOT, build_it
 
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import simgrid_files
+from haloscope.clusters.schema import Cluster, Quantity
 from haloscope.run import halobench
 from haloscope.run.runners import process
 from haloscope.study.case import Case, Layout, Value
@@ -120,9 +121,14 @@ def test_one_step_of_many_ranks_takes_what_each_of_many_does(smpi: None, command
 
 def points_s(cluster: str, layout: Layout, kernel: str, **params: Value) -> list[float]:
     """The times by size of a case on a cluster, as the laboratory simulates it."""
+    described = cluster_file.load(ROOT / "clusters" / f"{cluster}.toml")
+    return points_on(described, layout, kernel, **params)
+
+
+def points_on(described: Cluster, layout: Layout, kernel: str, **params: Value) -> list[float]:
+    """The same on a cluster that need have no file."""
     given = {**params, "repetitions": 1}
     case = Case(kernel, given, {}, layout, "simgrid", 0, 1, 60.0, 0)
-    described = cluster_file.load(ROOT / "clusters" / f"{cluster}.toml")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for file, content in simgrid_files.files(described, case).items():
@@ -181,6 +187,32 @@ def test_messages_between_nodes_share_the_card(smpi: None) -> None:
     size = 2**20
     (found,) = points_s("eagle", Layout(2, 16), "collectives", operation="alltoall", sizes=size)
     assert found == pytest.approx(16 * 16 * size / 6.8e9, rel=0.02)
+
+
+@pytest.mark.parametrize(("level", "far", "near"), [(1, 28, 27), (2, 168, 167)])
+def test_others_leave_a_part_of_the_links_of_a_level(
+    smpi: None, level: int, far: int, near: int
+) -> None:
+    """eagle has 28 nodes to a switch and 168 to a pod: only who is farther takes these links."""
+    eagle = cluster_file.load(ROOT / "clusters" / "eagle.toml")
+    assert eagle.network is not None
+    levels = list(eagle.network.levels)
+    left = Quantity(value=0.25, source="a test")
+    levels[level] = levels[level].model_copy(update={"left": left})
+    network = eagle.network.model_copy(update={"levels": tuple(levels)})
+    busy = eagle.model_copy(update={"network": network})
+
+    def slower(other: int) -> float:
+        """How much a message from the first node to another is."""
+        layout, pairs = Layout(other + 1, 1), f"0-{other}"
+        both = (
+            points_on(one, layout, "pingpong", sizes=2**26, pairs=pairs) for one in (busy, eagle)
+        )
+        (then,), (before,) = both
+        return then / before
+
+    assert slower(far) == pytest.approx(4, rel=0.01)
+    assert slower(near) == pytest.approx(1, rel=1e-9)
 
 
 def test_a_pending_sum_travels_while_ranks_compute(smpi: None) -> None:

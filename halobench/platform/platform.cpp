@@ -208,6 +208,29 @@ s4u::NetZone* network(s4u::NetZone* world, const Description& cluster, const Nod
 #endif
 }
 
+/// Gives the links of levels of a tree what others' traffic leaves of them.
+///
+/// SimGrid numbers a tree's links from the nodes up, as link_from_CHILD_PARENT_NUMBER_UP and _DOWN.
+void leave(const std::vector<s4u::Link*>& links, const Description& cluster) {
+  std::vector<std::pair<unsigned long, double>> ends;  // of each level's numbers, and what is left
+  unsigned long below = cluster.nodes;                 // nodes or switches
+  for (const auto& level : cluster.tree) {
+    const auto first = ends.empty() ? 0 : ends.back().first;
+    ends.emplace_back(first + below * level.parents * level.links, level.left);
+    below = below / level.children * level.parents;
+  }
+  for (auto* link : links) {
+    const auto& name = link->get_name();
+    if (name.rfind("link_from_", 0) != 0) continue;
+    const auto way = name.rfind('_');
+    const auto number = std::stoul(name.substr(name.rfind('_', way - 1) + 1));
+    const auto level =
+        std::ranges::find_if(ends, [number](const auto& end) { return number < end.first; });
+    if (level == ends.end()) throw std::logic_error(name + ": of no level");
+    if (level->second < 1) link->set_bandwidth(link->get_bandwidth() * level->second);
+  }
+}
+
 using Links = std::vector<s4u::Link*>;
 using Zones = std::unordered_set<s4u::NetZone*>;
 
@@ -279,12 +302,12 @@ extern "C" void load_platform(const s4u::Engine& engine) {
   world->set_latency_factor_cb(latency_factor);
   world->set_bandwidth_factor_cb(bandwidth_factor);
 #else
-  static_cast<void>(engine);
   auto* world = s4u::create_full_zone("world");
   world->get_network_model()->set_lat_factor_cb(latency_factor);
   world->get_network_model()->set_bw_factor_cb(bandwidth_factor);
 #endif
   network(world, cluster, Nodes(cluster, messages))->seal();
+  if (cluster.torus.empty()) leave(engine.get_all_links(), cluster);
   smpi_register_op_cost_callback(SmpiOperation::SEND, costing<&Messages::send_s>(messages));
   smpi_register_op_cost_callback(SmpiOperation::ISEND, costing_one_by_one(messages));
   smpi_register_op_cost_callback(SmpiOperation::RECV, costing<&Messages::receive_s>(messages));
