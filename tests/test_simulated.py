@@ -23,6 +23,7 @@ from simulated_build import BINARY, ROOT, build_it
 
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import simgrid_files
+from haloscope.clusters.schema import Cluster, Quantity
 from haloscope.host import process
 from haloscope.run import halobench
 from haloscope.study.case import Case, Layout, Value
@@ -36,15 +37,20 @@ Times = dict[str, list[Any]]
 
 
 def smpirun(
-    program: Path, arguments: list[str], ranks: int = 4, options: Sequence[str] = ()
+    program: Path,
+    arguments: list[str],
+    ranks: int = 4,
+    options: Sequence[str] = (),
+    platform: str = "platform",
+    hosts: str = "hosts",
 ) -> process.Ended:
-    """A program on two nodes with two cores each; it must succeed."""
+    """A program on two nodes with two cores each, or on another platform; it must succeed."""
     command = [
         *("smpirun", "-np", str(ranks), "-platform", str(BINARY.with_name("platform.so"))),
-        *("-hostfile", str(GOLDEN / "hosts"), "--cfg=smpi/simulate-computation:no", *options),
+        *("-hostfile", str(GOLDEN / hosts), "--cfg=smpi/simulate-computation:no", *options),
         *(str(program), *arguments),
     ]
-    environment = {**os.environ, "HALOBENCH_PLATFORM": str(GOLDEN / "platform")}
+    environment = {**os.environ, "HALOBENCH_PLATFORM": str(GOLDEN / platform)}
     ended = process.run(command, environment, timeout_s=60)  # leaves no smpimain behind
     assert ended.code == 0 and not ended.timed_out, ended.output
     return ended
@@ -134,9 +140,14 @@ def test_one_step_of_many_ranks_takes_what_each_of_many_does(smpi: None, command
 
 def points_s(cluster: str, layout: Layout, kernel: str, **params: Value) -> list[float]:
     """The times by size of a case on a cluster, as the laboratory simulates it."""
+    described = cluster_file.load(ROOT / "clusters" / f"{cluster}.toml")
+    return points_on(described, layout, kernel, **params)
+
+
+def points_on(described: Cluster, layout: Layout, kernel: str, **params: Value) -> list[float]:
+    """The same on a cluster that need have no file."""
     given = {**params, "repetitions": 1}
     case = Case(kernel, given, {}, layout, "simgrid", 0, 1, 60.0, 0)
-    described = cluster_file.load(ROOT / "clusters" / f"{cluster}.toml")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for file, content in simgrid_files.files(described, case).items():
@@ -176,6 +187,13 @@ def test_messages_within_a_node_share_its_memory(smpi: None) -> None:
     assert together == pytest.approx((96e9 + (109e9 - 96e9) * 2 / 14) / 6, rel=0.01)
 
 
+def test_computation_and_messages_share_the_memory(smpi: None) -> None:
+    """In eight ranks and eight, in all sixteen at once, and from when a message starts."""
+    program, alone = BINARY.parent / "tests" / "test_shared_memory", "network/crosstraffic:no"
+    where = {"platform": "crowded_platform", "hosts": "crowded_hosts"}
+    smpirun(program, [], ranks=16, options=[f"--cfg={alone}"], **where)
+
+
 def test_a_rank_copies_one_message_after_the_other(smpi: None) -> None:
     """Of 64 KiB, which caches hold: 15 in and 15 out, in each of which its core has half a part."""
     size = 2**16
@@ -188,6 +206,32 @@ def test_messages_between_nodes_share_the_card(smpi: None) -> None:
     size = 2**20
     (found,) = points_s("eagle", Layout(2, 16), "collectives", operation="alltoall", sizes=size)
     assert found == pytest.approx(16 * 16 * size / 6.8e9, rel=0.02)
+
+
+@pytest.mark.parametrize(("level", "far", "near"), [(1, 28, 27), (2, 168, 167)])
+def test_others_leave_a_part_of_the_links_of_a_level(
+    smpi: None, level: int, far: int, near: int
+) -> None:
+    """eagle has 28 nodes to a switch and 168 to a pod: only who is farther takes these links."""
+    eagle = cluster_file.load(ROOT / "clusters" / "eagle.toml")
+    assert eagle.network is not None
+    levels = list(eagle.network.levels)
+    left = Quantity(value=0.25, source="a test")
+    levels[level] = levels[level].model_copy(update={"left": left})
+    network = eagle.network.model_copy(update={"levels": tuple(levels)})
+    busy = eagle.model_copy(update={"network": network})
+
+    def slower(other: int) -> float:
+        """How much a message from the first node to another is."""
+        layout, pairs = Layout(other + 1, 1), f"0-{other}"
+        both = (
+            points_on(one, layout, "pingpong", sizes=2**26, pairs=pairs) for one in (busy, eagle)
+        )
+        (then,), (before,) = both
+        return then / before
+
+    assert slower(far) == pytest.approx(4, rel=0.01)
+    assert slower(near) == pytest.approx(1, rel=1e-9)
 
 
 def test_a_pending_sum_travels_while_ranks_compute(smpi: None) -> None:

@@ -16,6 +16,8 @@
 #include <smpi/smpi.h>
 
 #include <simgrid/s4u.hpp>
+
+#include "platform/node_memory.hpp"
 #endif
 
 namespace halobench {
@@ -27,6 +29,13 @@ bool simulated() { return true; }
 // To sleep, a nanosecond or more, is cheaper to simulate than to compute, for which SimGrid shares
 // out cores.
 void pass_time(double seconds) { sg_actor_sleep_for(seconds); }
+
+double compute_for(double seconds, double bytes, int cores) {
+  auto* memory = simgrid::s4u::this_actor::get_host()->get_data<NodeMemory>();
+  if (memory != nullptr && bytes > 0) return memory->compute(seconds, bytes, cores);
+  pass_time(seconds);
+  return 0;
+}
 
 void* allocate_unused(std::size_t bytes) {
   void* memory = SMPI_SHARED_MALLOC(bytes);
@@ -138,6 +147,10 @@ void* allocate_unused(std::size_t) {
 void free_unused(void*) {}
 
 void pass_time(double) { throw std::logic_error("time passes by itself, but under simulation"); }
+
+double compute_for(double, double, int) {
+  throw std::logic_error("computation takes its time by itself, but under simulation");
+}
 
 #endif
 

@@ -13,6 +13,11 @@ bool simulated();
 /// Advances this rank's simulated clock. Only for simulated binaries.
 void pass_time(double seconds);
 
+/// Advances it as computation does that shares the node's memory with messages under way: by so
+/// many seconds where there are none, and by more where they slow it; returns how many more.
+/// bytes: what it moves of the memory meanwhile; cores: of this rank. Only for simulated binaries.
+double compute_for(double seconds, double bytes, int cores);
+
 /// Addresses that cost nothing: what is there is nobody's concern, and SMPI does not copy what
 /// is received there. Only for simulated binaries.
 void* allocate_unused(std::size_t bytes);

@@ -15,6 +15,28 @@ void Meter::reset() {
   for (auto& phase : phases_) phase = Phase{phase.name};
 }
 
+void Meter::settle() {
+  const auto due = std::exchange(due_, {});
+  if (due.seconds > 0) {
+    const double longer_s = compute_for(due.seconds, due.memory_bytes, setting_.threads);
+    if (counting_ && longer_s > 0) {
+      for (const auto& each : owed_) {
+        each.phase->time_s += longer_s * each.memory_bytes / due.memory_bytes;
+      }
+    }
+  }
+  owed_.clear();
+}
+
+void Meter::charge_traced(Phase& phase, const Cost& cost) {
+  settle();
+  const double start_s = MPI_Wtime();
+  const double before_s = phase.time_s;
+  owe(cost, &phase);
+  settle();
+  keep(phase.name.c_str(), start_s, start_s + cost.seconds + phase.time_s - before_s);
+}
+
 void Meter::trace_begin(std::size_t most) {
   spans_.clear();
   spans_.reserve(most);

@@ -55,13 +55,13 @@ class Meter {
   /// Runs `body`, which moves and computes `traffic` on this rank.
   template <class Body>
   void compute(Phase& phase, const Traffic& traffic, Body&& body) {
-    const double model_s = modelled_s(traffic);
+    const auto modelled = cost(traffic);
+    const double model_s = modelled.seconds;
     if (simulated()) {
-      const double start = tracing_ ? MPI_Wtime() + due_s_ : 0;
       if (setting_.execute) body();
-      due_s_ += model_s;
       add(phase, model_s, traffic, model_s);
-      if (tracing_) keep(phase.name.c_str(), start, start + model_s);
+      if (tracing_) return charge_traced(phase, modelled);
+      owe(modelled, &phase);
       return;
     }
     ++depth_;
@@ -91,7 +91,7 @@ class Meter {
   template <class Body>
   void move(const Traffic& traffic, Body&& body) {
     if (setting_.execute) body();
-    due_s_ += modelled_s(traffic);
+    owe(cost(traffic), nullptr);
     settle();
   }
 
@@ -113,10 +113,8 @@ class Meter {
   std::vector<Span> trace_end();
 
   /// Brings the simulated clock up to date: phases that follow each other are charged in one go.
-  void settle() {
-    if (due_s_ > 0) pass_time(due_s_);
-    due_s_ = 0;
-  }
+  /// What they take longer for messages that share the node's memory is added to their times.
+  void settle();
 
   /// Where this rank is: its clock, and what its phases have taken.
   struct Mark {
@@ -147,10 +145,20 @@ class Meter {
   std::vector<Json> medians(const Communicator& comm, std::span<const double> repetitions_s) const;
   std::vector<double> times_by_rank(const Communicator& comm, double steps) const;
 
-  double modelled_s(const Traffic& traffic) const {
-    if (!setting_.model) return 0.0;
-    return setting_.model->seconds(traffic, setting_.ranks_on_node, setting_.threads);
+  Cost cost(const Traffic& traffic) const {
+    if (!setting_.model) return {};
+    return setting_.model->cost(traffic, setting_.ranks_on_node, setting_.threads);
   }
+
+  /// phase: whose time it is part of; null where it is none's.
+  void owe(const Cost& cost, Phase* phase) {
+    due_.seconds += cost.seconds;
+    due_.memory_bytes += cost.memory_bytes;
+    if (phase != nullptr && cost.memory_bytes > 0) owed_.push_back({phase, cost.memory_bytes});
+  }
+
+  /// By itself, and kept for the trace as long as it took.
+  void charge_traced(Phase& phase, const Cost& cost);
 
   void keep(const char* name, double begin_s, double end_s) {
     if (spans_.size() < spans_.capacity()) spans_.push_back({name, depth_, begin_s, end_s});
@@ -167,7 +175,12 @@ class Meter {
 
   Setting setting_;
   bool counting_ = true;
-  double due_s_ = 0;  ///< simulated time that was not charged yet
+  struct Owed {
+    Phase* phase;
+    double memory_bytes;
+  };
+  Cost due_;                ///< simulated computation that was not charged yet
+  std::vector<Owed> owed_;  ///< the parts of it that messages can slow
   std::deque<Phase> phases_;
   bool tracing_ = false;
   int depth_ = 0;

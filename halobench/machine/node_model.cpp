@@ -77,7 +77,7 @@ NodeModel::Use NodeModel::use(int ranks_on_node, int threads) const {
   return use;
 }
 
-double NodeModel::seconds_per_byte(double working_set_bytes, const Use& use, int threads) const {
+Cost NodeModel::cost_per_byte(double working_set_bytes, const Use& use, int threads) const {
   const double set = working_set_bytes / threads;
   double found = 0;  // of the working set, in the levels so far
   double seconds = 0;
@@ -95,15 +95,16 @@ double NodeModel::seconds_per_byte(double working_set_bytes, const Use& use, int
     found = held;
   }
   const double evenness = use.spans ? std::min(1.0, threads / cores_) : 1.0;
-  return seconds +
-         (1 - found) * use.busy / threads / (evenness * memory_.bandwidth_bytes_per_s(use.busy));
+  const double bandwidth = evenness * memory_.bandwidth_bytes_per_s(use.busy);
+  return {seconds + (1 - found) * use.busy / threads / bandwidth, 1 - found};
 }
 
-double NodeModel::seconds(const Traffic& traffic, int ranks_on_node, int threads) const {
+Cost NodeModel::cost(const Traffic& traffic, int ranks_on_node, int threads) const {
   const auto now = use(ranks_on_node, threads);
   const double rate = now.own * std::lerp(core_flops_per_s_, crowded_flops_per_s_, now.crowd);
-  return std::max(traffic.flops / (threads * rate),
-                  traffic.bytes * seconds_per_byte(traffic.working_set_bytes, now, threads));
+  const auto of_a_byte = cost_per_byte(traffic.working_set_bytes, now, threads);
+  return {std::max(traffic.flops / (threads * rate), traffic.bytes * of_a_byte.seconds),
+          traffic.bytes * of_a_byte.memory_bytes};
 }
 
 }  // namespace halobench

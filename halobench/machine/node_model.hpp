@@ -15,6 +15,12 @@ struct Traffic {
   double working_set_bytes = 0;  ///< what is touched again the next time round
 };
 
+/// What it takes of a rank: its time, and bytes that the memory moves for it meanwhile.
+struct Cost {
+  double seconds = 0;
+  double memory_bytes = 0;
+};
+
 /// A cache level as the model sees it.
 struct CacheLevel {
   double size_bytes;             ///< of one instance
@@ -48,8 +54,13 @@ class NodeModel {
   /// Throws UsageError naming file, line and key.
   static NodeModel read(const std::string& path);
 
-  /// Seconds for one rank, with `threads` cores of its own, `ranks_on_node` such ranks a node.
-  double seconds(const Traffic& traffic, int ranks_on_node, int threads) const;
+  /// For one rank, with `threads` cores of its own, `ranks_on_node` such ranks a node.
+  Cost cost(const Traffic& traffic, int ranks_on_node, int threads) const;
+
+  /// The seconds of it.
+  double seconds(const Traffic& traffic, int ranks_on_node, int threads) const {
+    return cost(traffic, ranks_on_node, threads).seconds;
+  }
 
  private:
   /// How a node's cores are in use.
@@ -62,7 +73,8 @@ class NodeModel {
   };
 
   Use use(int ranks_on_node, int threads) const;
-  double seconds_per_byte(double working_set_bytes, const Use& use, int threads) const;
+  /// Of a byte that is swept over: memory_bytes is the part of it that no cache has.
+  Cost cost_per_byte(double working_set_bytes, const Use& use, int threads) const;
 
   double core_flops_per_s_ = 0;
   double crowded_flops_per_s_ = 0;

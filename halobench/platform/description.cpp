@@ -44,7 +44,8 @@ const Keys& keys() {
        [](auto& one, auto& line) {
          const auto children = line.template count<unsigned int>();
          const auto parents = line.template count<unsigned int>();
-         one.tree.push_back({children, parents, line.template count<unsigned int>()});
+         const auto links = line.template count<unsigned int>();
+         one.tree.push_back({children, parents, links, line.next()});
        }},
       {"torus",
        [](auto& one, auto& line) { one.torus.push_back(line.template count<unsigned long>()); }},

@@ -14,6 +14,7 @@ struct TreeLevel {
   unsigned int children;
   unsigned int parents;
   unsigned int links;
+  double left;  ///< of each link's bandwidth, when others' traffic is taken away
 };
 
 /// Messages of more than so many bytes, as SMPI counts them: 16 bytes more than the program's own.
@@ -33,7 +34,7 @@ struct BetweenNodes {
 
 /// Reads lines of
 ///   nodes COUNT HARDWARE_THREADS     places in the network, and what each has
-///   fat_tree CHILDREN PARENTS LINKS  a level, from the nodes up; or
+///   fat_tree CHILDREN PARENTS LINKS LEFT   a level, from the nodes up; or
 ///   torus LENGTH                     of a dimension
 ///   link BYTES_PER_S LATENCY         of each link of the network, each way
 ///   within ABOVE LATENCY BYTES_PER_S the last one is that of the largest messages

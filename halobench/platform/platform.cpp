@@ -10,16 +10,19 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <memory>
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <simgrid/s4u.hpp>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 #include <xbt/config.hpp>
 
 #include "platform/description.hpp"
+#include "platform/shared_memory.hpp"
 #include "simgrid/version.h"  // only after s4u.hpp, whose macros it takes
 
 static_assert(SIMGRID_VERSION >= 33200, "the names below are those of 3.32, and of 4.1");
@@ -28,6 +31,7 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 using halobench::Description;
+using halobench::SharedMemory;
 using Policy = s4u::Link::SharingPolicy;
 
 /// Of a host, nominally: computation is charged in seconds.
@@ -35,9 +39,6 @@ constexpr double speed_flops = 1e9;
 
 /// What SMPI adds to the size of each message.
 constexpr double envelope_bytes = 16;
-
-/// Factor on a bandwidth where cores take the time of a message.
-constexpr double unlimited = 1e6;
 
 /// The row for messages of a size: the last one above whose bytes it is.
 template <typename Row>
@@ -66,6 +67,10 @@ class Messages {
   /// Of the largest, one by itself.
   double memory_bytes_per_s() const { return within_.back().bandwidth_bytes_per_s; }
 
+  double longest_latency_s() const {
+    return std::ranges::max(within_, {}, &halobench::WithinNode::latency_s).latency_s;
+  }
+
   /// A factor on the sum of the links' latencies. bytes: with SMPI's envelope.
   double latency_factor(double bytes, bool same_node) const {
     if (!same_node) return row_of(between_, bytes).latency_factor;
@@ -75,7 +80,7 @@ class Messages {
   /// A factor on the least bandwidth of the links. bytes: with SMPI's envelope.
   double bandwidth_factor(double bytes, bool same_node) const {
     if (!same_node) return row_of(between_, bytes).bandwidth_factor;
-    if (cached(bytes)) return unlimited;
+    if (cached(bytes)) return SharedMemory::unbounded;
     return row_of(within_, bytes).bandwidth_bytes_per_s / memory_bytes_per_s();
   }
 
@@ -87,14 +92,20 @@ class Messages {
     return receive_s_ + copy_s(bytes, same_node);
   }
 
- private:
+  /// Whether caches hold it. bytes: with SMPI's envelope.
   bool cached(double bytes) const { return bytes <= cached_bytes_ + envelope_bytes; }
 
-  /// One of two copies that take as long.
-  double copy_s(double bytes, bool same_node) const {
+  /// Of a core for a message within a node by itself: one of two copies that take as long. bytes:
+  /// the message's own.
+  double half_s(double bytes) const {
     const double whole = bytes + envelope_bytes;
-    if (!same_node || !cached(whole)) return 0;
     return whole / row_of(within_, whole).bandwidth_bytes_per_s / 2;
+  }
+
+ private:
+  /// Of one whose copies wait for no memory.
+  double copy_s(double bytes, bool same_node) const {
+    return same_node && cached(bytes + envelope_bytes) ? half_s(bytes) : 0;
   }
 
   std::vector<halobench::WithinNode> within_;
@@ -132,36 +143,24 @@ class Nodes {
     return host->seal();
   }
 
-  /// The link that messages between ranks of a node go over.
+  /// The link that messages between ranks of a node go over. Made after its host.
   s4u::Link* memory(s4u::NetZone* zone, unsigned long node) const {
-    const double alone = messages_.memory_bytes_per_s();
-    auto* link = link_in(zone, "memory-" + std::to_string(node), alone);
+    auto* link = link_in(zone, "memory-" + std::to_string(node), messages_.memory_bytes_per_s());
     link->set_latency(messages_.memory_latency_s());
     const int ranks = cluster_.ranks.at(node);
     if (ranks < 2) return link->seal();
-    const auto capacity = [given = capacities(ranks)](double, int messages) {
-      const auto copying = std::min<std::size_t>(static_cast<std::size_t>(messages), given.size());
-      return given[std::max<std::size_t>(copying, 1) - 1];
-    };
-    link->set_sharing_policy(Policy::NONLINEAR, capacity);
+    const auto shared = std::make_shared<SharedMemory>(
+        SharedMemory::Setting{cluster_.memory, cluster_.copied, messages_.memory_bytes_per_s(),
+                              messages_.longest_latency_s(), ranks});
+    shared->join(link);
+    s4u::Host::by_name("node-" + std::to_string(node))
+        ->set_data(static_cast<halobench::NodeMemory*>(shared.get()));
+    link->set_sharing_policy(Policy::NONLINEAR,
+                             [shared](double, int flows) { return shared->capacity(flows); });
     return link->seal();
   }
 
  private:
-  /// Bytes a second of messages, for one of them, two, and so on up to a message a rank.
-  ///
-  /// Two cores copy a message, as long as there are so many ranks: one that has several messages
-  /// under way is one core all the same. A message by itself has what the cluster file says.
-  std::vector<double> capacities(int ranks) const {
-    std::vector<double> given;
-    for (int messages = 1; messages <= ranks; ++messages) {
-      const double cores = std::min(2 * messages, ranks);
-      const double moved = cluster_.memory.bandwidth_bytes_per_s(cores) / cluster_.copied;
-      given.push_back(std::max(messages_.memory_bytes_per_s(), moved));
-    }
-    return given;
-  }
-
   const Description& cluster_;
   const Messages& messages_;
 };
@@ -209,12 +208,55 @@ s4u::NetZone* network(s4u::NetZone* world, const Description& cluster, const Nod
 #endif
 }
 
-/// A factor on bandwidths or on latencies, as SimGrid asks for it.
-template <double (Messages::*factor)(double, bool) const>
-auto asking(const Messages& messages) {
-  return [messages](double bytes, const s4u::Host* from, const s4u::Host* to,
-                    const std::vector<s4u::Link*>&, const std::unordered_set<s4u::NetZone*>&) {
-    return (messages.*factor)(bytes, from == to);
+/// Gives the links of levels of a tree what others' traffic leaves of them.
+///
+/// SimGrid numbers a tree's links from the nodes up, as link_from_CHILD_PARENT_NUMBER_UP and _DOWN.
+void leave(const std::vector<s4u::Link*>& links, const Description& cluster) {
+  std::vector<std::pair<unsigned long, double>> ends;  // of each level's numbers, and what is left
+  unsigned long below = cluster.nodes;                 // nodes or switches
+  for (const auto& level : cluster.tree) {
+    const auto first = ends.empty() ? 0 : ends.back().first;
+    ends.emplace_back(first + below * level.parents * level.links, level.left);
+    below = below / level.children * level.parents;
+  }
+  for (auto* link : links) {
+    const auto& name = link->get_name();
+    if (name.rfind("link_from_", 0) != 0) continue;
+    const auto way = name.rfind('_');
+    const auto number = std::stoul(name.substr(name.rfind('_', way - 1) + 1));
+    const auto level =
+        std::ranges::find_if(ends, [number](const auto& end) { return number < end.first; });
+    if (level == ends.end()) throw std::logic_error(name + ": of no level");
+    if (level->second < 1) link->set_bandwidth(link->get_bandwidth() * level->second);
+  }
+}
+
+using Links = std::vector<s4u::Link*>;
+using Zones = std::unordered_set<s4u::NetZone*>;
+
+/// The memory that a rank computes on, where what starts now is that; null for a message.
+SharedMemory* computed_on(const s4u::Host* from, const s4u::Host* to) {
+  auto* shared = from == to ? SharedMemory::of(from) : nullptr;
+  return shared != nullptr && shared->computation_starts() ? shared : nullptr;
+}
+
+/// SimGrid asks for it once as a message starts. A rank's computation starts at once: but of flows
+/// without any latency SimGrid thinks that they yield to all others.
+auto latency_factors(const Messages& messages) {
+  return [messages](double bytes, const s4u::Host* from, const s4u::Host* to, const Links&,
+                    const Zones&) {
+    return computed_on(from, to) != nullptr ? 1e-6 : messages.latency_factor(bytes, from == to);
+  };
+}
+
+/// The same; whoever computes on the memory that the message goes over is told of it.
+auto bandwidth_factors(const Messages& messages) {
+  return [messages](double bytes, const s4u::Host* from, const s4u::Host* to, const Links&,
+                    const Zones&) {
+    if (computed_on(from, to) != nullptr) return SharedMemory::unbounded;
+    auto* shared = from == to ? SharedMemory::of(from) : nullptr;
+    if (shared != nullptr && !messages.cached(bytes)) shared->message_starts();
+    return messages.bandwidth_factor(bytes, from == to);
   };
 }
 
@@ -223,6 +265,24 @@ template <double (Messages::*cost)(double, bool) const>
 SmpiOpCostCb costing(const Messages& messages) {
   return [messages](std::size_t bytes, const s4u::Host* from, const s4u::Host* to) {
     return (messages.*cost)(static_cast<double>(bytes), from == to);
+  };
+}
+
+/// Seconds of the sender's core for a message that it does not wait for.
+///
+/// A rank has one core: one that sends several large messages at once copies one after the other,
+/// and is in MPI until the copy before is made. What it receives is not held up.
+SmpiOpCostCb costing_one_by_one(const Messages& messages) {
+  const auto free_s = std::make_shared<std::unordered_map<aid_t, double>>();  // of each rank's core
+  return [messages, free_s](std::size_t size, const s4u::Host* from, const s4u::Host* to) {
+    const auto bytes = static_cast<double>(size);
+    const double send_s = messages.send_s(bytes, from == to);
+    if (from != to || messages.cached(bytes + envelope_bytes)) return send_s;
+    const double now_s = s4u::Engine::get_clock();
+    double& mine_s = (*free_s)[s4u::this_actor::get_pid()];
+    const double begin_s = std::max(now_s, mine_s);
+    mine_s = begin_s + messages.half_s(bytes);
+    return send_s + begin_s - now_s;
   };
 }
 
@@ -235,22 +295,21 @@ extern "C" void load_platform(const s4u::Engine& engine) {
   const auto cluster = Description::read(path);
   const int eager_bytes = simgrid::config::get_value<int>("smpi/send-is-detached-thresh");
   const Messages messages(cluster, eager_bytes);
-  const auto latency_factor = asking<&Messages::latency_factor>(messages);
-  const auto bandwidth_factor = asking<&Messages::bandwidth_factor>(messages);
+  const auto latency_factor = latency_factors(messages);
+  const auto bandwidth_factor = bandwidth_factors(messages);
 #if SIMGRID_VERSION >= 40000
   auto* world = engine.get_netzone_root();
   world->set_latency_factor_cb(latency_factor);
   world->set_bandwidth_factor_cb(bandwidth_factor);
 #else
-  static_cast<void>(engine);
   auto* world = s4u::create_full_zone("world");
   world->get_network_model()->set_lat_factor_cb(latency_factor);
   world->get_network_model()->set_bw_factor_cb(bandwidth_factor);
 #endif
   network(world, cluster, Nodes(cluster, messages))->seal();
-  const auto send = costing<&Messages::send_s>(messages);
-  smpi_register_op_cost_callback(SmpiOperation::SEND, send);
-  smpi_register_op_cost_callback(SmpiOperation::ISEND, send);
+  if (cluster.torus.empty()) leave(engine.get_all_links(), cluster);
+  smpi_register_op_cost_callback(SmpiOperation::SEND, costing<&Messages::send_s>(messages));
+  smpi_register_op_cost_callback(SmpiOperation::ISEND, costing_one_by_one(messages));
   smpi_register_op_cost_callback(SmpiOperation::RECV, costing<&Messages::receive_s>(messages));
 #if SIMGRID_VERSION < 40000
   world->seal();

@@ -76,6 +76,12 @@ from haloscope.errors import UserError
             "node.sharpness",
             "99 can't be",
         ),
+        (
+            "{ children = 62,",
+            "{ left = { value = 1.2, source = 'x' }, children = 62,",
+            "network.levels#2.left",
+            "1.2 of a link",
+        ),
         ("levels = [", "# [", "network.levels", "a fat tree without any"),
         ('"fat_tree"\nlevels', '"torus"\n# levels', "network.dimensions", "a torus without any"),
         ("levels = [", "dimensions = [1]\nlevels = [", "network.dimensions", "a fat tree has none"),

@@ -40,7 +40,7 @@ def rows(one: Cluster, place: str) -> list[list[float]]:
 def test_a_fat_tree_has_its_levels_links_and_shared_memory() -> None:
     assert lines(described(), 0, 0, 2) == [
         "nodes 4 8",
-        *("fat_tree 2 1 1", "fat_tree 2 1 2"),
+        *("fat_tree 2 1 1 1.0", "fat_tree 2 1 2 1.0"),
         "link 10000000000.0 5e-07",
         *("within 0 4e-07 8000000000.0", "within 12303 1.2e-06 8000000000.0"),
         *("between 0 1.0 1.0", "between 12303 3.0 1.0"),
@@ -61,9 +61,12 @@ def test_other_networks() -> None:
     assert lines(six.model_copy(update={"network": torus}))[:3] == [
         *("nodes 6 8", "torus 2", "torus 3")
     ]
-    assert lines(six.model_copy(update={"network": flat}))[:2] == ["nodes 6 8", "fat_tree 6 1 1"]
+    assert lines(six.model_copy(update={"network": flat}))[:2] == [
+        "nodes 6 8",
+        "fat_tree 6 1 1 1.0",
+    ]
     alone = described(nodes=1).model_copy(update={"network": None})
-    assert lines(alone)[:2] == ["nodes 1 8", "fat_tree 1 1 1"]
+    assert lines(alone)[:2] == ["nodes 1 8", "fat_tree 1 1 1 1.0"]
 
 
 def test_messages_too_large_for_a_core_s_part_of_the_last_cache_go_over_the_memory() -> None:
@@ -332,6 +335,22 @@ def test_simgrid_is_taken_from_its_prefix_and_missing_says_how_to_get_it(
     monkeypatch.delenv("SIMGRID_ROOT")
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UserError, match=r"not installed[^$]*apt install simgrid libsimgrid-dev"):
+        smpi()
+
+
+@pytest.mark.parametrize(("version", "good"), [("3.31", False), ("3.32", True), ("4.1", True)])
+def test_a_simgrid_that_platforms_can_not_be_built_with_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, good: bool
+) -> None:
+    for name in ("smpicxx", "smpirun"):
+        (tmp_path / "bin").mkdir(exist_ok=True)
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\necho SimGrid version {version}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    monkeypatch.setenv("SIMGRID_ROOT", str(tmp_path))
+    if good:
+        assert smpi().version == f"SimGrid {version}"
+        return
+    with pytest.raises(UserError, match=r"is of SimGrid 3\.31: .* before 3\.32[^$]*SIMGRID_ROOT"):
         smpi()
 
 

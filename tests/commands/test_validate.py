@@ -10,7 +10,9 @@ import pytest
 from haloscope.analysis.predictions import JACOBI, WALL_TIME, PredictedCell, PredictedTime
 from haloscope.cli import main
 from haloscope.clusters import file as cluster_file
+from haloscope.clusters.assumed import numbers
 from haloscope.predict.local_validation import Validation
+from haloscope.predict.sensitivity import Moved
 from haloscope.report.draw import csv_files
 from haloscope.report.tables import predicted
 from haloscope.stats.estimates import Estimate
@@ -64,6 +66,24 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     lines = (tmp_path / "cells.csv").read_text().splitlines()
     assert lines[0].endswith(",published,predicted,predicted_note,error,set_numbers")
     assert lines[-1] == "4.1,16384,1,1,1,,s,52181.0,,no room,,maybe"
+
+
+def test_assumed_numbers_are_told_with_what_they_move(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cells = [on(2, 1, 1, 52181.0)]
+    monkeypatch.setattr("haloscope.predict.paper_validation.validate", lambda _table, _tell: cells)
+    number = numbers(cluster_file.find("stampede2"))[0]
+    moved = [Moved(number, 0.05, 0.25, cells[0], -0.25)]
+    monkeypatch.setattr("haloscope.commands.validate.sensitivity", lambda _table, _tell: moved)
+
+    assert main(["validate", "hpcf-2018-10", "--table", "4.1", "--sensitivity"]) == 0
+    out = capsys.readouterr().out
+    assert "What each assumed number moves predictions by, 1.2 times as large:" in out
+    keys = "n = 16384, nodes = 2, ppn = 1, threads = 1"
+    assert f"  {number.where}: median 5.0%, most -25.0% ({keys})" in out
+    assert main(["validate", "local", "--sensitivity"]) == 2
+    assert "a calibration assumes nothing" in capsys.readouterr().err
 
 
 def test_errors_of_several_tables_are_summed_up(

@@ -23,7 +23,7 @@ def build_it() -> None:
     """Bring the simulated halobench up to date."""
     BINARY.parent.parent.mkdir(exist_ok=True)
     with FileLock(BINARY.parent.with_suffix(".lock")):
-        built = ["--target", "halobench", "platform", "test_star_forest"]
+        built = ["--target", "halobench", "platform", "test_star_forest", "test_shared_memory"]
         for command in (
             ["cmake", "--preset", "smpi"],
             ["cmake", "--build", str(BINARY.parent), *built],

@@ -175,6 +175,10 @@ def _links(network: Network) -> _Found:
             mend = "give the switches of this level that it is linked to, and the links to each"
             yield dotted(("network", "levels", number)), f"{more:,} links up from {of}", mend
     for number, level in enumerate(network.levels):
+        if level.left is not None and level.left.value > 1:
+            mend = "give the share that others' traffic leaves, of 1"
+            key = dotted(("network", "levels", number, "left"))
+            yield key, f"{level.left.value:g} of a link", mend
         needed = down[number + 1] + (up[number + 1] if number + 1 < len(up) else 0)
         if level.ports is not None and needed > level.ports:
             what = f"{level.ports:,}, and {needed:,} links up and down"

@@ -132,13 +132,15 @@ class NetworkLevel(_Part):
     that each of those is linked to; links: parallel links to each of them. A blocking factor of two
     is half as many parents times links as a switch has children. At the first level parents times
     links are the cards of a node: more than one where it has several rails. ports: of a switch of
-    this level, up and down; not simulated, links can't be more.
+    this level, up and down; not simulated, links can't be more. left: the share of each link's
+    bandwidth that others' traffic leaves; all of it if not given.
     """
 
     children: PositiveCount
     parents: PositiveCount = 1
     links: PositiveCount = 1
     ports: PositiveCount | None = None
+    left: Quantity | None = None
 
 
 class Network(_Part):

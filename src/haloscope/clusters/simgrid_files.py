@@ -67,7 +67,7 @@ def platform(cluster: Cluster, ranks_on_nodes: Sequence[int]) -> str:
     node, network, places = cluster.node, cluster.network, _places(cluster)
     lines = [
         f"nodes {places} {node.cores * node.threads_per_core}",
-        *(_shape(network, places) if network else ["fat_tree 1 1 1"]),
+        *(_shape(network, places) if network else ["fat_tree 1 1 1 1.0"]),
         *(f"within {above} {latency!r} {fast!r}" for above, latency, fast in _within(cluster)),
         *(f"between {above} {latency!r} {fast!r}" for above, latency, fast in _between(cluster)),
         "overheads {!r} {!r}".format(*_overheads(cluster)),
@@ -89,9 +89,10 @@ def _shape(network: Network, places: int) -> Iterator[str]:
             yield from (f"torus {length}" for length in network.dimensions)
         case "fat_tree":
             for level in network.levels:
-                yield f"fat_tree {level.children} {level.parents} {level.links}"
+                left = level.left.value if level.left else 1.0
+                yield f"fat_tree {level.children} {level.parents} {level.links} {left!r}"
         case "flat":
-            yield f"fat_tree {places} 1 1"
+            yield f"fat_tree {places} 1 1 1.0"
     yield f"link {network.link_bandwidth_bytes_per_s.value!r} {network.link_latency_s.value!r}"
 
 

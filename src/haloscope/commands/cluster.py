@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from haloscope.clusters import file as cluster_file
+from haloscope.clusters.assumed import assumed
 from haloscope.clusters.schema import OTHER_NODE, Cluster, Node, Quantity, missing_for_simulation
 from haloscope.clusters.sketch import drawing
 from haloscope.commands.screen import Screen
@@ -29,12 +30,19 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     show = actions.add_parser("show", help="one of them", description=_DESCRIPTION)
     show.add_argument("name", metavar="NAME", help="its name (haloscope list), or a TOML file")
+    show.add_argument(
+        "--assumed",
+        action="store_true",
+        help="only what no data sheet, paper or calibration says, key by key, and why",
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print the file in words; 1 if something is missing for a simulation."""
     found = cluster_file.find(arguments.name)
     out = Screen()
+    if arguments.assumed:
+        return _show_assumed(found, out)
     out.print(Text(found.name, style="bold"), Text(f"from {found.source}"))
     path = cluster_file.ready().get(arguments.name, arguments.name)
     out.print(Text(cluster_file.of_the_user(arguments.name) or str(path)), soft_wrap=True)
@@ -49,6 +57,18 @@ def execute(arguments: argparse.Namespace) -> int:
         key = problem.where.split(": ")[-1]
         out.print(Text(f"for a simulation: {key} {problem.what}: {problem.mend}"))
     return 1 if missing else 0
+
+
+def _show_assumed(found: Cluster, out: Screen) -> int:
+    """Print what the file assumes, as many lines as there are assumptions."""
+    assumptions = assumed(found)
+    if not assumptions:
+        out.print(f"{found.name} assumes nothing", markup=False)
+        return 0
+    for one in assumptions:
+        value = "" if one.value is None else f" = {one.value:g}"
+        out.print(Text.assemble(f"{one.where}{value}", (f"\n    {one.source}", "dim")))
+    return 0
 
 
 def _lines(found: Cluster) -> Iterator[tuple[str, str, str]]:

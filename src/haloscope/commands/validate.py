@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from haloscope.clusters import file as cluster_file
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.predict import local_validation, paper_validation
+from haloscope.predict.sensitivity import FACTOR, Moved, sensitivity
 from haloscope.report import validating, writing
 from haloscope.report.document import Document
 from haloscope.report.draw import csv_files, terminal
@@ -51,6 +52,8 @@ examples:
   haloscope validate orfeo-mpi-report              Jacobi on ORFEO's nodes
   haloscope validate hpcf-2018-10 --csv cells.csv  every cell, for other programs
   haloscope validate hpcf-2018-10 --out results/v  a report with a figure, as run writes one
+  haloscope validate hpcf-2018-10 --table 4.1 --sensitivity
+                                                   which assumed number matters most
   haloscope validate local                         this machine: real runs and predictions
   haloscope validate local --from results/DIR      the same of runs that were made before
 """
@@ -70,6 +73,12 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         help="local: predict from a calibration though something else was running meanwhile",
     )
     add("--out", metavar="DIR", help="write a report there, as run does")
+    add(
+        "--sensitivity",
+        action="store_true",
+        help=f"make each number that the cluster file assumes {FACTOR:g} times as large, and say "
+        "by how much predictions move: as many simulations again for each",
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -89,6 +98,8 @@ def execute(arguments: argparse.Namespace) -> int:
         out.print(terminal.tables(shown))
         cells += cells_of_table
         tables += [replace(one, title=f"{table.id}: {one.title}") for one in shown]
+        if arguments.sensitivity:
+            _show_sensitivity(sensitivity(table, tell), out)
     if len({cell.table for cell in cells}) > 1:
         out.print(Text("All tables", style="bold"))
         out.print(terminal.tables(predicted.errors(cells, "all")))
@@ -105,6 +116,19 @@ def execute(arguments: argparse.Namespace) -> int:
     return 1 if any(cell.problem for cell in cells) else 0
 
 
+def _show_sensitivity(found: Sequence[Moved], out: Screen) -> None:
+    """The assumed numbers, the one that moves a prediction most first."""
+    if not found:
+        out.print("the cluster file assumes no number\n")
+        return
+    out.print(f"What each assumed number moves predictions by, {FACTOR:g} times as large:")
+    for one in found:
+        keys = ", ".join(f"{key} = {value}" for key, value in one.farthest.keys.items())
+        moved = f"median {one.median:.1%}, most {one.change:+.1%} ({keys})"
+        out.print(f"  {one.assumption.where}: {moved}", markup=False, soft_wrap=True)
+    out.print()
+
+
 def _report(document: Document, folder: str, out: Screen) -> None:
     """Write it, and say where."""
     out.print(f"report: {writing.write_apart(document, Path(folder))}", soft_wrap=True)
@@ -112,6 +136,8 @@ def _report(document: Document, folder: str, out: Screen) -> None:
 
 def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     """Options that do not go together, or can't be; found before minutes are spent."""
+    if arguments.paper == "local" and arguments.sensitivity:
+        yield Problem("--sensitivity", "a calibration assumes nothing", "leave it out")
     if arguments.paper == "local" and arguments.table:
         yield Problem("--table", "this machine has no published tables", "leave it out")
     for option, given in (("--from", arguments.folder), ("--disturbed", arguments.disturbed)):

@@ -41,8 +41,18 @@ def tables_of(paper_id: str, wanted: Sequence[str]) -> list[PaperTable]:
 
 def validate(table: PaperTable, tell: Teller) -> list[PredictedCell]:
     """Simulate every cell of a table that has a figure, in each reading."""
+    return predicted(table, simulated_place(table), tell)
+
+
+def simulated_place(table: PaperTable) -> SimulatedCluster:
+    """The machine that a table was measured on, as its cluster file describes it."""
     there = place(str(table.facts["cluster_file"]))
     assert isinstance(there, SimulatedCluster)
+    return there
+
+
+def predicted(table: PaperTable, there: SimulatedCluster, tell: Teller) -> list[PredictedCell]:
+    """The same on another machine, or on the same with another number."""
     bench = there.workbench({}, tell)
     unpredicted = list(_unpredicted(table, there))
     cases = [cell.case(bench.program) for cell in unpredicted]
@@ -91,9 +101,8 @@ class _Unpredicted:
 
     def answered(self, record: Mapping[str, Any]) -> PredictedCell:
         """The cell with its prediction, or with why there is none."""
-        good = record["outcome"] == "ok"
-        predicted = self.of(record) if good else None
-        return replace(self.cell, predicted=predicted, problem=record["reason"])
+        found = self.of(record) if record["outcome"] == "ok" else None
+        return replace(self.cell, predicted=found, problem=record["reason"])
 
 
 def _unpredicted(table: PaperTable, there: SimulatedCluster) -> Iterator[_Unpredicted]:

@@ -1,0 +1,104 @@
+#include "platform/shared_memory.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "simgrid/version.h"  // only after s4u.hpp, whose macros it takes
+#if SIMGRID_VERSION >= 40000
+#include <simgrid/simcall.hpp>
+#else
+#include <simgrid/simix.hpp>
+#endif
+
+namespace halobench {
+
+namespace s4u = simgrid::s4u;
+
+SharedMemory* SharedMemory::of(const s4u::Host* host) {
+  return static_cast<SharedMemory*>(host->get_data<NodeMemory>());
+}
+
+double SharedMemory::compute(double seconds, double bytes, int cores) {
+  const double end_s = s4u::Engine::get_clock() + seconds;
+  if (!messages_under_way() && sleep_through(seconds)) return 0;
+  const double left_s = end_s - s4u::Engine::get_clock();
+  if (left_s <= 0) return 0;
+  flow(left_s, bytes * left_s / seconds, cores);
+  return std::max(0.0, s4u::Engine::get_clock() - end_s);
+}
+
+/// One that started a moment ago may not be a flow yet.
+bool SharedMemory::messages_under_way() const {
+  if (last_start_s_ < 0) return false;
+  if (s4u::Engine::get_clock() <= last_start_s_ + setting_.longest_latency_s) return true;
+  return messages_ > 0 && link_->is_used();
+}
+
+/// Whether no message woke the rank before its time.
+bool SharedMemory::sleep_through(double seconds) {
+  Sleeper self{s4u::Semaphore::create(0), true};
+  sleepers_.push_back(&self);
+  const bool through = self.woken->acquire_timeout(seconds);
+  if (self.asleep) std::erase(sleepers_, &self);
+  return through;
+}
+
+void SharedMemory::message_starts() {
+  last_start_s_ = s4u::Engine::get_clock();
+  for (auto* sleeper : std::exchange(sleepers_, {})) {
+    sleeper->asleep = false;
+    sleeper->woken->release();
+  }
+}
+
+/// As fast as the node model says, if the memory gives as much. The rank sends to itself by a
+/// mailbox: Comm::sendto would pass over the rate. SMPI frees what a sender left behind.
+void SharedMemory::flow(double seconds, double bytes, int cores) {
+  const double sent = std::ceil(bytes / setting_.copied * unbounded);  // SimGrid's are whole ones
+  auto* own = s4u::Mailbox::by_name("computes-" + std::to_string(s4u::this_actor::get_pid()));
+  own->put_init()
+      ->set_rate(sent / seconds)
+      ->set_payload_size(static_cast<std::uint64_t>(sent))
+      ->set_src_data(std::malloc(1), 1)
+      ->detach();
+  char received = 0;
+  void** into = reinterpret_cast<void**>(&received);
+  auto flow = own->get_init()->set_dst_data(into, 1);
+  computing_ranks_ += 1;
+  computing_cores_ += cores;
+  simgrid::kernel::actor::simcall_answered([&] {
+    computation_starts_ = true;
+    flow->start();
+    computation_starts_ = false;
+  });
+  flow->wait();
+  computing_ranks_ -= 1;
+  computing_cores_ -= cores;
+}
+
+/// In bytes of messages, and no less than what a message by itself has.
+double SharedMemory::given_bytes_per_s(int cores) {
+  for (auto next = static_cast<int>(given_.size()); next <= cores; ++next) {
+    given_.push_back(std::max(setting_.alone_bytes_per_s,
+                              setting_.curve.bandwidth_bytes_per_s(next) / setting_.copied));
+  }
+  return given_[static_cast<std::size_t>(cores)];
+}
+
+/// Two cores copy a message, as long as there are so many ranks that do not compute: one that has
+/// several messages under way is one core all the same. A message by itself has what the cluster
+/// file says, and ranks that compute by themselves what the node model says.
+double SharedMemory::capacity(int flows) {
+  messages_ = flows - computing_ranks_;
+  if (messages_ <= 0) return unbounded * setting_.alone_bytes_per_s;
+  const int copying = std::min(2 * messages_, setting_.ranks);
+  const int beside = std::min(2 * messages_, setting_.ranks - computing_ranks_);
+  const int cores = std::max(copying, computing_cores_ + std::max(0, beside));
+  return given_bytes_per_s(cores);
+}
+
+}  // namespace halobench

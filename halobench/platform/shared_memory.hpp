@@ -1,0 +1,73 @@
+// The memory of a simulated node whose ranks share it: messages and computation, as flows.
+#pragma once
+
+#include <simgrid/s4u.hpp>
+#include <utility>
+#include <vector>
+
+#include "machine/memory_curve.hpp"
+#include "platform/node_memory.hpp"
+
+namespace halobench {
+
+/// A link that gives all flows together what the memory's curve gives to the cores behind them.
+///
+/// A message is a flow of its bytes, copied by two cores; a rank that computes is one only while
+/// messages are under way: it sleeps, which is cheaper to simulate, until one starts.
+class SharedMemory final : public NodeMemory {
+ public:
+  /// What it is to a message. copied: bytes that the memory moves for each one that is sent.
+  struct Setting {
+    MemoryCurve curve;
+    double copied;
+    double alone_bytes_per_s;  ///< a message by itself
+    double longest_latency_s;  ///< of a message, before it is a flow
+    int ranks;
+  };
+
+  explicit SharedMemory(Setting setting) : setting_(std::move(setting)) {}
+
+  /// The one of a host; null where nobody shares it.
+  static SharedMemory* of(const simgrid::s4u::Host* host);
+
+  /// A factor on bandwidths that makes a flow as fast as it has been told to be, and no faster.
+  static constexpr double unbounded = 1e6;
+
+  /// The link of this memory, to be asked whether it is in use.
+  void join(const simgrid::s4u::Link* link) { link_ = link; }
+
+  double compute(double seconds, double bytes, int cores) override;
+
+  /// Whether the flow that starts now is a rank's computation.
+  bool computation_starts() const { return computation_starts_; }
+
+  /// A message that no cache holds starts now: ranks that compute are flows from now on.
+  void message_starts();
+
+  /// Bytes a second of so many flows, in bytes of messages.
+  double capacity(int flows);
+
+ private:
+  /// A rank that computes while no message is under way.
+  struct Sleeper {
+    simgrid::s4u::SemaphorePtr woken;
+    bool asleep = false;
+  };
+
+  bool messages_under_way() const;
+  bool sleep_through(double seconds);
+  void flow(double seconds, double bytes, int cores);
+  double given_bytes_per_s(int cores);
+
+  Setting setting_;
+  const simgrid::s4u::Link* link_ = nullptr;
+  std::vector<Sleeper*> sleepers_;
+  std::vector<double> given_;  ///< to so many cores, once asked for: SimGrid asks often
+  double last_start_s_ = -1;   ///< of a message
+  int messages_ = 0;           ///< when the link was last shared out
+  int computing_ranks_ = 0;
+  int computing_cores_ = 0;
+  bool computation_starts_ = false;
+};
+
+}  // namespace halobench

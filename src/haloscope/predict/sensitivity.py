@@ -1,0 +1,63 @@
+"""Which assumed number of a cluster file moves the predictions of a published table most."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+
+from haloscope.analysis.predictions import PredictedCell
+from haloscope.clusters.assumed import Assumed, numbers, scaled
+from haloscope.papers.tables import PaperTable
+from haloscope.predict.paper_validation import predicted, simulated_place
+from haloscope.run.progress import Teller
+
+FACTOR = 1.2
+"""What each assumed number is multiplied with, because data sheets leave about as much open."""
+
+
+@dataclass(frozen=True)
+class Moved:
+    """What the predictions of a table do where one assumed number is FACTOR times as large.
+
+    median, most: of the absolute relative changes of all cells; farthest: the cell with the most,
+    as it is predicted then, and change how much that is, with its sign.
+    """
+
+    assumption: Assumed
+    median: float
+    most: float
+    farthest: PredictedCell
+    change: float
+
+
+def sensitivity(table: PaperTable, tell: Teller) -> list[Moved]:
+    """One for each assumed number, the one that moves a cell most first.
+
+    Each takes as many simulations as the table has cells; [] where nothing is assumed, or where no
+    cell could be simulated.
+    """
+    there = simulated_place(table)
+    usual = predicted(table, there, tell)
+    found = []
+    for one in numbers(there.cluster):
+        tell.say(f"{one.where} = {one.value:g}, {FACTOR:g} times as large")
+        other = replace(there, cluster=scaled(there.cluster, one, FACTOR))
+        if (moved := _moved(one, usual, predicted(table, other, tell))) is not None:
+            found.append(moved)
+    return sorted(found, key=lambda each: -each.most)
+
+
+def _moved(
+    one: Assumed, usual: Sequence[PredictedCell], then: Sequence[PredictedCell]
+) -> Moved | None:
+    changes = [
+        (after.predicted / before.predicted - 1, after)
+        for before, after in zip(usual, then, strict=True)
+        if before.predicted and after.predicted
+    ]
+    if not changes:
+        return None
+    change, farthest = max(changes, key=lambda each: abs(each[0]))
+    middle = median(abs(each) for each, _ in changes)
+    return Moved(one, middle, abs(change), farthest, change)

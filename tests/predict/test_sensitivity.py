@@ -1,0 +1,62 @@
+"""Which assumed number moves predictions most."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from haloscope.analysis.predictions import WALL_TIME, PredictedCell
+from haloscope.clusters.assumed import numbers
+from haloscope.papers.tables import PaperTable
+from haloscope.predict import sensitivity as tried
+from haloscope.predict.paper_validation import simulated_place, tables_of
+from haloscope.run.progress import Teller
+from haloscope.run.simulated import SimulatedCluster
+
+QUIET = Teller(Console(file=io.StringIO()))
+
+
+def cell(nodes: int, predicted: float | None) -> PredictedCell:
+    keys = {"nodes": nodes}
+    return PredictedCell("4.1", WALL_TIME, keys, 10.0, fitted=False, predicted=predicted)
+
+
+@pytest.fixture
+def table() -> PaperTable:
+    return tables_of("hpcf-2018-10", ["4.1"])[0]
+
+
+def of_two_numbers(
+    table: PaperTable, there: SimulatedCluster, _tell: Teller
+) -> list[PredictedCell]:
+    """Seconds as if a cell of one node rested on the first assumed number, one on the second."""
+    usual = numbers(simulated_place(table).cluster)
+    first, second = (
+        (one.value or 0.0) / (before.value or 1.0)
+        for one, before in list(zip(numbers(there.cluster), usual, strict=True))[:2]
+    )
+    return [cell(1, 5 / first), cell(4, 5 / second**2), cell(9, None)]
+
+
+def test_the_number_that_moves_a_cell_most_comes_first(
+    monkeypatch: pytest.MonkeyPatch, table: PaperTable
+) -> None:
+    monkeypatch.setattr(tried, "predicted", of_two_numbers)
+    found = tried.sensitivity(table, QUIET)
+    known = numbers(simulated_place(table).cluster)
+    assert [one.assumption.where for one in found[:2]] == [known[1].where, known[0].where]
+    assert found[0].change == pytest.approx(1 / 1.2**2 - 1)
+    assert found[0].farthest.keys["nodes"] == 4
+    assert found[0].median == pytest.approx((1 - 1 / 1.2**2) / 2)
+    assert found[1].change == pytest.approx(1 / 1.2 - 1)
+    assert len(found) == len(known)
+
+
+def test_nothing_is_said_where_no_cell_could_be_simulated(
+    monkeypatch: pytest.MonkeyPatch, table: PaperTable
+) -> None:
+    monkeypatch.setattr(tried, "predicted", lambda *_: [replace(cell(1, 1.0), predicted=None)])
+    assert tried.sensitivity(table, QUIET) == []
