@@ -12,10 +12,13 @@ from pathlib import Path
 
 from haloscope.errors import Problem, UserError
 
+_ALONE = ("--no-deps", "--only-binary", ":all:")
 
-def install(package: str, prefix: Path, version: str | None = None) -> None:
+
+def install(package: str, prefix: Path, version: str | None = None, *, alone: bool = False) -> None:
     """Make the virtual environment `prefix` and install `package` in it; what it needs comes along.
 
+    alone: nothing that it needs does, and it is no source that would have to be built.
     The version that locks/ names, by its hashes, unless another is asked for. With whichever
     installer this Python has: its own pip, or uv. UserError, with the installer's last words,
     where that fails.
@@ -23,7 +26,7 @@ def install(package: str, prefix: Path, version: str | None = None) -> None:
     command = _installer(str(prefix / "bin" / "python"))
     venv.create(prefix, with_pip=False, symlinks=True)
     done = subprocess.run(
-        [*command, *_wanted(package, version)],
+        [*command, *_wanted(package, version), *(_ALONE if alone else ())],
         capture_output=True,
         encoding="utf-8",
         errors="replace",
