@@ -36,6 +36,7 @@ Params accepted_params(const Kernel& kernel, const Command& command, const Commu
   for (const auto& problem : problems) {
     text += (text.empty() ? "" : "\n") + problem.key + "=" + problem.value + ": " + problem.message;
   }
+  if (text.empty() && !plan.absent.empty()) text = kernel.name + ": " + plan.absent;
   if (!simulated()) refuse_together(comm, text);
   if (!text.empty()) throw UsageError(text);
   return params;

@@ -79,6 +79,7 @@ int plan(const std::string& name, std::vector<std::string> arguments) {
                    .set("params", params.resolved(planned.choices))
                    .set("memory_bytes", planned.memory_bytes)
                    .set("problems", refused)
+                   .set("absent", planned.absent.empty() ? Json() : Json(planned.absent))
                    .dump()
             << "\n";
   return planned.problems.empty() ? 0 : 2;

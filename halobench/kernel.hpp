@@ -27,6 +27,9 @@ struct Plan {
   double memory_bytes = 0;  ///< large arrays, summed over ranks
   std::vector<Problem> problems;
   Choices choices = {};  ///< parameters whose words leave something to the kernel: what it takes
+  /// Why the case can't run on this machine, and what to do, though nothing is wrong with it; empty
+  /// if it can.
+  std::string absent = {};
 };
 
 /// What one step does, declared from the algorithm, on this rank; summed over ranks in the record.

@@ -62,6 +62,12 @@ Communicator::Communicator(const Communicator& parent, const std::vector<int>& e
         "MPI_Cart_create");
 }
 
+Communicator::Communicator(const Communicator& parent, int colour) {
+  check(MPI_Comm_split(parent.handle_, colour, parent.rank_, &handle_), "MPI_Comm_split");
+  check(MPI_Comm_rank(handle_, &rank_), "MPI_Comm_rank");
+  check(MPI_Comm_size(handle_, &size_), "MPI_Comm_size");
+}
+
 Communicator::~Communicator() { MPI_Comm_free(&handle_); }
 
 void Communicator::barrier() const { check(MPI_Barrier(handle_), "MPI_Barrier"); }

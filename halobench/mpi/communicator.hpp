@@ -42,6 +42,8 @@ class Communicator {
   explicit Communicator(MPI_Comm parent);
   /// The same ranks, in a grid of `extents` ranks, last fastest; not periodic, not reordered.
   Communicator(const Communicator& parent, const std::vector<int>& extents);
+  /// The ranks of `parent` that give the same colour, in their order.
+  Communicator(const Communicator& parent, int colour);
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;

@@ -28,7 +28,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
         ],
     },
     "--plan ring n=4 ranks=2 threads=3": {
-        **{"params": {"n": 4, "way": "left"}, "memory_bytes": 4096, "problems": []},
+        **{"params": {"n": 4, "way": "left"}, "memory_bytes": 4096, "problems": [], "absent": None},
     },
     "--plan ring n=0 way=up ranks=1 threads=1": {
         "params": {"n": 8, "way": "left"},
@@ -37,6 +37,10 @@ ANSWERS: dict[str, dict[str, Any]] = {
             {"key": "n", "value": "0", "message": "give a whole number from 1 to 64"},
             {"key": "way", "value": "up", "message": "give one of left, right"},
         ],
+        "absent": None,
+    },
+    "--plan ring n=9 ranks=1 threads=1": {
+        **{"params": {"n": 9}, "memory_bytes": 0, "problems": [], "absent": "no such library"},
     },
 }
 
@@ -77,6 +81,10 @@ def test_a_forecast_has_every_problem(binary: Path) -> None:
         ("ring n=0", "give a whole number from 1 to 64"),
         ("ring way=up", "give one of left, right"),
     ]
+
+
+def test_a_forecast_says_why_this_machine_has_not_what_a_case_needs(binary: Path) -> None:
+    assert halobench.forecast(binary, "ring", {"n": 9}).absent == "no such library"
 
 
 def test_an_unknown_kernel_is_met_with_the_nearest_name_without_a_program() -> None:

@@ -187,6 +187,24 @@ def test_no_message_is_in_a_simulated_cache() -> None:
     assert told == [None, "simulated messages are in no cache: cache=off is as cache=warm"]
 
 
+def test_a_case_whose_library_is_not_here_leaves_the_rest_alone() -> None:
+    class Picky(FakeProgram):
+        def forecast(
+            self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
+        ) -> Forecast:
+            found = super().forecast(kernel, params, ranks, threads)
+            return replace(found, absent="no FFTW: add it" if params["n"] == 16 else None)
+
+    run = {"kernel": "fake", "params": {"n": [8, 16]}}
+    study = Study.model_validate({"title": "t", "launches": 5, "runs": [run]})
+    plan = expand(study, SITE, Picky())
+    assert plan.problems == ()
+    assert [(case.absent, case.launches) for case in plan.cases] == [
+        (None, 5),
+        ("no FFTW: add it", 1),
+    ]
+
+
 def test_what_a_simulated_cluster_can_t_do_leaves_the_rest_alone() -> None:
     plan = planned(
         {"params": {"n": [8, 2**15]}, "layout": {"ppn": [4, 8], "threads": [1, 2]}},

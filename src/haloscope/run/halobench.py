@@ -17,6 +17,7 @@ from typing import Any, Literal
 from haloscope.errors import Problem, UserError, no_such
 from haloscope.paths import share
 from haloscope.study.plan import Forecast
+from haloscope.toolchains import fftw
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ def forecast(
         Problem(f"{kernel} {each['key']}={each['value']}", "refused", each["message"])
         for each in answer["problems"]
     )
-    return Forecast(answer["params"], answer["memory_bytes"], tuple(problems))
+    return Forecast(answer["params"], answer["memory_bytes"], tuple(problems), answer["absent"])
 
 
 def _ask(binary: Path, *arguments: str) -> dict[str, Any]:
@@ -119,7 +120,7 @@ def _ask(binary: Path, *arguments: str) -> dict[str, Any]:
         encoding="utf-8",
         errors="replace",
         check=False,
-        env=os.environ,
+        env={**os.environ, **fftw.environment()},
     )
     if done.returncode not in (0, 2) or not done.stdout:
         what = f"{' '.join(arguments)} ended with {done.returncode}: {done.stderr.strip()[-500:]}"

@@ -24,11 +24,13 @@ class Forecast:
     params:       every parameter, defaults filled in.
     memory_bytes: the large arrays that all ranks together will allocate.
     problems:     why it can't run, each naming key and value; empty when it can.
+    absent:       why it can't run on this machine though nothing is wrong with it; None if it can.
     """
 
     params: Mapping[str, Any]
     memory_bytes: int
     problems: Sequence[Problem]
+    absent: str | None = None
 
 
 class Program(Protocol):
@@ -273,7 +275,11 @@ class _RunExpansion:
         if forecast.problems:
             return forecast.problems
         for toolchain, transport in self._libraries():
-            absent = self._absent(layout, toolchain, transport) or self._unknown(forecast.params)
+            absent = (
+                forecast.absent
+                or self._absent(layout, toolchain, transport)
+                or self._unknown(forecast.params)
+            )
             case = Case(
                 kernel=self.run.kernel,
                 given=ready,

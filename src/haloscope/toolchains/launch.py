@@ -9,7 +9,7 @@ from importlib.resources import files
 
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.host.scratch import Scratch
-from haloscope.toolchains import launchers, libfabric
+from haloscope.toolchains import fftw, launchers, libfabric
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.library import Toolchain
 from haloscope.toolchains.transport import TALKATIVE, USUAL
@@ -77,7 +77,8 @@ def launch_command(
         for key, value in inherited.items()
         if key.startswith(launcher.keeps) or not _OUTER_JOB.match(key)
     }
-    env |= toolchain.environment() | job.openmp() | launcher.environment(job, transport)
+    env |= toolchain.environment() | fftw.environment()
+    env |= job.openmp() | launcher.environment(job, transport)
     if scratch is not None:
         env["TMPDIR"] = str(scratch.folder)
         if scratch.memory is not None:

@@ -18,19 +18,22 @@ LIMIT_S = 3600.0
 """LIMIT_S is how long an installer may take, in seconds, because half a gigabyte over a slow line
 takes less; an installer that waits for an answer would wait for ever."""
 
+_ALONE = ("--no-deps", "--only-binary", ":all:")
 
-def install(package: str, prefix: Path, version: str | None = None) -> None:
+
+def install(package: str, prefix: Path, version: str | None = None, *, alone: bool = False) -> None:
     """Make the virtual environment `prefix` and install `package` in it; what it needs comes along.
 
+    alone: nothing that it needs does, and it is no source that would have to be built.
     The version that locks/ names, by its hashes, unless another is asked for. With whichever
     installer this Python has: its own pip, or uv, of which nothing is left, however it or this
     process ends. UserError, with the installer's last words, where that fails.
     """
     command = _installer(str(prefix / "bin" / "python"))
     venv.create(prefix, with_pip=False, symlinks=True)
+    wanted = [*command, *_wanted(package, version), *(_ALONE if alone else ())]
     with scratch() as own:
-        environment = {**os.environ, "TMPDIR": str(own.folder)}
-        done = process.run([*command, *_wanted(package, version)], environment, LIMIT_S)
+        done = process.run(wanted, {**os.environ, "TMPDIR": str(own.folder)}, LIMIT_S)
     if done.code != 0 or done.timed_out:
         last = "\n    ".join(done.output.strip().splitlines()[-5:])
         mend = "it needs the network, and up to 0.5 GB of disk space; then try again"

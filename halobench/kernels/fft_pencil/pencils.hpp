@@ -1,0 +1,44 @@
+// How a three-dimensional array is cut into pencils, three times: along z, y and x.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/params.hpp"
+#include "mpi/rank_grid.hpp"
+#include "numerics/grid.hpp"
+
+namespace halobench::fft {
+
+/// nx x ny x nz real values, z fastest, and their spectrum of nx x ny x (nz / 2 + 1) coefficients,
+/// over rows x columns ranks; rank = row * columns + column.
+///
+/// z pencils: x over rows, y over columns, all of z. y pencils: x over rows, kz over columns. x
+/// pencils: ky over rows, kz over columns. From z to y pencils the ranks of a row exchange, from y
+/// to x pencils those of a column. Planes of equal x travel in `chunks` groups.
+struct Pencils {
+  Extents size{1, 1, 1};
+  std::int64_t rows = 1;
+  std::int64_t columns = 1;
+  std::int64_t chunks = 1;
+
+  std::int64_t half() const { return size[2] / 2 + 1; }
+  double points() const;
+  Range x(std::int64_t row) const { return share({0, size[0]}, rows, row); }
+  Range y(std::int64_t column) const { return share({0, size[1]}, columns, column); }
+  Range ky(std::int64_t row) const { return share({0, size[1]}, rows, row); }
+  Range kz(std::int64_t column) const { return share({0, half()}, columns, column); }
+  /// Planes of a row's own x, counted from its first.
+  Range chunk(std::int64_t row, std::int64_t index) const {
+    return share({0, x(row).size()}, chunks, index);
+  }
+  std::string topology() const;
+};
+
+/// What `size`, `topology`, `transpose` and `chunks` ask of so many ranks and threads; what is
+/// wrong is appended to `problems`.
+Pencils parse_pencils(const Params& params, std::int64_t ranks, std::int64_t threads,
+                      std::vector<Problem>& problems);
+
+}  // namespace halobench::fft

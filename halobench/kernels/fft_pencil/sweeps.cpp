@@ -1,0 +1,82 @@
+#include "kernels/fft_pencil/sweeps.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/as_size.hpp"
+#include "kernels/fft_pencil/blocked.hpp"
+#include "kernels/fft_pencil/strided.hpp"
+
+namespace halobench::fft {
+namespace {
+
+constexpr std::array plannings{"estimate", "measure", "patient"};  // in the order of Planning
+
+double number(std::int64_t count) { return static_cast<double>(count); }
+
+double flops_a_value(std::int64_t size) { return 5 * std::log2(number(size)); }
+
+}  // namespace
+
+std::vector<std::string> planning_names() { return {plannings.begin(), plannings.end()}; }
+
+std::vector<std::string> layout_names() { return {"blocked", "strided"}; }
+
+std::unique_ptr<Sweeps> make_sweeps(const Context& context, const Store& store) {
+  if (context.params.choice("layout") == "strided") {
+    return std::make_unique<Strided>(context, store);
+  }
+  return std::make_unique<Blocked>(context, store);
+}
+
+double sweep_memory(const Pencils& pencils, const std::string& layout, std::int64_t threads) {
+  return layout == "strided" ? Strided::memory(pencils) : Blocked::memory(pencils, threads);
+}
+
+Sweeps::Sweeps(const Context& context, const Store& store)
+    : context_(context),
+      store_(store),
+      planning_(static_cast<Planning>(
+          std::ranges::find(plannings, context.params.choice("planning")) - plannings.begin())) {}
+
+double Sweeps::coefficients_z(const Range& planes) const {
+  return number(planes.size() * store_.y().size() * pencils().half());
+}
+
+double Sweeps::coefficients_y(const Range& planes) const {
+  return number(planes.size() * pencils().size[1] * store_.kz().size());
+}
+
+double Sweeps::coefficients_x() const {
+  return number(pencils().size[0] * store_.spectrum_plane());
+}
+
+double Sweeps::real_bytes(const Range& planes) const {
+  return sizeof(double) * number(planes.size() * store_.y().size() * pencils().size[2]);
+}
+
+double Sweeps::flops_z(const Range& planes) const {
+  const auto values = number(planes.size() * store_.y().size() * pencils().size[2]);
+  return values * flops_a_value(pencils().size[2]) / 2;
+}
+
+double Sweeps::flops_y(const Range& planes) const {
+  return coefficients_y(planes) * flops_a_value(pencils().size[1]);
+}
+
+double Sweeps::flops_x() const { return coefficients_x() * flops_a_value(pencils().size[0]); }
+
+double Sweeps::flops() const {
+  const Range all{0, store_.planes()};
+  return 2 * (flops_z(all) + flops_y(all) + flops_x());
+}
+
+Traffic Sweeps::traffic(double bytes, double flops) const {
+  const Range all{0, store_.planes()};
+  const double touched =
+      2 * real_bytes(all) + sizeof(Complex) * (coefficients_y(all) + coefficients_x());
+  return {bytes, flops, touched};
+}
+
+}  // namespace halobench::fft
