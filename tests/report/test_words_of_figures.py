@@ -188,7 +188,7 @@ def data(figure: Figure) -> Iterator[float]:
     operations = next((int(m[1]) for note in figure.notes
                        if (m := re.search(r"an update is (\d+) operations", note))), 1)  # fmt: skip
     for panel in figure.panels:
-        for value in DATA[type(panel)](panel):  # type: ignore[operator]
+        for value in DATA[type(panel)](panel):
             yield value
             yield value / operations
 
