@@ -18,6 +18,7 @@
 #include <simgrid/s4u.hpp>
 
 #include "platform/node_memory.hpp"
+#include "simgrid/version.h"  // only after s4u.hpp, whose macros it takes
 #endif
 
 namespace halobench {
@@ -115,8 +116,13 @@ SumInBackground::SumInBackground(int rank, int ranks, std::span<double> values)
     mailbox(rank, round)->set_receiver(simgrid::s4u::Actor::self());
   }
   auto* sum = &worker_->sum;
-  worker_->actor = simgrid::s4u::Actor::create("sum", simgrid::s4u::this_actor::get_host(),
-                                               [=] { sum_by_doubling(rank, ranks, *sum); });
+  const auto work = [=] { sum_by_doubling(rank, ranks, *sum); };
+  auto* here = simgrid::s4u::this_actor::get_host();
+#if SIMGRID_VERSION >= 40000
+  worker_->actor = here->add_actor("sum", work);
+#else
+  worker_->actor = simgrid::s4u::Actor::create("sum", here, work);
+#endif
 }
 
 SumInBackground::~SumInBackground() = default;

@@ -4,7 +4,7 @@
 // itself takes what the cluster file says, and many together no more than what the memory gives to
 // the cores that copy them. SimGrid's <cluster> has links within a node that nobody shares, and one
 // table of protocols for all links; here messages within a node and between nodes have their own.
-// SimGrid 3.32 and 4.1 have other names for the same; it was built and run with 3.32 alone.
+// SimGrid 3.32 and 4.1 have other names for the same.
 #include <mpi.h>
 
 #include <algorithm>

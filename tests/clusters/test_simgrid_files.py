@@ -338,6 +338,17 @@ def test_simgrid_is_taken_from_its_prefix_and_missing_says_how_to_get_it(
         smpi()
 
 
+def test_others_traffic_leaves_a_part_of_a_level() -> None:
+    eagle = cluster_file.find("eagle")
+    assert eagle.network is not None
+    *lower, top = eagle.network.levels
+    busy = top.model_copy(update={"left": Quantity(value=0.4, source="a test")})
+    network = eagle.network.model_copy(update={"levels": (*lower, busy)})
+    text = simgrid_files.platform(eagle.model_copy(update={"network": network}), [0])
+    told = [line for line in text.splitlines() if line.startswith("fat_tree")]
+    assert told == ["fat_tree 28 1 1 1.0", "fat_tree 6 7 1 1.0", "fat_tree 6 1 1 0.4"]
+
+
 @pytest.mark.parametrize(("version", "good"), [("3.31", False), ("3.32", True), ("4.1", True)])
 def test_a_simgrid_that_platforms_can_not_be_built_with_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, good: bool

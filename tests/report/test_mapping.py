@@ -48,11 +48,12 @@ def test_patterns_stand_side_by_side_and_one_node_belongs_to_every_mapping() -> 
 
 
 def transposes() -> list[dict[str, Any]]:
-    """The same as all-to-all, with sizes that shrink."""
+    """The same of a transform, with more points for more tasks."""
     raws = []
-    for raw, size in zip(RAWS, ("1M", "1M", "1M", "512K", "512K", "512K"), strict=True):
-        params = {"operation": "alltoall", "sizes": size}
-        raws.append({**raw, "kernel": "collectives", "params": params})
+    few, many = ("512x512x1024", "4x2"), ("512x1024x1024", "4x4")
+    for raw, (size, topology) in zip(RAWS, (few,) * 3 + (many,) * 3, strict=True):
+        params = {"size": size, "topology": topology, "transpose": "pairwise"}
+        raws.append({**raw, "kernel": "fft_pencil", "params": params})
     return raws
 
 
@@ -79,7 +80,6 @@ def test_what_was_published_of_the_same_cluster_stands_below() -> None:
     assert fft[-1].text == "2.28 ×"
     assert own["more than 256", "bigfft, published"][-1].text == "more than about 2.40 ×"
     assert any("taken as of the shorter time" in note for note in table.notes)
-    assert any("bigFFT transposes among the tasks of a row" in note for note in table.notes)
     assert sorted(own) == [
         ("16", "bigfft, published"),
         ("2048", "bigfft, published"),
@@ -122,7 +122,7 @@ def test_one_that_the_paper_agrees_with_says_nothing_of_it() -> None:
     assert "bigfft, 16 tasks" not in told.text
     assert "bigfft, 2048 tasks" in told.text
     more = [
-        {**run(tasks, *place, time), "clock": "simulated", "kernel": "collectives"}
+        {**run(tasks, *place, time), "clock": "simulated", "kernel": "fft_pencil"}
         for tasks, times in ((256, (2.0, 1.0)), (512, (1.0, 2.0)))
         for place, time in zip(((16, "concentrated"), (tasks, "distributed")), times, strict=True)
     ]
@@ -224,8 +224,8 @@ def test_measured_times_are_told_apart_by_their_launches() -> None:
 
 def test_transposes_are_one_comparison_with_sizes_that_shrink() -> None:
     (table,) = tables.build("mapping", cases(transposes()), context("elsewhere"))
-    assert table.title == "Tasks on few nodes and on many, collectives alltoall"
-    assert simulated(*transposes())[0].startswith("collectives alltoall: with 8 tasks distributed")
+    assert table.title == "Tasks on few nodes and on many, fft_pencil"
+    assert simulated(*transposes())[0].startswith("fft_pencil: with 8 tasks distributed")
 
 
 def test_a_grid_that_follows_from_the_tasks_is_no_setting_of_its_own() -> None:

@@ -13,7 +13,7 @@ from haloscope.errors import dotted
 _ASSUMED = re.compile(r"\bassumed\b")
 """What a source says of what no data sheet, paper or calibration has."""
 
-Place = tuple[int | str, ...]
+Keys = tuple[int | str, ...]
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Assumed:
     place: the keys that lead to it in the file.
     """
 
-    place: Place
+    place: Keys
     value: float | None
     source: str
 
@@ -55,7 +55,7 @@ def scaled(cluster: Cluster, one: Assumed, factor: float) -> Cluster:
     return Cluster.model_validate({**data, "name": cluster.name})
 
 
-def _found(data: Any, place: Place = ()) -> Iterator[Assumed]:
+def _found(data: Any, place: Keys = ()) -> Iterator[Assumed]:
     if isinstance(data, dict):
         source = data.get("source")
         if isinstance(source, str) and _ASSUMED.search(source):

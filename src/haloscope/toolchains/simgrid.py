@@ -52,7 +52,7 @@ def smpi() -> Toolchain:
         [mpirun, "-version"], capture_output=True, encoding="utf-8", errors="replace", check=False
     )
     version = next(iter(done.stdout.splitlines()), "SimGrid").replace("version ", "").strip()
-    if (too_old := _too_old(version)) is not None:
+    if (wrong := _too_old(version)) is not None:
         mend = f"{INSTALL}; a newer one of your own: set SIMGRID_ROOT to its prefix"
-        raise UserError(Problem(str(mpirun), too_old, mend))
+        raise UserError(Problem(str(mpirun), wrong, mend))
     return Toolchain(SIMGRID, None, mpicxx, mpirun, "simgrid", version)

@@ -68,16 +68,6 @@ def _note_published(table: PaperTable, notebook: Notebook) -> None:
         notebook.note("Published in percent: taken as of the shorter time; the paper doesn't say.")
     else:
         notebook.note("Published times are on the fewest nodes, between, and on the most there.")
-    program = str(table.facts.get("kernel"))
-    if program in _APART:
-        notebook.note(_APART[program])
-
-
-_APART = {
-    "bigfft": "bigFFT transposes among the tasks of a row or a column of its pencils (32 or 64 of "
-    "2048), not among all."
-}
-"""In what a published program communicates otherwise than the kernel that it stands beside."""
 
 
 def _row(one: Spread, notebook: Notebook) -> tuple[Cell, ...]:
