@@ -153,6 +153,7 @@ def test_every_ready_study_is_valid() -> None:
         "calibrate",
         "cg-variants",
         "collectives",
+        "fft",
         "jacobi",
         "pingpong-libraries",
         "pingpong-transports",

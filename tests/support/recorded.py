@@ -473,6 +473,32 @@ def spmv(
                   launch=launch, phases=phases, result=result)  # fmt: skip
 
 
+def fft(
+    *,
+    ranks: int = 2,
+    threads: int = 1,
+    launch: int = 0,
+    time_s: float = 0.1,
+    **params: Any,
+) -> Raw:
+    """One launch of the Fourier transform of 128^3 points, a fifth of it in transposes."""
+    given = {
+        **{"size": "128x128x128", "topology": f"{ranks}x1", "transpose": "pipelined"},
+        **{"layout": "blocked", "planning": "measure", **params},
+    }
+    given = {"chunks": 8 if given["transpose"] == "pipelined" else 1, **given}
+    time = time_s * random.Random(f"{given} {ranks} {threads} {launch}").uniform(1, 1.02)
+    result = {"points": 2**21, "bytes_sent": 17_039_360.0 * (ranks > 1)}
+    phases = [
+        {"name": name, "calls": 1, "bytes": 0.0, "flops": 0.0, "model_s": None,
+         **{key: dict.fromkeys(("min", "mean", "max"), share * time)
+            for key in ("time_s", "median_s")}}
+        for name, share in (("forward_zy", 0.8), ("transpose_yx", 0.15), ("transpose_xy", 0.05))
+    ]  # fmt: skip
+    return record("fft_pencil", given, [time], ranks=ranks, threads=threads, launch=launch,
+                  phases=phases, result=result)  # fmt: skip
+
+
 def collectives(
     times_s: Mapping[tuple[str, int], float],
     *,

@@ -1,4 +1,4 @@
-"""Ways to do the same set against each other: of exchanging halos, of overlapping, of binding."""
+"""Ways to do the same set against each other: to exchange, to overlap, to transpose, to bind."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from haloscope.analysis.comparison import Contrast, contrasts, step
 class Ways:
     """The values of one setting of a kernel, the reference first.
 
-    of_threads: whether it matters to threads of one process, or to processes alone.
+    least:   of how many it matters: of processes, or of cores where `of_threads` says so.
+    follows: settings that follow from the way, and differ with it.
     """
 
     kernel: str
@@ -21,11 +22,13 @@ class Ways:
     order: tuple[str, ...]
     title: str
     of_threads: bool = False
+    least: int = 2
+    follows: tuple[str, ...] = ()
 
     def matters(self, case: MeasuredCase) -> bool:
-        """Whether a case is of the kernel and has several of what the setting matters to."""
-        several = case.cores if self.of_threads else case.ranks
-        return case.kernel == self.kernel and several > 1
+        """Whether a case is of the kernel and has as many of what the setting matters to."""
+        there = case.cores if self.of_threads else case.ranks
+        return case.kernel == self.kernel and there >= self.least
 
     def position(self, case: MeasuredCase) -> int:
         """Where a case's way stands in the order."""
@@ -39,6 +42,14 @@ EXCHANGES = Ways(
     "Exchanges compared",
 )
 OVERLAPS = Ways("spmv", "overlap", ("none", "split", "split_temporary"), "Ways to overlap compared")
+TRANSPOSES = Ways(
+    "fft_pencil",
+    "transpose",
+    ("alltoallv", "pairwise", "pipelined"),
+    "Ways to transpose compared",
+    follows=("chunks",),
+)
+LINES = Ways("fft_pencil", "layout", ("strided", "blocked"), "Ways to take lines compared", least=1)
 BINDINGS = Ways("poisson_cg", "bind", ("close", "spread"), "Bindings compared", of_threads=True)
 
 
@@ -50,7 +61,7 @@ def groups(
     One process exchanges nothing, so it has no row.
     """
     several = [case for case in cases if ways.matters(case)]
-    parts = [part for part in facets(several, (ways.setting,)) if len(part.cases) > 1]
+    parts = [part for part in facets(several, (ways.setting, *ways.follows)) if len(part.cases) > 1]
     pairs = []
     for part in parts:
         first, *others = (step(case) for case in sorted(part.cases, key=ways.position))

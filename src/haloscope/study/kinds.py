@@ -29,6 +29,7 @@ class Kind:
 
 
 _SOLVER = ("poisson_cg",)
+_FFT = ("fft_pencil",)
 _MESSAGES = ("pingpong",)
 _STAR_FORESTS = ("sf_pingpong", "sf_newpingpong", "sf_unpack", "sf_scatter")
 _LIBRARIES = ("toolchain", "transport", "placement", "nodes", "ppn", "places")
@@ -63,6 +64,9 @@ KINDS = (
     Kind("mapping", "mapping", table=True, figure=True, having="pattern"),
     Kind("overlap", "spmv", table=True, kernels=("spmv",), over=("overlap",)),
     Kind("spmv", "spmv", table=True, figure=True, kernels=("spmv",)),
+    Kind("fft", "fft", table=True, kernels=_FFT),
+    Kind("transpose", "fft", table=True, kernels=_FFT, over=("transpose",)),
+    Kind("layout", "fft", table=True, kernels=_FFT, over=("layout",)),
     Kind("phases", "phases", table=True, figure=True),
     Kind("stragglers", "phases", table=True),
     Kind("tails", "tails", table=True),
@@ -81,6 +85,7 @@ TOPICS = {
     "walltime": "Wall time",
     "scaling": "Speedup and efficiency",
     "spmv": "Sparse matrix times vector",
+    "fft": "Fourier transforms in three dimensions",
     "mapping": "Tasks on few nodes and on many",
     "jacobi": "Jacobi in three dimensions",
     "iterations": "Variants of the conjugate gradient method",

@@ -1,4 +1,4 @@
-"""Ways to exchange halos, to overlap messages with work, and to bind, against the reference."""
+"""Ways to exchange, to overlap messages with work, to transpose, to bind, against the reference."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from math import log
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast
-from haloscope.analysis.exchanges import BINDINGS, EXCHANGES, OVERLAPS, Ways, groups
+from haloscope.analysis.exchanges import (
+    BINDINGS,
+    EXCHANGES,
+    LINES,
+    OVERLAPS,
+    TRANSPOSES,
+    Ways,
+    groups,
+)
 from haloscope.quantities import count, listed
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
@@ -19,7 +27,7 @@ ORDER = 110
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Every way against the reference of its kernel: where it is faster or slower, by how much."""
-    for ways in (EXCHANGES, OVERLAPS, BINDINGS):
+    for ways in (EXCHANGES, OVERLAPS, TRANSPOSES, LINES, BINDINGS):
         yield from _compared(ways, cases, context)
 
 
@@ -52,7 +60,10 @@ def _told(own: Sequence[Contrast], alike: Sequence[Contrast], ways: Ways) -> str
         return f"{verdict} in {len(own)}"
     names = varying([contrast.second.case.settings for contrast in alike])
     most = max(own, key=lambda one: abs(log(one.ratio.value)) if one.ratio else 0.0)
-    where = describe(most.second.case.settings, [name for name in names if name != ways.setting])
+    where = describe(
+        most.second.case.settings,
+        [name for name in names if name not in (ways.setting, *ways.follows)],
+    )
     times = (
         f"{between(ratios)} times as fast"
         if verdict == "faster"

@@ -1,0 +1,16 @@
+"""Ways to transpose an array over processes, set against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.exchanges import TRANSPOSES
+from haloscope.report.context import Context
+from haloscope.report.tables.exchange import contrasted
+from haloscope.report.tables.model import Table
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """The transposes of the Fourier transform, a row a way."""
+    return contrasted(cases, context, TRANSPOSES)
