@@ -8,7 +8,7 @@ Needs root: disks are mounted in a mount namespace of this program's own, and ar
 from __future__ import annotations
 
 import argparse
-import json
+import os
 import resource
 import shutil
 import subprocess
@@ -32,6 +32,7 @@ from campaigns import (
     ground,
     must,
 )
+from figures import Slice, keep
 
 from haloscope.paths import cache_path
 
@@ -255,9 +256,9 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--disks", nargs="+", choices=DISKS, default=[*DISKS], metavar="DISK")
     parser.add_argument("--builds", type=Path, default=cache_path() / "builds")
-    parser.add_argument("--json", type=Path, help="where the figures are written")
+    parser.add_argument("--keep", type=Path, help="a file to which the figures are added")
     asked = parser.parse_args(words)
-    wrong = {}
+    begin, wrong = time.monotonic(), {}
     for name in asked.disks:
         place = ground(asked.builds)
         try:
@@ -267,16 +268,14 @@ def main(words: Sequence[str] | None = None) -> int:
         finally:
             shutil.rmtree(place.path, ignore_errors=True)
         print(f"{name}: {wrong.get(name, 'ok')}", flush=True)
-    told = {"tries": len(asked.disks), "disks": asked.disks, "wrong": wrong}
-    if asked.json:
-        asked.json.write_text(json.dumps(told, indent=1), encoding="utf-8")
+    told = tuple(f"{name}: {what}" for name, what in wrong.items())
+    took_s = time.monotonic() - begin
+    keep(asked.keep, Slice("disks", 0, len(asked.disks), told, took_s, {"disks": asked.disks}))
     return 1 if wrong else 0
 
 
 if __name__ == "__main__":
     enclose()
-    import os
-
     if OURS not in os.environ:
         sys.exit("mounting disks takes root, and unshare (util-linux)")
     sys.exit(main())

@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from typing import Any
 from unittest.mock import patch
 
 from campaigns import must
+from figures import Slice, keep
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from recorded import bad, poisson, write_folder
@@ -373,8 +375,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--tries", type=int, default=400, help="inputs for each target (400)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--targets", nargs="+", choices=TARGETS, default=[*TARGETS])
-    parser.add_argument("--json", type=Path, help="where the figures are written")
+    parser.add_argument("--keep", type=Path, help="a file to which the figures are added")
     asked = parser.parse_args(arguments)
+    begin = time.monotonic()
     tried: dict[str, int] = {}
     wrong: dict[str, str] = {}
     for name in asked.targets:
@@ -385,8 +388,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if isinstance(error, KeyboardInterrupt):
                 raise
         print(f"{name}: {wrong.get(name, f'{tried.get(name)} ok')}", flush=True)
-    if asked.json:
-        asked.json.write_text(json.dumps({"tried": tried, "wrong": wrong}, indent=1))
+    told = tuple(f"{name}: {what}" for name, what in wrong.items())
+    tries, took_s = sum(tried.values()) + len(wrong), time.monotonic() - begin
+    keep(asked.keep, Slice("fuzz", asked.seed, tries, told, took_s, tried))
     return 1 if wrong else 0
 
 

@@ -1,0 +1,75 @@
+"""The short form of kills and of full disks: `python tests/faults/whole.py` is the long one."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from simulated_build import missing_program
+
+from haloscope.paths import cache_path
+from haloscope.toolchains import build, library
+from haloscope.toolchains.simgrid import smpi
+
+HERE = Path(__file__).parent
+TRIES = 3
+"""TRIES is how many signals a kind of campaign gets."""
+DISKS = ["tmpfs of 24 KiB", "full ext4", "folder that vanishes"]
+
+
+@pytest.fixture(scope="module")
+def builds() -> Path:
+    """Where halobench is built, for ranks and, where that can be had, for simulation."""
+    build.build(library.ensure(None))
+    if missing_program() is None:
+        build.build(smpi())
+    return cache_path() / "builds"
+
+
+def told(script: str, *words: str | Path) -> dict[str, object]:
+    """What a script of this folder keeps of one run."""
+    figures = Path(words[-1])
+    command = [sys.executable, str(HERE / script), *map(str, words[:-1]), "--keep", str(figures)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert figures.exists(), done.stdout + done.stderr
+    found: dict[str, object] = json.loads(figures.read_text())
+    return found
+
+
+@pytest.mark.parametrize("kind", ["real", "precise", "simulated"])
+def test_a_campaign_that_is_killed_loses_doubles_and_leaves_nothing(
+    kind: str, builds: Path, tmp_path: Path
+) -> None:
+    if kind == "simulated" and (missing := missing_program()):
+        pytest.skip(f"{missing} is not there (Debian, Ubuntu: apt install simgrid libsimgrid-dev)")
+    words = ["--tries", str(TRIES), "--kinds", kind, "--builds", str(builds)]
+
+    found = told("kill.py", *words, tmp_path / "figures")
+
+    assert (found["tries"], found["wrong"]) == (TRIES, [])
+
+
+@pytest.mark.parametrize("disk", DISKS)
+def test_a_campaign_on_a_disk_that_fails_says_so_and_goes_on_once_it_is_mended(
+    disk: str, builds: Path, tmp_path: Path
+) -> None:
+    if reason := no_mounts():
+        pytest.skip(reason)
+
+    found = told("full_disks.py", "--disks", disk, "--builds", builds, tmp_path / "figures")
+
+    assert (found["tries"], found["wrong"]) == (1, [])
+
+
+def no_mounts() -> str | None:
+    """Why no disk can be mounted here; None where one can."""
+    if os.geteuid() != 0 or not (shutil.which("unshare") and shutil.which("mkfs.ext4")):
+        return "mounting disks takes root, unshare (util-linux) and mkfs.ext4 (e2fsprogs)"
+    words = ["unshare", "-m", "sh", "-c", "mount -t tmpfs tmpfs /mnt"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return f"no disk can be mounted: {done.stderr.strip()}" if done.returncode else None
