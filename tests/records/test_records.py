@@ -358,3 +358,24 @@ def test_a_full_disk_costs_the_record_that_does_not_fit(small_disk: Path) -> Non
     assert len(kept) > 9
     assert [one.launch for one in kept] == list(range(next(numbers) - 1))
     assert file.read_bytes().endswith(b"}\n")
+
+
+def test_a_file_is_read_again_only_once_it_has_grown(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One command needs its records several times, and may have tens of thousands."""
+    parsed: list[bytes] = []
+    really = strict_json.json_object
+
+    def counted(line: bytes) -> dict[str, Any]:
+        parsed.append(line)
+        return really(line)
+
+    monkeypatch.setattr(strict_json, "json_object", counted)
+    append(file, record())
+    assert [one.launch for one in read(file)] == [one.launch for one in read(file)] == [0]
+    assert len(parsed) == 1
+
+    append(file, record(launch=1))
+
+    assert [one.launch for one in read(file)] == [0, 1]

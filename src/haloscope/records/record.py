@@ -10,8 +10,9 @@ import json
 import logging
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import MISSING, dataclass, field, fields
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -318,6 +319,20 @@ def read(path: Path) -> list[Record]:
     The same case and launch may come several times, when it failed and was tried again: see
     `latest`. UserError where it is no ordinary file.
     """
+    with suppress(OSError):
+        status = path.stat()
+        return [*_unchanged(path, status.st_ino, status.st_size, status.st_mtime_ns)]
+    return read_once(path)
+
+
+@lru_cache(maxsize=1)
+def _unchanged(path: Path, *state: int) -> tuple[Record, ...]:
+    """The records of a file in a state: a command needs those of its folder several times."""
+    return tuple(read_once(path))
+
+
+def read_once(path: Path) -> list[Record]:
+    """As `read`, for a file that is not read again: its records are not kept in memory."""
     records, sharing = [], Sharing()
     with strict_json.opened(path) as file:
         for number, line in enumerate(strict_json.lines(file), start=1):

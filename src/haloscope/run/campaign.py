@@ -12,7 +12,7 @@ from haloscope.errors import Problem, UserError, dotted, nearest, no_such, out_o
 from haloscope.quantities import count
 from haloscope.records.enclosure import enclosed
 from haloscope.records.folder import ResultFolder, SavedPlan, changes
-from haloscope.records.record import Record, append, read
+from haloscope.records.record import Record, append, read, read_once
 from haloscope.run import fixed, halobench, places, received, workbench
 from haloscope.run.doctor import Patient, check_load
 from haloscope.run.here import LOCAL
@@ -93,7 +93,7 @@ class Campaign:
         walls: dict[str, list[float]] = {}
         beside = self.folder.path.parent.glob("*/records.jsonl")
         for file in sorted(enclosed(beside)):
-            for record in _readable(file):
+            for record in _readable(file, own=file == self.folder.records):
                 here = (record.machine or {}).get("host") == self.plan.machine["host"]
                 if here and record.outcome == "ok" and record.wall_s is not None:
                     walls.setdefault(record.case, []).append(record.wall_s)
@@ -162,10 +162,10 @@ class Campaign:
             yield by_key[case, record["launch"]], record
 
 
-def _readable(file: Path) -> list[Record]:
+def _readable(file: Path, *, own: bool) -> list[Record]:
     """The records of a folder beside, whatever lies there: an estimate is no reason to stop."""
     try:
-        return read(file)
+        return read(file) if own else read_once(file)
     except (UserError, OSError):
         return []
 

@@ -1,0 +1,83 @@
+"""Time and memory that a large result folder takes, to be resumed and to be reported.
+
+usage: .venv/bin/python bench/reading.py [--records 28000]
+
+A small study is measured once; its records are then copied under other launch numbers, so that each
+case has thousands of launches.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from turns import ROOT, Target, taken, write_page
+
+from haloscope.records.folder import ResultFolder
+
+
+def made(folder: Path, records: int) -> int:
+    """Measure once, and copy; how many records there are then."""
+    study = ROOT / "tests" / "data" / "tiny.toml"
+    words = ["run", str(study), "--launches", "1", "--out", str(folder), "--no-report"]
+    subprocess.run([ROOT / "haloscope", *words, "--oversubscribe"], check=True, capture_output=True)
+    found = ResultFolder(folder)
+    raws = [json.loads(line) for line in found.records.read_text().splitlines()]
+    launches = records // len(raws)
+    plan = found.load()
+    cases = tuple(replace(case, launches=launches) for case in plan.cases)
+    found.save(replace(plan, cases=cases))
+    with found.records.open("w", encoding="utf-8") as file:
+        for launch in range(launches):
+            for raw in raws:
+                times_s = [time_s * (1 + (launch * 7919 % 101) / 1000) for time_s in raw["times_s"]]
+                file.write(json.dumps({**raw, "launch": launch, "times_s": times_s}) + "\n")
+    return launches * len(raws)
+
+
+def used(*words: str) -> tuple[float, float]:
+    """Seconds, and MB of memory at the peak, of a command that must succeed."""
+    begin = time.perf_counter()
+    command = [sys.executable, "-P", "-m", "haloscope", *words]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"{' '.join(words)} ended with {process.returncode}")
+    return time.perf_counter() - begin, usage.ru_maxrss * 1024 / 1e6
+
+
+def main() -> None:
+    """Measure, and write docs/bench/reading.md."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--records", type=int, default=28_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "many"
+        records = made(folder, asked.records)
+        length = (folder / "records.jsonl").stat().st_size / 1e6
+        resumed = [used("run", "--resume", str(folder), "--dry-run") for _ in range(asked.rounds)]
+        reported = [used("report", str(folder)) for _ in range(asked.rounds)]
+    targets = [
+        Target("what is left of it", [time_s for time_s, _ in resumed], 3, True, "s"),
+        Target("its report", [time_s for time_s, _ in reported], 15, True, "s"),
+        Target("the report's memory", [memory for _, memory in reported], 500, True, "MB"),
+    ]
+    note = f"{records:,} records of {length:.0f} MB. What is left: `run --resume DIR --dry-run`."
+    head = [taken(), "", "| what | median | range | target | |", "|---|---|---|---|---|"]
+    body = [*head, *(target.row() for target in targets), "", note]
+    print("\n".join(body))
+    how = "Each figure is the median over rounds, with its range."
+    write_page("reading", "Reading a large result folder", body, how)
+
+
+if __name__ == "__main__":
+    main()
