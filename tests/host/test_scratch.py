@@ -58,6 +58,26 @@ def test_a_folder_whose_maker_was_killed_while_it_removed_it_is_swept(
     assert left(place) == []
 
 
+def test_what_is_left_of_a_removal_can_still_be_held(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file that tells whether somebody lives goes last."""
+    removed: list[str] = []
+    really = Path.unlink
+
+    def noted(path: Path, *, missing_ok: bool = False) -> None:
+        removed.append(path.name)
+        really(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", noted)
+    with scratch.scratch() as own:
+        (own.folder / ".a").touch()
+        (own.folder / "z").touch()
+
+    assert sorted(removed[:-1]) == [".a", "z"]
+    assert removed[-1] == ".held"
+
+
 @pytest.mark.parametrize("files", [[], ["record.json"], ["record.json", "folder/inside"]])
 def test_a_folder_that_nobody_can_hold_is_swept(place: Path, files: list[str]) -> None:
     """Its maker was killed before it made the file that is held, or after it removed it."""
