@@ -59,11 +59,11 @@ def tests(part: str, where: str) -> Callable[[int, int], None]:
     def run(done: int, seed: int) -> None:
         begin = time.monotonic()
         command = [sys.executable, "-m", "pytest", "--override-ini", "addopts=", where]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        told = done.stdout
+        ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        told = ended.stdout
         counted = {word: int(number) for number, word in re.findall(r"(\d+) (passed|failed)", told)}
         if not counted:
-            sys.exit(f"{where} could not be run:\n{told}{done.stderr}")
+            sys.exit(f"{where} could not be run:\n{told}{ended.stderr}")
         wrong = tuple(re.findall(r"^FAILED (.*)$", told, re.MULTILINE))
         keep(FIGURES, Slice(part, seed, sum(counted.values()), wrong, time.monotonic() - begin, {}))
 
