@@ -37,12 +37,13 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
 
 
 def _figure(one: Law, law: ScalingLaw, context: Context) -> Figure:
-    points = tuple(mark(case.cores, case.time.times(1e3)) for case in one.cases if case.time)
+    pairs = zip(one.x, one.cases, strict=True)
+    points = tuple(mark(x, case.time.times(1e3)) for x, case in pairs if case.time)
     clock = "simulated" if all(case.simulated for case in one.cases) else "measured"
     panel = Lines(
         "law",
         "",
-        Axis(one.p, "log2", counts([case.cores for case in one.cases])),
+        Axis(one.p, "log2", counts(one.x)),
         Axis("time (ms)", "log"),
         (Curve(clock, points, joined=False, style=0), *_drawn(law)),
     )
@@ -52,7 +53,7 @@ def _figure(one: Law, law: ScalingLaw, context: Context) -> Figure:
         kind="scaling_law",
         title=context.title("Time and its law", one.label),
         panels=(panel,),
-        alt=f"Time on {one.cases[0].cores} to {one.cases[-1].cores} {one.p}, from "
+        alt=f"Time {_over(one)}, from "
         f"{number(points[0].y)} to {number(points[-1].y)} ms, with a law that predicts points left "
         f"out within {percent(law.cross_validation)}.",
         notes=(
@@ -61,6 +62,13 @@ def _figure(one: Law, law: ScalingLaw, context: Context) -> Figure:
             + (" Dashed: where it lies with 95 % over launches drawn again." if banded else ""),
         ),
     )
+
+
+def _over(one: Law) -> str:
+    """ "on 1 to 16 processes", "for N from 64 to 1024"."""
+    if one.over_sizes:
+        return f"for N from {one.x[0]} to {one.x[-1]}"
+    return f"on {one.x[0]} to {one.x[-1]} {one.p}"
 
 
 def _drawn(law: ScalingLaw) -> Iterator[Curve]:
