@@ -102,3 +102,21 @@ def test_points_stand_as_extra_p_reads_them_a_launch_a_line(tmp_path: Path) -> N
         assert {point["params"][param] for point in points} == values
         assert [point["value"] for point in points] == [raw["times_s"][0] for raw in raws]
         assert [path.name for path in folder.glob("tables/*.jsonl")] == [f"{name}.jsonl"]
+
+
+def test_laws_that_differ_in_processes_per_node_share_a_figure() -> None:
+    raws = [
+        poisson(256, nodes=on, ranks=on * ppn, time_s=8.0 / on / ppn)
+        for on in (1, 2, 4, 8, 16)
+        for ppn in (1, 2)
+    ]
+
+    (figure,) = draw("scaling_law", raws)
+
+    (panel,) = panels(figure)
+    assert figure.title.endswith("N = 256")
+    assert [(curve.label, curve.like) for curve in panel.curves] == [
+        ("1 per node", ""), ("2 per node", ""),
+        ("law of each", "1 per node"), ("law of each", "2 per node"),
+    ]  # fmt: skip
+    assert figure.alt.startswith("1 per node: time on 1 to 16 processes, from 8,000 to 500 ms")

@@ -25,6 +25,7 @@ class Law:
 
     label: what sets it apart from others.
     p: what is counted, "processes", "threads" or "cores"; "N" where meshes differ.
+    ppn: processes per node, where there are laws of several numbers of them, alike but for that.
     """
 
     label: str
@@ -32,6 +33,17 @@ class Law:
     cases: tuple[MeasuredCase, ...]
     law: ScalingLaw | None
     reason: str = ""
+    ppn: int | None = None
+
+    @property
+    def mesh(self) -> str:
+        """Its label, but for processes per node."""
+        return self.label.removesuffix(f", {self.per_node}")
+
+    @property
+    def per_node(self) -> str:
+        """ "4 per node", where there are others."""
+        return f"{self.ppn} per node" if self.ppn else ""
 
     @property
     def over_sizes(self) -> bool:
@@ -54,11 +66,11 @@ def laws(cases: Sequence[MeasuredCase], seed: int = 0) -> list[Law]:
         for ladder in scaling.ladders:
             steps = [case for case in _steps(ladder, scaling.is_grid) if case.times_s]
             if len(steps) > 1:
-                label = f"N = {ladder.n}"
-                if scaling.is_grid and ladder.ppn:
-                    label += f", {ladder.ppn} per node"
-                named = ", ".join(text for text in (scaling.label, label) if text)
-                found.append(_law(named, scaling.p, tuple(steps), seed))
+                ppn = ladder.ppn if scaling.is_grid else None
+                per_node = f"{ppn} per node" if ppn else ""
+                named = ", ".join(filter(None, (scaling.label, f"N = {ladder.n}", per_node)))
+                law = _law(named, scaling.p, tuple(steps), seed)
+                found.append(replace(law, ppn=ppn))
     sized = [case for case in cases if isinstance(case.settings.get("n"), int) and case.times_s]
     for part in facets(sized, ("n",)):
         own = tuple(sorted(part.cases, key=lambda case: case.number("n")))
