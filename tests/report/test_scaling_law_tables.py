@@ -104,6 +104,17 @@ def test_points_stand_as_extra_p_reads_them_a_launch_a_line(tmp_path: Path) -> N
         assert [path.name for path in folder.glob("tables/*.jsonl")] == [f"{name}.jsonl"]
 
 
+def test_each_law_has_a_file_as_extra_p_wants_every_path_at_every_point(tmp_path: Path) -> None:
+    raws = [*ladder(), *ladder((2, 4, 8, 16, 32), n=512)]
+    study = 'title = "T"\n[[runs]]\nkernel = "poisson_cg"\n[[tables]]\nkind = "scaling_law"\n'
+
+    csv_files.write(composed(write_folder(tmp_path, raws, study)), {}, tmp_path)
+
+    for number, edge in ((1, 256), (2, 512)):
+        text = (tmp_path / "tables" / f"scaling_law-{number}.jsonl").read_text(encoding="utf-8")
+        assert {json.loads(line)["callpath"] for line in text.splitlines()} == {f"N = {edge}"}
+
+
 def test_laws_that_differ_in_processes_per_node_share_a_figure() -> None:
     raws = [
         poisson(256, nodes=on, ranks=on * ppn, time_s=8.0 / on / ppn)

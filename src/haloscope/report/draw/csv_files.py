@@ -23,9 +23,10 @@ def write(document: Document, _: Mapping[str, Sequence[Drawing]], directory: Pat
         old.unlink()
     for table in document.tables:
         write_whole(folder / f"{table.id}.csv", _written(table))
-        if table.points:
-            lines_of_points = (json.dumps(point) + "\n" for point in table.points)
-            write_whole(folder / f"{table.id}.jsonl", "".join(lines_of_points))
+        for number, points in enumerate(table.points, start=1):
+            name = f"{table.id}-{number}" if len(table.points) > 1 else table.id
+            lines_of_points = (json.dumps(point) + "\n" for point in points)
+            write_whole(folder / f"{name}.jsonl", "".join(lines_of_points))
     return folder
 
 

@@ -30,8 +30,8 @@ def _table(found: Sequence[Law], context: Context) -> Table:
     notebook.note(
         f"{ScalingLaw.source}; powers may be negative here, coefficients not. left out: root mean "
         "square of relative errors at each point, predicted from all others. Beyond the "
-        f"{x} that it rests on, a law is an extrapolation. The points stand beside this table's "
-        "CSV file as JSON Lines, as Extra-P reads them."
+        f"{x} that it rests on, a law is an extrapolation. The points of each row stand beside "
+        "this table's CSV file as JSON Lines, as Extra-P reads them."
     )
     for one in found:
         if one.law is None:
@@ -50,7 +50,7 @@ def _table(found: Sequence[Law], context: Context) -> Table:
         ),
         rows=tuple(_row(one, one.law) for one in found if one.law is not None),
         notes=notebook.notes(),
-        points=tuple(point for one in found for point in _points(one)),
+        points=tuple(tuple(_points(one)) for one in found if one.law is not None),
     )
 
 
