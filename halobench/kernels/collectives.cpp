@@ -313,8 +313,9 @@ Plan plan_collectives(const Params& params, const Shape& shape) {
   Plan plan;
   const auto points = parse_points(params);
   if (lacking(*points[0].operation, params)) {
-    plan.problems.push_back({"call", "nonblocking",
-                             std::string(no_barrier) + ": leave the barrier out, or give blocking"});
+    plan.problems.push_back(
+        {"call", "nonblocking",
+         std::string(no_barrier) + ": leave the barrier out, or give blocking"});
   }
   const auto odd = std::ranges::find_if(
       points, [](const Point& point) { return sums(*point.operation) && point.size % item != 0; });

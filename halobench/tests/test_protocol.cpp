@@ -285,14 +285,13 @@ void phases_are_kept_by_repetition(const Communicator& comm) {
 
 void rounds_run_again_are_in_no_repetition(const Communicator& comm) {
   Bench bench;
-  bench.recorder.step_s = 1e-3;
+  bench.recorder.interruption_s = 0.4;  // of the first round, which is late
   late_starts = comm.rank() == comm.size() - 1 ? 3 : 0;
   const auto measured =
       measure(comm, bench.recorder, bench.meter, {1, 0, 1, Synchronisation::round_time});
   expect::is_true(measured.rounds.repeated >= 3, "three rounds were late");
   expect::equal(measured.phases_s.size(), 1U);
-  expect::is_true(measured.phases_s[0] < bench.meter.times_s()[0] - 2e-3,
-                  "the late rounds are left out");
+  expect::is_true(measured.phases_s[0] < 0.03, "the late rounds are left out");
   late_starts = 0;
 }
 

@@ -96,8 +96,8 @@ def test_the_band_holds_the_law_and_needs_six_launches() -> None:
 
 def test_every_term_is_searched_once_and_named() -> None:
     assert len(TERMS) == len(set(TERMS)) == 17 * 3 - 1
-    assert Term(Fraction(1, 2), 1).text == "p^(1/2) log2(p)"
-    assert Term(Fraction(1), 0).text == "p" and Term(Fraction(0), 2).text == "log2(p)^2"
+    assert Term(Fraction(1, 2), 1).text() == "p^(1/2) log2(p)"
+    assert Term(Fraction(1), 0).text() == "p" and Term(Fraction(0), 2).text("N") == "log2(N)^2"
 
 
 def test_a_last_point_that_the_others_say_nothing_of_makes_no_law() -> None:

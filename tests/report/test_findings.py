@@ -7,7 +7,7 @@ import pytest
 from recorded import MACHINE, Raw, bad, cases, pingpong, poisson, quick, stream
 
 from haloscope.papers import tables as papers
-from haloscope.report.findings import findings
+from haloscope.report.findings import cliffs, findings
 from haloscope.report.tables import Context
 
 
@@ -265,3 +265,18 @@ def test_bandwidths_that_no_machine_has_are_remarked_on(
 
     assert bool(found) == (said is not None)
     assert said is None or any(said in text for text in found)
+
+
+def test_a_simulated_solve_that_a_cache_just_holds_is_near_a_step_of_the_model() -> None:
+    """256 x 256 points of four vectors take 2 MiB, which is what a core's L2 holds here."""
+
+    def told(edge: int, **changes: Any) -> list[str]:
+        raws = [poisson(edge, variant="textbook", **changes)]
+        own = cases(raws)
+        return [one.text for one in cliffs.find(own, Context(machine=MACHINE, all_cases=own))]
+
+    simulated: Raw = {"clock": "simulated", "simulation": {"cluster": "x", "verified": False}}
+    (text,) = told(256, **simulated)
+    assert text.startswith("Near a step of the model: ") and "(at L2)" in text
+    assert told(1024, **simulated) == []
+    assert told(256) == []

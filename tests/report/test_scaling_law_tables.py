@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from made import build, draw, panels, texts
-from recorded import Raw, poisson
+from recorded import Raw, poisson, write_folder
+
+from haloscope.report.draw import csv_files
+from haloscope.report.writing import composed
 
 
 def ladder(ranks: tuple[int, ...] = (1, 2, 4, 8, 16), launches: int = 6, n: int = 256) -> list[Raw]:
@@ -53,3 +59,75 @@ def test_a_simulated_law_has_no_band() -> None:
 
     (panel,) = panels(figure)
     assert [curve.label for curve in panel.curves] == ["simulated", "law"]
+
+
+def meshes(launches: int = 6) -> list[Raw]:
+    return [
+        poisson(n, ranks=2, launch=k, time_s=(0.5 + 1e-8 * n**3) * (1 + 0.001 * k))
+        for n in (64, 128, 256, 512, 1024)
+        for k in range(launches)
+    ]
+
+
+def test_meshes_have_a_law_of_their_own_whose_powers_go_to_three() -> None:
+    (table,) = build("scaling_law", meshes())
+
+    (row,) = texts(table)
+    assert row[0] == "2 processes"
+    assert row[1].endswith("N^(3)") and row[3] == "N = 64 to 1024"
+    assert table.rows[0][4].value == pytest.approx(0.0, abs=1e-6)
+    (figure,) = draw("scaling_law", meshes())
+    (panel,) = panels(figure)
+    assert panel.x.label == "N"
+    assert [mark.x for mark in panel.curves[0].marks] == [64, 128, 256, 512, 1024]
+    assert figure.alt.startswith("Time for N from 64 to 1024, from 504 to ")
+    assert build("scaling_law", [raw for raw in meshes() if raw["params"]["n"] > 64]) == []
+
+
+def test_points_stand_as_extra_p_reads_them_a_launch_a_line(tmp_path: Path) -> None:
+    """Its JSON Lines format: https://github.com/extra-p/extrap/blob/master/docs/file-formats.md"""
+    study = 'title = "T"\n[[runs]]\nkernel = "poisson_cg"\n[[tables]]\nkind = "scaling_law"\n'
+    for name, param, raws, values in (
+        ("scaling_law", "p", ladder(), {1, 2, 4, 8, 16}),
+        ("scaling_law_sizes", "n", meshes(), {64, 128, 256, 512, 1024}),
+    ):
+        (folder := tmp_path / name).mkdir()
+
+        csv_files.write(composed(write_folder(folder, raws, study)), {}, folder)
+
+        text = (folder / "tables" / f"{name}.jsonl").read_text(encoding="utf-8")
+        points = [json.loads(line) for line in text.splitlines()]
+        assert {tuple(point) for point in points} == {("params", "callpath", "metric", "value")}
+        assert {tuple(point["params"]) for point in points} == {(param,)}
+        assert {point["params"][param] for point in points} == values
+        assert [point["value"] for point in points] == [raw["times_s"][0] for raw in raws]
+        assert [path.name for path in folder.glob("tables/*.jsonl")] == [f"{name}.jsonl"]
+
+
+def test_each_law_has_a_file_as_extra_p_wants_every_path_at_every_point(tmp_path: Path) -> None:
+    raws = [*ladder(), *ladder((2, 4, 8, 16, 32), n=512)]
+    study = 'title = "T"\n[[runs]]\nkernel = "poisson_cg"\n[[tables]]\nkind = "scaling_law"\n'
+
+    csv_files.write(composed(write_folder(tmp_path, raws, study)), {}, tmp_path)
+
+    for number, edge in ((1, 256), (2, 512)):
+        text = (tmp_path / "tables" / f"scaling_law-{number}.jsonl").read_text(encoding="utf-8")
+        assert {json.loads(line)["callpath"] for line in text.splitlines()} == {f"N = {edge}"}
+
+
+def test_laws_that_differ_in_processes_per_node_share_a_figure() -> None:
+    raws = [
+        poisson(256, nodes=on, ranks=on * ppn, time_s=8.0 / on / ppn)
+        for on in (1, 2, 4, 8, 16)
+        for ppn in (1, 2)
+    ]
+
+    (figure,) = draw("scaling_law", raws)
+
+    (panel,) = panels(figure)
+    assert figure.title.endswith("N = 256")
+    assert [(curve.label, curve.like) for curve in panel.curves] == [
+        ("1 per node", ""), ("2 per node", ""),
+        ("law of each", "1 per node"), ("law of each", "2 per node"),
+    ]  # fmt: skip
+    assert figure.alt.startswith("1 per node: time on 1 to 16 processes, from 8,000 to 500 ms")

@@ -1,6 +1,8 @@
-"""Time over processes as a sum of powers and logarithms: Extra-P's performance model normal form.
+"""Time over processes or sizes as powers and logarithms: Extra-P's performance model normal form.
 
     T(p) = c + a p^i log2(p)^j, or with two terms, one that falls with p and one that does not
+
+and the same of a size n, whose work grows: there no power is negative, and all are up to 3.
 
 Source: Calotoiu, Hoefler, Poke and Wolf, Using automated performance modeling to find scalability
 bugs in complex codes (SC'13), equation (1). Unlike there, powers may be negative, as work that is
@@ -61,17 +63,22 @@ class Term:
         found: Array = x ** float(self.power) * np.log2(x) ** self.logarithm
         return found
 
-    @property
-    def text(self) -> str:
-        """ "p^(1/2) log2(p)"."""
-        power = "p" if self.power == 1 else f"p^({self.power})" if self.power else ""
-        logarithm = ("", "log2(p)", "log2(p)^2")[self.logarithm]
+    def text(self, x: str = "p") -> str:
+        """ "p^(1/2) log2(p)", of what is called x."""
+        power = x if self.power == 1 else f"{x}^({self.power})" if self.power else ""
+        logarithm = ("", f"log2({x})", f"log2({x})^2")[self.logarithm]
         return " ".join(text for text in (power, logarithm) if text)
 
 
-TERMS = tuple(
-    Term(power, logarithm) for power, logarithm in product(POWERS, LOGARITHMS) if power or logarithm
-)
+def _terms(powers: Sequence[Fraction]) -> tuple[Term, ...]:
+    every = product(powers, LOGARITHMS)
+    return tuple(Term(power, logarithm) for power, logarithm in every if power or logarithm)
+
+
+TERMS = _terms(POWERS)
+"""TERMS are those that are tried of processes."""
+TERMS_OF_SIZE = _terms([Fraction(text) for text in (*_RISING, "9/4", "7/3", "5/2", "8/3", "3")])
+"""TERMS_OF_SIZE are those tried of sizes, as a solve's work grows with the cube of an edge."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,22 +117,25 @@ class ScalingLaw:
 
 
 def fit(
-    p: Sequence[int], times_s: Sequence[Sequence[float]], intervals: Intervals | None = None
+    p: Sequence[int],
+    times_s: Sequence[Sequence[float]],
+    intervals: Intervals | None = None,
+    tried: Sequence[Term] = TERMS,
 ) -> ScalingLaw:
-    """The law of times on p processes; times_s: one number a launch, for each p.
+    """The law of times on p processes, or of sizes p; times_s: one number a launch, for each p.
 
+    tried: the terms that it may have.
     ValueError for fewer than FEWEST different p, times that are not positive, and where no law
     predicts points left out within WORST.
     """
     if len(set(p)) < FEWEST:
-        raise ValueError(
-            f"{len(set(p))} numbers of processes were measured; a law needs {FEWEST} or more"
-        )
+        counted = "numbers of processes" if tried is TERMS else "sizes"
+        raise ValueError(f"{len(set(p))} {counted} were measured; a law needs {FEWEST} or more")
     if not all(times and min(times) > 0 for times in times_s):
         raise ValueError("times must be positive, one launch or more for each number of processes")
     x = np.array(p, dtype=np.float64)
     centre = np.array([np.median(times) for times in times_s])
-    terms, error = _best(x, centre)
+    terms, error = _best(x, centre, tried)
     if error > WORST:
         raise ValueError(f"the best is off by {100 * error:.0f} % at points that were left out")
     solution = _solve(_columns(terms, x), centre)
@@ -145,12 +155,12 @@ def fit(
     )
 
 
-def _best(x: Array, times: Array) -> tuple[tuple[Term, ...], float]:
+def _best(x: Array, times: Array, tried: Sequence[Term]) -> tuple[tuple[Term, ...], float]:
     """The terms of the hypothesis that predicts best, and how well it does."""
-    hypotheses: list[list[tuple[Term, ...]]] = [[()], [(term,) for term in TERMS]]
-    if x.size >= FEWEST_FOR_TWO:
-        falling = [term for term in TERMS if term.power < 0]
-        others = [term for term in TERMS if term.power >= 0]
+    hypotheses: list[list[tuple[Term, ...]]] = [[()], [(term,) for term in tried]]
+    falling = [term for term in tried if term.power < 0]
+    if falling and x.size >= FEWEST_FOR_TWO:
+        others = [term for term in tried if term.power >= 0]
         hypotheses.append(list(product(falling, others)))
     best: tuple[tuple[Term, ...], float] | None = None
     for alike in hypotheses:

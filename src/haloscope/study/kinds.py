@@ -52,7 +52,7 @@ KINDS = (
     Kind("hybrid_grid", "walltime", table=True, kernels=_SOLVER, over=("ppn",)),
     Kind("clusters", "walltime", table=True, kernels=_SOLVER),
     Kind("scaling", "scaling", table=True, figure=True, over=_CORES),
-    Kind("scaling_law", "scaling", table=True, figure=True, over=_CORES),
+    Kind("scaling_law", "scaling", table=True, figure=True, over=(*_CORES, "n")),
     Kind("exchange", "exchange", table=True, kernels=_SOLVER, over=("exchange",)),
     Kind("jacobi", "jacobi", table=True, figure=True, kernels=("jacobi3d",)),
     Kind("roofline", "jacobi", figure=True, kernels=("jacobi3d",)),

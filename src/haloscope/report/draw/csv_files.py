@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -15,13 +16,17 @@ from haloscope.report.tables import Cell, Table
 
 
 def write(document: Document, _: Mapping[str, Sequence[Drawing]], directory: Path) -> Path:
-    """Write tables/ID.csv for every table; the path of tables/."""
+    """Write tables/ID.csv for every table, ID.jsonl for those with points; the path of tables/."""
     folder = directory / "tables"
     folder.mkdir(exist_ok=True)
-    for old in folder.glob("*.csv"):
+    for old in (*folder.glob("*.csv"), *folder.glob("*.jsonl")):
         old.unlink()
     for table in document.tables:
         write_whole(folder / f"{table.id}.csv", _written(table))
+        for number, points in enumerate(table.points, start=1):
+            name = f"{table.id}-{number}" if len(table.points) > 1 else table.id
+            lines_of_points = (json.dumps(point) + "\n" for point in points)
+            write_whole(folder / f"{name}.jsonl", "".join(lines_of_points))
     return folder
 
 

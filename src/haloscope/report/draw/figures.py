@@ -221,6 +221,7 @@ def _curve(axes: Axes, curve: Curve, style: int, before: int) -> None:
         color=colour,
         marker=_PUBLISHED if curve.published else _MARKERS[style % len(_MARKERS)],
         markerfacecolor="none" if curve.published else colour,
+        markeredgewidth=1.5 if curve.published else 1.0,
         markersize=_LARGE
         if curve.published
         else _SIZES[1 if curve.joined else before % len(_SIZES)],

@@ -88,7 +88,7 @@ def _performance(scaling: JacobiScaling, context: Context) -> Lines:
     curves += _modelled(scaling, own, "", 1, lambda one, rate: rate / 1e9)
     rows = [(one, row) for one in scaling.swept if (row := _published(one, context))]
     told = {one[0].sweep.ranks: _rate(one) / 1e3 for one in sorted(rows, key=_rate)}
-    curves += _beside("published", 2, told.items())
+    curves += _beside("published", 0, told.items())
     x = Axis("processes N", "log2", counts([*fastest]))
     y = Axis("GLUP/s", "log2", powers_of_two([m.y for curve in curves for m in curve.marks]))
     return Lines("rate", "Performance", x, y, tuple(curves))
@@ -126,7 +126,7 @@ def _ratio_curves(
         yield from _modelled(scaling, own, f"{name}, ", style, ratio)
         rows = [(one, row) for one in own if (row := _published(one, context))]
         told = [(one.sweep.ranks, float(row["ratio"] or 0)) for one, row in rows]
-        yield from _beside(f"{name}, published", style + 2, told)
+        yield from _beside(f"{name}, published", style, told)
 
 
 def _families(among: Sequence[JacobiCase]) -> list[tuple[str, list[JacobiCase]]]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 CellValue = str | int | float | None
 Tone = Literal["", "warning", "good", "bad"]
@@ -57,6 +57,8 @@ class Table:
     id is unique within a report and fit for a file's name; kind is one of those a study can ask
     for; notes say what the spread is, what was left out and why, where published values are from.
     folded: details that a page opens on demand and that stand whole in the CSV file alone.
+    points: what it was made from, for other programs, an object a line: written to ID.jsonl; of
+            several files the first to ID-1.jsonl.
     """
 
     id: str
@@ -67,6 +69,7 @@ class Table:
     notes: tuple[str, ...] = ()
     stub: int = 1
     folded: bool = False
+    points: tuple[tuple[Mapping[str, Any], ...], ...] = ()
 
     def __post_init__(self) -> None:
         """Every row has a cell for every column."""
