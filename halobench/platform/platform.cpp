@@ -37,6 +37,9 @@ using Policy = s4u::Link::SharingPolicy;
 /// Of a host, nominally: computation is charged in seconds.
 constexpr double speed_flops = 1e9;
 
+/// Factor on a bandwidth where cores take the time of a message.
+constexpr double unlimited = 1e6;
+
 /// What SMPI adds to the size of each message.
 constexpr double envelope_bytes = 16;
 
@@ -80,7 +83,7 @@ class Messages {
   /// A factor on the least bandwidth of the links. bytes: with SMPI's envelope.
   double bandwidth_factor(double bytes, bool same_node) const {
     if (!same_node) return row_of(between_, bytes).bandwidth_factor;
-    if (cached(bytes)) return SharedMemory::unbounded;
+    if (cached(bytes)) return unlimited;
     return row_of(within_, bytes).bandwidth_bytes_per_s / memory_bytes_per_s();
   }
 
@@ -234,18 +237,12 @@ void leave(const std::vector<s4u::Link*>& links, const Description& cluster) {
 using Links = std::vector<s4u::Link*>;
 using Zones = std::unordered_set<s4u::NetZone*>;
 
-/// The memory that a rank computes on, where what starts now is that; null for a message.
-SharedMemory* computed_on(const s4u::Host* from, const s4u::Host* to) {
-  auto* shared = from == to ? SharedMemory::of(from) : nullptr;
-  return shared != nullptr && shared->computation_starts() ? shared : nullptr;
-}
-
 /// SimGrid asks for it once as a message starts. A rank's computation starts at once: but of flows
 /// without any latency SimGrid thinks that they yield to all others.
 auto latency_factors(const Messages& messages) {
   return [messages](double bytes, const s4u::Host* from, const s4u::Host* to, const Links&,
                     const Zones&) {
-    return computed_on(from, to) != nullptr ? 1e-6 : messages.latency_factor(bytes, from == to);
+    return SharedMemory::computes(bytes) ? 1e-6 : messages.latency_factor(bytes, from == to);
   };
 }
 
@@ -253,7 +250,7 @@ auto latency_factors(const Messages& messages) {
 auto bandwidth_factors(const Messages& messages) {
   return [messages](double bytes, const s4u::Host* from, const s4u::Host* to, const Links&,
                     const Zones&) {
-    if (computed_on(from, to) != nullptr) return SharedMemory::unbounded;
+    if (SharedMemory::computes(bytes)) return SharedMemory::scale;
     auto* shared = from == to ? SharedMemory::of(from) : nullptr;
     if (shared != nullptr && !messages.cached(bytes)) shared->message_starts();
     return messages.bandwidth_factor(bytes, from == to);

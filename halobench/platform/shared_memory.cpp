@@ -7,13 +7,6 @@
 #include <cstdlib>
 #include <string>
 
-#include "simgrid/version.h"  // only after s4u.hpp, whose macros it takes
-#if SIMGRID_VERSION >= 40000
-#include <simgrid/simcall.hpp>
-#else
-#include <simgrid/simix.hpp>
-#endif
-
 namespace halobench {
 
 namespace s4u = simgrid::s4u;
@@ -58,7 +51,8 @@ void SharedMemory::message_starts() {
 /// As fast as the node model says, if the memory gives as much. The rank sends to itself by a
 /// mailbox: Comm::sendto would pass over the rate. SMPI frees what a sender left behind.
 void SharedMemory::flow(double seconds, double bytes, int cores) {
-  const double sent = std::ceil(bytes / setting_.copied * unbounded);  // SimGrid's are whole ones
+  const double sent = std::ceil(bytes / setting_.copied * scale);   // SimGrid's are whole ones
+  if (!computes(sent)) return s4u::this_actor::sleep_for(seconds);  // a few lines of a cache
   auto* own = s4u::Mailbox::by_name("computes-" + std::to_string(s4u::this_actor::get_pid()));
   own->put_init()
       ->set_rate(sent / seconds)
@@ -70,11 +64,6 @@ void SharedMemory::flow(double seconds, double bytes, int cores) {
   auto flow = own->get_init()->set_dst_data(into, 1);
   computing_ranks_ += 1;
   computing_cores_ += cores;
-  simgrid::kernel::actor::simcall_answered([&] {
-    computation_starts_ = true;
-    flow->start();
-    computation_starts_ = false;
-  });
   flow->wait();
   computing_ranks_ -= 1;
   computing_cores_ -= cores;
@@ -94,7 +83,7 @@ double SharedMemory::given_bytes_per_s(int cores) {
 /// file says, and ranks that compute by themselves what the node model says.
 double SharedMemory::capacity(int flows) {
   messages_ = flows - computing_ranks_;
-  if (messages_ <= 0) return unbounded * setting_.alone_bytes_per_s;
+  if (messages_ <= 0) return scale * setting_.alone_bytes_per_s;
   const int copying = std::min(2 * messages_, setting_.ranks);
   const int beside = std::min(2 * messages_, setting_.ranks - computing_ranks_);
   const int cores = std::max(copying, computing_cores_ + std::max(0, beside));

@@ -30,16 +30,17 @@ class SharedMemory final : public NodeMemory {
   /// The one of a host; null where nobody shares it.
   static SharedMemory* of(const simgrid::s4u::Host* host);
 
-  /// A factor on bandwidths that makes a flow as fast as it has been told to be, and no faster.
-  static constexpr double unbounded = 1e6;
+  /// A rank's computation is a flow of so many bytes for each of a message, and so much faster: it
+  /// is then as fast as it has been told to be, and SimGrid's callbacks know it by its size.
+  static constexpr double scale = 1e8;
+
+  /// Whether a flow of so many bytes is a rank's computation: no message is as large.
+  static bool computes(double bytes) { return bytes >= least_bytes; }
 
   /// The link of this memory, to be asked whether it is in use.
   void join(const simgrid::s4u::Link* link) { link_ = link; }
 
   double compute(double seconds, double bytes, int cores) override;
-
-  /// Whether the flow that starts now is a rank's computation.
-  bool computation_starts() const { return computation_starts_; }
 
   /// A message that no cache holds starts now: ranks that compute are flows from now on.
   void message_starts();
@@ -48,6 +49,8 @@ class SharedMemory final : public NodeMemory {
   double capacity(int flows);
 
  private:
+  static constexpr double least_bytes = 1e11;
+
   /// A rank that computes while no message is under way.
   struct Sleeper {
     simgrid::s4u::SemaphorePtr woken;
@@ -67,7 +70,6 @@ class SharedMemory final : public NodeMemory {
   int messages_ = 0;           ///< when the link was last shared out
   int computing_ranks_ = 0;
   int computing_cores_ = 0;
-  bool computation_starts_ = false;
 };
 
 }  // namespace halobench
