@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import signal
 import subprocess
 import sys
@@ -114,6 +115,25 @@ def test_a_folder_that_was_swept_before_it_was_held_is_made_anew(
     monkeypatch.setattr(tempfile, "mkdtemp", swept_at_first)
     with scratch.scratch() as own:
         assert own.folder == Path(made[1])
+
+
+def test_a_folder_that_another_command_sweeps_just_then_is_left_to_it(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sweeper holds the lock, and has not removed anything yet."""
+    tried: list[int] = []
+    lock = fcntl.flock
+
+    def busy_once(file: int, operation: int) -> None:
+        tried.append(file)
+        if len(tried) == 1:
+            raise BlockingIOError
+        lock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", busy_once)
+    with scratch.scratch() as own:
+        there = {path.name for path in place.iterdir()}
+        assert own.folder.name in there and len(there) == 2
 
 
 def test_what_is_not_ours_by_name_is_not_swept(place: Path) -> None:

@@ -74,8 +74,12 @@ def _held(root: Path) -> Iterator[Path]:
             lock = os.open(folder / _HELD, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except FileNotFoundError:  # swept just now
             continue
-        with suppress(OSError):  # being swept; or nothing can be locked there, nor swept
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with suppress(OSError):  # where nothing can be locked, nothing is swept either
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:  # another command is sweeping it
+                os.close(lock)
+                continue
         if (folder / _HELD).exists():
             break
         os.close(lock)
