@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,22 @@ def test_it_is_added_once_and_removed_whole(monkeypatch: pytest.MonkeyPatch) -> 
     assert fftw.library() is None
 
 
+def test_it_is_added_of_itself_only_where_there_is_none(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pypi, "install", lambda package, prefix, *, alone: wheel(prefix))
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: None)
+    fftw.ensure()
+    assert fftw.library() is None
+
+    def missing(name: str) -> None:
+        raise OSError(name)
+
+    monkeypatch.setattr(ctypes, "CDLL", missing)
+    fftw.ensure(say=lambda line: None)
+    assert fftw.library() is not None
+
+
 def test_a_wheel_without_the_library_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pypi, "install", lambda package, prefix, *, alone: prefix.mkdir())
     with pytest.raises(UserError, match=r"has no .*\n.*libfftw3-double3"):
@@ -67,7 +84,5 @@ def test_a_wheel_without_the_library_is_refused(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.toolchains
 def test_the_wheel_works_here(cache: Path) -> None:
-    import ctypes
-
     library = ctypes.CDLL(str(fftw.install(say=lambda line: None)))
     assert ctypes.c_char.in_dll(library, "fftw_version").value == b"f"

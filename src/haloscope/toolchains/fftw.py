@@ -6,6 +6,7 @@ the wheel of pyfftw, a Python interface, of which only the C library is used.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 from collections.abc import Callable
@@ -55,6 +56,21 @@ def install(*, say: Callable[[str], None] = print) -> Path:
             mend = "install your system's FFTW (Debian, Ubuntu: libfftw3-double3)"
             raise UserError(Problem(f"installing {NAME}", what, mend))
         return added
+
+
+def ensure(*, say: Callable[[str], None] = print) -> None:
+    """Add it where neither the user, nor the system, nor an earlier command has one."""
+    if library() is None and _VARIABLE not in os.environ and not _is_found():
+        install(say=say)
+
+
+def _is_found() -> bool:
+    """Whether the dynamic loader finds one."""
+    try:
+        ctypes.CDLL("libfftw3.so.3")
+    except OSError:
+        return False
+    return True
 
 
 def remove() -> None:
