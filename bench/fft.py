@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from turns import ROOT, Target, in_turn, once, ratios, taken, write_page
 
@@ -52,7 +53,7 @@ def theirs(peer: Path, size: str, ranks: int) -> Callable[[], float]:
 
 def ours(size: str, ranks: int, **params: str) -> Callable[[], float]:
     """A competitor: one launch of fft_pencil; seconds there and back."""
-    given = {"size": size, "repetitions": "5", "steps": "1", **params}
+    given: dict[str, Any] = {"size": size, "repetitions": 5, "steps": 1, **params}
     return lambda: median(once("fft_pencil", ranks=ranks, **given)["times_s"])
 
 
