@@ -286,6 +286,8 @@ Kernel fft_pencil() {
       {"size=12x10x9", "planning=estimate", "repetitions=2", "steps=2"},
       {"size=7x9x8", "topology=columns", "planning=estimate", "repetitions=1", "steps=1"},
       {"size=5x8x6", "topology=even", "chunks=2", "planning=estimate", "repetitions=1", "steps=1"},
+      {"size=3x5x140", "transpose=pipelined", "layout=blocked", "planning=estimate",
+       "repetitions=1", "steps=1"},  // several blocks of lines
       {"size=4x5x6", "transpose=alltoallv", "layout=strided", "repetitions=1", "steps=1"}};
   kernel.plan = fft::plan;
   kernel.setup = [](const Context& context) -> std::unique_ptr<Instance> {
