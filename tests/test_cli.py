@@ -108,3 +108,20 @@ def test_a_mistyped_command_is_refused_with_all_there_are(
     said = capsys.readouterr().err
     assert "invalid choice: 'rnu'" in said
     assert all(repr(name) in said for name in COMMANDS)
+
+
+def test_an_interrupt_during_an_import_comes_after_it(tmp_path: Path) -> None:
+    """A compiled library, broken off, is neither there nor gone."""
+    (tmp_path / "slow.py").write_text(
+        "import os, signal, time\nos.kill(os.getpid(), signal.SIGTERM)\ntime.sleep(0.1)\nwhole = True\n"
+    )
+    script = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from haloscope import cli; cli._end_in_order()\n"
+        "try:\n    import slow, time; time.sleep(20)\n"
+        "except KeyboardInterrupt:\n    print('interrupted, whole:', slow.whole)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=30
+    )
+    assert done.stdout == "interrupted, whole: True\n", done.stderr

@@ -14,6 +14,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from types import FrameType
 
 from haloscope import __version__
 from haloscope.errors import UserError, printable
@@ -94,10 +95,31 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _end_in_order() -> None:
     """Let other signals to end do what Ctrl-C does; not those to be ignored, as under nohup."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    for one in (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
+    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGALRM, _interrupt)
+    for one in (signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
         if signal.getsignal(one) != signal.SIG_IGN:
-            signal.signal(one, signal.default_int_handler)
+            signal.signal(one, _interrupt)
+
+
+def _interrupt(signal_: int, frame: FrameType | None) -> None:
+    """Ctrl-C, but after an import that is under way.
+
+    A compiled library whose beginning is broken off says that it can't be imported, which may be
+    caught and forgotten, and can abort the interpreter when it ends.
+    """
+    while frame is not None:
+        if frame.f_code.co_filename == _IMPORTING:
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
+            return
+        frame = frame.f_back
+    raise KeyboardInterrupt
+
+
+_IMPORTING = "<frozen importlib._bootstrap>"
+"""_IMPORTING is where Python says that its import statement lies."""
+_AGAIN_S = 0.02
+"""_AGAIN_S is when an interrupt that came during an import comes again, in seconds."""
 
 
 def _complain(what: str) -> None:
