@@ -101,6 +101,24 @@ def test_processes_with_threads_are_counted_as_cores() -> None:
     assert " times as fast as with 4: " in scaling
 
 
+def test_an_efficiency_above_one_names_the_caches_that_it_may_come_from() -> None:
+    """Seven vectors of N = 256 are 3.7 MB: above the L2 of one core, below that of two."""
+    ends = {}
+    for variant in ("pipelined", "textbook"):
+        raws = [
+            {**raw, "case": f"{variant}-{p}", "params": {**raw["params"], "variant": variant}}
+            for p in (1, 2)
+            for raw in [poisson(256, ranks=p, time_s=1 / p**2)]
+        ]
+        (scaling,) = (text for text in texts(raws) if text.startswith("With "))
+        ends[variant] = scaling.rpartition("efficiency of ")[2]
+
+    assert ends == {
+        "pipelined": "200 % (what a sweep goes through fits in L3 with 1, in L2 with 2).",
+        "textbook": "200 %.",
+    }
+
+
 def test_what_is_slower_is_said_to_take_longer() -> None:
     raws = [
         poisson(256, ranks=p, launch=k, time_s=p * time)
