@@ -224,7 +224,7 @@ def test_a_disturbed_machine_is_marked_in_the_file_and_not_taken_unasked(tmp_pat
     assert calibrated(measured()).disturbed == ()
     (why,) = busy.disturbed
     assert why.startswith("Other programs kept 1.0 processors busy")
-    assert "the slowest launch took more than 1.3 times" in calibrated(slow).disturbed[0]
+    assert "the slowest took more than 1.3 times" in calibrated(slow).disturbed[0]
     assert next(summary(busy)) == f"marked as disturbed: {why}"
     path = tmp_path / "mine.toml"
     cluster_file.write(busy, path)

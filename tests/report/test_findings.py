@@ -101,6 +101,24 @@ def test_processes_with_threads_are_counted_as_cores() -> None:
     assert " times as fast as with 4: " in scaling
 
 
+def test_an_efficiency_above_one_names_the_caches_that_it_may_come_from() -> None:
+    """Seven vectors of N = 256 are 3.7 MB: above the L2 of one core, below that of two."""
+    ends = {}
+    for variant in ("pipelined", "textbook"):
+        raws = [
+            {**raw, "case": f"{variant}-{p}", "params": {**raw["params"], "variant": variant}}
+            for p in (1, 2)
+            for raw in [poisson(256, ranks=p, time_s=1 / p**2)]
+        ]
+        (scaling,) = (text for text in texts(raws) if text.startswith("With "))
+        ends[variant] = scaling.rpartition("efficiency of ")[2]
+
+    assert ends == {
+        "pipelined": "200 % (what a sweep goes through fits in L3 with 1, in L2 with 2).",
+        "textbook": "200 %.",
+    }
+
+
 def test_what_is_slower_is_said_to_take_longer() -> None:
     raws = [
         poisson(256, ranks=p, launch=k, time_s=p * time)
@@ -141,7 +159,9 @@ def test_a_busy_machine_is_said_first() -> None:
 
     assert (busy.tone, uneven.tone) == ("warning", "warning")
     assert busy.text.startswith("Other programs kept 1.2 processors busy")
-    assert uneven.text.startswith("In 1 of 1 case the slowest launch took more than 1.3 times")
+    assert uneven.text.startswith(
+        "In 1 of 1 case with several launches the slowest took more than 1.3 times as long"
+    )
 
 
 def test_one_number_of_cores_makes_no_comparison() -> None:

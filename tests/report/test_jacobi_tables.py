@@ -104,6 +104,20 @@ def test_what_a_model_lacks_is_said() -> None:
     assert any("one rank alone was not measured" in note for note in table.notes)
 
 
+def test_a_triad_that_caches_hold_is_not_said_to_be_unmeasured() -> None:
+    raws = study()
+    kept = [raw for raw in raws if raw["kernel"] != "stream"]
+    for size, words in ((2**20, "only over arrays that caches hold"), (2**32, "")):
+        streams = [
+            {**raw, "points": [{**point, "size_bytes": size} for point in raw["points"]]}
+            for raw in raws
+            if raw["kernel"] == "stream"
+        ]
+        (table,) = tables.build("jacobi", cases([*kept, *streams]), context(raws))
+        told = [note for note in table.notes if "no detailed model" in note]
+        assert bool(told) == bool(words) and all(words in note for note in told)
+
+
 def panels(raws: list[Raw], kind: str = "jacobi") -> list[dict[str, figures.model.Curve]]:
     """The curves of each panel of the only figure, by their labels."""
     (figure,) = figures.build(kind, cases(raws), context(raws))

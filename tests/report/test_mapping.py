@@ -103,8 +103,9 @@ def test_a_headline_that_the_paper_contradicts_says_so() -> None:
 
     assert here.tone == "warning"
     assert here.text.endswith(
-        "concentrated takes 2.00 times as long. Published otherwise of this cluster: minife, 2048 "
-        "tasks, concentrated faster by 250 % (task-mapping-drop, table section-6)."
+        "concentrated takes 2.00 times as long. Published otherwise of this cluster with other "
+        "numbers of tasks: minife, 2048 tasks, concentrated faster by 250 % (task-mapping-drop, "
+        "table section-6)."
     )
     assert elsewhere.tone == "" and "Published" not in elsewhere.text
 
@@ -114,7 +115,33 @@ def find_text(raws: list[dict[str, Any]]) -> str:
     return told.text
 
 
-def test_one_that_the_paper_agrees_with_says_nothing_of_it() -> None:
+def test_what_the_paper_has_of_as_many_tasks_is_told_before_what_it_has_of_others() -> None:
+    raws = [
+        {**run(16, *place, time), "clock": "simulated", "kernel": "fft_pencil"}
+        for place, time in (((1, "concentrated"), 3.0), ((16, "distributed"), 1.0))
+    ]
+    (here,) = find(cases(raws), context("eagle"))
+
+    assert (
+        "Published likewise of this cluster: bigfft, 16 tasks, 446 s on 1 node, 153 s on 16"
+        in here.text
+    )
+    other = here.text.index("Published otherwise of this cluster with other numbers of tasks")
+    assert here.text.index("bigfft, 16 tasks") < other < here.text.index("bigfft, 2048 tasks")
+
+
+def test_the_same_tasks_slower_where_the_paper_has_them_faster_is_a_contradiction() -> None:
+    raws = [
+        {**run(512, *place, time), "clock": "simulated", "kernel": "fft_pencil"}
+        for place, time in (((32, "concentrated"), 2.0), ((256, "distributed"), 1.0))
+    ]
+    (here,) = find(cases(raws), context("eagle"))
+
+    assert "Published otherwise of this cluster: bigfft, more than 256 tasks" in here.text
+    assert here.tone == "warning"
+
+
+def test_one_that_the_paper_agrees_with_says_nothing_otherwise() -> None:
     few, many = transposes()[:2]
     (told,) = find(cases([{**raw, "clock": "simulated"} for raw in (few, many)]), context("eagle"))
 

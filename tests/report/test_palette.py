@@ -63,3 +63,10 @@ def test_every_colour_stands_out_from_its_page() -> None:
     for colour in SERIES:
         assert 1.05 / (luminance(colour) + 0.05) > 4.5
         assert (luminance(dark(colour)) + 0.05) / (luminance("#0d1117") + 0.05) > 4.5
+
+
+def test_a_rule_of_the_dark_colours_names_no_ancestor() -> None:
+    """Signs are copies (<use>), whose originals no rule reaches that begins with "svg"."""
+    rules = [line for line in dark_style().splitlines() if line.endswith("!important; }")]
+
+    assert rules and all(rule.startswith("[style*=") for rule in rules)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from haloscope.report.draw.palette import INK, MUTED, SERIES
-from haloscope.report.draw.phase_colours import phase_colours
+from haloscope.report.draw.phase_colours import hatches_of, phase_colours
 from haloscope.report.figures.model import Bar, Bars, Figure, Gantt
 
 
@@ -39,3 +39,13 @@ def test_phases_of_one_figure_differ_though_names_are_more_than_colours() -> Non
 
     assert len({colours[name] for name in first}) == len(first)
     assert len({colours[name] for name in second}) == len(second)
+
+
+def test_phases_of_one_colour_differ_by_their_hatches() -> None:
+    names = [f"a{k}" for k in range(2 * len(SERIES) + 1)]
+    colours = phase_colours([bars(*names)])
+    hatches = hatches_of(names, colours)
+
+    assert len({(colours[name], hatches[name]) for name in names}) == len(names)
+    assert not any(hatches[name] for name in names[: len(SERIES)])
+    assert all(hatches[name] for name in names[len(SERIES) :])

@@ -140,3 +140,32 @@ def test_a_sweep_over_sizes_has_no_step(tmp_path: Path) -> None:
 
     assert table.rows[0][2].text == "–"
     assert "A case of several points has a time for each, and no step of them all." in table.notes
+
+
+def test_a_table_too_wide_for_paper_is_printed_smaller(tmp_path: Path) -> None:
+    """Twelve columns of phases are cut off at the right of a page, four aren't."""
+    marked = []
+    for name, phases in (("few", 2), ("many", 12)):
+        raws = [
+            {
+                **raw,
+                "phases": [
+                    {
+                        "name": f"part_{k}",
+                        "calls": 1,
+                        "time_s": {"min": 0.01, "mean": 0.01, "max": 0.01},
+                        "bytes": 0.0,
+                        "flops": 0.0,
+                        "model_s": None,
+                    }
+                    for k in range(phases)
+                ],
+            }
+            for raw in scaling(2)
+        ]
+        folder = write_folder(tmp_path / name, raws, STUDY.replace("scaling", "phases"))
+        writing.write(writing.composed(folder), folder)
+        html = (folder / "report.html").read_text(encoding="utf-8")
+        marked.append('<table id="table-phases" class="wide">' in html)
+        assert '<table id="table-phases"' in html and "table.wide { zoom" in html
+    assert marked == [False, True]

@@ -26,6 +26,6 @@ def disturbances(cases: Sequence[MeasuredCase], machine: Mapping[str, Any] | Non
     uneven = [case for case in several if max(case.times_s) > UNEVEN * min(case.times_s)]
     if uneven:
         yield (
-            f"In {len(uneven)} of {count(len(several), 'case')} the slowest launch took more than "
-            f"{UNEVEN} times as long as the fastest: something disturbed this machine."
+            f"In {len(uneven)} of {count(len(several), 'case')} with several launches the slowest "
+            f"took more than {UNEVEN} times as long as the fastest: this machine was not steady."
         )

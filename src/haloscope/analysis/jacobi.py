@@ -204,7 +204,7 @@ def _models(
     machine = alone.case.launches[0].machine
     memory = _memory(among, machine) if machine else None
     if memory is None or machine is None:
-        return found, ["no detailed model: the memory's bandwidth was not measured (stream)"]
+        return found, [f"no detailed model: {_no_memory(among)}"]
     first, second = (_seconds_of(dict(link)) for link in links)
     found.append(
         Detailed(
@@ -246,6 +246,13 @@ def _textbook(update_s: float, links: Sequence[Mapping[str, Model]]) -> Textbook
 def _seconds_of(link: Mapping[str, Model]) -> Callable[[float], float]:
     model = link.get("piecewise Hockney") or link["Hockney, relative"]
     return lambda size: float(model.predict(np.array([size]))[0])
+
+
+def _no_memory(among: Sequence[MeasuredCase]) -> str:
+    """Why the memory's bandwidth is not known."""
+    if any(case.kernel == "stream" and case.launches for case in among):
+        return "stream's triad was measured only over arrays that caches hold"
+    return "the memory's bandwidth was not measured (stream)"
 
 
 def _memory(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.analysis.published import Library, source
+from haloscope.quantities import count
 from haloscope.study.case import PATTERNS
 from haloscope.study.settings import SIZES
 
@@ -42,6 +43,12 @@ class Effect:
     text: str
     source: str
     ratio: float | None = None
+
+    def is_of(self, tasks: int) -> bool:
+        """Whether it was published of so many tasks."""
+        if self.tasks_text.startswith("more than"):
+            return self.tasks is not None and tasks >= self.tasks
+        return tasks == self.tasks
 
 
 @dataclass(frozen=True)
@@ -140,7 +147,7 @@ def _timed(program: str, rows: Sequence[Mapping[str, PublishedValue]], source_: 
     by_nodes = sorted((int(str(row["nodes"])), float(str(row["time_s"]))) for row in rows)
     (few, first_s), (many, last_s) = by_nodes[0], by_nodes[-1]
     tasks = int(str(rows[0]["ranks"]))
-    text = f"{first_s:g} s on {few} nodes, {last_s:g} s on {many}"
+    text = f"{first_s:g} s on {count(few, 'node')}, {last_s:g} s on {many}"
     return Effect(program, tasks, str(tasks), first_s < last_s, text, source_, last_s / first_s)
 
 

@@ -112,6 +112,12 @@ def _triads(case: MeasuredCase, machine: Mapping[str, Any] | None) -> list[Triad
     ]
 
 
+def swept_bytes(case: MeasuredCase) -> float:
+    """What a sweep of the Poisson solver over its mesh goes through, of all processes, in bytes."""
+    points = case.result("points") or case.number("n") ** 2
+    return float(8.0 * VECTORS[str(case.settings["variant"])] * points)
+
+
 def _use(
     case: MeasuredCase, triads: Sequence[Triad], machine: Mapping[str, Any] | None
 ) -> Use | None:
@@ -119,7 +125,7 @@ def _use(
     if case.time is None or not per_point or not iterations:
         return None
     points = case.result("points") or case.number("n") ** 2
-    swept = 8.0 * VECTORS[str(case.settings["variant"])] * points
+    swept = swept_bytes(case)
     level = level_of(swept, case, machine)
     alike = [triad for triad in triads if triad.level == level and _limits(triad, case, swept)]
     return Use(

@@ -22,7 +22,7 @@ from matplotlib.ticker import (
 
 from haloscope.report.draw.gantt import draw_gantt
 from haloscope.report.draw.palette import GRID, INK, MUTED, ON_COLOUR, SERIES, dark_style
-from haloscope.report.draw.phase_colours import phase_colours
+from haloscope.report.draw.phase_colours import hatches_of, phase_colours
 from haloscope.report.draw.series_styles import name_of, series_styles
 from haloscope.report.draw.surface import draw_surface
 from haloscope.report.figures.model import Axis, Bars, Curve, Figure, Gantt, Lines, Panel, Surface
@@ -268,9 +268,14 @@ def _bars(panel: Bars, colours: Mapping[str, str]) -> Canvas:
     axes = canvas.add_subplot()
     lower = [0.0] * len(panel.bars)
     places = [float(-index) for index in range(len(panel.bars))]
+    hatches = hatches_of([name for name, _ in panel.parts], colours)
     for name, values in panel.parts:
-        colour = colours[name]
-        axes.barh(places, values, left=lower, height=0.42, color=colour, label=name, linewidth=0)
+        colour, hatch = colours[name], hatches[name]
+        drawn = axes.barh(
+            places, values, left=lower, height=0.42, color=colour, label=name, linewidth=0
+        )
+        for bar in drawn if hatch else ():
+            bar.set(hatch=hatch, edgecolor=ON_COLOUR)
         for place, left, value in zip(places, lower, values, strict=True):
             if value >= 0.09:
                 axes.text(
@@ -281,6 +286,7 @@ def _bars(panel: Bars, colours: Mapping[str, str]) -> Canvas:
                     ha="center",
                     va="center",
                     fontsize=8.5,
+                    bbox={"facecolor": colour, "edgecolor": "none", "pad": 1} if hatch else None,
                 )
         lower = [left + value for left, value in zip(lower, values, strict=True)]
     for place, name, total in zip(places, panel.bars, panel.totals, strict=True):

@@ -29,7 +29,7 @@ _DARK = {
 def dark_style() -> str:
     """CSS that exchanges every light colour for its dark counterpart, in dark mode on a screen."""
     rules = [
-        f'svg [style*="{use}: {light}"] {{ {use}: {dark} !important; }}'
+        f'[style*="{use}: {light}"] {{ {use}: {dark} !important; }}'
         for light, dark in _DARK.items()
         for use in ("fill", "stroke")
     ]

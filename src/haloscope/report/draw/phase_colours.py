@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from haloscope.report.draw.palette import INK, MUTED, SERIES
 from haloscope.report.figures.model import Bars, Figure, Gantt
@@ -26,6 +26,20 @@ def phase_colours(figures: Sequence[Figure]) -> dict[str, str]:
             beside = {other for names in together if name in names for other in names}
             colours[name] = _free(colours, beside)
     return colours
+
+
+def hatches_of(names: Sequence[str], colours: Mapping[str, str]) -> dict[str, str]:
+    """A hatch for each name whose colour one before it has: "" for the first of a colour."""
+    seen: Counter[str] = Counter()
+    found = {}
+    for name in names:
+        found[name] = _HATCHES[seen[colours[name]] % len(_HATCHES)]
+        seen[colours[name]] += 1
+    return found
+
+
+_HATCHES = ("", "///", "...", "xxx")
+"""_HATCHES tell phases of one colour apart, where phases are more than colours."""
 
 
 def _free(colours: dict[str, str], beside: set[str]) -> str:

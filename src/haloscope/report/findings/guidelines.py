@@ -29,7 +29,10 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     if len(settings) > 1:
         where = f", {count(len(settings), 'setting')}{where}"
     told = f"{'; '.join(broken)}. " if broken else ""
-    rest = f"{len(by) - len(broken)} of {count(len(by), 'guideline')} not shown to be broken"
+    if all(one.too_few for one in found):
+        rest = f"nothing is shown of {count(len(by), 'guideline')}"
+    else:
+        rest = f"{len(by) - len(broken)} of {count(len(by), 'guideline')} not shown to be broken"
     yield Finding(
         f"Guidelines (PGMPI){where}: {told}{rest}{_too_few(found)}.", "warning" if broken else ""
     )

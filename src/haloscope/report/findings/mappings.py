@@ -49,12 +49,12 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     for part, _ in spreads(cases):
         timed = [case for case in part.cases if case.time]
         races = _pattern_races(timed, context.seed)
-        otherwise = list(_otherwise(races, context)) if races else []
         if races:
             told = f"{_nodes(races)}{_packed(part)}"
-            published = f". Published otherwise of this cluster: {'; '.join(otherwise)}"
-            tone: Tone = "warning" if otherwise else ""
-            yield Finding(f"{named(part)}: {told}{published if otherwise else ''}.", tone)
+            published = _published(races, context)
+            tone: Tone = "warning" if any("otherwise" in words for words in published) else ""
+            sentences = [told, *(f"{words}: {'; '.join(of)}" for words, of in published.items())]
+            yield Finding(f"{named(part)}: {'. '.join(sentences)}.", tone)
         if ranks := _ranks(timed, context.seed):
             yield Finding(f"{named(part)}: {ranks}.")
 
@@ -66,14 +66,28 @@ def _packed(part: Facet) -> str:
     return ", where a node's ranks fill one socket before the next (bind = close)" if close else ""
 
 
-def _otherwise(races: Sequence[_Race], context: Context) -> Iterator[str]:
-    """What was published of this cluster and is contrary to the race of as many tasks, nearly."""
+def _published(races: Sequence[_Race], context: Context) -> dict[str, list[str]]:
+    """What was published of this cluster, by how it stands to the race of as many tasks, nearly.
+
+    What agrees is told of as many tasks alone; what is contrary, of other numbers of tasks too.
+    """
     best = races[0].best
     cluster = best.cluster or str((context.machine or {}).get("host"))
+    found: dict[str, list[str]] = {_ALIKE: [], _CONTRARY: [], _CONTRARY_ELSEWHERE: []}
     for effect in effects(context.library, cluster, best.kernel):
         race = _nearest(races, effect.tasks or races[-1].best.ranks)
+        told = f"{effect.program}, {effect.tasks_text} tasks, {effect.text} ({effect.source})"
+        as_many = effect.is_of(race.best.ranks)
         if (PATTERNS[0] in _winners(race)) != effect.concentrated:
-            yield f"{effect.program}, {effect.tasks_text} tasks, {effect.text} ({effect.source})"
+            found[_CONTRARY if as_many else _CONTRARY_ELSEWHERE].append(told)
+        elif as_many:
+            found[_ALIKE].append(told)
+    return {words: told for words, told in found.items() if told}
+
+
+_ALIKE = "Published likewise of this cluster"
+_CONTRARY = "Published otherwise of this cluster"
+_CONTRARY_ELSEWHERE = "Published otherwise of this cluster with other numbers of tasks"
 
 
 def _nearest(races: Sequence[_Race], tasks: int) -> _Race:

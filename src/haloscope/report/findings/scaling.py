@@ -6,11 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.iteration_rates import converged
+from haloscope.analysis.memory_use import VECTORS, swept_bytes
 from haloscope.analysis.scaling import scalings
+from haloscope.analysis.sweeps import level_of
 from haloscope.quantities import percent
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
 from haloscope.report.words import interval, pace
+from haloscope.stats.estimates import Estimate
 
 ORDER = 80
 
@@ -38,5 +41,17 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         which = f" ({scaling.label})" if scaling.label else ""
         yield Finding(
             f"With {top.cores} {scaling.p}, {faster} with {fewer}{interval(ratio)}{which}: an "
-            f"efficiency of {percent(share.value)}."
+            f"efficiency of {percent(share.value)}{_caches(ladder.base, top, share, context)}."
         )
+
+
+def _caches(base: MeasuredCase, top: MeasuredCase, share: Estimate, context: Context) -> str:
+    """Above 100 %: the levels of memory that hold what a sweep goes through, where they differ."""
+    if share.value <= 1 or base.settings.get("variant") not in VECTORS:
+        return ""
+    few, many = (level_of(swept_bytes(case), case, context.machine) for case in (base, top))
+    if few == many:
+        return ""
+    return (
+        f" (what a sweep goes through fits in {few} with {base.cores}, in {many} with {top.cores})"
+    )

@@ -30,9 +30,14 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         size = part.settings["size"]
         label = f", {part.label}" if part.label and str(size) not in part.label else ""
         yield Finding(
-            f"Sum of {size} arrays, {best.case.processes}{label}{place(best.case)}: fastest with "
-            f"{race.best} ({seconds(best.time.value)}); {_others(race)}."
+            f"Sum of {size} arrays, {best.case.processes}{label}{place(best.case)}: "
+            f"{_verb(race)} {race.best} (median {seconds(best.time.value)}); {_others(race)}."
         )
+
+
+def _verb(race: Race[str]) -> str:
+    """What is known of the one with the lowest median."""
+    return "fastest with" if race.lead else "none is shown to be fastest, lowest median with"
 
 
 def _named(case: MeasuredCase) -> str:

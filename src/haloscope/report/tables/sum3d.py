@@ -42,7 +42,7 @@ def _table(part: Facet, context: Context) -> Table:
             Column("topology", "topology", align="left"),
             Column("distribution", "distribution", align="left"),
             Column("elements", "elements of each process", align="left"),
-            Column("time_s", "time"),
+            Column("time_s", "mean time"),
         ),
         rows=rows,
         notes=notebook.notes(),
