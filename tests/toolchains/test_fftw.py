@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from haloscope.errors import UserError
-from haloscope.toolchains import fftw, pypi
+from haloscope.toolchains import extras, fftw, pypi
+from haloscope.toolchains.library import prefix_of
 
 
 @pytest.fixture(autouse=True)
@@ -31,13 +32,13 @@ def test_nothing_is_told_where_nothing_was_added() -> None:
     assert fftw.library() is None
     assert fftw.environment() == {}
     with pytest.raises(UserError, match=r"'fftw' was not added\n.*haloscope toolchain add fftw"):
-        fftw.remove()
+        extras.remove(fftw.NAME)
 
 
 def test_the_double_precision_library_is_told_unless_the_user_named_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    double = wheel(fftw.prefix())
+    double = wheel(prefix_of(fftw.NAME))
     assert fftw.environment() == {"HALOBENCH_FFTW": str(double)}
     monkeypatch.setenv("HALOBENCH_FFTW", "/opt/mine.so")
     assert fftw.environment() == {}
@@ -53,36 +54,35 @@ def test_it_is_added_once_and_removed_whole(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(pypi, "install", install)
     said: list[str] = []
-    first = fftw.install(say=said.append)
-    assert fftw.install(say=said.append) == first
+    first = extras.install(fftw.NAME, say=said.append)
+    assert extras.install(fftw.NAME, say=said.append) == first
     assert (asked, len(said)) == (["pyfftw"], 1)
-    fftw.remove()
+    extras.remove(fftw.NAME)
     assert fftw.library() is None
 
 
-def test_it_is_added_of_itself_only_where_there_is_none(
-    cache: Path, monkeypatch: pytest.MonkeyPatch
+def test_it_is_there_where_the_loader_the_user_or_an_earlier_command_has_one(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pypi, "install", lambda package, prefix, *, alone: wheel(prefix))
     monkeypatch.setattr(ctypes, "CDLL", lambda name: None)
-    fftw.ensure()
-    assert fftw.library() is None
+    assert fftw.is_there()
 
     def missing(name: str) -> None:
         raise OSError(name)
 
     monkeypatch.setattr(ctypes, "CDLL", missing)
-    fftw.ensure(say=lambda line: None)
-    assert fftw.library() is not None
+    assert not fftw.is_there()
+    wheel(prefix_of(fftw.NAME))
+    assert fftw.is_there()
 
 
 def test_a_wheel_without_the_library_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pypi, "install", lambda package, prefix, *, alone: prefix.mkdir())
+    monkeypatch.setattr(pypi, "install", lambda package, prefix, *, alone: None)
     with pytest.raises(UserError, match=r"has no .*\n.*libfftw3-double3"):
-        fftw.install(say=lambda line: None)
+        extras.install(fftw.NAME, say=lambda line: None)
 
 
 @pytest.mark.toolchains
 def test_the_wheel_works_here(cache: Path) -> None:
-    library = ctypes.CDLL(str(fftw.install(say=lambda line: None)))
+    library = ctypes.CDLL(str(extras.install(fftw.NAME, say=lambda line: None)))
     assert ctypes.c_char.in_dll(library, "fftw_version").value == b"f"

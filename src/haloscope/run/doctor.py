@@ -284,7 +284,7 @@ def check_simulation(patient: Patient) -> CheckResult:
     if simgrid.programs():
         what = f"smpicxx and smpirun are in {where}: simulated runs can be made"
         return CheckResult("SimGrid", "ok", what)
-    mend = f"only for simulated runs ({simgrid.INSTALL})"
+    mend = f"only for simulated runs: {simgrid.INSTALL}"
     return CheckResult("SimGrid", "note", f"smpicxx and smpirun are not in {where}", mend)
 
 

@@ -63,8 +63,8 @@ def build(
     the log's path, where it does not build.
     """
     source = source or share("halobench")
-    compiler = wrapped_compiler(toolchain)
-    binary = _binary(toolchain, compiler, source)
+    wrapped = wrapped_compiler(toolchain)
+    binary = _binary(toolchain, wrapped, source)
     folder = binary.parent
     if binary.exists():
         return binary
@@ -72,7 +72,7 @@ def build(
     with _alone(folder.with_suffix(".lock"), f"halobench for {toolchain.name}", say):
         if not binary.exists():
             _clear(folder.parent)
-            say(f"building halobench for {toolchain.name}: {toolchain.version}, {compiler}")
+            say(f"building halobench for {toolchain.name}: {toolchain.version}, {wrapped}")
             _build(toolchain, source, folder, progress or (lambda done, total: None))
     return binary
 
@@ -143,23 +143,22 @@ def wrapped_compiler(toolchain: Toolchain) -> str:
 def _environment(toolchain: Toolchain) -> dict[str, str]:
     """What the wrapper is run with. A wrapper from PyPI is given the compiler that is there."""
     env = {**os.environ, **toolchain.environment()}
-    compilers = (os.environ.get("CXX"), "c++", "g++", "clang++")
-    compiler = next((each for each in compilers if each and shutil.which(each)), "c++")
     if toolchain.prefix is not None:
-        env |= {"OMPI_CXX": compiler, "MPICH_CXX": compiler, "I_MPI_CXX": compiler}
+        there = compiler() or "c++"
+        env |= {"OMPI_CXX": there, "MPICH_CXX": there, "I_MPI_CXX": there}
     return env
 
 
-def _binary(toolchain: Toolchain, compiler: str, source: Path) -> Path:
+def _binary(toolchain: Toolchain, wrapped: str, source: Path) -> Path:
     """Where the cache has the program, or would."""
-    return cache_path() / "builds" / _key(toolchain, compiler, source) / "halobench"
+    return cache_path() / "builds" / _key(toolchain, wrapped, source) / "halobench"
 
 
-def _key(toolchain: Toolchain, compiler: str, source: Path) -> str:
+def _key(toolchain: Toolchain, wrapped: str, source: Path) -> str:
     parts = (
         toolchain.version,
         str(toolchain.mpicxx),
-        compiler,
+        wrapped,
         machine.cpu_model(),
         source_hash(source),
         *OPTIONS,
@@ -188,15 +187,26 @@ def _build(toolchain: Toolchain, source: Path, folder: Path, progress: Progress)
         shutil.rmtree(part, ignore_errors=True)
 
 
-def _commands(toolchain: Toolchain, source: Path, tree: Path) -> list[list[str]]:
-    """How CMake configures and builds halobench; it and Ninja come from PyPI."""
+def cmake_and_ninja() -> tuple[str, str]:
+    """Their programs, which come from PyPI."""
     import cmake  # looks through all of its files when it is imported
     import ninja
 
-    program = str(Path(cmake.CMAKE_BIN_DIR) / "cmake")
+    return str(Path(cmake.CMAKE_BIN_DIR) / "cmake"), str(Path(ninja.BIN_DIR) / "ninja")
+
+
+def compiler() -> str | None:
+    """The C++ compiler that is there: CXX's, or the first of the usual names; None for none."""
+    compilers = (os.environ.get("CXX"), "c++", "g++", "clang++")
+    return next((each for each in compilers if each and shutil.which(each)), None)
+
+
+def _commands(toolchain: Toolchain, source: Path, tree: Path) -> list[list[str]]:
+    """How CMake configures and builds halobench."""
+    program, ninja = cmake_and_ninja()
     configure = [
         *(program, "-S", str(source), "-B", str(tree), "-G", "Ninja", *OPTIONS),
-        f"-DCMAKE_MAKE_PROGRAM={Path(ninja.BIN_DIR) / 'ninja'}",
+        f"-DCMAKE_MAKE_PROGRAM={ninja}",
         f"-DCMAKE_CXX_COMPILER={toolchain.mpicxx}",
     ]
     jobs = str(len(machine.physical_cores()))

@@ -9,21 +9,63 @@ import subprocess
 from pathlib import Path
 
 from haloscope.errors import Problem, UserError
-from haloscope.toolchains.library import Toolchain
+from haloscope.toolchains import build, simgrid_packages, simgrid_source
+from haloscope.toolchains.library import Say, Toolchain, prefix_of
 
 SIMGRID = "simgrid"
-INSTALL = "Debian, Ubuntu: apt install simgrid libsimgrid-dev"
+"""What it is called, in records and when it is added or removed."""
+
+INSTALL = (
+    "haloscope toolchain add simgrid (no root needed; half a minute on Debian and Ubuntu, "
+    "elsewhere about ten minutes of a core, to build it), "
+    "or, Debian, Ubuntu: apt install simgrid libsimgrid-dev"
+)
+"""How it is had."""
 
 
 def folder() -> str | None:
-    """Where they are looked for: below the prefix SIMGRID_ROOT; None for PATH."""
-    prefix = os.environ.get("SIMGRID_ROOT")
-    return str(Path(prefix) / "bin") if prefix else None
+    """The folder of its programs: below SIMGRID_ROOT, None for PATH, else what was added."""
+    if prefix := os.environ.get("SIMGRID_ROOT"):
+        return str(Path(prefix) / "bin")
+    if _programs(None) is None and (launcher := added()) is not None:
+        return str(launcher.parent)
+    return None
 
 
 def programs() -> tuple[Path, Path] | None:
     """smpicxx and smpirun; None where they are not both there."""
-    wrapper, launcher = (shutil.which(name, path=folder()) for name in ("smpicxx", "smpirun"))
+    return _programs(folder())
+
+
+def added() -> Path | None:
+    """The smpirun that was added; None where none was."""
+    there = _programs(str(prefix_of(SIMGRID) / "bin"))
+    return there[1] if there else None
+
+
+def fill(part: Path, final: Path, say: Say) -> Path:
+    """Add it to the folder `part`, to lie in `final`: by the system's packages, or else built.
+
+    Where it is in `part`. UserError where there is no C++ compiler, which it needs either way, or
+    it can be had by neither.
+    """
+    if build.compiler() is None:
+        mend = "install one (Debian, Ubuntu: apt install g++), or set CXX to yours"
+        raise UserError(Problem(f"installing {SIMGRID}", "there is no C++ compiler", mend))
+    if (lacking := simgrid_packages.missing()) is not None:
+        say(f"no {lacking} here")
+        return simgrid_source.fill(part, final, say)
+    try:
+        return simgrid_packages.fill(part, final, say)
+    except UserError as refused:
+        say(f"not by packages: {refused}")
+        shutil.rmtree(part)
+        part.mkdir()
+        return simgrid_source.fill(part, final, say)
+
+
+def _programs(path: str | None) -> tuple[Path, Path] | None:
+    wrapper, launcher = (shutil.which(name, path=path) for name in ("smpicxx", "smpirun"))
     return (Path(wrapper), Path(launcher)) if wrapper and launcher else None
 
 

@@ -1,0 +1,78 @@
+"""What can be added beside MPI libraries, without root: FFTW and SimGrid.
+
+Each is filled into a folder of its own, beside where it will lie, and moved there in one step: what
+is there is whole, and an installation that was cut off is begun anew.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock
+
+from haloscope.errors import Problem, UserError
+from haloscope.toolchains import fftw, simgrid
+from haloscope.toolchains.library import Say, prefix_of
+
+
+@dataclass(frozen=True)
+class Extra:
+    """One thing that can be added.
+
+    purpose: what it is for, in a few words. added: the file of it that is used; None where it was
+    not added. fill: puts it into a folder, to lie in another, and says where it is in the first.
+    """
+
+    purpose: str
+    added: Callable[[], Path | None]
+    fill: Callable[[Path, Path, Say], Path]
+
+
+EXTRAS: Mapping[str, Extra] = {
+    fftw.NAME: Extra("for kernel fft_pencil", fftw.library, fftw.fill),
+    simgrid.SIMGRID: Extra("for simulated clusters", simgrid.added, simgrid.fill),
+}
+"""By the name that each is added and removed by."""
+
+
+def install(name: str, *, say: Say = print) -> Path:
+    """Add one of EXTRAS, unless it is there; its file. UserError where it can't be added."""
+    extra, final = EXTRAS[name], prefix_of(name)
+    part = final.with_suffix(".part")
+    try:
+        final.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        mend = "set HALOSCOPE_CACHE to a folder that you may write to"
+        raise UserError(Problem(str(final.parent), str(error), mend)) from error
+    with FileLock(final.with_suffix(".lock")):
+        if (there := extra.added()) is not None:
+            return there
+        say(f"installing {name} into {final}")
+        for left in (part, final):
+            shutil.rmtree(left, ignore_errors=True)
+        try:
+            part.mkdir()
+            extra.fill(part, final, say).rename(final)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+        if (added := extra.added()) is None:
+            what = "what was fetched is not whole"
+            raise UserError(Problem(f"installing {name}", what, "install your system's package"))
+        return added
+
+
+def remove(name: str) -> None:
+    """Delete one of EXTRAS. UserError where it was not added."""
+    if EXTRAS[name].added() is None:
+        raise UserError(
+            Problem("toolchain", f"'{name}' was not added", f"haloscope toolchain add {name}")
+        )
+    final = prefix_of(name)
+    part = final.with_suffix(".part")
+    with FileLock(final.with_suffix(".lock")):
+        shutil.rmtree(part, ignore_errors=True)
+        final.rename(part)  # first: half of one must not look whole
+        shutil.rmtree(part)

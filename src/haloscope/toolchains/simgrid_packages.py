@@ -1,0 +1,117 @@
+"""SimGrid from the packages of Debian or Ubuntu, unpacked into a folder, without root.
+
+apt-get knows what of it the system has not, fetches that and checks it by its signed lists; dpkg
+unpacks it. Its compiler wrappers and its launcher are then told where they lie.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from itertools import product
+from pathlib import Path
+
+from haloscope.errors import Problem, UserError
+from haloscope.host import process
+from haloscope.host.scratch import scratch
+
+_NAMES = (("libsimgrid-dev", "simgrid"), ("libsimgrid-dev",))
+"""What is asked for: where there is no package of the programs, those are in the other one."""
+
+_SCRIPTS = ("smpicc", "smpicxx", "smpirun")
+
+_BASE = "libc6_"
+"""How the package begins that has to be the system's own: its programs' loader takes no other."""
+
+LIMIT_S = 1800.0
+"""How long a step may take, in seconds: 35 MB over a slow line take less."""
+
+
+def missing() -> str | None:
+    """What this way needs and the system has not; None where it can be tried."""
+    return next((each for each in ("apt-get", "dpkg") if shutil.which(each) is None), None)
+
+
+def fill(part: Path, final: Path, say: Callable[[str], None]) -> Path:
+    """Unpack it in the folder `part`, for the folder `final`; where it lies in `part`.
+
+    UserError, with apt's or dpkg's last words, where it can't be fetched or is not whole.
+    """
+    say("fetching SimGrid from your system's packages")
+    root = part / "root"
+    root.mkdir()
+    for package in _fetch(part):
+        _run(["dpkg", "-x", str(package), str(root)])
+    (root / "bin").symlink_to("usr/bin")
+    libraries = {each.parent for each in root.glob("usr/lib*/**/libsimgrid.so*")}
+    if len(libraries) != 1 or not all((root / "bin" / each).exists() for each in _SCRIPTS):
+        mend = "a newer Debian or Ubuntu has them"
+        what = f"no {', '.join(_SCRIPTS)} and libsimgrid.so in the packages"
+        raise UserError(Problem("SimGrid's packages", what, mend))
+    below = final / libraries.pop().relative_to(root)
+    for name in _SCRIPTS:
+        script = root / "usr" / "bin" / name
+        script.write_text(_moved(script.read_text(encoding="utf-8"), final, below))
+    return root
+
+
+def _fetch(part: Path) -> list[Path]:
+    """What apt-get fetches: by the system's lists, or by new ones where those are old or gone."""
+    lists, archives = part / "lists", part / "cache" / "archives"
+    for folder in (lists, archives):
+        (folder / "partial").mkdir(parents=True)
+    own = ["-o", "Debug::NoLocking=1", "-o", f"Dir::Cache={part / 'cache'}"]
+    renewed = ["-o", f"Dir::State::Lists={lists}"]
+    install = ["apt-get", "install", "--download-only", "--yes", "--no-install-recommends"]
+    install += ["--reinstall"]  # where the system has them they are fetched all the same
+    refused = None
+    for further, names in product(([], renewed), _NAMES):
+        try:
+            if further and not [*lists.glob("*Packages*")]:
+                _run(["apt-get", "update", *own, *further])
+            _run([*install, *own, *further, *names])
+        except UserError as error:
+            refused = error
+            continue
+        return _checked(sorted(archives.glob("*.deb")))
+    assert refused is not None
+    raise refused
+
+
+def _checked(packages: list[Path]) -> list[Path]:
+    """The packages. UserError where there are none, or one can't lie beside the system's own."""
+    mend = "your system's packages are older than its lists, or half installed"
+    if not packages:
+        raise UserError(Problem("SimGrid's packages", "apt-get fetched none", mend))
+    if base := [each.name for each in packages if each.name.startswith(_BASE)]:
+        raise UserError(Problem("SimGrid's packages", f"they need {', '.join(base)}", mend))
+    return packages
+
+
+def _moved(script: str, final: Path, libraries: Path) -> str:
+    """A script of SimGrid's that finds below `final` what it looks for in /usr.
+
+    What it links finds its libraries there, and what those need (DT_RPATH, unlike DT_RUNPATH,
+    holds for these, too). The compiler and Python remain the system's.
+    """
+    script = re.sub(r"(?<![\w./-])/usr/(?=(include|lib)\b)", lambda _: f"{final}/usr/", script)
+    script = re.sub(r"(?<=-[IL])/usr/(?=(include|lib)\b)", lambda _: f"{final}/usr/", script)
+    python = os.path.realpath(sys.executable)
+    if not Path("/usr/bin/python3").exists():
+        script = script.replace("/usr/bin/python3", python)
+    rpath = f'"-Wl,--disable-new-dtags,-rpath,{libraries}"'
+    return re.sub(r"(?m)^list_set CMAKE_LINKARGS .*", lambda line: f"{line[0]} {rpath}", script)
+
+
+def _run(command: Sequence[str]) -> None:
+    """Run a step, of which nothing is left, however it or this process ends."""
+    with scratch() as own:
+        environment = {**os.environ, "TMPDIR": str(own.folder), "LC_ALL": "C"}
+        done = process.run(command, environment, LIMIT_S)
+    if done.code != 0 or done.timed_out:
+        last = "\n    ".join(done.output.strip().splitlines()[-5:])
+        mend = "it needs the network, and 0.5 GB of disk space; then try again"
+        raise UserError(Problem(" ".join(command[:2]), last or "no reason given", mend))

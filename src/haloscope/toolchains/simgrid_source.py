@@ -1,0 +1,116 @@
+"""SimGrid built from its source package on PyPI, without root.
+
+Boost's headers come from PyPI, too; CMake and Ninja are there. Of SimGrid's parts only SMPI is
+built: no bindings, no model checking, no documentation.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from haloscope.errors import Problem, UserError
+from haloscope.host import machine, process
+from haloscope.host.scratch import scratch
+from haloscope.toolchains import pypi
+from haloscope.toolchains.build import cmake_and_ninja
+
+_TOOLS = "simgrid-tools"
+"""What fetching and building the source package takes, by the name of its file in locks/."""
+
+_OFF = (
+    *("python", "java", "model-checking", "fortran", "smpi_fortran", "lto", "sthread", "ns3"),
+    *("documentation", "debug", "compile_optimizations"),
+)
+"""Parts of SimGrid, and settings of its own for the compiler, that are switched off."""
+
+_FLAGS = "-O2 -DNDEBUG -g0"
+"""Its own files add -g3, of which halobench has no use and the disk has a gigabyte."""
+
+_BOOST = {
+    "BoostConfig.cmake": 'set(Boost_INCLUDE_DIRS "{headers}")\n',
+    "BoostConfigVersion.cmake": (
+        'set(PACKAGE_VERSION "{version}")\nset(PACKAGE_VERSION_COMPATIBLE TRUE)\n'
+    ),
+}
+"""What CMake asks for where Boost is: PyPI's package has the headers alone."""
+
+LIMIT_S = 3 * 3600.0
+"""How long a step may take, in seconds: a hundred times what compiling takes on one core."""
+
+
+def fill(part: Path, final: Path, say: Callable[[str], None]) -> Path:
+    """Build it in the folder `part`, for the folder `final`; where it lies in `part`.
+
+    UserError, with the last words of the step that failed, where it can't be fetched or built.
+    """
+    say("fetching SimGrid's sources from PyPI")
+    tools = part / "tools"
+    pypi.install(_TOOLS, tools)
+    tree, staged = _sources(part, tools), part / "staged"
+    say("building SimGrid, which takes some minutes")
+    for command in _commands(tree, part, tools, final):
+        _run(command, {"DESTDIR": str(staged)})
+    return staged / final.relative_to(final.anchor)
+
+
+def _sources(part: Path, tools: Path) -> Path:
+    """Fetch the source package, checked by its hash, and unpack it; the folder of its files."""
+    lock = files("haloscope.toolchains") / "locks" / "simgrid.txt"
+    alone = ("--no-deps", "--no-binary", ":all:", "--no-build-isolation", "--require-hashes")
+    pip = [str(tools / "bin" / "python"), "-P", "-m", "pip", "download", "--quiet"]
+    _run([*pip, *alone, "--requirement", str(lock), "--dest", str(part / "fetched")])
+    (package,) = (part / "fetched").iterdir()
+    shutil.unpack_archive(package, part / "sources", filter="data")
+    (tree,) = (part / "sources").iterdir()
+    return tree
+
+
+def _commands(tree: Path, part: Path, tools: Path, final: Path) -> list[list[str]]:
+    """How CMake configures, builds and installs it."""
+    program, ninja = cmake_and_ninja()
+    built = str(part / "build")
+    configure = [
+        *(program, "-S", str(tree), "-B", built, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"),
+        f"-DCMAKE_MAKE_PROGRAM={ninja}",
+        *(f"-DCMAKE_{language}_FLAGS_RELEASE={_FLAGS}" for language in ("C", "CXX")),
+        *(f"-DCMAKE_INSTALL_PREFIX={final}", "-DCMAKE_INSTALL_LIBDIR=lib", "-Denable_smpi=ON"),
+        *(f"-Denable_{name}=OFF" for name in _OFF),
+        f"-DBoost_DIR={_boost(part, tools)}",
+    ]
+    targets = ("simgrid", "smpimain", "smpireplaymain", "graphicator")
+    jobs = str(len(machine.physical_cores()))
+    build = [program, "--build", built, "--parallel", jobs, "--target", *targets]
+    in_part = [program, "-E", "chdir", str(part)]  # its tests write to where CMake was started
+    return [[*in_part, *configure], build, [program, "--install", built]]
+
+
+def _boost(part: Path, tools: Path) -> Path:
+    """Write the files that tell CMake of Boost's headers; the folder they are in."""
+    header = next(tools.glob("lib/python*/site-packages/boost_headers/include/boost/version.hpp"))
+    text = header.read_text(encoding="utf-8")
+    version = text.partition('#define BOOST_LIB_VERSION "')[2].partition('"')[0].replace("_", ".")
+    folder = part / "boost"
+    folder.mkdir()
+    for name, content in _BOOST.items():
+        filled = content.format(headers=header.parent.parent, version=version)
+        (folder / name).write_text(filled, encoding="utf-8")
+    return folder
+
+
+def _run(command: Sequence[str], further: dict[str, str] | None = None) -> None:
+    """Run a step of the build, of which nothing is left, however it or this process ends.
+
+    Python's packages are those of the tools alone: PYTHONPATH may hold others of the same names.
+    """
+    with scratch() as own:
+        env = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
+        env |= {**(further or {}), "TMPDIR": str(own.folder)}
+        done = process.run(command, env, LIMIT_S)
+    if done.code != 0 or done.timed_out:
+        last = "\n    ".join(done.output.strip().splitlines()[-10:])
+        mend = "it needs the network, a C++17 compiler and 0.5 GB of disk space; then try again"
+        raise UserError(Problem("building SimGrid", last or "no reason given", mend))
