@@ -113,7 +113,8 @@ def test_a_mistyped_command_is_refused_with_all_there_are(
 def test_an_interrupt_during_an_import_comes_after_it(tmp_path: Path) -> None:
     """A compiled library, broken off, is neither there nor gone."""
     (tmp_path / "slow.py").write_text(
-        "import os, signal, time\nos.kill(os.getpid(), signal.SIGTERM)\ntime.sleep(0.1)\nwhole = True\n"
+        "import os, signal, time\nos.kill(os.getpid(), signal.SIGTERM)\n"
+        "time.sleep(0.1)\nwhole = True\n"
     )
     script = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
