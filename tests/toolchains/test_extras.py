@@ -198,8 +198,15 @@ GOLDEN = "pingpong sizes=0,8,64K,4M repetitions=2"
 """A golden case that takes no time."""
 
 
-@pytest.mark.toolchains
-@pytest.mark.parametrize("way", [simgrid_packages, simgrid_source], ids=["packages", "sources"])
+@pytest.mark.parametrize(
+    "way",
+    [
+        pytest.param(simgrid_packages, marks=pytest.mark.toolchains, id="packages"),
+        pytest.param(
+            simgrid_source, marks=[pytest.mark.minutes, pytest.mark.timeout(3600)], id="sources"
+        ),
+    ],
+)
 def test_what_each_way_adds_simulates_as_the_golden_times_say(
     way: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
