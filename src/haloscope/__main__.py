@@ -3,5 +3,7 @@
 import sys
 
 from haloscope.cli import main
+from haloscope.host import scratch
 
+scratch.settle()  # of this process alone: who calls `main` keeps folders of their own
 sys.exit(main())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import signal
 import subprocess
 import sys
@@ -144,3 +145,18 @@ def test_what_is_not_ours_by_name_is_not_swept(place: Path) -> None:
 
 def left(place: Path) -> list[str]:
     return sorted(path.name for path in place.iterdir())
+
+
+def test_no_file_is_written_to_see_where_temporary_files_go(tmp_path: Path) -> None:
+    """Python's own way writes one, and a process that is killed just then leaves it."""
+    script = (
+        "import os, tempfile; from haloscope.host import scratch\n"
+        "scratch.settle(); tempfile._get_default_tempdir = None\n"
+        "print(tempfile.gettempdir())\n"
+    )
+    for told, expected in ((str(tmp_path), str(tmp_path)), ("/nowhere", "/tmp")):
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "TMPDIR": told}, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert done.stdout.strip() == expected

@@ -48,6 +48,17 @@ def scratch() -> Iterator[Scratch]:
             _remove_segments(since)
 
 
+def settle() -> None:
+    """Let Python's temporary files go where TMPDIR says, or to /tmp, where one can write there.
+
+    Python itself tries a folder by writing a file there, which it leaves if it is killed just then.
+    """
+    for name in filter(None, (os.environ.get("TMPDIR"), "/tmp")):
+        if Path(name).is_dir() and os.access(name, os.W_OK | os.X_OK):
+            tempfile.tempdir = str(Path(name).absolute())
+            return
+
+
 def sweep() -> None:
     """Remove what processes of this user left that were killed: folders, and ranks' memory."""
     began = []
