@@ -23,7 +23,18 @@ Exchange::Exchange(const Communicator& comm, Transpose how, Side near, Side far)
       how_(how),
       near_(std::move(near)),
       far_(std::move(far)),
-      receives_(near_.pieces.size()) {}
+      receives_(near_.pieces.size()) {
+  if (how_ != Transpose::alltoallv) return;
+  near_lists_ = Lists(near_);
+  far_lists_ = Lists(far_);
+}
+
+Exchange::Lists::Lists(const Side& side) {
+  for (const auto& piece : side.pieces[0]) {
+    counts.push_back(message_count(piece.count));
+    firsts.push_back(message_count(piece.first));
+  }
+}
 
 void Exchange::begin(bool forward) {
   forward_ = forward;
@@ -69,20 +80,11 @@ void Exchange::end() {
 }
 
 void Exchange::all_at_once() const {
-  const auto ranks = as_size(comm_.size());
-  std::array<std::vector<int>, 4> numbers;  // counts and places sent, counts and places received
-  for (auto& each : numbers) each.resize(ranks);
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    const auto& sent = from().pieces[0][rank];
-    const auto& received = to().pieces[0][rank];
-    numbers[0][rank] = message_count(sent.count);
-    numbers[1][rank] = message_count(sent.first);
-    numbers[2][rank] = message_count(received.count);
-    numbers[3][rank] = message_count(received.first);
-  }
-  check(MPI_Alltoallv(from().memory, numbers[0].data(), numbers[1].data(), MPI_C_DOUBLE_COMPLEX,
-                      to().memory, numbers[2].data(), numbers[3].data(), MPI_C_DOUBLE_COMPLEX,
-                      comm_.handle()),
+  const auto& sent = forward_ ? near_lists_ : far_lists_;
+  const auto& received = forward_ ? far_lists_ : near_lists_;
+  check(MPI_Alltoallv(from().memory, sent.counts.data(), sent.firsts.data(), MPI_C_DOUBLE_COMPLEX,
+                      to().memory, received.counts.data(), received.firsts.data(),
+                      MPI_C_DOUBLE_COMPLEX, comm_.handle()),
         "MPI_Alltoallv");
 }
 

@@ -52,6 +52,15 @@ class Exchange {
   std::int64_t messages_sent() const;
 
  private:
+  /// A side's pieces as MPI_Alltoallv takes them.
+  struct Lists {
+    Lists() = default;
+    explicit Lists(const Side& side);
+
+    std::vector<int> counts;
+    std::vector<int> firsts;
+  };
+
   const Side& from() const { return forward_ ? near_ : far_; }
   const Side& to() const { return forward_ ? far_ : near_; }
   void all_at_once() const;
@@ -61,6 +70,8 @@ class Exchange {
   Transpose how_;
   Side near_;
   Side far_;
+  Lists near_lists_;  ///< these two for a collective alone
+  Lists far_lists_;
   bool forward_ = true;
   std::vector<std::vector<MPI_Request>> receives_;  ///< by chunk
   std::vector<MPI_Request> sends_;

@@ -46,11 +46,7 @@ Store::Store(const Context& context, const Pencils& pencils)
   far_ = context.memory.allocate<Complex>(counts.far_buffer(pencils));
   spectrum_ = context.memory.allocate<Complex>(counts.x);
   cut_spectrum();
-  cut_far();
-  if (pencils.columns > 1) {
-    cut_near();
-    cut_z();
-  }
+  cut_buffers();
 }
 
 double Store::memory(const Pencils& pencils) {
@@ -81,64 +77,44 @@ void Store::cut_spectrum() {
   }
 }
 
-void Store::cut_far() {
-  far_side_ = side(far_.data(), pencils_.chunks, pencils_.rows);
-  far_runs_.resize(as_size(planes() * pencils_.rows));
+Side Store::cut(const Buffered& buffer, std::vector<Complex*>& runs) const {
+  auto cut = side(buffer.memory, pencils_.chunks, buffer.ranks);
+  runs.resize(as_size(planes() * buffer.ranks));
   std::int64_t first = 0;
   for (std::int64_t chunk = 0; chunk < pencils_.chunks; ++chunk) {
     const auto group = pencils_.chunk(row_, chunk);
-    for (std::int64_t row = 0; row < pencils_.rows; ++row) {
-      const auto run = pencils_.ky(row).size() * kz().size();
+    for (std::int64_t rank = 0; rank < buffer.ranks; ++rank) {
+      const bool own = rank == buffer.own;
+      const bool elsewhere = own && buffer.kept;
+      const auto run = buffer.run(rank);
       for (auto plane = group.begin; plane < group.end; ++plane) {
-        auto* const kept = spectrum_.data() + (pencils_.x(row_).begin + plane) * spectrum_plane();
-        auto* const sent = far_.data() + first + (plane - group.begin) * run;
-        far_runs_[as_size(plane * pencils_.rows + row)] = row == row_ ? kept : sent;
+        runs[as_size(plane * buffer.ranks + rank)] =
+            elsewhere ? buffer.kept(plane) : buffer.memory + first + (plane - group.begin) * run;
       }
-      if (row == row_) continue;
-      far_side_.pieces[as_size(chunk)][as_size(row)] = {first, group.size() * run};
-      first += group.size() * run;
+      if (!own) cut.pieces[as_size(chunk)][as_size(rank)] = {first, group.size() * run};
+      if (!elsewhere) first += group.size() * run;
     }
   }
+  return cut;
 }
 
-void Store::cut_near() {
-  near_side_ = side(near_.data(), pencils_.chunks, pencils_.columns);
-  near_runs_.resize(as_size(planes() * pencils_.columns));
-  std::int64_t first = 0;
-  for (std::int64_t chunk = 0; chunk < pencils_.chunks; ++chunk) {
-    const auto group = pencils_.chunk(row_, chunk);
-    for (std::int64_t column = 0; column < pencils_.columns; ++column) {
-      const auto run = pencils_.y(column).size() * kz().size();
-      for (auto plane = group.begin; plane < group.end; ++plane) {
-        near_runs_[as_size(plane * pencils_.columns + column)] =
-            near_.data() + first + (plane - group.begin) * run;
-      }
-      if (column != column_) {
-        near_side_.pieces[as_size(chunk)][as_size(column)] = {first, group.size() * run};
-      }
-      first += group.size() * run;
-    }
-  }
-}
-
-void Store::cut_z() {
-  z_side_ = side(z_.data(), pencils_.chunks, pencils_.columns);
-  z_runs_.resize(as_size(planes() * pencils_.columns));
-  std::int64_t first = 0;
-  for (std::int64_t chunk = 0; chunk < pencils_.chunks; ++chunk) {
-    const auto group = pencils_.chunk(row_, chunk);
-    for (std::int64_t column = 0; column < pencils_.columns; ++column) {
-      const auto run = y().size() * pencils_.kz(column).size();
-      for (auto plane = group.begin; plane < group.end; ++plane) {
-        auto* const sent = z_.data() + first + (plane - group.begin) * run;
-        z_runs_[as_size(plane * pencils_.columns + column)] =
-            column == column_ ? near_run(plane, column) : sent;
-      }
-      if (column == column_) continue;
-      z_side_.pieces[as_size(chunk)][as_size(column)] = {first, group.size() * run};
-      first += group.size() * run;
-    }
-  }
+void Store::cut_buffers() {
+  const auto lines = kz().size();
+  const auto in_spectrum = [this](std::int64_t plane) {
+    return spectrum_.data() + (pencils_.x(row_).begin + plane) * spectrum_plane();
+  };
+  const auto to_row = [=, this](std::int64_t row) { return pencils_.ky(row).size() * lines; };
+  far_side_ = cut({far_.data(), pencils_.rows, row_, to_row, in_spectrum}, far_runs_);
+  if (pencils_.columns == 1) return;
+  const auto from_column = [=, this](std::int64_t column) {
+    return pencils_.y(column).size() * lines;
+  };
+  near_side_ = cut({near_.data(), pencils_.columns, column_, from_column, {}}, near_runs_);
+  const auto to_column = [this](std::int64_t column) {
+    return y().size() * pencils_.kz(column).size();
+  };
+  const auto in_near = [this](std::int64_t plane) { return near_run(plane, column_); };
+  z_side_ = cut({z_.data(), pencils_.columns, column_, to_column, in_near}, z_runs_);
 }
 
 }  // namespace halobench::fft

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "kernel.hpp"
@@ -58,9 +59,18 @@ class Store {
   static double memory(const Pencils& pencils);
 
  private:
-  void cut_z();
-  void cut_near();
-  void cut_far();
+  /// A buffer of planes, chunk by chunk and in each rank by rank: how many coefficients a plane has
+  /// for a rank, and where what this rank keeps of it lies, if not in the buffer too.
+  struct Buffered {
+    Complex* memory;
+    std::int64_t ranks;
+    std::int64_t own;
+    std::function<std::int64_t(std::int64_t rank)> run;
+    std::function<Complex*(std::int64_t plane)> kept;
+  };
+  /// The side that it is, and its runs.
+  Side cut(const Buffered& buffer, std::vector<Complex*>& runs) const;
+  void cut_buffers();
   void cut_spectrum();
 
   Pencils pencils_;

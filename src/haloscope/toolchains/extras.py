@@ -11,11 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from filelock import FileLock
-
 from haloscope.errors import Problem, UserError
 from haloscope.toolchains import fftw, simgrid
-from haloscope.toolchains.library import Say, prefix_of
+from haloscope.toolchains.library import Say, held, prefix_of
 
 
 @dataclass(frozen=True)
@@ -42,12 +40,7 @@ def install(name: str, *, say: Say = print) -> Path:
     """Add one of EXTRAS, unless it is there; its file. UserError where it can't be added."""
     extra, final = EXTRAS[name], prefix_of(name)
     part = final.with_suffix(".part")
-    try:
-        final.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        mend = "set HALOSCOPE_CACHE to a folder that you may write to"
-        raise UserError(Problem(str(final.parent), str(error), mend)) from error
-    with FileLock(final.with_suffix(".lock")):
+    with held(final):
         if (there := extra.added()) is not None:
             return there
         say(f"installing {name} into {final}")
@@ -72,7 +65,7 @@ def remove(name: str) -> None:
         )
     final = prefix_of(name)
     part = final.with_suffix(".part")
-    with FileLock(final.with_suffix(".lock")):
+    with held(final):
         shutil.rmtree(part, ignore_errors=True)
         final.rename(part)  # first: half of one must not look whole
         shutil.rmtree(part)

