@@ -105,6 +105,7 @@ class Ground:
     def __post_init__(self) -> None:
         self.scratch.mkdir(parents=True, exist_ok=True)
         self.cache.mkdir(exist_ok=True)
+        self.builds.mkdir(parents=True, exist_ok=True)
         if not (self.cache / "builds").exists():
             (self.cache / "builds").symlink_to(self.builds)
 
