@@ -3,7 +3,7 @@
 usage: .venv/bin/python bench/reading.py [--records 28000]
 
 A small study is measured once; its records are then copied under other launch numbers, so that each
-case has thousands of launches.
+case has thousands of launches, of which each has times of its own.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from turns import ROOT, Target, taken, write_page
 
@@ -37,9 +39,24 @@ def made(folder: Path, records: int) -> int:
     with found.records.open("w", encoding="utf-8") as file:
         for launch in range(launches):
             for raw in raws:
-                times_s = [time_s * (1 + (launch * 7919 % 101) / 1000) for time_s in raw["times_s"]]
-                file.write(json.dumps({**raw, "launch": launch, "times_s": times_s}) + "\n")
+                another = {**raw, **other_times({key: raw[key] for key in VARY}), "launch": launch}
+                another["machine"] = {**raw["machine"], "busy_processors": chance.random()}
+                file.write(json.dumps(another, separators=(",", ":")) + "\n")
     return launches * len(raws)
+
+
+VARY = ("times_s", "points", "phases", "parts", "timer", "wall_s", "memory")
+"""VARY are the keys of a record that say something else of every launch."""
+chance = random.Random(1)
+
+
+def other_times(value: Any) -> Any:
+    """The same with every float a little larger, as another launch has them."""
+    if isinstance(value, dict):
+        return {key: other_times(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [other_times(inner) for inner in value]
+    return value * (1 + chance.random() / 10) if isinstance(value, float) else value
 
 
 def used(*words: str) -> tuple[float, float]:

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from recorded import poisson, quick, write_folder
 
 from haloscope.records.record import read
 from haloscope.records.sharing import Sharing
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 20) | st.floats(0, 1) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("ab"), inner),
+    max_leaves=4,
+)
+KEYS = st.sampled_from(["n", "m", "a b", "case", '"', "\u00e4"])
+OBJECTS = st.dictionaries(KEYS, VALUES, max_size=4)
 
 
 def test_equal_values_of_a_case_are_one_object_after_reading(tmp_path: Path) -> None:
@@ -28,10 +40,57 @@ def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
     assert [record.raw for record in read_again] == json.loads(json.dumps(raws))
 
 
-def test_values_of_other_types_stay_apart() -> None:
+def lines(*raws: Any, **how: Any) -> list[bytes]:
+    return [json.dumps(raw, **how).encode() + b"\n" for raw in raws]
+
+
+@pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")])
+def test_values_of_other_types_stay_apart(separators: tuple[str, str]) -> None:
     sharing = Sharing()
-    values = [{"n": value} for value in (1, 1.0, True, "1")]
+    values = [1, 1.0, True, "1", 12, 1]
+    written = lines(*({"case": "ab", "n": n, "m": n} for n in values), separators=separators)
 
-    shared = [sharing.of({"case": "x", "params": value})["params"] for value in values]
+    read_again = [sharing.read(line) for line in written]
 
-    assert [repr(value) for value in shared] == [repr(value) for value in values]
+    assert [repr(one["n"]) for one in read_again] == [repr(value) for value in values]
+    assert [repr(one["m"]) for one in read_again] == [repr(value) for value in values]
+
+
+def test_keys_that_come_and_go_are_read_as_they_stand() -> None:
+    sharing = Sharing()
+    raws = [{"case": "ab", "n": 1, "m": [2]}, {"case": "ab", "m": [2]}, {"m": [2], "n": 1}, {}]
+
+    assert [sharing.read(line) for line in lines(*raws, *raws)] == [*raws, *raws]
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        (b'{"case":"ab","n":1,"n":1}', "'n' is there twice"),
+        (b'{"case":"ab","n":{"m":1,"m":1}}', "'m' is there twice"),
+        (b'{"case":"ab","n":NaN}', "NaN is no number"),
+        (b'{"case":"ab","n":1e999}', "too large a number"),
+        (b'{"case":"ab","n":1}{', "not a JSON object"),
+        (b'{"case":"ab","n":1,}', "not a JSON object"),
+        (b'{"case":"ab","n":1', "not a JSON object"),
+        (b'{"case":"ab","n":1]', "not a JSON object"),
+        (b'["case","ab"]', "not a JSON object"),
+        (b'{"case":"ab","n":' + b"[" * 60 + b"]" * 60 + b"}", "nested too deeply"),
+        (b'{"case":"ab","n":"\xff"}', "not UTF-8"),
+    ],
+)
+def test_a_line_that_is_no_object_is_told_after_one_that_is(line: bytes, what: str) -> None:
+    sharing = Sharing()
+    sharing.read(b'{"case":"ab","n":1}\n')
+
+    with pytest.raises(ValueError, match=what):
+        sharing.read(line)
+
+
+@given(raws=st.lists(OBJECTS, min_size=2, max_size=5), compact=st.booleans())
+def test_any_objects_are_read_as_json_reads_them(raws: list[Any], compact: bool) -> None:
+    sharing = Sharing()
+    separators = (",", ":") if compact else None
+
+    for line in lines(*raws, separators=separators):
+        assert repr(sharing.read(line)) == repr(json.loads(line))

@@ -6,11 +6,12 @@ that a crash costs at most the case in flight; a line that was cut off is droppe
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache, lru_cache
 from pathlib import Path
@@ -334,7 +335,7 @@ def _unchanged(path: Path, *state: int) -> tuple[Record, ...]:
 def read_once(path: Path) -> list[Record]:
     """As `read`, for a file that is not read again: its records are not kept in memory."""
     records, sharing = [], Sharing()
-    with strict_json.opened(path) as file:
+    with strict_json.opened(path) as file, _uncollected():
         for number, line in enumerate(strict_json.lines(file), start=1):
             if line is None:
                 _warn(f"{path}:{number}: longer than any record, left out")
@@ -350,9 +351,31 @@ def read_once(path: Path) -> list[Record]:
     return records
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without Python's search for garbage, which would look through all records again and again.
+
+    Not later either, where there are many: they are needed as long as the command runs.
+    """
+    before, objects = gc.isenabled(), gc.get_count()[0]
+    gc.disable()
+    try:
+        yield
+    finally:
+        if gc.get_count()[0] - objects > MANY_OBJECTS:
+            gc.freeze()
+        if before:
+            gc.enable()
+
+
+MANY_OBJECTS = 100_000
+"""MANY_OBJECTS is from how many objects on a search for garbage among them costs more than some
+milliseconds: those of about a thousand records."""
+
+
 def _record(line: bytes, sharing: Sharing) -> Record:
     """The record in a line. ValueError, in words, where it is none."""
-    record = Record.of(sharing.of(strict_json.json_object(line)))
+    record = Record.of(sharing.read(line))
     if problem := checked.wrong(record.raw, Record):
         raise ValueError(problem)
     return record

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+from haloscope.records.strict_json import Known, json_object_like
 
 
 class Sharing:
-    """Of every case's records, the values by key that the one before had too.
+    """Of every case, what its last record said, key by key, as text and as values.
 
-    Nothing that is read is ever changed, so that equal values may be one. Of the records of the
-    study `quick`, 200 times over, two thirds of the memory are such values.
+    What the next one says in the same words is the very same value, and is not parsed again:
+    nothing that is read is ever changed. Two thirds of the memory of the study `quick`'s records,
+    200 times over, are such values.
     """
 
     def __init__(self) -> None:
         """No record was seen yet."""
-        self._latest: dict[str, dict[str, Any]] = {}
+        self._latest: dict[bytes, Known] = {}
 
-    def of(self, raw: dict[str, Any]) -> dict[str, Any]:
-        """The same record, with the very values of the last one of its case where these are equal.
+    def read(self, line: bytes) -> dict[str, Any]:
+        """The JSON object in a line. ValueError, in words, where it is none.
 
-        As equal counts what is of one type, so that 1, 1.0 and true stay apart.
+        1, 1.0 and true are different words, so that they stay apart.
         """
-        before = self._latest.get(str(raw.get("case")), {})
-        for key, value in raw.items():
-            known = before.get(key)
-            if isinstance(value, str | dict | list) and repr(known) == repr(value):
-                raw[key] = known
-        self._latest[str(raw.get("case"))] = raw
-        return raw
+        case = _CASE.search(line)
+        return json_object_like(line, self._latest.setdefault(case[1] if case else b"", []))
+
+
+_CASE = re.compile(rb'"case": ?"([0-9a-f]*)"')

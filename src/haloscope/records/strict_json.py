@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from io import BytesIO
 from math import isfinite
 from pathlib import Path
@@ -74,10 +76,7 @@ def json_object(text: bytes) -> dict[str, Any]:
     ValueError, in words, where it is none, says a key twice, or has a number too large for a float.
     """
     try:
-        hooks: dict[str, Any] = {"object_pairs_hook": _once, "parse_constant": _refuse}
-        if _may_overflow(text):
-            hooks |= {"parse_float": _float, "parse_int": _int}
-        value = json.loads(text, **hooks)
+        value = _decoder(text).decode(text.decode())
     except json.JSONDecodeError as error:
         raise ValueError("not a JSON object") from error
     except UnicodeDecodeError as error:
@@ -89,6 +88,52 @@ def json_object(text: bytes) -> dict[str, Any]:
     if _may_be_deep(text) and _depth(value) > NESTING_LIMIT + 1:
         raise ValueError("nested too deeply")
     return value
+
+
+Known = list[tuple[str, str, Any]]
+"""Of every key in its order: it and its value as text, with the comma or bracket behind them; the
+key; the value."""
+
+
+def json_object_like(text: bytes, known: Known) -> dict[str, Any]:
+    """As `json_object`, but a value whose text is known is that very value, and not parsed again.
+
+    known: of an object read before; it is brought up to date. The records of a case, of which most
+    is the same, are read several times as fast so.
+    """
+    if not _may_be_deep(text):
+        with suppress(ValueError):
+            return _members(text.decode(), known, _decoder(text))
+    return json_object(text)
+
+
+def _members(text: str, known: Known, decoder: json.JSONDecoder) -> dict[str, Any]:
+    """The object that a text is. ValueError where it is none, or is written in another way."""
+    found: dict[str, Any] = {}
+    end, more = 1, text.startswith("{")
+    while more:
+        index = len(found)
+        piece, name, value = known[index] if index < len(known) else _NOTHING
+        if piece and text.startswith(piece, end):
+            end += len(piece)
+        else:
+            begin = end
+            if (key := _KEY.match(text, begin)) is None:
+                raise ValueError("no key follows")
+            value, end = decoder.raw_decode(text, key.end())
+            name, end = key[1], end + 1
+            known[index : index + 1] = [(text[begin:end], name, value)]
+        if name in found:
+            raise ValueError("a key is there twice")
+        found[name] = value
+        more = text[end - 1 : end] == ","
+    if text[end - 1 :] not in ("}", "}\n"):
+        raise ValueError("something else follows")
+    return found
+
+
+_KEY = re.compile(r' ?"(\w+)": ?')
+_NOTHING = ("", "", None)
 
 
 _NO_BRACKETS = bytes(sorted({*range(256)} - {*b"[]{}"}))
@@ -138,6 +183,11 @@ def _may_overflow(text: bytes) -> bool:
     return any(large in shape for large in _LARGE)
 
 
+def _decoder(text: bytes) -> json.JSONDecoder:
+    """What refuses what is no JSON, and numbers too large for a float, the quickest way."""
+    return _CAREFUL if _may_overflow(text) else _QUICK
+
+
 def _float(digits: str) -> float:
     if isfinite(value := float(digits)):
         return value
@@ -147,3 +197,9 @@ def _float(digits: str) -> float:
 def _int(digits: str) -> int:
     _float(digits)
     return int(digits)
+
+
+_QUICK = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refuse)
+_CAREFUL = json.JSONDecoder(
+    object_pairs_hook=_once, parse_constant=_refuse, parse_float=_float, parse_int=_int
+)
