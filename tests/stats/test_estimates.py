@@ -1,10 +1,14 @@
+from collections import Counter
+from itertools import product
 from math import isclose, sqrt
+from statistics import median
 
 import numpy as np
 import pytest
 
 from haloscope.stats.estimates import (
     Estimate,
+    _resampled_medians,
     mean_interval,
     median_interval,
     median_range,
@@ -136,3 +140,19 @@ def test_an_estimate_in_another_unit_keeps_its_interval() -> None:
     with pytest.raises(ValueError, match="positive"):
         seconds.times(0)
     assert isclose(seconds.rate(1.0).value, 0.5)
+
+
+@pytest.mark.parametrize(
+    "values", [[7.0], [1.0, 2.0], [1.0, 2.0, 3.0], [8.0, 1.0, 2.0, 4.0], [2.0, 2.0, 1.0, 2.0, 3.0]]
+)
+def test_medians_of_resamples_come_as_often_as_all_ways_to_draw_say(values: list[float]) -> None:
+    sample = [float(value) for value in values]
+    ways = Counter(median(drawn) for drawn in product(sample, repeat=len(sample)))
+
+    found = Counter(
+        _resampled_medians(np.array(sample), 200_000, np.random.default_rng(1)).tolist()
+    )
+
+    assert found.keys() == ways.keys()
+    for value, count in ways.items():
+        assert found[value] / 200_000 == pytest.approx(count / ways.total(), abs=0.005)

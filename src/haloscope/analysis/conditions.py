@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
@@ -27,14 +28,19 @@ def mixed(cases: Sequence[MeasuredCase]) -> str | None:
     differ.
     """
     seen: dict[tuple[str, str], dict[str, None]] = {}
-    for record in (record for case in cases for record in case.launches):
-        for what, among, value in _fixed(record):
-            seen.setdefault((what, among), {})[value] = None
+    for what, among, value in (fact for case in cases for fact in _facts(case)):
+        seen.setdefault((what, among), {})[value] = None
     several = {what: values for (what, _), values in seen.items() if len(values) > 1}
     if not several:
         return None
     told = "; ".join(f"{what}: {listed([*values])}" for what, values in several.items())
     return f"Not measured alike, though under one name: {told}."
+
+
+@lru_cache(maxsize=10_000)
+def _facts(case: MeasuredCase) -> tuple[tuple[str, str, str], ...]:
+    """What a plan fixes of a case's launches, each once: several parts of a report ask for it."""
+    return tuple(dict.fromkeys(fact for record in case.launches for fact in _fixed(record)))
 
 
 def _fixed(record: Record) -> Iterable[tuple[str, str, str]]:

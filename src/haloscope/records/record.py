@@ -27,7 +27,7 @@ _EMPTY = "empty where there are none"
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Record:
     """One launch of one case: what each key of the JSON object says, as docs/records.md has it.
 

@@ -18,7 +18,7 @@ class Sharing:
 
     def __init__(self) -> None:
         """No record was seen yet."""
-        self._latest: dict[bytes, Known] = {}
+        self._latest: dict[bytes, list[Known]] = {}
 
     def read(self, line: bytes) -> dict[str, Any]:
         """The JSON object in a line. ValueError, in words, where it is none.

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from io import BytesIO
 from math import isfinite
 from pathlib import Path
@@ -90,50 +91,75 @@ def json_object(text: bytes) -> dict[str, Any]:
     return value
 
 
-Known = list[tuple[str, str, Any]]
-"""Of every key in its order: it and its value as text, with the comma or bracket behind them; the
-key; the value."""
+@dataclass(slots=True)
+class Known:
+    """A key and its value, as they stood in an object that was read before.
+
+    text: both, with the comma or bracket behind them. inside: if the value is an object, of it.
+    """
+
+    text: str
+    key: str
+    value: Any
+    inside: list[Known]
 
 
-def json_object_like(text: bytes, known: Known) -> dict[str, Any]:
+def json_object_like(text: bytes, known: list[Known]) -> dict[str, Any]:
     """As `json_object`, but a value whose text is known is that very value, and not parsed again.
 
-    known: of an object read before; it is brought up to date. The records of a case, of which most
-    is the same, are read several times as fast so.
+    known: of an object read before, key by key; it is brought up to date. The records of a case,
+    of which most is the same, are read several times as fast so.
     """
     if not _may_be_deep(text):
         with suppress(ValueError):
-            return _members(text.decode(), known, _decoder(text))
+            string = text.decode()
+            found, end = _members(string, 0, known, _decoder(text))
+            if string[end:] in ("", "\n"):
+                return found
     return json_object(text)
 
 
-def _members(text: str, known: Known, decoder: json.JSONDecoder) -> dict[str, Any]:
-    """The object that a text is. ValueError where it is none, or is written in another way."""
+def _members(
+    text: str, begin: int, known: list[Known], decoder: json.JSONDecoder
+) -> tuple[dict[str, Any], int]:
+    """The object that begins somewhere in a text, and where it ends.
+
+    ValueError where there is none, or where it is written in another way.
+    """
     found: dict[str, Any] = {}
-    end, more = 1, text.startswith("{")
+    end, more = begin + 1, text.startswith("{", begin)
     while more:
         index = len(found)
-        piece, name, value = known[index] if index < len(known) else _NOTHING
-        if piece and text.startswith(piece, end):
-            end += len(piece)
+        one = known[index] if index < len(known) else _NOTHING
+        if one.text and text.startswith(one.text, end):
+            end += len(one.text)
         else:
-            begin = end
-            if (key := _KEY.match(text, begin)) is None:
-                raise ValueError("no key follows")
-            value, end = decoder.raw_decode(text, key.end())
-            name, end = key[1], end + 1
-            known[index : index + 1] = [(text[begin:end], name, value)]
-        if name in found:
+            one = _member(text, end, one, decoder)
+            known[index : index + 1] = [one]
+            end += len(one.text)
+        if one.key in found:
             raise ValueError("a key is there twice")
-        found[name] = value
+        found[one.key] = one.value
         more = text[end - 1 : end] == ","
-    if text[end - 1 :] not in ("}", "}\n"):
-        raise ValueError("something else follows")
-    return found
+    if text[end - 1 : end] != "}":
+        raise ValueError("it has no end")
+    return found, end
+
+
+def _member(text: str, begin: int, before: Known, decoder: json.JSONDecoder) -> Known:
+    """A key and its value; before: what stood there in the object that was read before."""
+    if (key := _KEY.match(text, begin)) is None:
+        raise ValueError("no key follows")
+    inside = before.inside if before.key == key[1] else []
+    if text.startswith("{", key.end()) and not text.startswith("}", key.end() + 1):
+        value, end = _members(text, key.end(), inside, decoder)
+    else:
+        value, end = decoder.raw_decode(text, key.end())
+    return Known(text[begin : end + 1], key[1], value, inside)
 
 
 _KEY = re.compile(r' ?"(\w+)": ?')
-_NOTHING = ("", "", None)
+_NOTHING = Known("", "", None, [])
 
 
 _NO_BRACKETS = bytes(sorted({*range(256)} - {*b"[]{}"}))

@@ -160,15 +160,32 @@ def ratio_of_medians(
     if n < FEWEST_FOR_INTERVAL:
         return Estimate(value, None, None, n, "none")
     generator = np.random.default_rng(seed)
-    top = np.median(_resample(above, resamples, generator), axis=-1)
-    bottom = np.median(_resample(below, resamples, generator), axis=-1)
+    top = _resampled_medians(above, resamples, generator)
+    bottom = _resampled_medians(below, resamples, generator)
     low, high = _percentiles(top / bottom, confidence)
     return Estimate(value, low, high, n, "bootstrap interval", confidence)
 
 
-def _resample(array: Array, resamples: int, generator: np.random.Generator) -> Array:
-    """`resamples` samples drawn with replacement: shape (resamples, n)."""
-    return array[generator.integers(0, array.size, size=(resamples, array.size))]
+def _resampled_medians(array: Array, resamples: int, generator: np.random.Generator) -> Array:
+    """The medians of samples drawn from one with replacement, without drawing the samples.
+
+    The k-th smallest of n values drawn is the one at rank ceil(n U), U the k-th smallest of n
+    uniform numbers: Beta(k, n + 1 - k) (David and Nagaraja, Order Statistics, 2.3); the next one
+    lies above it as the least of the n - k left. The distribution is that of drawing samples.
+    """
+    ordered, n = np.sort(array), array.size
+    k = (n + 1) // 2
+    lower = generator.beta(k, n + 1 - k, resamples)
+    medians = ordered[_rank_of(lower, n)]
+    if n % 2 == 0:
+        upper = lower + (1.0 - lower) * generator.beta(1, n - k, resamples)
+        medians = (medians + ordered[_rank_of(upper, n)]) / 2
+    return medians
+
+
+def _rank_of(uniform: Array, n: int) -> npt.NDArray[np.intp]:
+    """Which of n values, from 0, a number between 0 and 1 draws."""
+    return np.minimum((uniform * n).astype(np.intp), n - 1)
 
 
 def _percentiles(values: Array, confidence: float) -> tuple[float, float]:
