@@ -13,7 +13,8 @@ constexpr const char* usage =
     "[--execute yes|no] KERNEL key=value ...\n"
     "       (under mpirun, srun or smpirun: one case, one JSON record)\n"
     "       halobench --list | --describe KERNEL | --plan KERNEL key=value ... ranks=R threads=T "
-    "files=FOLDER\n";
+    "files=FOLDER\n"
+    "       halobench --plan (reads them, each ended by a zero byte, a case by another)\n";
 
 int whole_number(const std::string& key, const std::string& text,
                  int most = std::numeric_limits<int>::max()) {
@@ -85,6 +86,25 @@ int plan(const std::string& name, std::vector<std::string> arguments) {
   return planned.problems.empty() ? 0 : 2;
 }
 
+/// Answers on a line for each case that is read: many are planned by one process.
+void plan_all(std::istream& asked) {
+  std::vector<std::string> words;
+  for (std::string word; std::getline(asked, word, '\0');) {
+    if (!word.empty()) {
+      words.push_back(word);
+      continue;
+    }
+    try {
+      if (words.empty()) throw UsageError("a kernel is missing");
+      plan(words[0], {words.begin() + 1, words.end()});
+    } catch (const UsageError& error) {
+      std::cout << Json::object().set("error", error.what()).dump() << "\n";
+    }
+    std::cout << std::flush;
+    words.clear();
+  }
+}
+
 }  // namespace
 
 Kernel find_kernel(const std::string& name) {
@@ -131,7 +151,9 @@ std::optional<int> answer(const std::vector<std::string>& arguments) {
     list();
   } else if (first == "--describe" && arguments.size() == 2) {
     describe(arguments[1]);
-  } else if (first == "--plan" && arguments.size() >= 2) {
+  } else if (first == "--plan" && arguments.size() == 1) {
+    plan_all(std::cin);
+  } else if (first == "--plan") {
     return plan(arguments[1], {arguments.begin() + 2, arguments.end()});
   } else {
     return std::nullopt;

@@ -266,10 +266,13 @@ def test_memory_that_is_not_used_costs_nothing(smpi: None) -> None:
 def test_what_smpi_can_not_run_alone_answers_all_the_same(smpi: None) -> None:
     program = build.asked(BINARY)
     assert program != BINARY
-    forecast = halobench.forecast(program, "poisson_cg", {"n": 4, "exchange": "rma"}, ranks=5)
+    forecast = halobench.Planner(program).forecast(
+        "poisson_cg", {"n": 4, "exchange": "rma"}, ranks=5
+    )
     assert [problem.what for problem in forecast.problems] == ["refused"]
     assert (
-        halobench.forecast(program, "poisson_cg", {"n": 64}, ranks=4).memory_bytes > 4 * 8 * 64**2
+        halobench.Planner(program).forecast("poisson_cg", {"n": 64}, ranks=4).memory_bytes
+        > 4 * 8 * 64**2
     )
 
 

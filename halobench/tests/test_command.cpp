@@ -121,6 +121,26 @@ void cases_are_planned() {
   expect::throws<UsageError>([] { ask({"--plan", "empty", "ranks=0"}); }, "ranks 0: give a whole");
 }
 
+void many_cases_are_planned_by_one_process() {
+  using namespace std::string_literals;
+  std::istringstream asked("stream\0sizes=24K\0\0streem\0\0\0pingpong\0ranks=1\0\0empty\0"s);
+  auto* before = std::cin.rdbuf(asked.rdbuf());
+  const auto answers = ask({"--plan"});
+  std::cin.rdbuf(before);
+  expect::equal(answers.code.value_or(-1), 0);
+  std::istringstream lines(answers.text);
+  std::string line;
+  const auto next = [&](const std::string& part) {
+    std::getline(lines, line);
+    expect::contains(line, part);
+  };
+  next(R"("memory_bytes":24576,"problems":[],"absent":null})");
+  next(R"({"error":"no kernel 'streem'; known: empty, )");
+  next(R"({"error":"a kernel is missing"})");
+  next(R"([{"key":"ranks","value":"1","message":"needs at least 2 ranks"}])");
+  expect::is_true(!std::getline(lines, line), "a case whose end is not there is not answered");
+}
+
 }  // namespace
 
 int main() {
@@ -131,5 +151,6 @@ int main() {
   kernels_are_described();
   every_kernel_says_what_it_is();
   cases_are_planned();
+  many_cases_are_planned_by_one_process();
   return expect::exit_code();
 }

@@ -1,9 +1,11 @@
 """Python's side of halobench --list, --describe and --plan; a script gives halobench's answers."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from haloscope.errors import UserError
@@ -27,10 +29,10 @@ ANSWERS: dict[str, dict[str, Any]] = {
             },
         ],
     },
-    "--plan ring n=4 ranks=2 threads=3": {
+    "plan ring n=4 ranks=2 threads=3": {
         **{"params": {"n": 4, "way": "left"}, "memory_bytes": 4096, "problems": [], "absent": None},
     },
-    "--plan ring n=0 way=up ranks=1 threads=1": {
+    "plan ring n=0 way=up ranks=1 threads=1": {
         "params": {"n": 8, "way": "left"},
         "memory_bytes": 0,
         "problems": [
@@ -39,22 +41,43 @@ ANSWERS: dict[str, dict[str, Any]] = {
         ],
         "absent": None,
     },
-    "--plan ring n=9 ranks=1 threads=1": {
+    "plan ring n=9 ranks=1 threads=1": {
         **{"params": {"n": 9}, "memory_bytes": 0, "problems": [], "absent": "no such library"},
     },
 }
 
 
+PROGRAM = f"""#!{sys.executable}
+import json, sys
+answers = json.loads({json.dumps(json.dumps(ANSWERS))})
+if sys.argv[1:] != ["--plan"]:
+    print(json.dumps(answers[" ".join(sys.argv[1:])]))
+    sys.exit()
+print("started", file=open("starts", "a"))
+said = b""
+while byte := sys.stdin.buffer.read(1):
+    said += byte
+    if said.endswith(b"\\0\\0"):
+        asked = " ".join(["plan", *said[:-2].decode().split("\\0")])
+        if "crash" in asked:
+            sys.exit("boom")
+        print(json.dumps(answers.get(asked, {{"error": "no kernel " + asked}})), flush=True)
+        said = b""
+"""
+
+
 @pytest.fixture
-def binary(tmp_path: Path) -> Path:
-    lines = []
-    for words, answer in ANSWERS.items():
-        code = 2 if answer.get("problems") else 0
-        lines.append(f"'{words}') echo '{json.dumps(answer)}'; exit {code};;")
+def binary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
     program = tmp_path / "halobench"
-    program.write_text('#!/bin/sh\ncase "$*" in\n' + "\n".join(lines) + "\nesac\nexit 3\n")
+    program.write_text(PROGRAM)
     program.chmod(0o755)
     return program
+
+
+@pytest.fixture
+def planner(binary: Path) -> halobench.Planner:
+    return halobench.Planner(binary)
 
 
 def test_kernels(binary: Path) -> None:
@@ -70,21 +93,51 @@ def test_describe(binary: Path) -> None:
     )
 
 
-def test_a_forecast_fills_in_the_parameters(binary: Path) -> None:
-    forecast = halobench.forecast(binary, "ring", {"n": 4}, ranks=2, threads=3)
+def test_a_forecast_fills_in_the_parameters(planner: halobench.Planner) -> None:
+    forecast = planner.forecast("ring", {"n": 4}, ranks=2, threads=3)
     assert forecast == Forecast({"n": 4, "way": "left"}, 4096, ())
 
 
-def test_a_forecast_has_every_problem(binary: Path) -> None:
-    problems = halobench.forecast(binary, "ring", {"n": 0, "way": "up"}).problems
+def test_a_forecast_has_every_problem(planner: halobench.Planner) -> None:
+    problems = planner.forecast("ring", {"n": 0, "way": "up"}).problems
     assert [(each.where, each.mend) for each in problems] == [
         ("ring n=0", "give a whole number from 1 to 64"),
         ("ring way=up", "give one of left, right"),
     ]
 
 
-def test_a_forecast_says_why_this_machine_has_not_what_a_case_needs(binary: Path) -> None:
-    assert halobench.forecast(binary, "ring", {"n": 9}).absent == "no such library"
+def test_a_forecast_says_why_this_machine_has_not_what_a_case_needs(
+    planner: halobench.Planner,
+) -> None:
+    assert planner.forecast("ring", {"n": 9}).absent == "no such library"
+
+
+def test_one_process_answers_all_questions_and_ends_with_who_asks(binary: Path) -> None:
+    planner = halobench.Planner(binary)
+
+    for _ in range(3):
+        assert planner.forecast("ring", {"n": 4}, ranks=2, threads=3).memory_bytes == 4096
+        assert planner.forecast("ring", {"n": 9}).memory_bytes == 0
+
+    assert Path("starts").read_text() == "started\n"
+    (process,) = psutil.Process().children()
+    del planner
+    assert not process.is_running()
+
+
+def test_a_planner_that_died_is_started_again(planner: halobench.Planner) -> None:
+    with pytest.raises(
+        UserError, match=r"--plan ring n=crash ranks=1 threads=1: ended with 1: boom"
+    ):
+        planner.forecast("ring", {"n": "crash"})
+
+    assert planner.forecast("ring", {"n": 9}).absent == "no such library"
+
+
+def test_a_value_with_a_zero_byte_is_refused(planner: halobench.Planner) -> None:
+    (problem,) = planner.forecast("ring", {"way": "le\0ft", "n": 4}).problems
+
+    assert (problem.where, problem.mend) == ("ring way=le\\x00ft", "leave the zero byte out")
 
 
 def test_an_unknown_kernel_is_met_with_the_nearest_name_without_a_program() -> None:
@@ -95,8 +148,8 @@ def test_an_unknown_kernel_is_met_with_the_nearest_name_without_a_program() -> N
 
 
 def test_a_program_that_cannot_answer_is_named(binary: Path) -> None:
-    with pytest.raises(UserError, match="--plan ring n=5 ranks=1 threads=1 ended with 3"):
-        halobench.forecast(binary, "ring", {"n": 5})
+    with pytest.raises(UserError, match="--plan ring n=5 ranks=1 threads=1: no kernel plan ring"):
+        halobench.Planner(binary).forecast("ring", {"n": 5})
     binary.write_text("#!/bin/sh\necho 'libmpi.so.40: not found' >&2\nexit 127\n")
     with pytest.raises(UserError, match=r"libmpi.so.40: not found\n.*built again"):
         halobench.kernels(binary)

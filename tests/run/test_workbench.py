@@ -75,7 +75,7 @@ def test_the_same_question_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> Non
         asked.append((ranks, threads))
         return Forecast({}, ranks, ())
 
-    monkeypatch.setattr(halobench, "forecast", forecast)
+    monkeypatch.setattr(halobench.Planner, "forecast", forecast)
     program = Halobench(Path("halobench"))
     for n, ranks, threads in ((8, 1, 1), (8, 2, 1), (8, 1, 1), (8, 1, 2), (9, 1, 1), (9, 1, 1)):
         assert program.forecast("fake", {"n": n}, ranks, threads).memory_bytes == ranks

@@ -14,7 +14,8 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Iterator
+    from typing import Any, BinaryIO
 
 DEFAULTS: dict[str, Any] = {
     "n": 8,
@@ -105,6 +106,17 @@ def run(out: str, arguments: list[str]) -> int:
     return {"wrong": 1, "late": 3}.get(fault, 0)
 
 
+def terminated(file: BinaryIO) -> Iterator[str]:
+    """The words of a file, of which each is ended by a zero byte."""
+    word = b""
+    while byte := file.read(1):
+        if byte == b"\0":
+            yield word.decode()
+            word = b""
+        else:
+            word += byte
+
+
 def main(arguments: list[str]) -> int:
     if arguments[0] == "--list":
         print(json.dumps({"kernels": [{"name": "fake", "summary": "not a measurement"}]}))
@@ -120,11 +132,16 @@ def main(arguments: list[str]) -> int:
         print(json.dumps({**described, "parameters": parameters}))
         return 0
     if arguments[0] == "--plan":
-        given = parsed(arguments[2:])
-        given.pop("threads")
-        planned = plan(given, int(given.pop("ranks")))
-        print(json.dumps(planned))
-        return 2 if planned["problems"] else 0
+        words: list[str] = []
+        for word in terminated(sys.stdin.buffer):
+            words.append(word)
+            if not word:
+                given = parsed(words[1:-1])
+                given.pop("threads")
+                given.pop("files", None)
+                print(json.dumps(plan(given, int(given.pop("ranks")))), flush=True)
+                words.clear()
+        return 0
     assert arguments[0] == "--out" and arguments[2] == "fake"
     return run(arguments[1], arguments[3:])
 

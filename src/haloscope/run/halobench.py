@@ -9,7 +9,9 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Mapping
+import weakref
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -89,41 +91,106 @@ def describe(binary: Path, kernel: str) -> Kernel:
     return Kernel(answer["name"], answer["summary"], answer["paper"], parameters)
 
 
-def forecast(
-    binary: Path,
-    kernel: str,
-    params: Mapping[str, Any],
-    *,
-    ranks: int = 1,
-    threads: int = 1,
-    files: Path | None = None,
-) -> Forecast:
-    """What this case would be; what is wrong with it is in the forecast's problems, all of it.
+class Planner:
+    """A halobench that says what cases would be, one after the other: it is started once."""
 
-    files: the folder that has the files which parameters name.
-    """
-    settings = [f"{key}={value}" for key, value in params.items()]
-    settings += [f"ranks={ranks}", f"threads={threads}", *([f"files={files}"] if files else [])]
-    answer = _ask(binary, "--plan", kernel, *settings)
-    problems = (
-        Problem(f"{kernel} {each['key']}={each['value']}", "refused", each["message"])
-        for each in answer["problems"]
-    )
-    return Forecast(answer["params"], answer["memory_bytes"], tuple(problems), answer["absent"])
+    def __init__(self, binary: Path) -> None:
+        """binary: the program, or one that can be asked in its place."""
+        self.binary = binary
+        self._process: subprocess.Popen[str] | None = None
+
+    def forecast(
+        self,
+        kernel: str,
+        params: Mapping[str, Any],
+        *,
+        ranks: int = 1,
+        threads: int = 1,
+        files: Path | None = None,
+    ) -> Forecast:
+        """What this case would be; what is wrong with it is in the forecast's problems, all of it.
+
+        files: the folder that has the files which parameters name. UserError where the program
+        gives no answer.
+        """
+        settings = [f"{key}={value}" for key, value in params.items()]
+        if (zero := next((one for one in settings if "\0" in one), None)) is not None:
+            where = f"{kernel} {zero!r}".replace("'", "")
+            problem = Problem(where, "refused", "leave the zero byte out")
+            return Forecast({**params}, 0, (problem,))
+        settings += [f"ranks={ranks}", f"threads={threads}"]
+        settings += [f"files={files}"] if files else []
+        answer = self._answer(kernel, *settings)
+        problems = (
+            Problem(f"{kernel} {each['key']}={each['value']}", "refused", each["message"])
+            for each in answer["problems"]
+        )
+        return Forecast(answer["params"], answer["memory_bytes"], tuple(problems), answer["absent"])
+
+    def _answer(self, *words: str) -> dict[str, Any]:
+        """One question to the program, and its answer."""
+        process = self._running()
+        if process.stdin is None or process.stdout is None:
+            raise ValueError("halobench was started without pipes")
+        with suppress(BrokenPipeError):  # it has ended: told below
+            process.stdin.write("".join(f"{word}\0" for word in (*words, "")))
+            process.stdin.flush()
+        if not (line := process.stdout.readline()):
+            ended = f"ended with {process.wait()}: {self._said(process)}"
+            raise _no_answer(self.binary, ("--plan", *words), ended)
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise _no_answer(self.binary, ("--plan", *words), answer["error"])
+        return answer
+
+    def _running(self) -> subprocess.Popen[str]:
+        if self._process is None or self._process.poll() is not None:
+            self._process = subprocess.Popen(
+                [self.binary, "--plan"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                encoding="utf-8",
+                errors="replace",
+                env=_environment(),
+            )
+            weakref.finalize(self, _end, self._process)
+        return self._process
+
+    @staticmethod
+    def _said(process: subprocess.Popen[str]) -> str:
+        return process.stderr.read() if process.stderr else ""
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Let a planning halobench end, as it does when nothing more can be asked."""
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        with suppress(OSError):
+            if pipe is not None:
+                pipe.close()
+    process.wait()
 
 
 def _ask(binary: Path, *arguments: str) -> dict[str, Any]:
-    """Run halobench without a launcher. 2 with an answer is a forecast's "no"; else an error."""
+    """Run halobench without a launcher."""
     done = subprocess.run(
         [binary, *arguments],
         capture_output=True,
         encoding="utf-8",
         errors="replace",
         check=False,
-        env={**os.environ, **fftw.environment()},
+        env=_environment(),
     )
-    if done.returncode not in (0, 2) or not done.stdout:
-        what = f"{' '.join(arguments)} ended with {done.returncode}: {done.stderr.strip()[-500:]}"
-        raise UserError(Problem(str(binary), what, "remove it, and it will be built again"))
+    if done.returncode != 0 or not done.stdout:
+        raise _no_answer(binary, arguments, f"ended with {done.returncode}: {done.stderr}")
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, **fftw.environment()}
+
+
+def _no_answer(binary: Path, asked: Sequence[str], what: str) -> UserError:
+    what = f"{' '.join(asked)}: {what.strip()[-500:]}"
+    return UserError(Problem(str(binary), what, "remove it, and it will be built again"))

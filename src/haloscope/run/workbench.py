@@ -6,6 +6,7 @@ import random
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,10 @@ class Halobench:
     _known: dict[str, halobench.Kernel] = field(default_factory=dict)
     _forecasts: dict[tuple[Any, ...], Forecast] = field(default_factory=dict)
 
+    @cached_property
+    def _planner(self) -> halobench.Planner:
+        return halobench.Planner(self.binary)
+
     def kernels(self) -> Sequence[str]:
         """The names of all kernels."""
         return halobench.names()
@@ -133,8 +138,8 @@ class Halobench:
         given = {key: text(value) for key, value in params.items()}
         question = (kernel, *given.items(), ranks, threads)
         if question not in self._forecasts:
-            self._forecasts[question] = halobench.forecast(
-                self.binary, kernel, given, ranks=ranks, threads=threads, files=matrices.folder()
+            self._forecasts[question] = self._planner.forecast(
+                kernel, given, ranks=ranks, threads=threads, files=matrices.folder()
             )
         return self._forecasts[question]
 
