@@ -38,8 +38,14 @@ class Ways:
 EXCHANGES = Ways(
     "poisson_cg",
     "exchange",
-    ("blocking", "even_odd", "sendrecv", "nonblocking", "persistent"),
+    ("blocking", "even_odd", "sendrecv", "nonblocking", "persistent", "neighbor"),
     "Exchanges compared",
+)
+FACES = Ways(
+    "jacobi3d",
+    "exchange",
+    ("blocking", "sendrecv", "nonblocking", "persistent", "neighbor", "derived_types"),
+    "Exchanges of faces compared",
 )
 OVERLAPS = Ways("spmv", "overlap", ("none", "split", "split_temporary"), "Ways to overlap compared")
 TRANSPOSES = Ways(
