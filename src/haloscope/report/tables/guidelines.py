@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from haloscope.analysis import halo_guideline
 from haloscope.analysis.cases import MeasuredCase, label_of
+from haloscope.analysis.collectives import warmed_up
 from haloscope.analysis.guidelines import WORTH, Followed, followed, over
 from haloscope.quantities import number, probability, size
 from haloscope.report.context import Context
@@ -89,9 +90,10 @@ def _collectives(cases: Sequence[MeasuredCase], context: Context) -> list[Table]
     )
     if any(one.too_few for one in found):
         notebook.note("too few: even the clearest difference of so many launches shows nothing.")
-    if not all(case.simulated for case in shown):
+    if not all(case.simulated or warmed_up(case) for case in shown):
         notebook.note(
-            "Without the smallest size: it is measured after another operation's largest."
+            "Without the smallest size where no warm-up came before it: it is measured after "
+            "another operation's largest."
         )
     return [
         Table(
