@@ -131,6 +131,18 @@ def test_a_barrier_that_holds_nobody_back_is_absent_with_its_reason(smpi: None) 
     assert blocking["points"][0]["operation"] == "barrier" and "absent" not in blocking["result"]
 
 
+@pytest.mark.parametrize("kernel", ["jacobi3d", "poisson_cg"])
+def test_a_neighbourhood_collective_is_absent_with_its_reason(smpi: None, kernel: str) -> None:
+    program = build.asked(BINARY)
+    asked = halobench.forecast(program, kernel, {"exchange": "neighbor"}, ranks=4)
+    other = halobench.forecast(program, kernel, {"exchange": "nonblocking"}, ranks=4)
+
+    assert not asked.problems and other.absent is None
+    assert asked.absent is not None and "has no neighbourhood collectives" in asked.absent
+    with pytest.raises(AssertionError, match="give exchange=nonblocking"):
+        simulate(f"{kernel} exchange=neighbor", "yes")
+
+
 @pytest.mark.parametrize("command", ["pingpong sizes=8", "sf_grid n=4", "spmv n=10"])
 def test_one_step_of_many_ranks_takes_what_each_of_many_does(smpi: None, command: str) -> None:
     """They start together, however they left the barrier."""

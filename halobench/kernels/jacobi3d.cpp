@@ -270,7 +270,9 @@ Plan plan(const Params& params, const Shape& shape) {
   }
   if (!planned.problems.empty()) return planned;
   planned.choices["topology"] = to_string(cut.topology);
-  if (!can_overlap(params.choice("exchange"))) planned.choices["overlap"] = "no";
+  const auto mode = mode_of_faces(params.choice("exchange"));
+  planned.absent = exchange_missing(mode);
+  if (!overlaps(mode)) planned.choices["overlap"] = "no";
   const auto bytes = value_bytes(params);
   for (std::int64_t rank = 0; rank < shape.ranks; ++rank) {
     const auto part = cut.part(rank);
@@ -311,15 +313,14 @@ std::vector<Parameter> parameters() {
       {.name = "exchange",
        .type = choice,
        .fallback = "nonblocking",
-       .help =
-           "how faces travel between ranks; derived_types: as nonblocking, but MPI itself picks "
-           "them out of the mesh",
+       .help = "how faces travel between ranks; neighbor: in one MPI_Neighbor_alltoallw; "
+               "derived_types: as nonblocking, but MPI itself picks them out of the mesh",
        .choices = face_exchange_names()},
       {.name = "overlap",
        .type = choice,
        .fallback = "no",
-       .help = "yes: what needs no ghosts is swept while faces travel; with blocking and sendrecv "
-               "always no",
+       .help = "yes: what needs no ghosts is swept while faces travel; with blocking, "
+               "sendrecv and neighbor always no",
        .choices = {"no", "yes"}},
       {.name = "precision",
        .type = choice,

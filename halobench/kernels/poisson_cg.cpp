@@ -88,6 +88,7 @@ Plan plan(const Params& params, const Shape& shape) {
                                     "): use fewer ranks or a larger n"});
     return planned;
   }
+  planned.absent = exchange_missing(exchange_mode(params.choice("exchange")));
   if (const auto problem = problem_of_depth(params, cut)) planned.problems.push_back(*problem);
   if (params.choice("variant") == "sstep") {
     planned.choices["reorthogonalise"] = std::to_string(sstep_setting(params).every);
@@ -183,7 +184,7 @@ std::vector<Parameter> parameters() {
       {.name = "exchange",
        .type = choice,
        .fallback = "nonblocking",
-       .help = "how halos travel between ranks",
+       .help = "how halos travel between ranks; neighbor: in one MPI_Neighbor_alltoallw",
        .choices = exchange_names()},
       {.name = "decomposition",
        .type = choice,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace halobench {
 namespace {
@@ -11,7 +12,7 @@ int count(const Payload& data) { return message_count(data.count); }
 }  // namespace
 
 std::vector<std::string> exchange_names() {
-  return {"blocking", "even_odd", "sendrecv", "nonblocking", "persistent"};
+  return {"blocking", "even_odd", "sendrecv", "nonblocking", "persistent", "neighbor"};
 }
 
 ExchangeMode exchange_mode(const std::string& name) {
@@ -19,6 +20,10 @@ ExchangeMode exchange_mode(const std::string& name) {
   const auto found = std::ranges::find(names, name);
   if (found == names.end()) throw std::logic_error("no exchange mode " + name);
   return static_cast<ExchangeMode>(found - names.begin());
+}
+
+std::string exchange_missing(ExchangeMode mode) {
+  return mode == ExchangeMode::neighbor ? neighbor_collective_missing() : "";
 }
 
 HaloExchange::HaloExchange(const Communicator& comm, ExchangeMode mode,
@@ -37,6 +42,7 @@ HaloExchange::HaloExchange(const Communicator& comm, ExchangeMode mode,
   for (const auto& message : outgoing_) count(message.data);  // refused now, not in the middle
   requests_.assign(incoming_.size() + outgoing_.size(), MPI_REQUEST_NULL);
   if (mode_ == ExchangeMode::persistent) prepare();
+  if (mode_ == ExchangeMode::neighbor) join();
 }
 
 HaloExchange::~HaloExchange() {
@@ -64,6 +70,7 @@ void HaloExchange::finish() {
           "MPI_Waitall");
     return;
   }
+  if (collective_) return collective_->run();
   for (const auto& line : lines_) {
     if (mode_ == ExchangeMode::blocking) {
       shift(line.up, line.position == 0);
@@ -142,6 +149,16 @@ void HaloExchange::prepare() {
                         comm_.handle(), request++),
           "MPI_Send_init");
   }
+}
+
+/// On an axis of two ranks that is a ring both sides are one neighbour: up was sent first, and what
+/// comes up is received first.
+void HaloExchange::join() {
+  NeighborCollective::Side out;
+  NeighborCollective::Side in;
+  for (const auto& to : outgoing_) out.add(to.rank, to.data);
+  for (const auto& from : incoming_) in.add(from.rank, from.data);
+  collective_ = std::make_unique<NeighborCollective>(comm_, std::move(out), std::move(in));
 }
 
 }  // namespace halobench

@@ -1,15 +1,16 @@
-// Exchange of halos with the neighbours along each axis of a grid of ranks, in five ways.
+// Exchange of halos with the neighbours along each axis of a grid of ranks, in six ways.
 #pragma once
 
 #include <mpi.h>
 
-#include <concepts>
 #include <cstdint>
-#include <ranges>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "mpi/communicator.hpp"
+#include "mpi/neighbor_collective.hpp"
+#include "mpi/payload.hpp"
 
 namespace halobench {
 
@@ -19,6 +20,7 @@ enum class ExchangeMode {
   sendrecv,     ///< MPI_Sendrecv up, then down
   nonblocking,  ///< MPI_Irecv and MPI_Isend at the start, MPI_Waitall at the end
   persistent,   ///< the same with requests set up once
+  neighbor,     ///< all in one MPI_Neighbor_alltoallw
 };
 
 /// Whether messages of a mode travel while the rank does something else.
@@ -27,23 +29,8 @@ bool overlaps(ExchangeMode mode);
 /// The modes' names, in their order: what a kernel's parameter `exchange` may be.
 std::vector<std::string> exchange_names();
 ExchangeMode exchange_mode(const std::string& name);
-
-/// What a message carries: a buffer of numbers, or whatever a committed type picks out of memory.
-struct Payload {
-  Payload() = default;
-  Payload(void* memory, MPI_Datatype picked) : first(memory), count(1), type(picked) {}
-  template <std::ranges::contiguous_range Numbers>
-  Payload(Numbers&& numbers)
-      : first(std::ranges::data(numbers)),
-        count(std::ranges::ssize(numbers)),
-        type(std::same_as<std::ranges::range_value_t<Numbers>, float> ? MPI_FLOAT : MPI_DOUBLE) {
-    static_assert(std::floating_point<std::ranges::range_value_t<Numbers>>);
-  }
-
-  void* first = nullptr;
-  std::int64_t count = 0;
-  MPI_Datatype type = MPI_DOUBLE;
-};
+/// Why the MPI library can't exchange so, and what to do; empty where it can.
+std::string exchange_missing(ExchangeMode mode);
 
 /// A neighbour, or none (MPI_PROC_NULL), what goes there and what comes from there.
 struct Neighbour {
@@ -69,7 +56,7 @@ struct Axis {
 /// a ring of an odd number of ranks.)
 class HaloExchange {
  public:
-  /// Throws UsageError where a message is too large for MPI's counts.
+  /// Collective. Throws UsageError where a message is too large for MPI's counts.
   HaloExchange(const Communicator& comm, ExchangeMode mode, const std::vector<Axis>& axes);
   ~HaloExchange();
   HaloExchange(const HaloExchange&) = delete;
@@ -108,13 +95,15 @@ class HaloExchange {
   void finish_even_odd(const Line& line) const;
   void post();
   void prepare();
+  void join();
 
   const Communicator& comm_;
   ExchangeMode mode_;
   std::vector<Line> lines_;
   std::vector<Message> incoming_;  // those of the lines that have a neighbour
   std::vector<Message> outgoing_;
-  std::vector<MPI_Request> requests_;  // one for each of them
+  std::vector<MPI_Request> requests_;               // one for each of them
+  std::unique_ptr<NeighborCollective> collective_;  // of the mode neighbor alone
 };
 
 }  // namespace halobench

@@ -54,6 +54,25 @@ void halos_arrive(const Communicator& comm, ExchangeMode mode, int dimensions, s
   }
 }
 
+/// Two ranks in a ring are each other's neighbour on both sides.
+void a_ring_of_any_length_closes(const Communicator& comm, ExchangeMode mode, std::size_t size) {
+  const RankGrid grid({comm.size(), 1, 1}, true);
+  const std::vector<int> ranks{grid.neighbour(comm.rank(), 0, -1),
+                               grid.neighbour(comm.rank(), 0, 1)};
+  std::vector<std::vector<double>> send;
+  std::vector<std::vector<double>> receive(2, std::vector<double>(size));
+  for (const int side : {0, 1}) send.emplace_back(size, value(comm.rank(), side, 0));
+  HaloExchange exchange(
+      comm, mode,
+      {{comm.rank(), {ranks[0], send[0], receive[0]}, {ranks[1], send[1], receive[1]}}});
+  exchange.start();
+  exchange.finish();
+  for (const std::size_t side : {0, 1}) {
+    const double wanted = value(ranks[side], static_cast<int>(side ^ 1U), 0);
+    for (const double found : receive[side]) expect::equal(found, wanted);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -63,6 +82,8 @@ int main(int argc, char** argv) {
     for (const std::size_t size : {1, 100000}) {
       const auto mode = exchange_mode(name);
       for (const int dimensions : {1, 2}) halos_arrive(comm, mode, dimensions, size);
+      if (comm.size() == 1 || (mode == ExchangeMode::even_odd && comm.size() % 2 == 1)) continue;
+      a_ring_of_any_length_closes(comm, mode, size);
     }
   }
   return expect::exit_code();

@@ -2,6 +2,7 @@
 // computed, and messages and memory as they were foretold.
 #include <limits>
 
+#include "kernels/jacobi3d/halo.hpp"
 #include "mpi/rank_grid.hpp"
 #include "run_case.hpp"
 
@@ -89,11 +90,30 @@ void blocking_rings_do_not_deadlock(const World& world) {
                  "sweeps=2"});
 }
 
+/// Every way to exchange, on every grid: a ring of two ranks has one neighbour on both sides.
+void exchanges_give_the_same_values(const World& world) {
+  for (const std::string boundary : {"dirichlet", "periodic"}) {
+    const std::vector<std::string> mesh{"size=9x8x11", "sweeps=5", "boundary=" + boundary};
+    const auto wanted = reference(world, mesh);
+    for (const auto& exchange : jacobi::face_exchange_names()) {
+      for (const auto& topology : grids(world.comm.size())) {
+        for (const std::string depth : {"depth=1", "depth=2"}) {
+          auto arguments = mesh;
+          arguments.insert(arguments.end(),
+                           {"exchange=" + exchange, "topology=" + topology, depth});
+          const auto found = record(world, arguments);
+          if (world.comm.rank() == 0) expect::equal(fingerprint(found), wanted);
+        }
+      }
+    }
+  }
+}
+
 void messages_and_memory_are_told(const World& world) {
   const std::int64_t ranks = world.comm.size();
   const auto topology = to_string({ranks, 1, 1});
   for (const std::string variant : {"plain", "streaming", "temporal"}) {
-    for (const std::string exchange : {"persistent", "derived_types"}) {
+    for (const std::string exchange : {"persistent", "neighbor", "derived_types"}) {
       const auto found = record(world,
                                 {"L=9", "topology=" + topology, "variant=" + variant,
                                  "exchange=" + exchange, "depth=3", "sweeps=8"},
@@ -113,6 +133,7 @@ int main(int argc, char** argv) {
   const Communicator comm(MPI_COMM_WORLD);
   const World world{environment, comm};
   values_are_the_same_to_the_last_bit(world);
+  exchanges_give_the_same_values(world);
   larger_meshes_too(world);
   blocking_rings_do_not_deadlock(world);
   messages_and_memory_are_told(world);

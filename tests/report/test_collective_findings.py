@@ -128,6 +128,21 @@ def test_a_message_of_all_ranks_blocks_stands_in_for_a_scatter() -> None:
     assert "scatter takes 1.2" in said and "times as long as bcast at 16 B to 512 B" in said
 
 
+def test_the_smallest_size_counts_where_others_came_before_it_that_do_not() -> None:
+    slow = times()
+    slow["allreduce", SIZES[0]] *= 3.0
+
+    (cold,) = told(guidelines, launched(slow))
+    (warm,) = told(guidelines, launched(slow, warmup=10))
+    (table,) = build("guidelines", launched(slow, warmup=10))
+    (without,) = build("guidelines", launched(slow))
+
+    assert "9 of 9 guidelines not shown to be broken" in cold
+    assert "allreduce takes 2.2" in warm and " at 8 B, p" in warm
+    assert not any("smallest size" in note for note in table.notes)
+    assert any(note.startswith("Without the smallest size") for note in without.notes)
+
+
 def test_a_trifle_breaks_nothing() -> None:
     slow = times()
     for size in SIZES:

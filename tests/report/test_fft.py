@@ -58,3 +58,39 @@ def test_blocks_of_lines_are_compared_on_one_process_too() -> None:
     table = build("layout", raws)
 
     assert [row[1].text for row in table.rows] == ["strided", "blocked"]
+
+
+def phased(names: list[str], **settings: Any) -> Raw:
+    """A transform whose phases take a hundredth of a second each."""
+    each = {"min": 0.01, "mean": 0.01, "max": 0.01}
+    phases = [
+        {"name": name, "calls": 1, "time_s": each, "bytes": 0.0, "flops": 0.0, "model_s": None}
+        for name in names
+    ]
+    return {**fft(time_s=0.2, **settings), "phases": phases}
+
+
+def test_cases_of_too_many_phases_stand_with_those_of_the_same_ones() -> None:
+    blocked, strided = ([f"{way}_{k}" for k in range(8)] for way in ("blocks", "lines"))
+    raws = [
+        phased(blocked, layout="blocked", ranks=2),
+        phased(strided, layout="strided", ranks=2),
+        phased(blocked[:5], layout="blocked", ranks=1),
+    ]
+
+    shares = [one for one in tables.build("phases", cases(raws), CONTEXT) if one.id == "phases"]
+
+    assert [table.title for table in shares] == [
+        "Time by phase, fft_pencil, layout = blocked",
+        "Time by phase, fft_pencil, 2 processes, layout = strided, topology = 2x1",
+    ]
+    assert [len(table.rows) for table in shares] == [2, 1]
+    assert [len(table.columns) for table in shares] == [11, 11]
+
+
+def test_few_phases_of_all_cases_stand_together() -> None:
+    raws = [phased(["a", "b"], layout="blocked"), phased(["c", "d"], layout="strided")]
+
+    (shares,) = (one for one in tables.build("phases", cases(raws), CONTEXT) if one.id == "phases")
+
+    assert shares.title == "Time by phase, fft_pencil" and len(shares.rows) == 2

@@ -159,6 +159,27 @@ def test_a_launch_far_outside_is_a_dot_of_its_own() -> None:
     assert all(one < 2 * second.y for one in second.outliers)
 
 
+@pytest.mark.parametrize(
+    ("launches", "bars"),
+    [(1, "range over the only launch"), (2, "interval or range over launches")],
+)
+def test_what_is_not_drawn_is_not_explained(launches: int, bars: str) -> None:
+    """No launch of two can lie far outside of both."""
+    (figure,) = draw("pingpong", [pingpong(launch=k) for k in range(launches)])
+
+    assert figure.notes == (f"Bars: {bars}.",)
+
+
+def test_dots_are_explained_where_there_are_any() -> None:
+    raws = [pingpong(launch=k) for k in range(9)]
+    for point in raws[4]["points"]:
+        point["times_s"] = [9 * time for time in point["times_s"]]
+    (figure,) = draw("pingpong", raws)
+
+    assert any(mark.outliers for mark in lines(figure).curves[0].marks)
+    assert [note.split(":")[0] for note in figure.notes] == ["Bars", "Dots"]
+
+
 def test_phases_stack_to_one() -> None:
     (figure,) = draw("phases", [poisson(64), poisson(64, ranks=2)])
 

@@ -118,6 +118,26 @@ def test_a_triad_that_caches_hold_is_not_said_to_be_unmeasured() -> None:
         assert bool(told) == bool(words) and all(words in note for note in told)
 
 
+def why_no_roofline(raws: list[Raw]) -> str:
+    return figures.why_none("roofline", cases(raws), context(raws))
+
+
+def test_a_roofline_that_is_not_there_says_what_it_lacks() -> None:
+    large, small = sweeps((1, 1, 1), 540.0), sweeps((1, 1, 1), 900.0, L=20)
+    cached = quick()
+    for raw in cached:
+        if raw["kernel"] == "stream":
+            raw["points"] = [one for one in raw["points"] if one["size_bytes"] < 10**6]
+
+    unmeasured = [raw for raw in quick() if raw["kernel"] != "stream"]
+    assert why_no_roofline([*unmeasured, large]).endswith("was not measured on 1 core (stream)")
+    assert why_no_roofline([*cached, large]) == (
+        "no triad of stream on 1 core had arrays that no cache holds"
+    )
+    assert why_no_roofline([*quick(), small]).startswith("the caches hold all meshes")
+    assert why_no_roofline(quick()) == "no case suits it"
+
+
 def panels(raws: list[Raw], kind: str = "jacobi") -> list[dict[str, figures.model.Curve]]:
     """The curves of each panel of the only figure, by their labels."""
     (figure,) = figures.build(kind, cases(raws), context(raws))

@@ -67,10 +67,24 @@ def test_scaling_over_two_numbers_of_processes_is_no_figure_and_that_is_said(
 
     assert (len(two.figures), len(three.figures)) == (0, 1)
     (line,) = two.not_drawn
-    assert line.endswith("it has fewer than 3 points along its axis.")
+    assert line.startswith("Not drawn, with fewer than 3 points along its axis: Speedup")
     assert not two.left_out and not three.not_drawn
     for name in ("report.html", "report.md", "report.tex"):
         assert line[:20] in (tmp_path / "two" / name).read_text(encoding="utf-8"), name
+
+
+def test_figures_that_lack_the_same_are_not_drawn_in_one_line(tmp_path: Path) -> None:
+    raws = [
+        one
+        for way in ("blocking", "nonblocking")
+        for p in (1, 2)
+        for one in launches(256, [4.0 / p] * 2, ranks=p, exchange=way)
+    ]
+    document = writing.composed(write_folder(tmp_path, raws, STUDY))
+
+    (line,) = document.not_drawn
+    assert not document.figures
+    assert line.count("Not drawn") == 1 and "along their axes: " in line and "; " in line
 
 
 def figure(*xs: float) -> Figure:
@@ -113,8 +127,8 @@ def test_published_values_of_several_columns_or_few_rows_have_rows_of_their_own(
     told = "" if few else "4 s"
     assert shown(*rows)[1:4] == [
         ["0", "2 s", "1" if few else "2 s"],
-        ["published", "4 s", told],
-        ["ratio", "0.5 ×", "" if few else "0.5 ×"],
+        ["0, published", "4 s", told],
+        ["0, ratio", "0.5 ×", "" if few else "0.5 ×"],
     ]
 
 

@@ -7,16 +7,7 @@
 namespace halobench::jacobi {
 namespace {
 
-constexpr std::array modes{ExchangeMode::blocking, ExchangeMode::sendrecv,
-                           ExchangeMode::nonblocking, ExchangeMode::persistent,
-                           ExchangeMode::nonblocking};
-
 bool picks(const std::string& exchange) { return exchange == "derived_types"; }
-
-ExchangeMode mode_of(const std::string& exchange) {
-  const auto names = face_exchange_names();
-  return modes.at(as_size(std::ranges::find(names, exchange) - names.begin()));
-}
 
 /// Both faces of a box across an axis: what is sent at the low and at the high side, and the ghosts
 /// there. Across the axes before it, faces reach into the ghosts if there are corners to fill.
@@ -70,17 +61,19 @@ void each_row(const Mesh<Value>& mesh, const Box& box, const Body& body) {
 }  // namespace
 
 std::vector<std::string> face_exchange_names() {
-  return {"blocking", "sendrecv", "nonblocking", "persistent", "derived_types"};
+  return {"blocking", "sendrecv", "nonblocking", "persistent", "neighbor", "derived_types"};
 }
 
-bool can_overlap(const std::string& exchange) { return overlaps(mode_of(exchange)); }
+ExchangeMode mode_of_faces(const std::string& exchange) {
+  return picks(exchange) ? ExchangeMode::nonblocking : exchange_mode(exchange);
+}
 
 template <class Value>
 Halo<Value>::Halo(const Context& context, const Cut& cut, const std::array<Mesh<Value>, 2>& meshes)
     : meshes_(meshes), picks_(picks(context.params.choice("exchange"))) {
   const auto rank = context.comm.rank();
   const auto part = cut.part(rank);
-  const auto mode = mode_of(context.params.choice("exchange"));
+  const auto mode = mode_of_faces(context.params.choice("exchange"));
   for (const auto& together : stages_of(part)) {
     auto& stage = stages_.emplace_back();
     for (std::size_t which = 0; which < (picks_ ? meshes_.size() : 1); ++which) {

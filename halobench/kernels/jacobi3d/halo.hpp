@@ -15,8 +15,8 @@ namespace halobench::jacobi {
 /// HaloExchange's modes that suit rings of ranks, and derived types: messages without buffers of
 /// ours, picked out of the mesh and put into it by MPI.
 std::vector<std::string> face_exchange_names();
-/// Whether faces that are exchanged so travel while the rank sweeps.
-bool can_overlap(const std::string& exchange);
+/// The mode in which messages travel that are exchanged so.
+ExchangeMode mode_of_faces(const std::string& exchange);
 
 /// A face of the box to be sent, and the ghosts to be received there.
 template <class Value>

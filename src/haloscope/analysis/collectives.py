@@ -58,15 +58,23 @@ def by_operation(case: MeasuredCase) -> dict[str, list[Swept]]:
 
 
 def undisturbed(case: MeasuredCase) -> dict[str, list[Swept]]:
-    """The points of each operation that moves something; where measured, without the smallest.
+    """The points of each operation that moves something.
 
-    That one comes after the largest of another operation, and takes longer than the next ones do.
+    Without the smallest where nothing was run before each repetition: that one comes after the
+    largest messages of another operation, and takes longer than the next ones do.
     """
     sized = {
         operation: [point for point in points if point.size_bytes]
         for operation, points in by_operation(case).items()
     }
-    return sized if case.simulated else {name: points[1:] for name, points in sized.items()}
+    if case.simulated or warmed_up(case):
+        return sized
+    return {name: points[1:] for name, points in sized.items()}
+
+
+def warmed_up(case: MeasuredCase) -> bool:
+    """Whether every repetition of a case came after steps of its own that do not count."""
+    return all(record.raw.get("warmup") for record in case.launches)
 
 
 def flat_to(points: Sequence[Swept]) -> int:

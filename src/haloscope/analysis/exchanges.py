@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from haloscope.analysis.cases import MeasuredCase, facets
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.analysis.comparison import Contrast, contrasts, step
 
 
@@ -38,8 +38,14 @@ class Ways:
 EXCHANGES = Ways(
     "poisson_cg",
     "exchange",
-    ("blocking", "even_odd", "sendrecv", "nonblocking", "persistent"),
+    ("blocking", "even_odd", "sendrecv", "nonblocking", "persistent", "neighbor"),
     "Exchanges compared",
+)
+FACES = Ways(
+    "jacobi3d",
+    "exchange",
+    ("blocking", "sendrecv", "nonblocking", "persistent", "neighbor", "derived_types"),
+    "Exchanges of faces compared",
 )
 OVERLAPS = Ways("spmv", "overlap", ("none", "split", "split_temporary"), "Ways to overlap compared")
 TRANSPOSES = Ways(
@@ -51,6 +57,20 @@ TRANSPOSES = Ways(
 )
 LINES = Ways("fft_pencil", "layout", ("strided", "blocked"), "Ways to take lines compared", least=1)
 BINDINGS = Ways("poisson_cg", "bind", ("close", "spread"), "Bindings compared", of_threads=True)
+
+
+EXCHANGED = (EXCHANGES, FACES, OVERLAPS, TRANSPOSES)
+"""EXCHANGED are the ways in which one process does the same whatever the way is."""
+
+
+def alike(cases: Sequence[MeasuredCase]) -> list[tuple[Ways, Facet]]:
+    """Cases of one process that are one program under several names, by what names them."""
+    found = []
+    for ways in EXCHANGED:
+        alone = [case for case in cases if case.kernel == ways.kernel and case.ranks == 1]
+        parts = facets(alone, (ways.setting, *ways.follows))
+        found += [(ways, part) for part in parts if len(part.cases) > 1]
+    return found
 
 
 def groups(

@@ -90,7 +90,7 @@ class Document:
 
     title, heading: of the whole, and of what was found; they name the machine of simulated times.
     left_out: a line for every case that lacks launches, over all cases there are.
-    not_drawn: a line for every figure that has too few points to show anything.
+    not_drawn: a line for the figures that have too few points to show anything.
     """
 
     title: str
@@ -144,7 +144,7 @@ def compose(dossier: Dossier) -> Document:
             *left_out(dossier.cases, dossier.cases),
             *(f"{note[:1].upper()}{note[1:]}." for note in dossier.left_out),
             *(
-                f"No {what} '{wish.kind}': no case suits it."
+                f"No {what} '{wish.kind}': {_why_none(what, wish, dossier.cases, context)}."
                 for what, wish, is_there in asked
                 if not is_there and not _told(what, wish, dossier.left_out)
             ),
@@ -153,13 +153,28 @@ def compose(dossier: Dossier) -> Document:
         toolchains=toolchain_facts(dossier.records),
         method=method(dossier.records, dossier.cases, dossier.plan),
         provenance=provenance(dossier),
-        not_drawn=tuple(
-            f"Not drawn: {one.title}: it has fewer than {one.fewest} points along its axis."
-            for _, own in every
-            for one in own
-            if dossier.figures and not one.shows_enough
-        ),
+        not_drawn=tuple(_not_drawn([one for _, own in every for one in own]))
+        if dossier.figures
+        else (),
     )
+
+
+def _not_drawn(every: Sequence[Figure]) -> Iterator[str]:
+    """A line for all figures that lack as many points."""
+    lacking = [one for one in every if not one.shows_enough]
+    for fewest in sorted({one.fewest for one in lacking}):
+        titles = list(dict.fromkeys(one.title for one in lacking if one.fewest == fewest))
+        yield (
+            f"Not drawn, with fewer than {fewest} points along "
+            f"{'its axis' if len(titles) == 1 else 'their axes'}: {'; '.join(titles)}."
+        )
+
+
+def _why_none(what: str, wish: Wish, cases: Sequence[MeasuredCase], context: Context) -> str:
+    """What there would have to be for a figure that can say it."""
+    if what == "table":
+        return "no case suits it"
+    return figures.why_none(wish.kind, cases, replace(context, options=wish.options))
 
 
 def _told(what: str, wish: Wish, notes: Sequence[str]) -> bool:

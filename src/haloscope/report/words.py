@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.quantities import listed, number, percent
+from haloscope.analysis.comparison import launches_needed
+from haloscope.quantities import count, listed, number, percent, probability
 from haloscope.stats.estimates import Estimate
 
 
@@ -64,6 +65,20 @@ def between(values: Sequence[float], digits: int = 3) -> str:
     """Numbers as their ends: "1.05 to 1.31"; one where both are written alike."""
     low, high = number(min(values), digits), number(max(values), digits)
     return low if low == high else f"{low} to {high}"
+
+
+def at_most(p: float) -> str:
+    """The largest p-value of several: "≤ 0.012", "<0.001"."""
+    text = probability(p)
+    return text if text.startswith("<") else f"≤ {text}"
+
+
+def enough_launches(tests: int) -> str:
+    """That launches are too few to tell by so many tests, and how many would do."""
+    return (
+        f"launches are too few to tell: {launches_needed(tests)} of each would do for "
+        f"{count(tests, 'comparison')}"
+    )
 
 
 def shares_between(shares: Sequence[float]) -> str:

@@ -29,6 +29,7 @@ class Kind:
 
 
 _SOLVER = ("poisson_cg",)
+_FACES = ("jacobi3d",)
 _FFT = ("fft_pencil",)
 _MESSAGES = ("pingpong",)
 _STAR_FORESTS = ("sf_pingpong", "sf_newpingpong", "sf_unpack", "sf_scatter")
@@ -45,7 +46,7 @@ KINDS = (
     Kind("ring", "ring", table=True, figure=True, kernels=("ring",)),
     Kind("sum3d", "sum3d", table=True, kernels=("sum3d",)),
     Kind("collectives", "collectives", table=True, figure=True, kernels=("collectives",)),
-    Kind("guidelines", "collectives", table=True, kernels=("collectives",)),
+    Kind("guidelines", "collectives", table=True, kernels=("collectives", *_FACES)),
     Kind("convergence", "convergence", table=True, kernels=_SOLVER),
     Kind("surfaces", "convergence", figure=True, kernels=_SOLVER, having="surface"),
     Kind("walltime_grid", "walltime", table=True, kernels=_SOLVER),
@@ -53,7 +54,7 @@ KINDS = (
     Kind("clusters", "walltime", table=True, kernels=_SOLVER),
     Kind("scaling", "scaling", table=True, figure=True, over=_CORES),
     Kind("scaling_law", "scaling", table=True, figure=True, over=(*_CORES, "n")),
-    Kind("exchange", "exchange", table=True, kernels=_SOLVER, over=("exchange",)),
+    Kind("exchange", "exchange", table=True, kernels=(*_SOLVER, *_FACES), over=("exchange",)),
     Kind("jacobi", "jacobi", table=True, figure=True, kernels=("jacobi3d",)),
     Kind("roofline", "jacobi", figure=True, kernels=("jacobi3d",)),
     Kind("iterations", "iterations", table=True, figure=True, kernels=_SOLVER),

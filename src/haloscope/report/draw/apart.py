@@ -20,7 +20,7 @@ def apart(table: Table) -> Table:
     """A table whose cells have a value and a spread alone, without columns for CSV files.
 
     Where one column has published values in most rows they are columns after it, else rows below
-    their own.
+    their own, named as these are.
     """
     table = _for_people(table)
     columns = [
@@ -74,7 +74,8 @@ def _rows(row: Sequence[Cell], stub: int) -> Iterator[tuple[Cell, ...]]:
         (OVER, [cell.ratio for cell in data]),
     ):
         if any(texts):
-            names = (*(label("") for _ in range(stub - 1)), label(name))
+            own = row[stub - 1].text if stub else ""
+            names = (*row[: stub - 1], label(f"{own}, {name}" if own else name))
             yield (*names[:stub], *(Cell(None, text) for text in texts))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,14 @@ from haloscope.report.tables import Cell, Column, Table
 
 ROWS_A_PAGE = 24
 """Longer tables are cut: each row may have four lines."""
+
+WIDEST = 125
+"""WIDEST is the largest number of characters side by side in a table that is not cut, because what
+a page must make smaller than to three quarters is hard to read."""
+_WRAPPED = 36
+"""_WRAPPED is the number of characters after which a name goes on in the next line."""
+_NAME_CM = 6.0
+"""_NAME_CM is how wide so many are, in centimetres."""
 
 _LONG = 30
 """_LONG is the largest number of characters of a word that is not worth a break of its own."""
@@ -105,10 +114,43 @@ def _is_latin(sign: str) -> bool:
 
 
 def tabulars(table: Table) -> list[str]:
-    """A table as one tabular, or as several where it is too long for a page."""
+    """A table as one tabular, or as several where it is too long or too wide for a page."""
     table = apart(table)
     starts = range(0, max(1, len(table.rows)), ROWS_A_PAGE)
-    return ["\n".join(_tabular(table, table.rows[k : k + ROWS_A_PAGE])) for k in starts]
+    return [
+        "\n".join(_tabular(part, part.rows[k : k + ROWS_A_PAGE]))
+        for part in _side_by_side(table)
+        for k in starts
+    ]
+
+
+def _side_by_side(table: Table) -> Iterator[Table]:
+    """A table in parts that fit the width of a page, each with the names of its rows."""
+    widths = [_width(table, index) for index in range(len(table.columns))]
+    names = list(range(table.stub))
+    parts: list[list[int]] = [[]]
+    for index in range(table.stub, len(widths)):
+        if parts[-1] and sum(widths[i] for i in (*names, *parts[-1], index)) > WIDEST:
+            parts.append([])
+        parts[-1].append(index)
+    for part in parts:
+        kept = [*names, *part]
+        yield replace(
+            table,
+            columns=tuple(table.columns[index] for index in kept),
+            rows=tuple(tuple(row[index] for index in kept) for row in table.rows),
+        )
+
+
+def _width(table: Table, index: int) -> float:
+    """About how many characters a column takes, with the space beside it."""
+    column = table.columns[index]
+    cells = [row[index] for row in table.rows]
+    most = max((len(cell.text) + len(cell.marks) / 2 for cell in cells), default=0)
+    if column.align == "left":
+        most = min(most, _WRAPPED)
+    spread = max((0.7 * len(cell.spread) for cell in cells), default=0)
+    return max(len(column.title), most, spread) + 2
 
 
 def _tabular(table: Table, rows: Sequence[Sequence[Cell]]) -> Iterator[str]:
@@ -141,6 +183,8 @@ def _cell(cell: Cell, column: Column) -> str:
     first = escape(cell.text) + (
         f"$^{{\\mbox{{\\tiny {escape(cell.marks)}}}}}$" if cell.marks else ""
     )
+    if column.align == "left" and len(cell.text) > _WRAPPED and not cell.spread:
+        return rf"\parbox[t]{{{_NAME_CM}cm}}{{\raggedright {first}\strut}}"
     if not cell.spread:
         return first
     lines = rf"{first} \\ \scriptsize {escape(cell.spread)}"

@@ -15,7 +15,7 @@ from haloscope.report.context import Context
 from haloscope.report.figures.model import Figure
 from haloscope.study import kinds
 
-__all__ = ["Figure", "build", "builder"]
+__all__ = ["Figure", "build", "builder", "why_none"]
 
 FigureBuilder = Callable[[Sequence[MeasuredCase], Context], list[Figure]]
 
@@ -26,6 +26,13 @@ def builder(kind: str) -> FigureBuilder:
         raise KeyError(kind)
     build_kind: FigureBuilder = import_module(f"{__name__}.{kind}").build
     return build_kind
+
+
+def why_none(kind: str, cases: Sequence[MeasuredCase], context: Context) -> str:
+    """Why there is no figure of a kind; more than that no case suits it where its module says."""
+    own = getattr(import_module(f"{__name__}.{kind}"), "why_none", None)
+    told: str | None = own(select(cases, context.options.where), context) if own else None
+    return told or "no case suits it"
 
 
 def build(kind: str, cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:

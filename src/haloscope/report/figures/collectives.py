@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from haloscope.analysis.cases import MeasuredCase, facets
 from haloscope.analysis.sweeps import sweep
 from haloscope.report.context import Context
-from haloscope.report.figures.model import Axis, Curve, Figure, Lines, mark, of_launches, size_ticks
-from haloscope.report.figures.pingpong import BARS
+from haloscope.report.figures.model import Axis, Curve, Figure, Lines, bars, mark, size_ticks
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -47,6 +46,6 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
             title=context.title("Collective operations by message size"),
             panels=panels,
             alt=f"Time over message size of {', '.join(map(str, operations))}.",
-            notes=of_launches(cases, BARS),
+            notes=bars(cases, panels),
         )
     ]

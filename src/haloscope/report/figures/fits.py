@@ -13,8 +13,8 @@ from haloscope.models.model import Model
 from haloscope.models.piecewise_hockney import PiecewiseHockney
 from haloscope.quantities import size
 from haloscope.report.context import Context
-from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, of_launches
-from haloscope.report.figures.pingpong import BARS, curve, sizes_of
+from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, bars
+from haloscope.report.figures.pingpong import curve, sizes_of
 
 _PER_OCTAVE = 4
 
@@ -29,32 +29,33 @@ def _figure(part: Facet, context: Context) -> Figure:
     (case,) = part.cases
     models = message_models(case)
     x = sizes_of([case])
+    panels = (
+        Lines(
+            "time",
+            "Half round trip and models",
+            x,
+            Axis("half round trip (µs)", "log"),
+            (
+                curve(part, lambda point: point.one_way, 1e6, "measured"),
+                *(drawn for name, model in models for drawn in _drawn(name, model)),
+            ),
+        ),
+        Lines(
+            "residuals",
+            "Residuals: measured less model",
+            x,
+            Axis("of the measured time (%)", "symlog"),
+            tuple(_residuals(name, model) for name, model in models),
+        ),
+    )
     return Figure(
         id="fits",
         kind="fits",
         title=context.title("Models of a message's time", part.label),
-        panels=(
-            Lines(
-                "time",
-                "Half round trip and models",
-                x,
-                Axis("half round trip (µs)", "log"),
-                (
-                    curve(part, lambda point: point.one_way, 1e6, "measured"),
-                    *(drawn for name, model in models for drawn in _drawn(name, model)),
-                ),
-            ),
-            Lines(
-                "residuals",
-                "Residuals: measured less model",
-                x,
-                Axis("of the measured time (%)", "symlog"),
-                tuple(_residuals(name, model) for name, model in models),
-            ),
-        ),
+        panels=panels,
         alt=f"Measured half round trips with {len(models)} models, and their residuals.",
         notes=(
-            *of_launches([case], BARS),
+            *bars([case], panels[:1]),
             "Where a model says that a message takes less than no time, it has no line.",
             *(f"{one.name}: not fitted: {one.reason}." for one in unfitted(case)),
         ),

@@ -99,6 +99,22 @@ class Bars:
     totals: tuple[str, ...]
 
 
+def bars(cases: Iterable[MeasuredCase], panels: Sequence[Lines]) -> tuple[str, ...]:
+    """What bars and dots at points of launches are; nothing of what panels do not have."""
+    marks = [mark for panel in panels for curve in panel.curves for mark in curve.marks]
+    notes = []
+    if any(mark.low is not None for mark in marks):
+        several = any(len(case.launches) > 1 for case in cases)
+        over = "interval or range over launches" if several else "range over the only launch"
+        notes.append(f"Bars: {over}.")
+    if any(mark.outliers for mark in marks):
+        notes.append(
+            "Dots: launches 1.5 interquartile ranges outside the quartiles; they count in all "
+            "numbers."
+        )
+    return tuple(notes)
+
+
 @dataclass(frozen=True)
 class Surface:
     """A panel with one function over the unit square: heights[row][column] at points[row] etc."""

@@ -9,13 +9,8 @@ from haloscope.analysis.fits import exchanges
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.quantities import rate, seconds, size
 from haloscope.report.context import Context
-from haloscope.report.figures.model import Axis, Curve, Figure, Lines, mark, of_launches, size_ticks
+from haloscope.report.figures.model import Axis, Curve, Figure, Lines, bars, mark, size_ticks
 from haloscope.stats.estimates import Estimate
-
-BARS = (
-    "Bars: interval or range over launches. Dots: launches 1.5 interquartile ranges outside the "
-    "quartiles; they count in all numbers."
-)
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -70,13 +65,14 @@ def _figure(cases: Sequence[MeasuredCase], title: str, context: Context, *, time
         tuple(curve(part, lambda point: point.one_way, 1e6) for part in parts),
     )
     bandwidth = bandwidth_panel(parts, "bandwidth", "Bandwidth", ["" for _ in parts])
+    panels = (time, bandwidth) if timed else (bandwidth,)
     return Figure(
         id="pingpong" if timed else "streams",
         kind="pingpong",
         title=context.title(title),
-        panels=(time, bandwidth) if timed else (bandwidth,),
+        panels=panels,
         alt=_alt(parts, title, timed=timed),
-        notes=of_launches(cases, BARS),
+        notes=bars(cases, panels),
     )
 
 

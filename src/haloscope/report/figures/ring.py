@@ -17,10 +17,10 @@ from haloscope.report.figures.model import (
     Figure,
     Lines,
     Mark,
+    bars,
     counts,
     mark,
 )
-from haloscope.report.figures.pingpong import BARS
 from haloscope.stats.estimates import mean_interval
 
 
@@ -50,20 +50,20 @@ def _figure(part: Facet, context: Context) -> Figure:
         for piece in (model.pieces if model else ())
         for ends in [np.array([piece.level.first_ranks, piece.level.last_ranks], float)]
     )
+    panel = Lines(
+        "cycle",
+        "A cycle by processes",
+        Axis("processes N", ticks=counts([case.ranks for case in own])),
+        Axis("cycle (µs)"),
+        (measured, *pieces),
+    )
+    fitted = ("Lines: T = a + 2 T_l N, fitted level by level.",) if model else ()
     return Figure(
         id="ring",
         kind="ring",
         title=context.title("Time of a cycle round the ring", part.label),
-        panels=(
-            Lines(
-                "cycle",
-                "A cycle by processes",
-                Axis("processes N", ticks=counts([case.ranks for case in own])),
-                Axis("cycle (µs)"),
-                (measured, *pieces),
-            ),
-        ),
+        panels=(panel,),
         fewest=OVER_PROCESSES,
         alt=f"Time of a cycle for {own[0].ranks} to {own[-1].ranks} processes.",
-        notes=(BARS, "Lines: T = a + 2 T_l N, fitted level by level.") if model else (BARS,),
+        notes=(*bars(own, [panel]), *fitted),
     )

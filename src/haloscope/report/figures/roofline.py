@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.jacobi import in_cache, operations_of_update
 from haloscope.analysis.memory_use import memory_triads
-from haloscope.quantities import count, number
+from haloscope.quantities import count, listed, number
 from haloscope.report.context import Context
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, mark, powers_of_two
 from haloscope.stats.estimates import Estimate
@@ -58,6 +58,21 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
             ),
         )
     ]
+
+
+def why_none(cases: Sequence[MeasuredCase], context: Context) -> str | None:
+    """What a roofline lacks where meshes were swept: a bound, or a mesh that it bounds."""
+    swept = [case for case in cases if case.kernel == "jacobi3d" and case.launches]
+    if not swept:
+        return None
+    large = [case for case in swept if not in_cache(case, context.machine)]
+    if not large:
+        return "the caches hold all meshes, and the memory's bandwidth is no bound of theirs"
+    cores = listed([str(n) for n in sorted({case.cores for case in large})])
+    on = f"on {cores} {'core' if cores == '1' else 'cores'}"
+    if any(case.kernel == "stream" and case.launches for case in context.all_cases):
+        return f"no triad of stream {on} had arrays that no cache holds"
+    return f"the memory's bandwidth was not measured {on} (stream)"
 
 
 _TICKS = tuple((2.0**k, f"1/{2**-k}" if k < 0 else f"{2**k}") for k in range(-4, 7))

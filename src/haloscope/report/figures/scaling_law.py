@@ -17,11 +17,10 @@ from haloscope.report.figures.model import (
     Figure,
     Lines,
     Mark,
+    bars,
     counts,
     mark,
-    of_launches,
 )
-from haloscope.report.figures.pingpong import BARS
 
 STEPS = 60
 """STEPS is how many points of a law are drawn."""
@@ -58,7 +57,7 @@ def _figure(found: Sequence[tuple[Law, ScalingLaw]], context: Context) -> Figure
         panels=(panel,),
         alt=" ".join(_in_words(each, law) for each, law in found),
         notes=(
-            *of_launches(own, BARS),
+            *bars(own, [panel]),
             f"Law: {ScalingLaw.source}."
             + (" Dashed: where it lies with 95 % over launches drawn again." if banded else ""),
         ),

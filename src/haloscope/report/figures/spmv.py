@@ -14,9 +14,9 @@ from haloscope.report.figures.model import (
     Figure,
     Lines,
     Mark,
+    bars,
     counts,
     mark,
-    of_launches,
 )
 from haloscope.study.settings import describe, varying
 
@@ -43,25 +43,24 @@ def _figure(matrix: Facet, context: Context) -> Figure | None:
     base = max(curve.marks[0].y / cores[0] for curve in curves if curve.marks[0].x == cores[0])
     ideal = tuple(Mark(p, base * p) for p in cores)
     best = max((one for curve in curves for one in curve.marks), key=lambda one: one.y)
+    panel = Lines(
+        "rate",
+        "",
+        Axis("cores", "log2", counts(cores)),
+        Axis("GFLOP/s", "log"),
+        (Curve("ideal", ideal, bound=True), *curves),
+    )
     return Figure(
         id="spmv",
         kind="spmv",
         title=context.title("Sparse matrix times vector", matrix.label),
-        panels=(
-            Lines(
-                "rate",
-                "",
-                Axis("cores", "log2", counts(cores)),
-                Axis("GFLOP/s", "log"),
-                (Curve("ideal", ideal, bound=True), *curves),
-            ),
-        ),
+        panels=(panel,),
         fewest=OVER_PROCESSES,
         alt=f"Rate over {cores[0]} to {cores[-1]} cores. Highest: {flops(1e9 * best.y)} on "
         f"{best.x:.0f} cores.",
         notes=(
             "ideal: the fastest on the fewest cores, in proportion.",
-            *of_launches(matrix.cases, "Bars: interval or range over launches."),
+            *bars(matrix.cases, [panel]),
         ),
     )
 

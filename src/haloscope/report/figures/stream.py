@@ -8,7 +8,7 @@ from haloscope.analysis.cases import MeasuredCase, facets
 from haloscope.analysis.sweeps import Swept, capacities, sweep
 from haloscope.quantities import count, rate, size
 from haloscope.report.context import Context
-from haloscope.report.figures.model import Axis, Curve, Figure, Lines, mark, of_launches, size_ticks
+from haloscope.report.figures.model import Axis, Curve, Figure, Lines, bars, mark, size_ticks
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -50,23 +50,22 @@ def _stream_figure(
     ]
     held = f"Dotted: what each cache level holds for a core when {count(most, 'core')} use it."
     dotted = [held] if guides else []
+    panel = Lines(
+        "bandwidth",
+        "",
+        Axis("working set per core", "log2", size_ticks(sizes)),
+        Axis("bandwidth (GB/s)"),
+        curves,
+        tuple(guide for guide in guides if min(sizes) <= guide[0] <= max(sizes)),
+    )
     return Figure(
         id="stream",
         kind="stream",
         title=context.title(f"Memory bandwidth by working set, {operation}", label),
-        panels=(
-            Lines(
-                "bandwidth",
-                "",
-                Axis("working set per core", "log2", size_ticks(sizes)),
-                Axis("bandwidth (GB/s)"),
-                curves,
-                tuple(guide for guide in guides if min(sizes) <= guide[0] <= max(sizes)),
-            ),
-        ),
+        panels=(panel,),
         alt=f"Bandwidth of {operation} over the working set of a core, from {size(min(sizes))} to "
         f"{size(max(sizes))}. At the largest: {'; '.join(last)}.",
-        notes=(*dotted, *of_launches(chosen, "Bars: interval or range over launches.")),
+        notes=(*dotted, *bars(chosen, [panel])),
     )
 
 

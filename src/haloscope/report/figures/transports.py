@@ -8,8 +8,8 @@ from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.analysis.fits import exchanges
 from haloscope.analysis.sweeps import sweep
 from haloscope.report.context import Context
-from haloscope.report.figures.model import Figure
-from haloscope.report.figures.pingpong import BARS, bandwidth_panel
+from haloscope.report.figures.model import Figure, bars
+from haloscope.report.figures.pingpong import bandwidth_panel
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -34,5 +34,5 @@ def _figure(part: Facet, context: Context) -> Figure:
         title=context.title("Bandwidth by transport", part.label),
         panels=tuple(panels),
         alt=f"Bandwidth over message size for {len(part.cases)} transports or placements.",
-        notes=(BARS,),
+        notes=bars(part.cases, panels),
     )

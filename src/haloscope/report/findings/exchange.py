@@ -10,6 +10,7 @@ from haloscope.analysis.comparison import Contrast
 from haloscope.analysis.exchanges import (
     BINDINGS,
     EXCHANGES,
+    FACES,
     LINES,
     OVERLAPS,
     TRANSPOSES,
@@ -27,7 +28,7 @@ ORDER = 110
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Every way against the reference of its kernel: where it is faster or slower, by how much."""
-    for ways in (EXCHANGES, OVERLAPS, TRANSPOSES, LINES, BINDINGS):
+    for ways in (EXCHANGES, FACES, OVERLAPS, TRANSPOSES, LINES, BINDINGS):
         yield from _compared(ways, cases, context)
 
 

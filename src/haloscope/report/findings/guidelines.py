@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase, label_of
-from haloscope.analysis.comparison import launches_needed
 from haloscope.analysis.guidelines import Followed, Guideline, followed, over
-from haloscope.quantities import count, listed, number, probability, size
+from haloscope.quantities import count, listed, number, size
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import between, place, spans
+from haloscope.report.words import at_most, between, enough_launches, place, spans
 
 ORDER = 126
 
@@ -69,10 +68,7 @@ def _where(
 
 
 def _test(p: float | None) -> str:
-    if p is None:
-        return ""
-    text = probability(p)
-    return f", p {text if text.startswith('<') else f'≤ {text}'}"
+    return "" if p is None else f", p {at_most(p)}"
 
 
 def _too_few(found: Sequence[Followed]) -> str:
@@ -80,7 +76,4 @@ def _too_few(found: Sequence[Followed]) -> str:
     if not any(one.too_few for one in found):
         return ""
     tests = max(contrast.family for one in found for contrast in one.at.values())
-    return (
-        f"; launches are too few to tell: {launches_needed(tests)} of each would do for "
-        f"{count(tests, 'comparison')}"
-    )
+    return f"; {enough_launches(tests)}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.exchanges import EXCHANGES, Ways, groups
+from haloscope.analysis.exchanges import EXCHANGES, FACES, Ways, groups
 from haloscope.report.context import Context
 from haloscope.report.tables.contrast import COLUMNS, cells, explain
 from haloscope.report.tables.model import Cell, Column, Table, label, missing
@@ -19,8 +19,8 @@ from haloscope.study.settings import common
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """The exchanges of the Poisson solver: one table over all settings, a row an exchange."""
-    return contrasted(cases, context, EXCHANGES)
+    """Of the Poisson solver and of Jacobi: a table each over all settings, a row an exchange."""
+    return [*contrasted(cases, context, EXCHANGES), *contrasted(cases, context, FACES)]
 
 
 def contrasted(cases: Sequence[MeasuredCase], context: Context, ways: Ways) -> list[Table]:

@@ -1,23 +1,72 @@
-"""Performance guidelines of collective operations: which are broken, where, and by how much."""
+"""Performance guidelines of collective operations and of halos: what breaks them, and where."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from haloscope.analysis import halo_guideline
 from haloscope.analysis.cases import MeasuredCase, label_of
+from haloscope.analysis.collectives import warmed_up
 from haloscope.analysis.guidelines import WORTH, Followed, followed, over
 from haloscope.quantities import number, probability, size
 from haloscope.report.context import Context
+from haloscope.report.tables.contrast import COLUMNS, cells, explain
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 from haloscope.report.words import spans
+from haloscope.study.settings import common, describe, varying
 
 FEW = 2
 """FEW is the largest number of cases of which all guidelines are told."""
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """One table: a row for each guideline on each case that has its operations.
+    """A table of collective operations, and one of halos; neither without its cases."""
+    return [*_collectives(cases, context), *_halos(cases, context)]
+
+
+def _halos(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """A row for each setting in which jacobi3d exchanged both ways."""
+    found = halo_guideline.followed(cases, context.seed)
+    if not found:
+        return []
+    shown = [measure.case for one in found for measure in (one.first, one.second)]
+    notebook = Notebook(shown, context.all_cases)
+    names = [name for name in varying([case.settings for case in shown]) if name != "exchange"]
+    rows = tuple(
+        (
+            label(describe(one.second.case.settings, names) or one.second.case.processes),
+            notebook.estimate(one.first.time, one.first.case),
+            notebook.estimate(one.second.time, one.second.case),
+            *cells(one, notebook),
+        )
+        for one in found
+    )
+    explain(found, notebook)
+    notebook.note(
+        "The phase exchange of a step, on the slowest rank. A call made for a task should take no "
+        "longer than others that do it: Träff, Gropp and Thakur 2010."
+    )
+    same = common([case.settings for case in shown])
+    return [
+        Table(
+            id="halo_guideline",
+            kind="guidelines",
+            title=context.title("Halos by a neighbourhood collective and by single messages", same),
+            columns=(
+                Column("setting", "setting", align="left"),
+                Column("single_s", "MPI_Irecv and MPI_Isend"),
+                Column("collective_s", "MPI_Neighbor_alltoallw"),
+                *COLUMNS,
+            ),
+            rows=rows,
+            notes=notebook.notes(),
+        )
+    ]
+
+
+def _collectives(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """A row for each guideline on each case that has its operations.
 
     Of more than FEW cases those that are broken alone, if any is.
     """
@@ -41,9 +90,10 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     )
     if any(one.too_few for one in found):
         notebook.note("too few: even the clearest difference of so many launches shows nothing.")
-    if not all(case.simulated for case in shown):
+    if not all(case.simulated or warmed_up(case) for case in shown):
         notebook.note(
-            "Without the smallest size: it is measured after another operation's largest."
+            "Without the smallest size where no warm-up came before it: it is measured after "
+            "another operation's largest."
         )
     return [
         Table(

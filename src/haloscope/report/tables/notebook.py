@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.conditions import mixed
+from haloscope.analysis.exchanges import alike
 from haloscope.analysis.published import Reference
 from haloscope.quantities import PLAIN, SECONDS, Scale, clock, count, ends, listed, quantity
 from haloscope.report.tables.model import Cell, missing
@@ -116,6 +117,7 @@ class Notebook:
             *([differences] if differences else []),
             *self._spread_notes(),
             *self._mark_notes(),
+            *_one_program(self._cases),
             *published,
             *self._extra,
             *self.left_out(),
@@ -156,6 +158,19 @@ class Notebook:
     def left_out(self) -> list[str]:
         """What was left out of the cases in the table, and why."""
         return left_out(self._cases, self._among)
+
+
+def _one_program(cases: Sequence[MeasuredCase]) -> list[str]:
+    """That one process exchanges nothing, so that its ways to do it are one program."""
+    values: dict[str, dict[str, None]] = {}
+    for ways, part in alike(cases):
+        for case in part.cases:
+            values.setdefault(ways.setting, {})[str(case.settings[ways.setting])] = None
+    return [
+        f"One process exchanges nothing: {name} = {listed(list(own))} are one program there, "
+        f"measured {len(own)} times; how they differ is chance."
+        for name, own in values.items()
+    ]
 
 
 def left_out(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> list[str]:

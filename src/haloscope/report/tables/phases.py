@@ -10,6 +10,7 @@ from haloscope.quantities import PERCENT, SECONDS, number, seconds
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
+from haloscope.study.settings import describe, varying
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
@@ -18,10 +19,48 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     for kernel in dict.fromkeys(case.kernel for case in cases):
         own = [case for case in cases if case.kernel == kernel and (shares(case) or case.excluded)]
         if any(shares(case) for case in own):
-            tables += [_table(kernel, own, context), _seconds_table(kernel, own, context)]
+            parts = _with_like_phases(own)
+            tables += [_table(part, own, context) for part in parts]
+            tables += [_seconds_table(part, own, context) for part in parts]
         if any(modelled(case) for case in own):
             tables.append(_model_table(kernel, own, context))
     return tables
+
+
+MOST = 10
+"""MOST is the largest number of phases in one table, where cases can be told apart by them,
+because paper and phones have no room for more."""
+
+
+def _with_like_phases(cases: Sequence[MeasuredCase]) -> list[list[MeasuredCase]]:
+    """All cases; of too many phases in parts, in each of which one case has those of all."""
+    if len(_names(cases)) <= MOST:
+        return [list(cases)]
+    phases = {case: {phase.name for phase in shares(case)} for case in cases}
+    widest: list[set[str]] = []
+    for own in sorted(phases.values(), key=len, reverse=True):
+        if not any(own <= other for other in widest):
+            widest.append(own)
+    parts: list[list[MeasuredCase]] = [[] for _ in widest]
+    for case, own in phases.items():
+        parts[next(i for i, other in enumerate(widest) if own <= other)].append(case)
+    return sorted(parts, key=lambda part: cases.index(part[0]))
+
+
+def _name(case: MeasuredCase, among: Sequence[MeasuredCase]) -> Cell:
+    """What sets a case apart from the others of a table; its processes where there is none."""
+    return label(label_of(case, among) if len(among) > 1 else case.processes)
+
+
+def _called(what: str, cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> str:
+    """A title; of some cases of a kernel with what all of these have in common and others not."""
+    title = f"{what}, {cases[0].kernel}"
+    if len(cases) == len(among):
+        return title
+    names = varying([case.settings for case in among])
+    same = [name for name in names if len({case.settings.get(name) for case in cases}) == 1]
+    told = describe(cases[0].settings, same)
+    return f"{title}, {told}" if told else title
 
 
 def _model_table(kernel: str, cases: Sequence[MeasuredCase], context: Context) -> Table:
@@ -59,13 +98,13 @@ def _model_table(kernel: str, cases: Sequence[MeasuredCase], context: Context) -
     )
 
 
-def _table(kernel: str, cases: Sequence[MeasuredCase], context: Context) -> Table:
+def _table(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase], context: Context) -> Table:
     notebook = Notebook(cases, context.all_cases)
     names = _names(cases)
 
     def row(case: MeasuredCase) -> tuple[Cell, ...]:
         own = {phase.name: phase for phase in shares(case)}
-        head = (label(label_of(case, cases)), notebook.time(case))
+        head = (_name(case, cases), notebook.time(case))
         if not own:
             return (*head, *(notebook.absent(case) for _ in names))
         return (*head, *(_cell(own.get(name), case, notebook) for name in names))
@@ -75,7 +114,7 @@ def _table(kernel: str, cases: Sequence[MeasuredCase], context: Context) -> Tabl
     return Table(
         id="phases",
         kind="phases",
-        title=context.title(f"Time by phase, {kernel}"),
+        title=context.title(_called("Time by phase", cases, among)),
         columns=(
             Column("case", "case", align="left"),
             Column("time_s", "step"),
@@ -86,7 +125,9 @@ def _table(kernel: str, cases: Sequence[MeasuredCase], context: Context) -> Tabl
     )
 
 
-def _seconds_table(kernel: str, cases: Sequence[MeasuredCase], context: Context) -> Table:
+def _seconds_table(
+    cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase], context: Context
+) -> Table:
     """The same in seconds of each case's own step, to be opened by who wants them."""
     names = _names(cases)
     rows = []
@@ -96,11 +137,11 @@ def _seconds_table(kernel: str, cases: Sequence[MeasuredCase], context: Context)
         cells = (
             plain(own[name], seconds(own[name])) if name in own else missing() for name in names
         )
-        rows.append((label(label_of(case, cases)), *cells))
+        rows.append((_name(case, cases), *cells))
     return Table(
         id="phases_s",
         kind="phases",
-        title=context.title(f"Seconds by phase, {kernel}"),
+        title=context.title(_called("Seconds by phase", cases, among)),
         columns=(
             Column("case", "case", align="left"),
             *(Column(f"{name.replace(' ', '_')}_s", name) for name in names),

@@ -1,0 +1,40 @@
+"""One process exchanges nothing: its ways to do so are one program, and tables say so."""
+
+from __future__ import annotations
+
+import pytest
+from made import build
+from recorded import Raw, poisson, spmv
+
+from haloscope.analysis.exchanges import alike
+
+
+def products(ranks: int, ways: tuple[str, ...] = ("none", "split")) -> list[Raw]:
+    return [spmv(ranks=ranks, overlap=way) for way in ways]
+
+
+def told(raws: list[Raw], kind: str) -> list[str]:
+    return [note for table in build(kind, raws) for note in table.notes if "one program" in note]
+
+
+@pytest.mark.parametrize("kind", ["spmv", "summary"])
+def test_ways_of_one_process_are_said_to_be_one_program(kind: str) -> None:
+    (note,) = told(products(1) + products(2), kind)
+
+    assert note == (
+        "One process exchanges nothing: overlap = none and split are one program there, measured "
+        "2 times; how they differ is chance."
+    )
+
+
+def test_the_solver_s_exchanges_too() -> None:
+    raws = [poisson(64, ranks=1, exchange=way) for way in ("blocking", "nonblocking")]
+
+    assert told(raws, "walltime_grid") == []  # each in a grid of its own
+    assert "exchange = blocking and nonblocking are" in told(raws, "summary")[0]
+
+
+def test_of_several_processes_and_of_one_way_there_is_nothing_to_say() -> None:
+    assert told(products(2), "spmv") == []
+    assert told(products(1, ("split",)), "spmv") == []
+    assert alike([]) == []
