@@ -76,6 +76,16 @@ from haloscope.errors import UserError
             "node.sharpness",
             "99 can't be",
         ),
+        *(
+            (
+                "[node.spread]\nnodes = { value = 0.012",
+                f"[node.spread]\n{key} = {{ value = 1.2",
+                f"node.spread.{key}",
+                "1.2 can't be",
+            )
+            for key in ("nodes", "phases")
+        ),
+        ("[node.spread]\nnodes", "[node.spread]\n# nodes", "node.spread", "it says nothing"),
         (
             "{ children = 62,",
             "{ left = { value = 1.2, source = 'x' }, children = 62,",

@@ -27,6 +27,7 @@ class PredictedCell:
     telling:     whether it has digits enough for an error.
     step:        the unit of its last printed digit.
     problem:     why there is no prediction, if there is none.
+    drawn:       the prediction with its spread over simulated replicates, where there are some.
     """
 
     table: str
@@ -39,6 +40,7 @@ class PredictedCell:
     step: float = 0.0
     predicted: float | None = None
     problem: str | None = None
+    drawn: Estimate | None = None
 
     @property
     def unit(self) -> str:

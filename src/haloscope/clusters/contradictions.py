@@ -31,6 +31,9 @@ LEAST_MEMORY = 2**20
 system alone takes more."""
 FASTEST_LINK, NEAREST_LINK = 1e12, 1e-9
 """Bytes a second, ten times what there is; seconds, in which light goes 30 cm."""
+FARTHEST_APART = 0.5
+"""FARTHEST_APART is the largest standard deviation of the times of nodes, of phases on them, that a
+file may have: it is a share, and nodes of one kind that differ by a tenth are repaired."""
 MOST_CARDS = 16
 """Of a node: links from it to switches."""
 
@@ -38,7 +41,7 @@ MOST_CARDS = 16
 def contradictions(path: Path, cluster: Cluster) -> Iterator[Problem]:
     """All of them, each by the key where it stands in the file."""
     node = cluster.node
-    found = [*_shares(node), *_gains(node), *_memory(node), *_caches(node)]
+    found = [*_shares(node), *_gains(node), *_memory(node), *_caches(node), *_spread(node)]
     if cluster.network:
         found += [*_network(cluster.network, cluster.nodes), *_links(cluster.network)]
     if cluster.mpi:
@@ -131,6 +134,19 @@ def _caches(node: Node) -> _Found:
     elif node.memory_bytes < LEAST_MEMORY * node.cores:
         what = f"{size(node.memory_bytes)} for {count(node.cores, 'core')}"
         yield "node.memory_bytes", what, "give the memory of a node in bytes"
+
+
+def _spread(node: Node) -> _Found:
+    if node.spread is None:
+        return
+    if node.spread.nodes is None and node.spread.phases is None:
+        mend = "give nodes, phases or both: the standard deviation of their times, a share of 1"
+        yield "node.spread", "it says nothing", mend
+    for key in ("nodes", "phases"):
+        one = getattr(node.spread, key)
+        if one and one.value > FARTHEST_APART:
+            mend = f"give a share of 1, as 0.02 for 2 %: {FARTHEST_APART:g} at most"
+            yield f"node.spread.{key}", f"{one.value:g} can't be", mend
 
 
 _SHAPES = {"fat_tree": ("levels", "fat tree"), "torus": ("dimensions", "torus")}

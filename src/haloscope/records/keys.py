@@ -333,6 +333,14 @@ class Machine(TypedDict, total=False):
     ]
 
 
+class SpreadDrawn(TypedDict):
+    """How far simulated nodes lie apart, and which of them a replicate has."""
+
+    nodes: Annotated[float, Key("standard deviation of the logarithm of nodes' times")]
+    phases: Annotated[float, Key("the same of one phase on one node, beside that")]
+    seed: Annotated[int, Key("of the draw: follows from the case and the launch's number")]
+
+
 class Simulation(TypedDict):
     """How a simulated time came about."""
 
@@ -351,6 +359,15 @@ class Simulation(TypedDict):
     iterations_from: Annotated[
         str | None,
         Key("where their number is known from", absent="null where none were passed over"),
+    ]
+    spread: NotRequired[
+        Annotated[
+            SpreadDrawn,
+            Key(
+                "how its nodes were drawn",
+                absent="not there where they are all alike, and in older records",
+            ),
+        ]
     ]
 
 

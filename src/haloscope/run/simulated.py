@@ -108,6 +108,7 @@ class SimulatedCluster:
             name=self.cluster.name,
             arithmetic_bytes=machine.memory_available_bytes(),
             variants=node.variants,
+            nodes_differ=node.spread is not None,
         )
 
     def identity(self) -> Mapping[str, Any]:

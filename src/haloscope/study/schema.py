@@ -271,6 +271,12 @@ class Study(_Model):
         "may take together, where precision is asked for; the last is the one that another like it "
         "would break",
     )
+    replicates: Annotated[int, Field(ge=2, le=LAUNCHES_LIMIT)] | None = Field(
+        None,
+        description=f"a whole number from 2 to {LAUNCHES_LIMIT:,}: launches of each case on a "
+        "simulated cluster whose file says how far nodes lie apart, drawn anew in each; without "
+        "it nodes are all alike and one launch is enough",
+    )
     timeout_s: Seconds = Field(
         600.0,
         description=f"seconds above 0, at most {TIME_LIMIT_S:,.0f}: the time limit of a case",

@@ -13,7 +13,7 @@ from haloscope.analysis.predictions import (
 )
 from haloscope.quantities import MISSING, SECONDS, count, number, seconds
 from haloscope.report.tables.model import Cell, CellValue, Column, Table, label, missing, plain
-from haloscope.report.tables.notebook import spread_text
+from haloscope.report.tables.notebook import REPLICATES, spread_text
 
 NOT_SIMULATED = "not simulated"
 FITTED, ONLY_PREDICTED = "may have set parameters", "only predicted"
@@ -121,9 +121,13 @@ def _beside(cell: PredictedCell, published: str, predicted: str, digits: str) ->
     if cell.predicted is None:
         return missing(NOT_SIMULATED, warn=True)
     ratio = "" if cell.error is None else f"{cell.predicted / cell.published:{digits}}"
+    drawn = cell.drawn
     return Cell(
         cell.predicted,
         predicted,
+        low=drawn.low if drawn else None,
+        high=drawn.high if drawn else None,
+        spread=spread_text(drawn) if drawn else "",
         published=published,
         published_value=cell.published,
         ratio=ratio,
@@ -133,7 +137,9 @@ def _beside(cell: PredictedCell, published: str, predicted: str, digits: str) ->
 def _failures(cells: Sequence[PredictedCell]) -> tuple[str, ...]:
     """Why there are cells without a prediction; the same reason counts once."""
     reasons = [cell.problem or "no reason recorded" for cell in cells if cell.predicted is None]
-    return tuple(f"{NOT_SIMULATED}: {reason}" for reason in dict.fromkeys(reasons))
+    numbers = [cell.drawn.n for cell in cells if cell.drawn]
+    drawn = [f"predicted: medians of {max(numbers)}: {REPLICATES}"] if numbers else []
+    return (*drawn, *(f"{NOT_SIMULATED}: {reason}" for reason in dict.fromkeys(reasons)))
 
 
 def _rates(cells: Sequence[PredictedCell]) -> Table:
@@ -172,7 +178,9 @@ def every_cell(cells: Sequence[PredictedCell]) -> Table:
     set_numbers: whether it may have set numbers of the cluster file that predicts it.
     """
     keys = list(dict.fromkeys(key for cell in cells for key in cell.keys))
-    names = ("table", *keys, "reading", "unit", "published", "predicted", "error", "set_numbers")
+    ends = ("low", "high") if any(cell.drawn for cell in cells) else ()  # of replicates
+    names = ("table", *keys, "reading", "unit", "published", "predicted")
+    names += (*ends, "error", "set_numbers")
     return Table(
         id="cells",
         kind="predicted",
@@ -186,6 +194,7 @@ def every_cell(cells: Sequence[PredictedCell]) -> Table:
                 label(cell.unit),
                 plain(cell.published),
                 _exact(cell.predicted, cell.problem),
+                *(_exact(getattr(cell.drawn, end, None)) for end in ends),
                 _exact(cell.error),
                 label(MAY_HAVE if cell.fitted else HAS_NOT),
             )
