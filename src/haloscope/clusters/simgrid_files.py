@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from haloscope.clusters.allocation import allocated
 from haloscope.clusters.schema import (
     Cache,
     Cluster,
@@ -44,7 +45,8 @@ def files(cluster: Cluster, case: Case, seed: int | None = None) -> dict[str, st
 
     seed: of the nodes of a replicate, which then differ as the file says; None: all are alike.
     """
-    nodes = case.layout.nodes_of_ranks
+    places = allocated(cluster, case.layout)
+    nodes = [places[node] for node in case.layout.nodes_of_ranks]
     return {
         "platform": platform(cluster, nodes),
         "hosts": "".join(f"node-{node}\n" for node in nodes),

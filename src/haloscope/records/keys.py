@@ -70,6 +70,16 @@ class RecordedLayout(LayoutAsked, total=False):
     mapping_seed: Annotated[
         int | None, Key("of a random mapping", absent="null for every other mapping")
     ]
+    allocation: Annotated[
+        str,
+        Key(
+            "which nodes of a simulated cluster: by_switch, by_pod, random",
+            absent="not there where they are side by side, or nobody asked",
+        ),
+    ]
+    allocation_seed: Annotated[
+        int | None, Key("of a random allocation", absent="not there for every other allocation")
+    ]
     pattern: Annotated[
         str | None,
         Key(

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import schema
+from haloscope.clusters.allocation import allocations
 from haloscope.clusters.schema import state
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
@@ -108,6 +109,7 @@ class SimulatedCluster:
             name=self.cluster.name,
             arithmetic_bytes=machine.memory_available_bytes(),
             variants=node.variants,
+            allocations=allocations(self.cluster.network),
             nodes_differ=node.spread is not None,
         )
 

@@ -52,6 +52,7 @@ class Site:
     facts, name:      of the place; remote ones are called by their names.
     arithmetic_bytes: the memory of this machine that simulated cases may take for their arithmetic.
     variants:         by kernel, the only variants that the place knows; other kernels have all.
+    allocations:      which nodes a job may ask for, one of case.ALLOCATIONS each.
     nodes_differ:     whether it is known how far simulated nodes lie apart, so that launches of a
                       case can be replicates of each other.
     """
@@ -69,6 +70,7 @@ class Site:
     name: str = "this machine"
     arithmetic_bytes: int = 0
     variants: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    allocations: Sequence[str] = (Layout.allocation,)
     nodes_differ: bool = False
 
     def replicates(self, asked: int | None) -> Iterator[Problem]:
