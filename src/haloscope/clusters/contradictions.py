@@ -15,8 +15,8 @@ from haloscope.quantities import count, listed, rate, seconds, size
 
 FALL = 0.5
 """FALL is the smallest ratio of two measured bandwidths of which the first ought to be the larger:
-a memory's to more cores over that to fewer, a cache's over that of the next; noise makes it fall
-less."""
+a memory's to more cores over the most that fewer get, a cache's over that of the next; noise makes
+it fall less."""
 MORE_MEMORY, MORE_CACHE = 1.1, 1.25
 """MORE_MEMORY and MORE_CACHE are the largest ratios of what a core gets among many to what it gets
 among fewer that a file may have: really it is 1 at most, but both numbers are measured."""
@@ -89,13 +89,15 @@ def _memory(node: Node) -> _Found:
                 what,
                 "give at most the cores of a node",
             )
+    most = points[0][1]
     for (_, few), (index, many) in pairwise(points):
+        most = max(most, few, key=lambda one: one.bandwidth_bytes_per_s.value)
         key, less = dotted(("node", "memory", index)), few.bandwidth_bytes_per_s.value
         more = many.bandwidth_bytes_per_s.value
         if few.cores == many.cores:
             yield f"{key}.cores", f"{many.cores} is there already", "give one bandwidth for each"
-        elif more < FALL * less:
-            what = f"{rate(more)} to {count(many.cores, 'core')}, {rate(less)} to {few.cores}"
+        elif more < FALL * (peak := most.bandwidth_bytes_per_s.value):
+            what = f"{rate(more)} to {count(many.cores, 'core')}, {rate(peak)} to {most.cores}"
             mend = "give what so many cores get together, in bytes a second"
             yield f"{key}.bandwidth_bytes_per_s", what, mend
         elif more / many.cores > MORE_MEMORY * less / few.cores:
