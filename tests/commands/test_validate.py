@@ -72,6 +72,27 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     assert lines[-1] == "4.1,16384,1,1,1,,s,52181.0,,no room,,maybe"
 
 
+def test_jobs_on_all_cores_of_their_nodes_have_errors_of_their_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where some leave cores free, which others may have used; with what the paper says of it."""
+    full = replace(on(2, 8, 1, 52181.0), whole_nodes=True)
+    some = replace(on(2, 1, 1, 52181.0 / 2), whole_nodes=False)
+    cells = [full, some]
+    monkeypatch.setattr(
+        "haloscope.predict.paper_validation.validate", lambda _table, _tell, _: cells
+    )
+    assert main(["validate", "hpcf-2010-6", "--table", "4.1"]) == 0
+    shown = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["only", "predicted", "2", "25.0%", "50.0%"] in shown
+    assert ["...", "on", "all", "cores", "of", "nodes", "1", "0.0%", "0.0%"] in shown
+    assert ["...", "on", "some", "of", "their", "cores", "1", "50.0%", "50.0%"] in shown
+    assert any("Serial runs had a node to themselves" in " ".join(line) for line in shown)
+    cells.remove(some)
+    assert main(["validate", "hpcf-2010-6", "--table", "4.1"]) == 0
+    assert "on all cores" not in capsys.readouterr().out
+
+
 def test_replicates_have_their_interval_beside_the_published_time(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

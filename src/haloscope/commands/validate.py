@@ -113,7 +113,7 @@ def execute(arguments: argparse.Namespace) -> int:
         cells_of_table = paper_validation.validate(table, tell, replicates)
         out.print(Text(f"{table.paper}, table {table.id}: {table.caption}", style="bold"))
         out.print("predicted; below it what was published, and the ratio of the two\n")
-        shown = predicted.published_tables(cells_of_table)
+        shown = predicted.published_tables(cells_of_table, table.notes)
         out.print(terminal.tables(shown))
         cells += cells_of_table
         tables += [replace(one, title=f"{table.id}: {one.title}") for one in shown]

@@ -148,10 +148,10 @@ def _unpredicted(table: PaperTable, there: SimulatedCluster) -> Iterator[_Unpred
         if table.kind == JACOBI:
             yield from _sweeps(table.id, said, there)
         elif isinstance(said["time_s"], int | float):
-            yield _solve(table, said)
+            yield _solve(table, said, there)
 
 
-def _solve(table: PaperTable, said: Mapping[str, Any]) -> _Unpredicted:
+def _solve(table: PaperTable, said: Mapping[str, Any], there: SimulatedCluster) -> _Unpredicted:
     """The published program's variant and exchange are facts of the table.
 
     Nothing is said of where a node's processes are: they are taken to be spread over its sockets,
@@ -164,6 +164,7 @@ def _solve(table: PaperTable, said: Mapping[str, Any]) -> _Unpredicted:
         fitted=keys["nodes"] == 1,
         telling=published >= SHORTEST_S,
         step=table.resolution_s or 0.0,
+        whole_nodes=keys["ppn"] * keys["threads"] >= there.cluster.node.cores,
     )
     given = {"n": keys["n"], "variant": said["variant"], "exchange": said["exchange"]}
     alone = keys["ppn"] == 1 and keys["threads"] != 1  # one process, with threads to be placed

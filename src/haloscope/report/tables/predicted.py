@@ -23,26 +23,22 @@ MAY_HAVE, HAS_NOT = "maybe", "no"
 _ERRORS = (Column("number", "number"), Column("median", "median"), Column("worst", "worst"))
 
 
-def published_tables(cells: Sequence[PredictedCell]) -> list[Table]:
-    """Cells of one published table in its own form, and their errors."""
+def published_tables(cells: Sequence[PredictedCell], notes: Sequence[str] = ()) -> list[Table]:
+    """Cells of one published table in its own form, and their errors, with what is said of it."""
     tables = [_rates(cells)] if cells[0].kind == JACOBI else list(_times(cells))
-    return [*tables, *errors(cells, cells[0].table)]
+    return [*tables, *errors(cells, cells[0].table, notes)]
 
 
-def errors(cells: Sequence[PredictedCell], of: str) -> list[Table]:
+def errors(cells: Sequence[PredictedCell], of: str, said: Sequence[str] = ()) -> list[Table]:
     """Median and worst error by reading and kind of cell; [] where there is nothing to say."""
     readings = dict.fromkeys(cell.reading for cell in cells)
     rows = [
         (label(reading), label(name), *_errors(found))
         for reading in readings
-        for name, fitted in ((FITTED, True), (ONLY_PREDICTED, False))
-        if (
-            found := Errors.of(
-                cell for cell in cells if (cell.reading, cell.fitted) == (reading, fitted)
-            )
-        ).number
+        for name, own in _kinds([cell for cell in cells if cell.reading == reading])
+        if (found := Errors.of(own)).number
     ]
-    notes = [note for reading in readings for note in _of_short(cells, reading)]
+    notes = [*(note for reading in readings for note in _of_short(cells, reading)), *said]
     if not rows and not notes:
         return []
     columns = (Column("reading", "reading", align="left"), Column("cells", "cells", align="left"))
@@ -58,6 +54,17 @@ def errors(cells: Sequence[PredictedCell], of: str) -> list[Table]:
             stub=1 + named,
         )
     ]
+
+
+def _kinds(cells: Sequence[PredictedCell]) -> Iterator[tuple[str, list[PredictedCell]]]:
+    """What cells are called together: predicted ones apart where some keep whole nodes busy."""
+    yield FITTED, [cell for cell in cells if cell.fitted]
+    others = [cell for cell in cells if not cell.fitted]
+    yield ONLY_PREDICTED, others
+    telling = [cell for cell in others if cell.error is not None]
+    if {cell.whole_nodes for cell in telling} == {True, False}:
+        for name, whole in (("on all cores of nodes", True), ("on some of their cores", False)):
+            yield f"... {name}", [cell for cell in telling if cell.whole_nodes == whole]
 
 
 def _errors(found: Errors) -> tuple[Cell, ...]:
