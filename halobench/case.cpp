@@ -66,6 +66,7 @@ Meter make_meter(const Command& command, const Communicator& comm, int threads) 
   setting.ranks_on_node = comm.ranks_on_node();
   setting.threads = threads;
   setting.execute = command.execute;
+  if (simulated()) setting.slowness = Slowness(setting.model->spread(), host_name());
   return Meter(std::move(setting));
 }
 

@@ -246,6 +246,28 @@ def test_others_leave_a_part_of_the_links_of_a_level(
     assert slower(near) == pytest.approx(1, rel=1e-9)
 
 
+def test_a_tapered_tree_is_slower_for_nodes_that_lie_apart(smpi: None) -> None:
+    """Of eagle, 7 links for 28 nodes of a switch, and 7 for the 168 of a pod."""
+    size = 2**20
+
+    def alltoall_s(**allocation: Any) -> float:
+        layout = Layout(16, 1, **allocation)
+        (found,) = points_s("eagle", layout, "collectives", operation="alltoall", sizes=size)
+        return found
+
+    together = alltoall_s()
+    scattered, apart, anywhere, elsewhere = (
+        alltoall_s(allocation="by_switch"),
+        alltoall_s(allocation="by_pod"),
+        alltoall_s(allocation="random", allocation_seed=1),
+        alltoall_s(allocation="random", allocation_seed=2),
+    )
+    assert together == pytest.approx(15 * size / 6.8e9, rel=0.02)
+    assert 1.05 * together < apart < min(scattered, anywhere, elsewhere)
+    assert anywhere != elsewhere
+    assert anywhere == alltoall_s(allocation="random", allocation_seed=1)
+
+
 def test_a_pending_sum_travels_while_ranks_compute(smpi: None) -> None:
     """In each of 21 sums a round goes between nodes where there is little to compute, then none."""
 

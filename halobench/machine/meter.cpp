@@ -12,7 +12,7 @@
 namespace halobench {
 
 void Meter::reset() {
-  for (auto& phase : phases_) phase = Phase{phase.name};
+  for (auto& phase : phases_) phase = Phase{phase.name, phase.slowness};
 }
 
 void Meter::settle() {

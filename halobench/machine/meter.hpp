@@ -20,6 +20,7 @@ namespace halobench {
 /// One named part of a step, summed over its calls on this rank.
 struct Phase {
   std::string name;
+  double slowness = 1;  ///< of this node in it: a factor on what the node model says
   std::int64_t calls = 0;
   double time_s = 0;
   double bytes = 0;
@@ -45,21 +46,26 @@ class Meter {
     int ranks_on_node = 1;
     int threads = 1;
     bool execute = true;  ///< run the arithmetic; always true for real
+    Slowness slowness{};  ///< of this rank's node; always none for real
   };
 
   explicit Meter(Setting setting) : setting_(std::move(setting)) {}
 
   /// A phase to be kept by the kernel for the whole case; the reference stays valid.
-  Phase& phase(std::string name) { return phases_.emplace_back(Phase{std::move(name)}); }
+  Phase& phase(std::string name) {
+    const double slowness = setting_.slowness.of_phase(name);
+    return phases_.emplace_back(Phase{std::move(name), slowness});
+  }
 
   /// Runs `body`, which moves and computes `traffic` on this rank.
   template <class Body>
   void compute(Phase& phase, const Traffic& traffic, Body&& body) {
-    const auto modelled = cost(traffic);
+    auto modelled = cost(traffic);
     const double model_s = modelled.seconds;
     if (simulated()) {
       if (setting_.execute) body();
-      add(phase, model_s, traffic, model_s);
+      modelled.seconds *= phase.slowness;
+      add(phase, modelled.seconds, traffic, model_s);
       if (tracing_) return charge_traced(phase, modelled);
       owe(modelled, &phase);
       return;
@@ -91,7 +97,9 @@ class Meter {
   template <class Body>
   void move(const Traffic& traffic, Body&& body) {
     if (setting_.execute) body();
-    owe(cost(traffic), nullptr);
+    auto modelled = cost(traffic);
+    modelled.seconds *= setting_.slowness.of_node();
+    owe(modelled, nullptr);
     settle();
   }
 

@@ -16,6 +16,14 @@ double positive(std::istringstream& line, const std::string& where) {
   return value;
 }
 
+Spread spread_of(std::istringstream& line, const std::string& where) {
+  Spread read;
+  if (!(line >> read.nodes >> read.phases >> read.seed) || read.nodes < 0 || read.phases < 0) {
+    throw UsageError(where + ": give two numbers from 0, and a seed");
+  }
+  return read;
+}
+
 }  // namespace
 
 NodeModel NodeModel::read(const std::string& path) {
@@ -49,9 +57,11 @@ NodeModel NodeModel::read(const std::string& path) {
       model.smt_gain_ = next();
     } else if (key == "packed") {
       model.packed_ = true;
+    } else if (key == "spread") {
+      model.spread_ = spread_of(line, where);
     } else {
       throw UsageError(where + ": no such key; known: core_flops_per_s, cores, memory, cache, " +
-                       "sharpness, smt_gain, packed");
+                       "sharpness, smt_gain, packed, spread");
     }
     if (std::string rest; line >> rest) throw UsageError(where + ": '" + rest + "' is too much");
   }

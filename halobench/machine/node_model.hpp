@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "machine/memory_curve.hpp"
+#include "machine/slowness.hpp"
 
 namespace halobench {
 
@@ -51,11 +52,15 @@ class NodeModel {
   ///   sharpness EXPONENT             of the last cache; else 1
   ///   smt_gain FACTOR                what the threads of a core do, over what one does; else 1
   ///   packed                         ranks fill one socket before the next; else spread
+  ///   spread NODES PHASES SEED       how far the nodes of this launch lie apart; else not at all
   /// Throws UsageError naming file, line and key.
   static NodeModel read(const std::string& path);
 
   /// For one rank, with `threads` cores of its own, `ranks_on_node` such ranks a node.
   Cost cost(const Traffic& traffic, int ranks_on_node, int threads) const;
+
+  /// How far nodes lie apart: `cost` is that of the one in the middle.
+  const Spread& spread() const { return spread_; }
 
   /// The seconds of it.
   double seconds(const Traffic& traffic, int ranks_on_node, int threads) const {
@@ -83,6 +88,7 @@ class NodeModel {
   double sharpness_ = 1;
   double smt_gain_ = 1;
   bool packed_ = false;
+  Spread spread_;
   MemoryCurve memory_;
   std::vector<CacheLevel> caches_;
 };

@@ -1,4 +1,6 @@
 // The node model: flops, caches and their shares, memory and its sharing; its file.
+#include <cstdint>
+
 #include "base/usage_error.hpp"
 #include "expect.hpp"
 #include "machine/node_model.hpp"
@@ -152,6 +154,14 @@ void threads_split_the_working_set() {
   near(bandwidth(8e6, 1, 4), 4 * 2e10);
 }
 
+void a_file_says_how_far_nodes_lie_apart() {
+  const auto of = [](const std::string& line) { return read(machine + line).spread(); };
+  expect::equal(of("").nodes, 0.0);
+  expect::equal(of("spread 0.02 0.01 18446744073709551615\n").nodes, 0.02);
+  expect::equal(of("spread 0.02 0.01 18446744073709551615\n").phases, 0.01);
+  expect::is_true(of("spread 0 0.01 18446744073709551615\n").seed == ~std::uint64_t{0}, "the seed");
+}
+
 void a_bad_file_is_refused() {
   const auto says = [](const std::string& text, const std::string& part) {
     expect::throws<UsageError>([&] { read(text); }, part);
@@ -166,6 +176,9 @@ void a_bad_file_is_refused() {
   says("core_flops_per_s 1e9 1e9 2e9\n", ":1: core_flops_per_s: '2e9' is too much");
   says("core_flops_per_s 1e9 1e9Hz\n", ":1: core_flops_per_s: 'Hz' is too much");
   says("packed 1\n", ":1: packed: '1' is too much");
+  says("spread 0.1 0.1\n", ":1: spread: give two numbers from 0, and a seed");
+  says("spread -0.1 0 1\n", ":1: spread: give two numbers from 0, and a seed");
+  says("spread 0.1 0 1 2\n", ":1: spread: '2' is too much");
   says("cache 1e6 1\n", ":1: cache: give a number above 0");
   says("cores 8\n", ":1: cores: give a number above 0");
   says("core_flops_per_s 1e9 1e9\ncores 8 2\n",
@@ -187,6 +200,7 @@ int main() {
   packed_ranks_fill_one_socket_before_the_next();
   hardware_threads_together_do_more_than_one();
   threads_split_the_working_set();
+  a_file_says_how_far_nodes_lie_apart();
   a_bad_file_is_refused();
   return expect::exit_code();
 }

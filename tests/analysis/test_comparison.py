@@ -227,6 +227,17 @@ def test_simulated_times_are_compared_as_they_are() -> None:
     assert (one.verdict, one.comparison) == ("equal", None)
 
 
+def test_simulated_replicates_are_tested_like_launches() -> None:
+    told = {"cluster": "x", "spread": {"nodes": 0.02, "phases": 0, "seed": 1}}
+    (one,) = compared(
+        launches(SLOW, clock="simulated", simulation=told),
+        launches(FAST, clock="simulated", simulation=told),
+    ).contrasts
+
+    assert one.comparison is not None
+    assert one.verdict == "faster"
+
+
 def test_simulated_and_measured_times_are_not_one_setting() -> None:
     found = compared(launches(SLOW), launches(FAST, clock="simulated"))
 

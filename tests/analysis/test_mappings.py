@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from haloscope.study.case import Case, Layout
-from haloscope.study.layouts import mappings, pattern_of, shared_tasks
+from haloscope.study.layouts import allocations, layouts, mappings, pattern_of, shared_tasks
 from haloscope.study.schema import LayoutAxes
 
 
@@ -52,6 +52,19 @@ def test_each_random_mapping_has_its_seed_and_one_node_has_one_mapping() -> None
     assert list(mappings(axes, 1)) == [("block", None)]
 
 
+def test_each_random_allocation_has_its_seed_and_one_node_has_one_allocation() -> None:
+    axes = LayoutAxes(allocation=["contiguous", "random"], allocation_seed=[1, 2])
+    assert list(allocations(axes, 2)) == [("contiguous", None), ("random", 1), ("random", 2)]
+    assert list(allocations(axes, 1)) == [("contiguous", None)]
+    found = [str(layout) for layout in layouts(axes, [1, 2], cores=4)]
+    assert found == [
+        "1 rank",
+        "2 ranks on 2 nodes",
+        "2 ranks on 2 nodes, allocation random 1",
+        "2 ranks on 2 nodes, allocation random 2",
+    ]
+
+
 def test_mappings_give_every_node_its_ranks() -> None:
     assert Layout(2, 3).nodes_of_ranks == [0, 0, 0, 1, 1, 1]
     assert Layout(2, 3, mapping="round_robin").nodes_of_ranks == [0, 1, 0, 1, 0, 1]
@@ -66,3 +79,4 @@ def test_a_case_without_a_mapping_keeps_the_id_that_it_had() -> None:
 
     assert case(Layout()).id == "663e44102aa7"
     assert case(Layout(mapping="round_robin")).id != "663e44102aa7"
+    assert case(Layout(allocation="by_pod")).id != "663e44102aa7"

@@ -76,6 +76,16 @@ from haloscope.errors import UserError
             "node.sharpness",
             "99 can't be",
         ),
+        *(
+            (
+                "[node.spread]\nnodes = { value = 0.012",
+                f"[node.spread]\n{key} = {{ value = 1.2",
+                f"node.spread.{key}",
+                "1.2 can't be",
+            )
+            for key in ("nodes", "phases")
+        ),
+        ("[node.spread]\nnodes", "[node.spread]\n# nodes", "node.spread", "it says nothing"),
         (
             "{ children = 62,",
             "{ left = { value = 1.2, source = 'x' }, children = 62,",
@@ -184,6 +194,18 @@ def test_numbers_that_contradict_each_other_are_named(tmp_path: Path) -> None:
         )
         for number, cores in ((1, 5), (2, 96))
     ]
+
+
+def test_a_memory_that_gives_ever_less_to_more_cores_is_named(tmp_path: Path) -> None:
+    """Though no step of the curve falls by half."""
+    falls = (("175.6e9", "90e9"), ("199.9e9", "65e9"), ("186e9", "50e9"))
+    changes = [(f"value = {old}", f"value = {new}") for old, new in falls]
+    path, error = refused(tmp_path, *changes)
+    (problem,) = error.problems
+    assert problem.where == f"{path}: node.memory#7.bandwidth_bytes_per_s"
+    assert problem.what == "50.0 GB/s to 48 cores, 120 GB/s to 8"
+    assert "what so many cores get together" in problem.mend
+    cluster_file.load(changed(tmp_path, *changes[:2], ("value = 186e9", "value = 60e9")))
 
 
 @pytest.mark.parametrize(

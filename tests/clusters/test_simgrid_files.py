@@ -15,11 +15,12 @@ from haloscope.clusters import file as cluster_file
 from haloscope.clusters import schema, simgrid_files
 from haloscope.clusters.schema import Cluster, KernelRate, NetworkLevel, Quantity
 from haloscope.clusters.sketch import drawing
-from haloscope.errors import UserError
+from haloscope.errors import Problem, UserError
 from haloscope.run.places import place
 from haloscope.run.simulated import SimulatedCluster
 from haloscope.study.case import Case, Layout
-from haloscope.toolchains.simgrid import smpi
+from haloscope.toolchains.library import Toolchain
+from haloscope.toolchains.simgrid import built, smpi
 
 
 def case(kernel: str, **layout: Any) -> Case:
@@ -363,6 +364,30 @@ def test_a_simgrid_that_platforms_can_not_be_built_with_is_refused(
         return
     with pytest.raises(UserError, match=r"is of SimGrid 3\.31: .* before 3\.32[^$]*SIMGRID_ROOT"):
         smpi()
+
+
+@pytest.mark.parametrize(("version", "told"), [("4.1", 1), ("3.32", 1), ("4.9", 2)])
+def test_a_platform_that_does_not_build_names_another_simgrid(
+    monkeypatch: pytest.MonkeyPatch, version: str, told: int
+) -> None:
+    """What the compiler said, and the version beside it where nobody has tried that."""
+
+    def fails(*_: object, **__: object) -> Path:
+        raise UserError(Problem("halobench", "it does not build", "see the log"))
+
+    monkeypatch.setattr("haloscope.toolchains.build.build", fails)
+    wrapper = Path("/opt/smpicxx")
+    toolchain = Toolchain("simgrid", None, wrapper, wrapper, "simgrid", f"SimGrid {version}")
+    with pytest.raises(UserError) as raised:
+        built(toolchain, print, lambda _done, _all: None)
+    assert len(raised.value.problems) == told
+    if told == 2:
+        other = raised.value.problems[1]
+        assert (other.where, other.what) == (
+            "/opt/smpicxx",
+            "is of SimGrid 4.9: platforms were built with 3.32 and 4.1",
+        )
+        assert "haloscope toolchain add simgrid" in other.mend
 
 
 def test_a_place_that_is_not_there_is_refused_with_the_nearest() -> None:

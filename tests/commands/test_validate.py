@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from haloscope.cli import main
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.assumed import numbers
 from haloscope.predict.local_validation import Validation
+from haloscope.predict.paper_validation import Replicates
 from haloscope.predict.sensitivity import Moved
 from haloscope.report.draw import csv_files
 from haloscope.report.tables import predicted
@@ -33,7 +35,9 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     cells = [on(2**k, 32, 2, 52240.0) for k in range(6)]
-    monkeypatch.setattr("haloscope.predict.paper_validation.validate", lambda _table, _tell: cells)
+    monkeypatch.setattr(
+        "haloscope.predict.paper_validation.validate", lambda _table, _tell, _: cells
+    )
     command = ["validate", "hpcf-2018-10", "--table", "4.1", "--csv", str(tmp_path / "cells.csv")]
 
     assert main(command) == 0
@@ -68,11 +72,73 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     assert lines[-1] == "4.1,16384,1,1,1,,s,52181.0,,no room,,maybe"
 
 
+def test_jobs_on_all_cores_of_their_nodes_have_errors_of_their_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where some leave cores free, which others may have used; with what the paper says of it."""
+    full = replace(on(2, 8, 1, 52181.0), whole_nodes=True)
+    some = replace(on(2, 1, 1, 52181.0 / 2), whole_nodes=False)
+    cells = [full, some]
+    monkeypatch.setattr(
+        "haloscope.predict.paper_validation.validate", lambda _table, _tell, _: cells
+    )
+    assert main(["validate", "hpcf-2010-6", "--table", "4.1"]) == 0
+    shown = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["only", "predicted", "2", "25.0%", "50.0%"] in shown
+    assert ["...", "on", "all", "cores", "of", "nodes", "1", "0.0%", "0.0%"] in shown
+    assert ["...", "on", "some", "of", "their", "cores", "1", "50.0%", "50.0%"] in shown
+    assert any("Serial runs had a node to themselves" in " ".join(line) for line in shown)
+    cells.remove(some)
+    assert main(["validate", "hpcf-2010-6", "--table", "4.1"]) == 0
+    assert "on all cores" not in capsys.readouterr().out
+
+
+def test_replicates_have_their_interval_beside_the_published_time(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    asked: list[Replicates | None] = []
+
+    def validated(_table: object, _tell: object, replicates: Replicates | None) -> list[Any]:
+        asked.append(replicates)
+        drawn = Estimate(52240.0, 52000.0, 53000.0, 7, "rank interval", 0.98)
+        return [replace(on(2, 1, 1, 52240.0), drawn=drawn)]
+
+    monkeypatch.setattr("haloscope.predict.paper_validation.validate", validated)
+    command = ["validate", "hpcf-2018-10", "--table", "4.1", "--replicates", "7"]
+    assert main([*command, "--spread", "0.03", "--csv", str(tmp_path / "cells.csv")]) == 0
+    assert asked == [Replicates(7, 0.03)]
+    out = " ".join(capsys.readouterr().out.split())
+    assert "[52,000, 53,000]" in out
+    assert "medians of 7: launches are simulated replicates" in out
+    head, first = (tmp_path / "cells.csv").read_text().splitlines()
+    assert "predicted,low,high,error" in head
+    assert "52240.0,52000.0,53000.0" in first
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["hpcf-2018-10", "--replicates", "1"], "--replicates 1: can't be"),
+        (["hpcf-2018-10", "--spread", "0.02"], "--spread: no nodes are drawn give --replicates"),
+        (["hpcf-2018-10", "--replicates", "2", "--spread", "2"], "--spread 2: can't be"),
+        (["local", "--replicates", "2"], "--replicates: it is for published tables"),
+        (["hpcf-2010-6", "--replicates", "2"], "nodes of tara are all alike"),
+    ],
+)
+def test_replicates_that_can_not_be_are_refused(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["validate", *words]) == 2
+    assert told in " ".join(capsys.readouterr().err.split())
+
+
 def test_assumed_numbers_are_told_with_what_they_move(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cells = [on(2, 1, 1, 52181.0)]
-    monkeypatch.setattr("haloscope.predict.paper_validation.validate", lambda _table, _tell: cells)
+    monkeypatch.setattr(
+        "haloscope.predict.paper_validation.validate", lambda _table, _tell, _: cells
+    )
     number = numbers(cluster_file.find("stampede2"))[0]
     moved = [Moved(number, 0.05, 0.25, cells[0], -0.25)]
     monkeypatch.setattr("haloscope.commands.validate.sensitivity", lambda _table, _tell: moved)
@@ -91,7 +157,7 @@ def test_errors_of_several_tables_are_summed_up(
 ) -> None:
     several = {"4.1": [on(2, 1, 1, 52181.0)], "6.1": [replace(on(2, 1, 1, 60000.0), table="6.1")]}
     monkeypatch.setattr(
-        "haloscope.predict.paper_validation.validate", lambda table, _tell: several[table.id]
+        "haloscope.predict.paper_validation.validate", lambda table, _tell, _: several[table.id]
     )
 
     assert main(["validate", "hpcf-2018-10", "--table", "4.1", "--table", "6.1"]) == 0

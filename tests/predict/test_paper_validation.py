@@ -37,6 +37,12 @@ def test_wall_times_of_one_node_may_have_set_parameters() -> None:
     assert all(cell.telling == (cell.published >= 5) for cell in cells)
 
 
+def test_jobs_that_keep_all_cores_of_their_nodes_busy_are_known() -> None:
+    cells = [one.cell for one in unpredicted(tables_of("hpcf-2010-6", ["4.1"])[0])]
+    assert {cell.whole_nodes for cell in cells if cell.keys["ppn"] == 8} == {True}
+    assert {cell.whole_nodes for cell in cells if cell.keys["ppn"] != 8} == {False}
+
+
 def test_jacobi_is_predicted_from_one_rank_one_socket_or_one_whole_node() -> None:
     fitted = {
         (table.id, one.cell.keys["ranks"]): one.cell.fitted

@@ -13,6 +13,7 @@ from recorded import Raw, cases, poisson, write_folder
 from haloscope.analysis.published import Library
 from haloscope.papers import tables as papers
 from haloscope.report.context import Context
+from haloscope.report.figures.model import of_launches
 from haloscope.report.findings import findings
 from haloscope.report.method import machine_facts, method
 from haloscope.report.writing import composed
@@ -195,3 +196,29 @@ def test_a_simulated_time_stands_beside_those_of_its_own_cluster() -> None:
     assert beside("zenith-ethernet") == "zenith (hpcf-2018-10, table 6.3)"
     assert beside("mine") is None
     assert beside("mine", "iterations") == "Stampede2 (hpcf-2018-10, table 3.1)"
+
+
+def test_intervals_of_replicates_are_called_simulated() -> None:
+    spread = {"nodes": 0.02, "phases": 0.0, "seed": 1}
+    drawn = [
+        {**simulated(64, spread=spread), "launch": k, "times_s": [1.0 + k / 10]} for k in range(7)
+    ]
+    alike = [simulated(128)]
+    assert of_launches(cases(alike), "a note") == ()
+    assert of_launches(cases([*drawn, *alike]), "a note")[0] == "a note"
+    assert "replicates" in of_launches(cases(drawn), "a note")[1]
+    told = " ".join(method_of(drawn))
+    assert "Launches are simulated replicates" in told
+    assert "One launch a case" not in told
+    first = next(texts(drawn))
+    assert first.endswith("Intervals are of simulated replicates, whose nodes differ by chance.")
+    assert "replicates" not in next(texts(alike))
+    (table,) = build("summary", drawn)
+    time = next(cell for cell in table.rows[0] if cell.spread)
+    assert (time.low, time.high, time.marks) == (1.0, 1.6, "‡")
+    (note,) = [note for note in table.notes if note.startswith("‡")]
+    assert "simulated replicates" in note and "not of measurements" in note
+    assert "deterministic" not in note
+    (both,) = build("summary", [*drawn, *alike])
+    (note,) = [note for note in both.notes if note.startswith("‡")]
+    assert "nodes were all alike" in note

@@ -20,10 +20,12 @@ from haloscope.clusters.file import find
 from haloscope.clusters.schema import Algorithm
 from haloscope.clusters.smpi_collectives import ALGORITHMS, SELECTOR
 from haloscope.errors import UserError
+from haloscope.paths import share
 from haloscope.records.maker import CampaignFacts
 from haloscope.run.runners.local import Built
 from haloscope.run.runners.simgrid import SimgridRunner
 from haloscope.study.case import Case, Launch, Layout
+from haloscope.toolchains import build
 from haloscope.toolchains.simgrid import smpi as found_smpi
 
 SESSION = CampaignFacts("a study", 1, {"host": "tiny", "cores": 4}, "0", None)
@@ -143,6 +145,27 @@ def test_results_with_and_without_arithmetic_are_kept_apart(tmp_path: Path) -> N
             told = record["simulation"]
             assert (told["verified"], told["cached"]) == (execute, cached)
             assert record["outcome"] == "ok", record
+
+
+@pytest.mark.usefixtures("smpi")
+def test_a_kept_result_is_of_one_version_of_the_platform_and_of_simgrid(tmp_path: Path) -> None:
+    """The platform's sources are among halobench's, whose hash is part of the key."""
+    copy = tmp_path / "halobench"
+    shutil.copytree(share("halobench"), copy, ignore=shutil.ignore_patterns("tests"))
+    before = build.source_hash(copy)
+    text = (copy / "platform" / "platform.cpp").read_text()
+    (copy / "platform" / "platform.cpp").write_text(text.replace("speed_flops = 1e9", "speed = 2"))
+    after = build.source_hash(copy)
+    assert before == build.source_hash() != after
+
+    one, smpi = replace(launch().case, kernel="ring", params={"repetitions": 1}), found_smpi()
+    newer = replace(smpi, version="SimGrid 9.9")
+    cached = []
+    for toolchain, source in ((smpi, before), (smpi, before), (smpi, after), (newer, before)):
+        built = Built(toolchain, BINARY, source)
+        (record,) = replace(runner(tmp_path / "kept"), built=built).run([Launch(one, 0)])
+        cached.append(record["simulation"]["cached"])
+    assert cached == [False, True, False, False]
 
 
 @pytest.mark.usefixtures("smpi")

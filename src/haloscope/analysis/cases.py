@@ -74,6 +74,17 @@ class MeasuredCase:
         return self.settings.get("clock") == "simulated"
 
     @property
+    def replicated(self) -> bool:
+        """Whether its launches are simulated replicates: nodes drawn anew for each of them."""
+        told = [record.raw.get("simulation") or {} for record in self.launches]
+        return any(one.get("spread") for one in told)
+
+    @property
+    def alike(self) -> bool:
+        """Whether every launch takes the same time: simulated ones that are no replicates."""
+        return self.simulated and not self.replicated
+
+    @property
     def cluster(self) -> str | None:
         """The cluster that it was simulated on; None for one that was measured."""
         told = [record.raw.get("simulation") or {} for record in self.launches]
@@ -115,12 +126,13 @@ class MeasuredCase:
     ) -> Estimate | None:
         """The median of a sample of launches with its spread; None for an empty sample.
 
-        A simulated case is deterministic and has no spread. A single launch has the range of its
-        repetitions, where they are given: method "repetitions", and nothing is claimed from it.
+        A simulated case is deterministic and has no spread, unless its launches are replicates. A
+        single launch has the range of its repetitions, where they are given: method "repetitions",
+        and nothing is claimed from it.
         """
         if not sample:
             return None
-        if self.simulated:
+        if self.alike:
             return Estimate(median(sample), None, None, len(sample), "simulated")
         if len(sample) == 1 and len(repetitions) > 1:
             inner = median_range(repetitions)

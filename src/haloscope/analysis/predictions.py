@@ -27,6 +27,9 @@ class PredictedCell:
     telling:     whether it has digits enough for an error.
     step:        the unit of its last printed digit.
     problem:     why there is no prediction, if there is none.
+    whole_nodes: whether it keeps all cores of its nodes busy, so that there is no room for others;
+                 None where that tells nothing.
+    drawn:       the prediction with its spread over simulated replicates, where there are some.
     """
 
     table: str
@@ -39,6 +42,8 @@ class PredictedCell:
     step: float = 0.0
     predicted: float | None = None
     problem: str | None = None
+    whole_nodes: bool | None = None
+    drawn: Estimate | None = None
 
     @property
     def unit(self) -> str:

@@ -15,8 +15,8 @@ from haloscope.quantities import count, listed, rate, seconds, size
 
 FALL = 0.5
 """FALL is the smallest ratio of two measured bandwidths of which the first ought to be the larger:
-a memory's to more cores over that to fewer, a cache's over that of the next; noise makes it fall
-less."""
+a memory's to more cores over the most that fewer get, a cache's over that of the next; noise makes
+it fall less."""
 MORE_MEMORY, MORE_CACHE = 1.1, 1.25
 """MORE_MEMORY and MORE_CACHE are the largest ratios of what a core gets among many to what it gets
 among fewer that a file may have: really it is 1 at most, but both numbers are measured."""
@@ -31,6 +31,9 @@ LEAST_MEMORY = 2**20
 system alone takes more."""
 FASTEST_LINK, NEAREST_LINK = 1e12, 1e-9
 """Bytes a second, ten times what there is; seconds, in which light goes 30 cm."""
+FARTHEST_APART = 0.5
+"""FARTHEST_APART is the largest standard deviation of the times of nodes, of phases on them, that a
+file may have: it is a share, and nodes of one kind that differ by a tenth are repaired."""
 MOST_CARDS = 16
 """Of a node: links from it to switches."""
 
@@ -38,7 +41,7 @@ MOST_CARDS = 16
 def contradictions(path: Path, cluster: Cluster) -> Iterator[Problem]:
     """All of them, each by the key where it stands in the file."""
     node = cluster.node
-    found = [*_shares(node), *_gains(node), *_memory(node), *_caches(node)]
+    found = [*_shares(node), *_gains(node), *_memory(node), *_caches(node), *_spread(node)]
     if cluster.network:
         found += [*_network(cluster.network, cluster.nodes), *_links(cluster.network)]
     if cluster.mpi:
@@ -86,13 +89,15 @@ def _memory(node: Node) -> _Found:
                 what,
                 "give at most the cores of a node",
             )
+    most = points[0][1]
     for (_, few), (index, many) in pairwise(points):
+        most = max(most, few, key=lambda one: one.bandwidth_bytes_per_s.value)
         key, less = dotted(("node", "memory", index)), few.bandwidth_bytes_per_s.value
         more = many.bandwidth_bytes_per_s.value
         if few.cores == many.cores:
             yield f"{key}.cores", f"{many.cores} is there already", "give one bandwidth for each"
-        elif more < FALL * less:
-            what = f"{rate(more)} to {count(many.cores, 'core')}, {rate(less)} to {few.cores}"
+        elif more < FALL * (peak := most.bandwidth_bytes_per_s.value):
+            what = f"{rate(more)} to {count(many.cores, 'core')}, {rate(peak)} to {most.cores}"
             mend = "give what so many cores get together, in bytes a second"
             yield f"{key}.bandwidth_bytes_per_s", what, mend
         elif more / many.cores > MORE_MEMORY * less / few.cores:
@@ -131,6 +136,19 @@ def _caches(node: Node) -> _Found:
     elif node.memory_bytes < LEAST_MEMORY * node.cores:
         what = f"{size(node.memory_bytes)} for {count(node.cores, 'core')}"
         yield "node.memory_bytes", what, "give the memory of a node in bytes"
+
+
+def _spread(node: Node) -> _Found:
+    if node.spread is None:
+        return
+    if node.spread.nodes is None and node.spread.phases is None:
+        mend = "give nodes, phases or both: the standard deviation of their times, a share of 1"
+        yield "node.spread", "it says nothing", mend
+    for key in ("nodes", "phases"):
+        one = getattr(node.spread, key)
+        if one and one.value > FARTHEST_APART:
+            mend = f"give a share of 1, as 0.02 for 2 %: {FARTHEST_APART:g} at most"
+            yield f"node.spread.{key}", f"{one.value:g} can't be", mend
 
 
 _SHAPES = {"fat_tree": ("levels", "fat tree"), "torus": ("dimensions", "torus")}

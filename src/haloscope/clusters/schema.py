@@ -87,6 +87,23 @@ class KernelRate(_Part):
     crowded_flops_per_s: Quantity | None = None
 
 
+class NodeSpread(_Part):
+    """How far nodes lie apart: standard deviations of the logarithm of what computation takes.
+
+    nodes: of nodes, each in all that it does, and of launches on them. phases: of one phase on one
+    node, beside that. Only simulated replicates draw nodes by it; else they are all alike.
+    """
+
+    nodes: Quantity | None = None
+    phases: Quantity | None = None
+
+    @property
+    def deviations(self) -> tuple[float, float]:
+        """Both, 0 for one that is not given."""
+        nodes, phases = (one.value if one else 0.0 for one in (self.nodes, self.phases))
+        return nodes, phases
+
+
 class Node(_Part):
     """A node. cores: of all sockets, each with threads_per_core hardware threads.
 
@@ -94,6 +111,7 @@ class Node(_Part):
     core_flops_per_s: of one core; kernels: those with a rate of their own. sharpness: how soon a
     working set is too large for a cache. smt_gain: what all hardware threads of a core do
     together, over what one does alone. (Both 1 if not given: halobench/machine/node_model.hpp.)
+    spread: how far nodes lie apart, of which all else describes the one in the middle.
     """
 
     cpu: Text
@@ -109,6 +127,7 @@ class Node(_Part):
     smt_gain: Quantity | None = None
     memory: tuple[Memory, ...] = Field(min_length=1)
     caches: tuple[Cache, ...] = ()
+    spread: NodeSpread | None = None
 
     @property
     def processor(self) -> str:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from haloscope.clusters.allocation import allocated
 from haloscope.clusters.schema import (
     Cache,
     Cluster,
@@ -39,13 +40,17 @@ _COPIED = 6.0
 does not say: each of two copies reads a line, fetches the one that it overwrites, and writes it."""
 
 
-def files(cluster: Cluster, case: Case) -> dict[str, str]:
-    """By name, what smpirun and halobench read. ValueError where the cluster file can't say it."""
-    nodes = case.layout.nodes_of_ranks
+def files(cluster: Cluster, case: Case, seed: int | None = None) -> dict[str, str]:
+    """By name, what smpirun and halobench read. ValueError where the cluster file can't say it.
+
+    seed: of the nodes of a replicate, which then differ as the file says; None: all are alike.
+    """
+    places = allocated(cluster, case.layout)
+    nodes = [places[node] for node in case.layout.nodes_of_ranks]
     return {
         "platform": platform(cluster, nodes),
         "hosts": "".join(f"node-{node}\n" for node in nodes),
-        "machine": machine_file(cluster, case),
+        "machine": machine_file(cluster, case) + _spread(cluster.node, seed),
     }
 
 
@@ -119,6 +124,12 @@ def machine_file(cluster: Cluster, case: Case) -> str:
         if quantity is not None:
             lines.append(f"{key} {quantity.value!r}")
     return "".join(f"{line}\n" for line in [*lines, *(["packed"] if packed else [])])
+
+
+def _spread(node: Node, seed: int | None) -> str:
+    if node.spread is None or seed is None:
+        return ""
+    return "spread {!r} {!r} {}\n".format(*node.spread.deviations, seed)
 
 
 def _core_rates(node: Node, case: Case) -> tuple[float, float]:

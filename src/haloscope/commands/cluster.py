@@ -10,10 +10,17 @@ from rich.text import Text
 
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.assumed import assumed
-from haloscope.clusters.schema import OTHER_NODE, Cluster, Node, Quantity, missing_for_simulation
+from haloscope.clusters.schema import (
+    OTHER_NODE,
+    Cluster,
+    Node,
+    NodeSpread,
+    Quantity,
+    missing_for_simulation,
+)
 from haloscope.clusters.sketch import drawing
 from haloscope.commands.screen import Screen
-from haloscope.quantities import count, flops, listed, rate, seconds, size
+from haloscope.quantities import count, flops, listed, percent, rate, seconds, size
 
 _DESCRIPTION = """\
 What a cluster file says: the node, its caches and memory, the network level by level, the MPI
@@ -124,6 +131,13 @@ def _node(found: Cluster) -> Iterator[tuple[str, str, str]]:
         yield from _rate(
             "memory", memory.bandwidth_bytes_per_s, f" to {count(memory.cores, 'core')}"
         )
+    yield from _spread(node.spread or NodeSpread())
+
+
+def _spread(apart: NodeSpread) -> Iterator[tuple[str, str, str]]:
+    for name, one in (("nodes differ by", apart.nodes), ("phases differ by", apart.phases)):
+        if one:
+            yield name, f"{percent(one.value)} (standard deviation of their times)", one.source
 
 
 def _core_lines(node: Node) -> Iterator[tuple[str, str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from haloscope.commands import placeoptions
@@ -105,7 +106,8 @@ def execute(arguments: argparse.Namespace) -> int:
     bench = place.workbench({f"--toolchain {arguments.toolchain}": named}, tell)
     (case,), seen = place.probed([_case(arguments, place, bench)], bench)
     runner = place.runner("once", workbench.new_seed(), bench, seen)
-    records = list(runner.run([Launch(case, number) for number in range(arguments.launches)]))
+    launches = arguments.replicates or arguments.launches
+    records = list(runner.run([Launch(case, number) for number in range(launches)]))
     if arguments.json:
         for record in records:
             print(json.dumps(record))
@@ -192,9 +194,10 @@ def _case(arguments: argparse.Namespace, place: Place, bench: Workbench) -> Case
     study = Study(title="once", timeout_s=arguments.timeout, runs=[run])
     site = place.site(bench, oversubscribe=arguments.oversubscribe)
     plan = expand(study, site, bench.program, lambda _, key: _OPTIONS.get(key, key))
-    if problems := [*bench.problems, *plan.problems] or nothing_runs(plan, site, "once"):
+    problems = [*bench.problems, *plan.problems, *site.replicates(arguments.replicates)]
+    if problems := problems or nothing_runs(plan, site, "once"):
         raise UserError(problems)
-    return plan.cases[0]
+    return replace(plan.cases[0], launches=arguments.replicates or 1)
 
 
 def _layout(arguments: argparse.Namespace) -> LayoutAxes:

@@ -11,7 +11,7 @@ from haloscope.run import places
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
-    """Add --on, --execute (as `arithmetic`: `execute` is the command's function) and --keep."""
+    """Add --on, --execute (as `arithmetic`: `execute` is the command's function), --keep ..."""
     add = parser.add_argument
     add(
         "--on",
@@ -27,6 +27,13 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "a study leaves out those that this machine has no memory for",
     )
     add("--keep", metavar="DIR", help="keep each simulated case's files there, and the command")
+    add(
+        "--replicates",
+        metavar="N",
+        type=int,
+        help="simulate each case so often, its nodes drawn anew by how far the cluster file says "
+        "that they lie apart",
+    )
 
 
 def misplaced(arguments: argparse.Namespace) -> Iterator[Problem]:
@@ -45,6 +52,8 @@ def misplaced(arguments: argparse.Namespace) -> Iterator[Problem]:
     mend = "it is for simulated cases: --on PLACE"
     if arguments.keep:
         yield Problem("--keep", "there is nothing to keep", mend)
+    if arguments.replicates is not None:
+        yield Problem("--replicates", "launches differ here by themselves", "give --launches")
     if arguments.arithmetic:
         where = f"on {arguments.on}" if facts.remote else "on this machine"
         yield Problem("--execute", f"{where} every answer is verified", mend)

@@ -32,6 +32,7 @@ examples:
   haloscope run my-study.toml --launches 10 --out results/before
   haloscope run poisson-scaling --on stampede2      the same study on a simulated cluster
   haloscope run my-study.toml --on eagle --execute  ... with every answer computed and verified
+  haloscope run quick --on stampede2 --replicates 7 ... seven times, on other nodes each time
   haloscope run --resume results/before             after an interruption: what is left of it
   haloscope run --resume results/before --launches 20         more launches of the same cases
 
@@ -126,6 +127,7 @@ def _campaign(
         study=arguments.study,
         out=Path(arguments.out) if arguments.out else None,
         launches=arguments.launches,
+        replicates=arguments.replicates,
         toolchain=arguments.toolchain,
         seed=arguments.seed,
         oversubscribe=arguments.oversubscribe,
@@ -147,7 +149,7 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         return
     on = None if arguments.on == "local" else arguments.on
     given = {**vars(arguments), "execute": arguments.arithmetic, "on": on}
-    for option in ("out", "toolchain", "seed", "oversubscribe", "execute", "on"):
+    for option in ("out", "toolchain", "seed", "oversubscribe", "execute", "on", "replicates"):
         if given[option] not in (None, False):
             what = "with --resume, the folder's plan has that already"
             yield Problem(f"--{option}", what, "leave it out, or start a new folder")

@@ -12,9 +12,11 @@ from rich.text import Text
 
 from haloscope.analysis.predictions import PredictedCell
 from haloscope.clusters import file as cluster_file
+from haloscope.clusters.contradictions import FARTHEST_APART
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.predict import local_validation, paper_validation
+from haloscope.predict.paper_validation import Replicates
 from haloscope.predict.sensitivity import FACTOR, Moved, sensitivity
 from haloscope.report import validating, writing
 from haloscope.report.document import Document
@@ -22,6 +24,7 @@ from haloscope.report.draw import csv_files, terminal
 from haloscope.report.tables import Table, predicted
 from haloscope.run import campaign
 from haloscope.run.progress import Teller
+from haloscope.study.schema import LAUNCHES_LIMIT
 
 _DESCRIPTION = """\
 Simulate every readable cell of a paper's tables of wall times, or of Jacobi's updates a second, on
@@ -54,6 +57,8 @@ examples:
   haloscope validate hpcf-2018-10 --out results/v  a report with a figure, as run writes one
   haloscope validate hpcf-2018-10 --table 4.1 --sensitivity
                                                    which assumed number matters most
+  haloscope validate hpcf-2018-10 --table 4.1 --replicates 7
+                                                   ... on nodes that differ, drawn seven times
   haloscope validate local                         this machine: real runs and predictions
   haloscope validate local --from results/DIR      the same of runs that were made before
 """
@@ -79,6 +84,19 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         help=f"make each number that the cluster file assumes {FACTOR:g} times as large, and say "
         "by how much predictions move: as many simulations again for each",
     )
+    add(
+        "--replicates",
+        metavar="N",
+        type=int,
+        help="simulate each cell so often, its nodes drawn anew by how far the cluster file says "
+        "that they lie apart",
+    )
+    add(
+        "--spread",
+        metavar="SHARE",
+        type=float,
+        help="with --replicates: as if nodes lay so far apart (standard deviation of their times)",
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -88,13 +106,14 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.paper == "local":
         return _local(arguments)
     tell, out = Teller(Screen(stderr=True)), Screen()
+    replicates = _replicates(arguments)
     cells: list[PredictedCell] = []
     tables: list[Table] = []
     for table in paper_validation.tables_of(arguments.paper, arguments.table):
-        cells_of_table = paper_validation.validate(table, tell)
+        cells_of_table = paper_validation.validate(table, tell, replicates)
         out.print(Text(f"{table.paper}, table {table.id}: {table.caption}", style="bold"))
         out.print("predicted; below it what was published, and the ratio of the two\n")
-        shown = predicted.published_tables(cells_of_table)
+        shown = predicted.published_tables(cells_of_table, table.notes)
         out.print(terminal.tables(shown))
         cells += cells_of_table
         tables += [replace(one, title=f"{table.id}: {one.title}") for one in shown]
@@ -114,6 +133,12 @@ def execute(arguments: argparse.Namespace) -> int:
         pairs = validating.of_cells(cells)
         _report(validating.document(title, pairs, tables, [], found), arguments.out, out)
     return 1 if any(cell.problem for cell in cells) else 0
+
+
+def _replicates(arguments: argparse.Namespace) -> Replicates | None:
+    if arguments.replicates is None:
+        return None
+    return Replicates(arguments.replicates, arguments.spread)
 
 
 def _show_sensitivity(found: Sequence[Moved], out: Screen) -> None:
@@ -140,6 +165,7 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         yield Problem("--sensitivity", "a calibration assumes nothing", "leave it out")
     if arguments.paper == "local" and arguments.table:
         yield Problem("--table", "this machine has no published tables", "leave it out")
+    yield from _unusable_replicates(arguments)
     for option, given in (("--from", arguments.folder), ("--disturbed", arguments.disturbed)):
         if arguments.paper != "local" and given:
             yield Problem(option, "published tables need no real runs", "leave it out")
@@ -148,6 +174,20 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         if path.is_dir() or not os.access(path.absolute().parent, os.W_OK):
             mend = "give a file in a folder that is there"
             yield Problem(f"--csv {path}", "can't be written", mend)
+
+
+def _unusable_replicates(arguments: argparse.Namespace) -> Iterator[Problem]:
+    for option in ("replicates", "spread"):
+        if arguments.paper == "local" and getattr(arguments, option) is not None:
+            yield Problem(f"--{option}", "it is for published tables", "leave it out")
+    if arguments.replicates is not None and not 2 <= arguments.replicates <= LAUNCHES_LIMIT:
+        mend = f"give a number from 2 to {LAUNCHES_LIMIT:,}"
+        yield Problem(f"--replicates {arguments.replicates}", "can't be", mend)
+    if arguments.spread is not None and arguments.replicates is None:
+        yield Problem("--spread", "no nodes are drawn", "give --replicates N with it")
+    if arguments.spread is not None and not 0 < arguments.spread <= FARTHEST_APART:
+        mend = f"give a share of 1 above 0, as 0.02 for 2 %: {FARTHEST_APART:g} at most"
+        yield Problem(f"--spread {arguments.spread:g}", "can't be", mend)
 
 
 def _local(arguments: argparse.Namespace) -> int:

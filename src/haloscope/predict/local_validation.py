@@ -62,11 +62,12 @@ def validate(path: Path, tell: Teller, *, disturbed: bool = False) -> Validation
     cases = [replace(case, toolchain=SIMGRID, transport=None, launches=1) for case in cells]
     records = simulated(STUDY, cases, there, there.workbench({}, tell), tell)
     real = [case for case in dossier.cases if case.id in apart]
-    twins = group(Record.of(record) for record in records.values())
+    twins = group(Record.of(record) for (record,) in records.values())
     failures = (
         f"{case.label}: {record['reason']}"
         for case in cases
-        if (record := records[case.id])["outcome"] != "ok"
+        for record in records[case.id]
+        if record["outcome"] != "ok"
     )
     return Validation(model, tuple(predictions(real, twins)), tuple(failures))
 

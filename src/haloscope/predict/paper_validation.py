@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from haloscope.analysis.predictions import JACOBI, SHORTEST_S, WALL_TIME, PredictedCell
+from haloscope.clusters.schema import NodeSpread, Quantity
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable
@@ -19,6 +20,7 @@ from haloscope.run.places import place
 from haloscope.run.progress import RunView, Teller
 from haloscope.run.simulated import SimulatedCluster
 from haloscope.run.workbench import Workbench
+from haloscope.stats.estimates import typical
 from haloscope.study.case import Case, Launch, Layout
 from haloscope.study.plan import Program
 from haloscope.toolchains.simgrid import SIMGRID
@@ -39,9 +41,37 @@ def tables_of(paper_id: str, wanted: Sequence[str]) -> list[PaperTable]:
     return [table for table in able if not wanted or table.id in wanted]
 
 
-def validate(table: PaperTable, tell: Teller) -> list[PredictedCell]:
+@dataclass(frozen=True)
+class Replicates:
+    """How often each cell is simulated, its nodes drawn anew by how far they lie apart.
+
+    spread: the standard deviation of their times, assumed; None: as the cluster file says.
+    """
+
+    number: int
+    spread: float | None = None
+
+    def of(self, there: SimulatedCluster) -> SimulatedCluster:
+        """The place with that spread. UserError where its file says nothing of any."""
+        node = there.cluster.node
+        if self.spread is not None:
+            assumed = Quantity(value=self.spread, source="assumed: --spread")
+            node = node.model_copy(update={"spread": NodeSpread(nodes=assumed)})
+        elif node.spread is None:
+            what = f"nodes of {there.name} are all alike"
+            mend = "leave it out, or assume how far they lie apart: --spread 0.02"
+            raise UserError(Problem(f"--replicates {self.number}", what, mend))
+        return replace(there, cluster=there.cluster.model_copy(update={"node": node}))
+
+
+def validate(
+    table: PaperTable, tell: Teller, replicates: Replicates | None = None
+) -> list[PredictedCell]:
     """Simulate every cell of a table that has a figure, in each reading."""
-    return predicted(table, simulated_place(table), tell)
+    there = simulated_place(table)
+    if replicates is None:
+        return predicted(table, there, tell)
+    return predicted(table, replicates.of(there), tell, replicates.number)
 
 
 def simulated_place(table: PaperTable) -> SimulatedCluster:
@@ -51,26 +81,30 @@ def simulated_place(table: PaperTable) -> SimulatedCluster:
     return there
 
 
-def predicted(table: PaperTable, there: SimulatedCluster, tell: Teller) -> list[PredictedCell]:
+def predicted(
+    table: PaperTable, there: SimulatedCluster, tell: Teller, launches: int = 1
+) -> list[PredictedCell]:
     """The same on another machine, or on the same with another number."""
     bench = there.workbench({}, tell)
     unpredicted = list(_unpredicted(table, there))
-    cases = [cell.case(bench.program) for cell in unpredicted]
+    cases = [replace(cell.case(bench.program), launches=launches) for cell in unpredicted]
     records = simulated(f"validate {table.paper}", cases, there, bench, tell)
     return [cell.answered(records[case.id]) for cell, case in zip(unpredicted, cases, strict=True)]
 
 
 def simulated(
     study: str, cases: Sequence[Case], there: SimulatedCluster, bench: Workbench, tell: Teller
-) -> dict[str, Mapping[str, Any]]:
-    """The record of each case, by its id."""
-    launches = {case.id: Launch(case, 0) for case in cases}
-    records: dict[str, Mapping[str, Any]] = {}
+) -> dict[str, list[Mapping[str, Any]]]:
+    """The records of each case, one a launch, by its id."""
+    launches = {
+        (case.id, number): Launch(case, number) for case in cases for number in range(case.launches)
+    }
+    records: dict[str, list[Mapping[str, Any]]] = {}
     runner = there.runner(study, 0, bench, {})
     with RunView(tell.console, list(launches.values()), {}) as view:
         for record in runner.run(view.watch(list(launches.values()))):
-            records[record["case"]] = record
-            view.ended(launches[record["case"]], record)
+            records.setdefault(record["case"], []).append(record)
+            view.ended(launches[record["case"], record["launch"]], record)
     return records
 
 
@@ -99,10 +133,13 @@ class _Unpredicted:
             memory_bytes=forecast.memory_bytes,
         )
 
-    def answered(self, record: Mapping[str, Any]) -> PredictedCell:
-        """The cell with its prediction, or with why there is none."""
-        found = self.of(record) if record["outcome"] == "ok" else None
-        return replace(self.cell, predicted=found, problem=record["reason"])
+    def answered(self, records: Sequence[Mapping[str, Any]]) -> PredictedCell:
+        """The cell with its prediction, the median of replicates, or with why there is none."""
+        if bad := [record for record in records if record["outcome"] != "ok"]:
+            return replace(self.cell, problem=bad[0]["reason"])
+        found = typical([self.of(record) for record in records])
+        drawn = found if len(records) > 1 else None
+        return replace(self.cell, predicted=found.value, drawn=drawn)
 
 
 def _unpredicted(table: PaperTable, there: SimulatedCluster) -> Iterator[_Unpredicted]:
@@ -111,10 +148,10 @@ def _unpredicted(table: PaperTable, there: SimulatedCluster) -> Iterator[_Unpred
         if table.kind == JACOBI:
             yield from _sweeps(table.id, said, there)
         elif isinstance(said["time_s"], int | float):
-            yield _solve(table, said)
+            yield _solve(table, said, there)
 
 
-def _solve(table: PaperTable, said: Mapping[str, Any]) -> _Unpredicted:
+def _solve(table: PaperTable, said: Mapping[str, Any], there: SimulatedCluster) -> _Unpredicted:
     """The published program's variant and exchange are facts of the table.
 
     Nothing is said of where a node's processes are: they are taken to be spread over its sockets,
@@ -127,6 +164,7 @@ def _solve(table: PaperTable, said: Mapping[str, Any]) -> _Unpredicted:
         fitted=keys["nodes"] == 1,
         telling=published >= SHORTEST_S,
         step=table.resolution_s or 0.0,
+        whole_nodes=keys["ppn"] * keys["threads"] >= there.cluster.node.cores,
     )
     given = {"n": keys["n"], "variant": said["variant"], "exchange": said["exchange"]}
     alone = keys["ppn"] == 1 and keys["threads"] != 1  # one process, with threads to be placed

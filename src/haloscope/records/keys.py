@@ -70,6 +70,16 @@ class RecordedLayout(LayoutAsked, total=False):
     mapping_seed: Annotated[
         int | None, Key("of a random mapping", absent="null for every other mapping")
     ]
+    allocation: Annotated[
+        str,
+        Key(
+            "which nodes of a simulated cluster: by_switch, by_pod, random",
+            absent="not there where they are side by side, or nobody asked",
+        ),
+    ]
+    allocation_seed: Annotated[
+        int | None, Key("of a random allocation", absent="not there for every other allocation")
+    ]
     pattern: Annotated[
         str | None,
         Key(
@@ -333,6 +343,14 @@ class Machine(TypedDict, total=False):
     ]
 
 
+class SpreadDrawn(TypedDict):
+    """How far simulated nodes lie apart, and which of them a replicate has."""
+
+    nodes: Annotated[float, Key("standard deviation of the logarithm of nodes' times")]
+    phases: Annotated[float, Key("the same of one phase on one node, beside that")]
+    seed: Annotated[int, Key("of the draw: follows from the case and the launch's number")]
+
+
 class Simulation(TypedDict):
     """How a simulated time came about."""
 
@@ -351,6 +369,15 @@ class Simulation(TypedDict):
     iterations_from: Annotated[
         str | None,
         Key("where their number is known from", absent="null where none were passed over"),
+    ]
+    spread: NotRequired[
+        Annotated[
+            SpreadDrawn,
+            Key(
+                "how its nodes were drawn",
+                absent="not there where they are all alike, and in older records",
+            ),
+        ]
     ]
 
 

@@ -68,7 +68,7 @@ def asked(
         "case": case.id,
         "launch": launch.number,
         "layout": {
-            **asdict(case.layout),
+            **case.layout.as_recorded(),
             "ranks": case.layout.ranks,
             "oversubscribed": case.oversubscribed,
             "seen": [],

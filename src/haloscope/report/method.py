@@ -106,7 +106,7 @@ def simulated(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> Itera
         f"cluster file describes (haloscope cluster show {clusters}: its numbers, each with its "
         "source). Messages take the time that the simulated network gives them, computation the "
         "time that the node model says. The time of a step is the maximum over processes. Messages "
-        "inside a node share its memory with each other, but not with ranks that compute meanwhile."
+        "inside a node share its memory with each other, and with ranks that compute meanwhile."
     )
     yield _cut_short(records)
     checked = sum(bool(_simulation(record)["verified"]) for record in records)
@@ -115,14 +115,26 @@ def simulated(records: Sequence[Record], cases: Sequence[MeasuredCase]) -> Itera
         f"Answers that were computed and checked: {checked} of {len(records)}. "
         f"{rest if checked < len(records) else ''}"
     ).rstrip()
-    yield (
-        "One launch a case: a simulation gives the same time again, so nothing has an interval and "
-        "differences are no question of chance."
-    )
+    yield _replicates(cases)
     yield " ".join(validity(cases))
     asked = sorted({f"{r.layout.get('places')} {r.layout.get('bind')}" for r in records})
     yield f"Where ranks and threads are, for the node model: {listed(asked)}."
     yield _messages(records)
+
+
+def _replicates(cases: Sequence[MeasuredCase]) -> str:
+    """Whether times are the same in every launch, or what chance there is in them."""
+    if not any(case.replicated for case in cases):
+        return (
+            "One launch a case: a simulation gives the same time again, so nothing has an interval "
+            "and differences are no question of chance."
+        )
+    return (
+        "Launches are simulated replicates: in each, nodes are drawn anew, whose computation is "
+        "slower or faster as the cluster file says (node.spread), by seeds that follow from case "
+        "and launch. Medians, intervals and tests are over these: they say what chance there is in "
+        "which nodes a job gets, not how far a simulation is from the truth."
+    )
 
 
 def _cut_short(records: Sequence[Record]) -> str:

@@ -11,7 +11,17 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from haloscope.quantities import MISSING, PER_SECOND, count, flops, quantity, rate, seconds, size
+from haloscope.quantities import (
+    MISSING,
+    PER_SECOND,
+    count,
+    flops,
+    percent,
+    quantity,
+    rate,
+    seconds,
+    size,
+)
 from haloscope.records.record import Record
 
 _UNITS: Mapping[str, Callable[[float], str]] = {
@@ -68,6 +78,9 @@ def _simulation(told: Mapping[str, Any]) -> list[tuple[str, str]]:
     if told["of_iterations"]:
         part = f"{told['iterations']} of {told['of_iterations']:,} ({told['iterations_from']})"
         rows.append(("iterations", f"{part}; the rest takes as long as the last of these"))
+    if spread := told.get("spread"):
+        drawn = f"{percent(spread['nodes'])}, phases by {percent(spread['phases'])}"
+        rows.append(("nodes differ", f"by {drawn} (standard deviations), seed {spread['seed']}"))
     return [*rows, ("from the cache", "yes" if told["cached"] else "no")]
 
 

@@ -23,6 +23,7 @@ from haloscope.run.stopping import Stopping
 from haloscope.run.workbench import Workbench
 from haloscope.study import file as study_file
 from haloscope.study import schema, suited
+from haloscope.study.capacity import Site
 from haloscope.study.case import Case, Launch
 from haloscope.study.file import Draft
 from haloscope.study.plan import Program, expand, nothing_runs
@@ -38,6 +39,7 @@ class Request:
     study: str
     out: Path | None = None
     launches: int | None = None
+    replicates: int | None = None
     toolchain: str | None = None
     seed: int | None = None
     oversubscribe: bool = False
@@ -180,7 +182,7 @@ def start(request: Request, tell: Teller, prepare: Prepare | None = None) -> Cam
     if draft.study is None:
         raise UserError(draft.problems)
     place = places.place(request.on, request.keep)
-    study = _as_requested(draft.study, request, deterministic=place.facts.deterministic)
+    study = _as_requested(draft.study, request)
     folder = ResultFolder(request.out or _default_folder(draft.name))
     wanted = {
         draft.where(index, "toolchains"): run.toolchains for index, run in enumerate(study.runs)
@@ -193,6 +195,7 @@ def start(request: Request, tell: Teller, prepare: Prepare | None = None) -> Cam
         raise UserError(known)
     bench = prepare(place, wanted) if prepare else place.workbench(wanted, tell)
     site = place.site(bench, oversubscribe=request.oversubscribe)
+    study = _with_launches(study, request, site)
     plan = expand(study, site, bench.program, draft.where)
     unknown = [
         replace(problem, where=f"{draft.path}: {problem.where}")
@@ -201,6 +204,7 @@ def start(request: Request, tell: Teller, prepare: Prepare | None = None) -> Cam
     problems = [*draft.problems, *bench.problems, *plan.problems, *unknown]
     problems += _unsuited(study, draft)
     problems += folder.problems()
+    problems += site.replicates(request.replicates)
     if (planned := sum(case.launches for case in plan.cases)) > PLAN_LIMIT:
         what = f"{len(plan.cases):,} cases have {planned:,} launches"
         problems.append(Problem(str(draft.path), what, f"give fewer: at most {PLAN_LIMIT:,}"))
@@ -211,7 +215,7 @@ def start(request: Request, tell: Teller, prepare: Prepare | None = None) -> Cam
         study=study.title,
         seed=workbench.new_seed() if request.seed is None else request.seed,
         cases=plan.cases,
-        notes=(*plan.notes, *suited.empty(study, plan.cases)),
+        notes=(*plan.notes, *_told_alike(study, site), *suited.empty(study, plan.cases)),
         sources={name: built.source for name, built in bench.built.items()},
         machine=place.identity(),
         libraries=fixed.libraries(bench.built),
@@ -266,25 +270,40 @@ def _check_numbers(launches: int | None, seed: int | None = None) -> None:
         raise UserError(problems)
 
 
-def _as_requested(study: Study, request: Request, *, deterministic: bool) -> Study:
-    """The study with what the request has of its own, and "all" toolchains by their names.
-
-    Where times are the same in every launch, one is enough, and no precision is to be reached.
-    """
-    launches = 1 if deterministic else request.launches
+def _as_requested(study: Study, request: Request) -> Study:
+    """The study with what the request has of its own, and "all" toolchains by their names."""
 
     def changed(run: Run) -> Run:
         asked = [request.toolchain] if request.toolchain is not None else run.toolchains
         every = asked is not None and schema.ALL in asked
         changes: dict[str, Any] = {"toolchains": library.names() if every else asked}
-        if launches is not None:
-            changes["launches"] = launches
         if request.execute:  # of all that this machine has the memory for
             changes |= {"execute": True, "skip_too_large": True}
         return run.model_copy(update=changes)
 
-    runs = {"runs": [changed(run) for run in study.runs]}
-    return study.model_copy(update={**runs, **({"precision": None} if deterministic else {})})
+    return study.model_copy(update={"runs": [changed(run) for run in study.runs]})
+
+
+def _with_launches(study: Study, request: Request, site: Site) -> Study:
+    """The study with as many launches of each case as were asked for, and as say something.
+
+    Where times are the same in every launch, one is enough, and no precision is to be reached; but
+    several are where nodes differ, and are drawn anew in each.
+    """
+    launches = request.launches
+    if site.facts.deterministic:
+        drawn = request.replicates or study.replicates if site.nodes_differ else None
+        launches, study = drawn or 1, study.model_copy(update={"precision": None})
+    if launches is None:
+        return study
+    runs = [run.model_copy(update={"launches": launches}) for run in study.runs]
+    return study.model_copy(update={"runs": runs})
+
+
+def _told_alike(study: Study, site: Site) -> Iterator[str]:
+    """That a study asks for replicates where nothing is by chance."""
+    if study.replicates and site.facts.deterministic and not site.nodes_differ:
+        yield f"no replicates: the file of {site.name} does not say how far its nodes lie apart"
 
 
 def _default_folder(name: str) -> Path:
@@ -317,6 +336,9 @@ def resume(
     bench = prepare(place, wanted) if prepare else place.workbench(wanted, tell)
     received.require_plain(plan, directory, bench.program)
     problems = [*bench.problems]
+    if launches is not None and place.facts.deterministic and not _replicated(plan):
+        what = "its nodes are all alike: another launch takes the same time"
+        problems.append(Problem(where, what, "leave --launches out"))
     if keep is not None and not place.facts.simulated:
         problems.append(Problem(where, "it is measured: --keep has nothing to keep", _ANOTHER))
     for what, mend in _unfit(folder, plan, study, launches, bench):
@@ -330,6 +352,11 @@ def resume(
     renewed = fixed.renewed(plan, bench.built, machine, changes).with_launches(launches)
     remarks = filter(None, [fixed.told_unknown(changes), *_told(renewed.changes)])
     return Campaign(place, folder, renewed, bench, None, plan, tuple(remarks))
+
+
+def _replicated(plan: SavedPlan) -> bool:
+    """Whether its launches are simulated replicates."""
+    return any(case.launches > 1 for case in plan.cases)
 
 
 _ANOTHER = "start a new folder: haloscope run STUDY --out DIR"

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import schema
+from haloscope.clusters.allocation import allocations
 from haloscope.clusters.schema import state
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
@@ -25,7 +26,7 @@ from haloscope.run.runners.simgrid import SimgridRunner
 from haloscope.run.workbench import Workbench
 from haloscope.study.capacity import PlaceFacts, Site
 from haloscope.study.case import Case
-from haloscope.toolchains import build
+from haloscope.toolchains import build, simgrid
 from haloscope.toolchains.library import Toolchain
 from haloscope.toolchains.simgrid import SIMGRID, smpi
 
@@ -78,7 +79,7 @@ class SimulatedCluster:
     def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
         """halobench built with smpicxx."""
         with tell.steps() as steps:
-            program = build.build(self._smpi, say=tell.say, progress=steps)
+            program = simgrid.built(self._smpi, tell.say, steps)
         compiler = build.wrapped_compiler(self._smpi)
         built = Built(self._smpi, program, build.source_hash(), compiler, build.flags())
         return Workbench({SIMGRID: built}, (SIMGRID,), ())
@@ -108,6 +109,8 @@ class SimulatedCluster:
             name=self.cluster.name,
             arithmetic_bytes=machine.memory_available_bytes(),
             variants=node.variants,
+            allocations=allocations(self.cluster.network),
+            nodes_differ=node.spread is not None,
         )
 
     def identity(self) -> Mapping[str, Any]:

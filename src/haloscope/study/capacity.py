@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from haloscope.errors import Problem
 from haloscope.quantities import count
 from haloscope.study.case import Case, Layout
 from haloscope.study.known_iterations import executes, why_executed
 from haloscope.study.memory import Room
+from haloscope.study.schema import LAUNCHES_LIMIT
 
 
 @dataclass(frozen=True)
@@ -17,7 +19,8 @@ class PlaceFacts:
     """What planning and campaigns decide by, whatever the place is.
 
     clock: whose times its records have. remote: whether its nodes are others than this machine.
-    deterministic: whether every launch of a case takes the same time, so that one tells all.
+    deterministic: whether every launch of a case takes the same time, so that one tells all, but
+        for replicates that draw their nodes.
     """
 
     clock: Literal["wall", "simulated"] = "wall"
@@ -49,6 +52,9 @@ class Site:
     facts, name:      of the place; remote ones are called by their names.
     arithmetic_bytes: the memory of this machine that simulated cases may take for their arithmetic.
     variants:         by kernel, the only variants that the place knows; other kernels have all.
+    allocations:      which nodes a job may ask for, one of case.ALLOCATIONS each.
+    nodes_differ:     whether it is known how far simulated nodes lie apart, so that launches of a
+                      case can be replicates of each other.
     """
 
     nodes: int
@@ -64,6 +70,20 @@ class Site:
     name: str = "this machine"
     arithmetic_bytes: int = 0
     variants: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    allocations: Sequence[str] = (Layout.allocation,)
+    nodes_differ: bool = False
+
+    def replicates(self, asked: int | None) -> Iterator[Problem]:
+        """What is wrong with so many replicates of each case; None asks for none."""
+        if asked is None:
+            return
+        if not 2 <= asked <= LAUNCHES_LIMIT:
+            mend = f"give a number from 2 to {LAUNCHES_LIMIT:,}"
+            yield Problem(f"--replicates {asked}", "can't be", mend)
+        if not self.nodes_differ:
+            key = 'node.spread.nodes = { value = ..., source = "..." }'
+            mend = f"leave it out, or say in its file how far they lie apart: {key}"
+            yield Problem(f"--replicates {asked}", f"nodes of {self.name} are all alike", mend)
 
     @property
     def where(self) -> str:

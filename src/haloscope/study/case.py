@@ -16,6 +16,10 @@ Value = bool | int | float | str
 PATTERNS = ("concentrated", "intermediate", "distributed")
 """On as few nodes as have cores for them; something between; each on a node of its own."""
 
+ALLOCATIONS = ("contiguous", "by_switch", "by_pod", "random")
+"""Which nodes of a cluster a job gets: side by side; in turn from each switch of the first level,
+or from each part below the topmost one; or any."""
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -25,6 +29,8 @@ class Layout:
     mapping: which ranks share a node. block fills nodes one after the other, round_robin deals
         ranks out to nodes in turn, random shuffles what block gives, by mapping_seed.
     pattern: where a number of tasks is given, how they lie on the nodes, one of PATTERNS.
+    allocation: which nodes of a simulated cluster these are, one of ALLOCATIONS; random ones by
+        allocation_seed. `nodes_of_ranks` counts the job's own.
     """
 
     nodes: int = 1
@@ -36,10 +42,12 @@ class Layout:
     mapping: str = "block"
     mapping_seed: int | None = None
     pattern: str | None = None
+    allocation: str = "contiguous"
+    allocation_seed: int | None = None
 
     @property
     def nodes_of_ranks(self) -> list[int]:
-        """The node of each rank, counted from 0."""
+        """The node of each rank, counted from 0 in the job."""
         if self.mapping == "round_robin":
             return [rank % self.nodes for rank in range(self.ranks)]
         filled = [rank // self.ppn for rank in range(self.ranks)]
@@ -62,11 +70,25 @@ class Layout:
         seed = "" if self.mapping_seed is None else f" {self.mapping_seed}"
         mapping = "" if self.mapping == Layout.mapping else f", {self.mapping}{seed}"
         pattern = f", {self.pattern}" if self.pattern else ""
-        return f"{count(self.ranks, 'rank')}{threads}{nodes}{binding}{placement}{mapping}{pattern}"
+        where = f"{threads}{nodes}{binding}{placement}{mapping}{pattern}{self._allocation}"
+        return f"{count(self.ranks, 'rank')}{where}"
+
+    @property
+    def _allocation(self) -> str:
+        if self.allocation == Layout.allocation:
+            return ""
+        seed = "" if self.allocation_seed is None else f" {self.allocation_seed}"
+        return f", allocation {self.allocation}{seed}"
+
+    def as_recorded(self) -> dict[str, Any]:
+        """All of it, for a record; of the allocation nothing where none was asked for."""
+        own = ("allocation", "allocation_seed")
+        said = vars(self).items()
+        return {key: v for key, v in said if key not in own or v != getattr(Layout, key)}
 
     def as_setting(self) -> dict[str, Any]:
         """What makes it what it is; fields that came later only where they say something."""
-        later = ("mapping", "mapping_seed", "pattern")
+        later = ("mapping", "mapping_seed", "pattern", "allocation", "allocation_seed")
         return {
             key: value
             for key, value in vars(self).items()

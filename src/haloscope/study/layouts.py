@@ -25,11 +25,14 @@ def layouts(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> list[Layout]:
             mapping=mapping,
             mapping_seed=seed,
             pattern=pattern,
+            allocation=allocation,
+            allocation_seed=allocation_seed,
         )
         for (number, ppn, threads, pattern), places, bind in product(
             list(_shapes(axes, nodes, cores)), axes.places, axes.bind
         )
         for mapping, seed in mappings(axes, number)
+        for allocation, allocation_seed in allocations(axes, number)
     ]
 
 
@@ -105,6 +108,16 @@ def mappings(axes: LayoutAxes, nodes: int) -> Iterator[tuple[str, int | None]]:
     for mapping in axes.mapping:
         for seed in axes.mapping_seed if mapping == "random" else (None,):
             yield mapping, seed
+
+
+def allocations(axes: LayoutAxes, nodes: int) -> Iterator[tuple[str, int | None]]:
+    """Each allocation with its seed, where it is random; one node is like any other."""
+    if nodes == 1:
+        yield Layout.allocation, None
+        return
+    for allocation in axes.allocation:
+        for seed in axes.allocation_seed if allocation == "random" else (None,):
+            yield allocation, seed
 
 
 def _numbers(

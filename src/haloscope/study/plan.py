@@ -336,6 +336,14 @@ class _RunExpansion:
         if self.site.facts.simulated and toolchain not in self.site.toolchains:
             what = f"no MPI library '{toolchain}' can be simulated"
             return f"{what}: the cluster file says which one there is; leave it out"
+        if layout.allocation not in self.site.allocations:
+            if self.site.facts.simulated:
+                return (
+                    f"nodes can't be allocated {layout.allocation} {self.site.where}: it is no tree"
+                )
+            return (
+                "which nodes a job gets is the scheduler's choice: it can be simulated (--on NAME)"
+            )
         if toolchain in self.site.missing:
             return self.site.missing[toolchain]
         there = () if transport is None else self.site.transports.get(toolchain, ())

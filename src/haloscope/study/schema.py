@@ -20,7 +20,7 @@ from haloscope.host.machine import PLACEMENTS
 from haloscope.paths import share
 from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL, Rule
 from haloscope.study import kinds
-from haloscope.study.case import Value
+from haloscope.study.case import ALLOCATIONS, Value
 
 LAUNCHES_LIMIT = 10_000
 """LAUNCHES_LIMIT is the largest number of launches of a case that may be asked for, because all
@@ -103,6 +103,11 @@ Places = Annotated[list[ThreadPlaces], BeforeValidator(_axis), Field(min_length=
 Binds = Annotated[list[Bind], BeforeValidator(_axis), Field(min_length=1)]
 RankMapping = Literal["block", "round_robin", "random"]
 Mappings = Annotated[list[RankMapping], BeforeValidator(_axis), Field(min_length=1)]
+Allocations = Annotated[
+    list[Annotated[str, _one_of(lambda: ALLOCATIONS)]],
+    BeforeValidator(_axis),
+    Field(min_length=1),
+]
 Placements = Annotated[
     list[Annotated[str, _one_of(_placements)]], BeforeValidator(_axis), Field(min_length=1)
 ]
@@ -158,6 +163,15 @@ class LayoutAxes(_Model):
         "them out, 'random' shuffles the places (see mapping_seed)",
     )
     mapping_seed: Positives = Field([1], description="of random mappings: whole numbers from 1")
+    allocation: Allocations = Field(
+        ["contiguous"],
+        description="which nodes of a simulated cluster the job gets: 'contiguous' from the first "
+        "on, 'by_switch' in turn from each switch of the first level, 'by_pod' from each part "
+        "below the topmost level, 'random' any of them (see allocation_seed)",
+    )
+    allocation_seed: Positives = Field(
+        [1], description="of random allocations: whole numbers from 1"
+    )
 
 
 class Run(_Model):
@@ -172,7 +186,7 @@ class Run(_Model):
     layout: LayoutAxes = Field(
         default_factory=LayoutAxes,
         description="nodes, ppn, tasks, threads, cores, places, bind, placement, mapping, "
-        "mapping_seed",
+        "mapping_seed, allocation, allocation_seed",
     )
     toolchains: Toolchains | None = Field(
         None, description="'all', or names of MPI libraries: see haloscope toolchain list"
@@ -270,6 +284,12 @@ class Study(_Model):
         description=f"seconds above 0, at most {TIME_LIMIT_S:,.0f}: what the launches of a case "
         "may take together, where precision is asked for; the last is the one that another like it "
         "would break",
+    )
+    replicates: Annotated[int, Field(ge=2, le=LAUNCHES_LIMIT)] | None = Field(
+        None,
+        description=f"a whole number from 2 to {LAUNCHES_LIMIT:,}: launches of each case on a "
+        "simulated cluster whose file says how far nodes lie apart, drawn anew in each; without "
+        "it nodes are all alike and one launch is enough",
     )
     timeout_s: Seconds = Field(
         600.0,

@@ -12,7 +12,7 @@ Setting = str | int | float | bool | None
 Settings = Mapping[str, Setting]
 LAYOUT = (
     *("nodes", "ppn", "threads", "places", "bind", "placement"),
-    *("pattern", "mapping", "mapping_seed"),
+    *("pattern", "mapping", "mapping_seed", "allocation", "allocation_seed"),
 )
 SETTINGS = ("kernel", *LAYOUT, "toolchain", "transport", "runner", "clock")
 """What every case has, besides the parameters of its kernel."""
@@ -33,7 +33,13 @@ _ONLY_WITH = {
 }
 """Parameters that mean something only where another parameter of their kernel has a certain value:
 (kernel, parameter): (the other one, its value)."""
-UNSAID = ("placement", "pattern", "mapping_seed", *(name for _, name in _ONLY_WITH))
+UNSAID = (
+    "placement",
+    "pattern",
+    "mapping_seed",
+    "allocation_seed",
+    *(name for _, name in _ONLY_WITH),
+)
 """UNSAID are the settings that only some cases have; the name of a case that lacks one says nothing
 in its place."""
 OF_A_MATRIX = ("bandwidth", "row_length")
@@ -69,6 +75,7 @@ def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
         },
         **{key: layout.get(key) for key in LAYOUT},
         "mapping": layout.get("mapping", "block"),
+        "allocation": layout.get("allocation", "contiguous"),
         "toolchain": toolchain.get("name") if isinstance(toolchain, Mapping) else toolchain,
         "transport": raw.get("transport"),
         "runner": raw.get("runner"),

@@ -73,6 +73,30 @@ OLDEST = (3, 32)
 """The first SimGrid whose interface halobench/platform/ is written for."""
 
 
+def built(toolchain: Toolchain, say: Say, progress: build.Progress) -> Path:
+    """halobench with its platform. UserError where they do not build, with what may be wrong."""
+    try:
+        return build.build(toolchain, say=say, progress=progress)
+    except UserError as error:
+        if (version := other_version(toolchain)) is None:
+            raise
+        raise UserError([*error.problems, version]) from error
+
+
+TRIED = ((3, 32), (4, 1))
+"""The versions that halobench/platform/ was built with; between them names have changed."""
+
+
+def other_version(toolchain: Toolchain) -> Problem | None:
+    """What may be why halobench does not build with it; None with a version that was tried."""
+    found = re.search(r"(\d+)\.(\d+)", toolchain.version)
+    if found is None or (int(found[1]), int(found[2])) in TRIED:
+        return None
+    tried = " and ".join(f"{major}.{minor}" for major, minor in TRIED)
+    what = f"is of SimGrid {found[0]}: platforms were built with {tried}"
+    return Problem(str(toolchain.mpicxx), what, f"take one of these: {INSTALL}")
+
+
 def _too_old(version: str) -> str | None:
     """What is wrong with a version, as smpirun tells it; None for one that may do."""
     found = re.search(r"(\d+)\.(\d+)", version)

@@ -18,8 +18,15 @@ OVER_PROCESSES = 3
 
 
 def of_launches(cases: Iterable[MeasuredCase], note: str) -> tuple[str, ...]:
-    """A note on how launches differ; none where all cases are simulated: they do not."""
-    return () if all(case.simulated for case in cases) else (note,)
+    """A note on how launches differ; none where all cases are simulated: they do not.
+
+    Unless these are replicates, which is said too.
+    """
+    own = list(cases)
+    if all(case.alike for case in own):
+        return ()
+    drawn = any(case.replicated for case in own)
+    return (note, *(["Simulated launches are replicates: nodes drawn anew."] if drawn else []))
 
 
 @dataclass(frozen=True)

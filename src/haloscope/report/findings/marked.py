@@ -28,7 +28,11 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
         on = f" on {clusters}" if clusters else ""
         whole = len(simulated) == sum(bool(case.launches) for case in cases)
         said = "All times are" if whole else f"{len(simulated)} of {count(len(cases), 'case')}"
-        yield Finding(f"{said} simulated{on} (‡): nothing ran there. {_answers(simulated)}.")
+        drawn = ""
+        if any(case.replicated for case in simulated):
+            drawn = " Intervals are of simulated replicates, whose nodes differ by chance."
+        told = f"{said} simulated{on} (‡): nothing ran there. {_answers(simulated)}.{drawn}"
+        yield Finding(told)
         yield from (Finding(text) for text in validity(simulated))
 
 

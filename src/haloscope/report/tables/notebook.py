@@ -21,6 +21,11 @@ from haloscope.report.words import ratio_between
 from haloscope.stats.estimates import Estimate
 
 OVERSUBSCRIBED, SIMULATED, VERIFIED, FITTED, LAUNCHES_MISSING = "†", "‡", "§", "¶", "*"
+REPLICATES = (
+    "launches are simulated replicates, whose nodes differ by chance as the cluster file says; "
+    "intervals are of these, not of measurements."
+)
+"""REPLICATES is what intervals of simulated times are."""
 MINUTE_S = 60
 """MINUTE_S is the time from which seconds alone are hard to read."""
 NAMED_CASES = 3
@@ -148,12 +153,23 @@ class Notebook:
     def _mark_notes(self) -> list[str]:
         texts = {
             OVERSUBSCRIBED: "oversubscribed: processes or threads shared cores.",
-            SIMULATED: "simulated clock: deterministic, so without an interval.",
+            SIMULATED: self._simulated_note(),
             VERIFIED: "simulated with its arithmetic: the answer was computed and verified.",
             FITTED: "one node: numbers of the cluster file may be from such published times.",
             LAUNCHES_MISSING: "not all launches of this case are in the value: see below.",
         }
         return [f"{mark} {text}" for mark, text in texts.items() if mark in self._marks]
+
+    def _simulated_note(self) -> str:
+        """Whether simulated times have intervals, and what these are of."""
+        alike = "simulated clock: deterministic, so without an interval."
+        drawn = [case for case in self._cases if case.replicated]
+        if not drawn:
+            return alike
+        also = ""
+        if any(case.alike and case.launches for case in self._cases):
+            also = " Where there is none, nodes were all alike, and a launch is like any other."
+        return f"simulated clock: {REPLICATES}{also}"
 
     def left_out(self) -> list[str]:
         """What was left out of the cases in the table, and why."""

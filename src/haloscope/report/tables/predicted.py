@@ -13,7 +13,7 @@ from haloscope.analysis.predictions import (
 )
 from haloscope.quantities import MISSING, SECONDS, count, number, seconds
 from haloscope.report.tables.model import Cell, CellValue, Column, Table, label, missing, plain
-from haloscope.report.tables.notebook import spread_text
+from haloscope.report.tables.notebook import REPLICATES, spread_text
 
 NOT_SIMULATED = "not simulated"
 FITTED, ONLY_PREDICTED = "may have set parameters", "only predicted"
@@ -23,26 +23,22 @@ MAY_HAVE, HAS_NOT = "maybe", "no"
 _ERRORS = (Column("number", "number"), Column("median", "median"), Column("worst", "worst"))
 
 
-def published_tables(cells: Sequence[PredictedCell]) -> list[Table]:
-    """Cells of one published table in its own form, and their errors."""
+def published_tables(cells: Sequence[PredictedCell], notes: Sequence[str] = ()) -> list[Table]:
+    """Cells of one published table in its own form, and their errors, with what is said of it."""
     tables = [_rates(cells)] if cells[0].kind == JACOBI else list(_times(cells))
-    return [*tables, *errors(cells, cells[0].table)]
+    return [*tables, *errors(cells, cells[0].table, notes)]
 
 
-def errors(cells: Sequence[PredictedCell], of: str) -> list[Table]:
+def errors(cells: Sequence[PredictedCell], of: str, said: Sequence[str] = ()) -> list[Table]:
     """Median and worst error by reading and kind of cell; [] where there is nothing to say."""
     readings = dict.fromkeys(cell.reading for cell in cells)
     rows = [
         (label(reading), label(name), *_errors(found))
         for reading in readings
-        for name, fitted in ((FITTED, True), (ONLY_PREDICTED, False))
-        if (
-            found := Errors.of(
-                cell for cell in cells if (cell.reading, cell.fitted) == (reading, fitted)
-            )
-        ).number
+        for name, own in _kinds([cell for cell in cells if cell.reading == reading])
+        if (found := Errors.of(own)).number
     ]
-    notes = [note for reading in readings for note in _of_short(cells, reading)]
+    notes = [*(note for reading in readings for note in _of_short(cells, reading)), *said]
     if not rows and not notes:
         return []
     columns = (Column("reading", "reading", align="left"), Column("cells", "cells", align="left"))
@@ -58,6 +54,17 @@ def errors(cells: Sequence[PredictedCell], of: str) -> list[Table]:
             stub=1 + named,
         )
     ]
+
+
+def _kinds(cells: Sequence[PredictedCell]) -> Iterator[tuple[str, list[PredictedCell]]]:
+    """What cells are called together: predicted ones apart where some keep whole nodes busy."""
+    yield FITTED, [cell for cell in cells if cell.fitted]
+    others = [cell for cell in cells if not cell.fitted]
+    yield ONLY_PREDICTED, others
+    telling = [cell for cell in others if cell.error is not None]
+    if {cell.whole_nodes for cell in telling} == {True, False}:
+        for name, whole in (("on all cores of nodes", True), ("on some of their cores", False)):
+            yield f"... {name}", [cell for cell in telling if cell.whole_nodes == whole]
 
 
 def _errors(found: Errors) -> tuple[Cell, ...]:
@@ -121,9 +128,13 @@ def _beside(cell: PredictedCell, published: str, predicted: str, digits: str) ->
     if cell.predicted is None:
         return missing(NOT_SIMULATED, warn=True)
     ratio = "" if cell.error is None else f"{cell.predicted / cell.published:{digits}}"
+    drawn = cell.drawn
     return Cell(
         cell.predicted,
         predicted,
+        low=drawn.low if drawn else None,
+        high=drawn.high if drawn else None,
+        spread=spread_text(drawn) if drawn else "",
         published=published,
         published_value=cell.published,
         ratio=ratio,
@@ -133,7 +144,9 @@ def _beside(cell: PredictedCell, published: str, predicted: str, digits: str) ->
 def _failures(cells: Sequence[PredictedCell]) -> tuple[str, ...]:
     """Why there are cells without a prediction; the same reason counts once."""
     reasons = [cell.problem or "no reason recorded" for cell in cells if cell.predicted is None]
-    return tuple(f"{NOT_SIMULATED}: {reason}" for reason in dict.fromkeys(reasons))
+    numbers = [cell.drawn.n for cell in cells if cell.drawn]
+    drawn = [f"predicted: medians of {max(numbers)}: {REPLICATES}"] if numbers else []
+    return (*drawn, *(f"{NOT_SIMULATED}: {reason}" for reason in dict.fromkeys(reasons)))
 
 
 def _rates(cells: Sequence[PredictedCell]) -> Table:
@@ -172,7 +185,9 @@ def every_cell(cells: Sequence[PredictedCell]) -> Table:
     set_numbers: whether it may have set numbers of the cluster file that predicts it.
     """
     keys = list(dict.fromkeys(key for cell in cells for key in cell.keys))
-    names = ("table", *keys, "reading", "unit", "published", "predicted", "error", "set_numbers")
+    ends = ("low", "high") if any(cell.drawn for cell in cells) else ()  # of replicates
+    names = ("table", *keys, "reading", "unit", "published", "predicted")
+    names += (*ends, "error", "set_numbers")
     return Table(
         id="cells",
         kind="predicted",
@@ -186,6 +201,7 @@ def every_cell(cells: Sequence[PredictedCell]) -> Table:
                 label(cell.unit),
                 plain(cell.published),
                 _exact(cell.predicted, cell.problem),
+                *(_exact(getattr(cell.drawn, end, None)) for end in ends),
                 _exact(cell.error),
                 label(MAY_HAVE if cell.fitted else HAS_NOT),
             )

@@ -2,6 +2,8 @@
 
 Simulated times are the same whenever a case is run, so one launch of a case is enough, results are
 kept in a cache under all that they depend on, and cases run side by side on this machine's cores.
+Several launches of a case are replicates: each draws its nodes from the spread that the cluster
+file gives, by a seed that follows from the case and the launch's number.
 
 Arithmetic is left out: computation takes the time that the node model says, and the answer is not
 verified. An iterative solve has as many iterations as it is known to need (known_iterations.py),
@@ -103,6 +105,7 @@ class _Simulation:
 
     def __init__(self, runner: SimgridRunner, launch: Launch) -> None:
         self.runner, self.case = runner, launch.case
+        self.seed = replicate_seed(launch)
         self.record = maker.asked(runner.facts, runner.name, launch, clock="simulated")
         self.solve = solve_of(self.case)
         self.executes = executes(self.case)
@@ -113,7 +116,7 @@ class _Simulation:
     @cached_property
     def files(self) -> dict[str, str]:
         """What smpirun and halobench read. ValueError where the cluster file can't say it."""
-        return simgrid_files.files(self.runner.cluster, self.case)
+        return simgrid_files.files(self.runner.cluster, self.case, self.seed)
 
     @property
     def _cached(self) -> Path:
@@ -151,7 +154,8 @@ class _Simulation:
         """Of the folder that --keep gives the case: kernel, ranks, nodes, id."""
         layout = self.case.layout
         ranks, nodes = count(layout.ranks, "rank"), count(layout.nodes, "node")
-        words = f"{self.case.kernel} {ranks} {nodes} {self.case.id}"
+        replicate = "" if self.seed is None else f" {self.record['launch']}"
+        words = f"{self.case.kernel} {ranks} {nodes} {self.case.id}{replicate}"
         return words.replace(",", "").replace(" ", "-")
 
     def start(self) -> process.Running:
@@ -251,6 +255,11 @@ class _Simulation:
         """How the time came about. result: halobench's, where all went well."""
         passed_over = (result or {}).get("iterations_passed_over")
         whole = result["iterations"] if result and passed_over else None
+        spread = self.runner.cluster.node.spread
+        drawn: dict[str, Any] = {}
+        if spread is not None and self.seed is not None:
+            nodes, phases = spread.deviations
+            drawn["spread"] = {"nodes": nodes, "phases": phases, "seed": self.seed}
         return {
             "cluster": self.runner.cluster.name,
             "platform": state(self.runner.cluster),
@@ -259,7 +268,19 @@ class _Simulation:
             "iterations": whole - passed_over if whole else None,
             "of_iterations": whole,
             "iterations_from": self.solve.source if self.solve and whole else None,
+            **drawn,
         }
+
+
+def replicate_seed(launch: Launch) -> int | None:
+    """Of the nodes of a replicate: the same for the same case and number, wherever it is simulated.
+
+    None for the only launch of a case, whose nodes are all alike.
+    """
+    if launch.case.launches == 1:
+        return None
+    digest = hashlib.sha256(f"{launch.case.id} {launch.number}".encode()).digest()
+    return int.from_bytes(digest[:6], "big")  # any JSON reader has it exactly
 
 
 def _arrays_bytes(case: Case) -> int:

@@ -1,0 +1,54 @@
+"""Which nodes of a simulated cluster a job gets, as a scheduler might hand them out."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from math import prod
+
+from haloscope.clusters.schema import Cluster, Network
+from haloscope.study.case import ALLOCATIONS, Layout
+
+CONTIGUOUS, BY_SWITCH, BY_POD, RANDOM = ALLOCATIONS
+
+
+def allocations(network: Network | None) -> tuple[str, ...]:
+    """Those that make sense there: a torus has no switches to share nodes out to."""
+    torus = network is not None and network.topology == "torus"
+    return (CONTIGUOUS, RANDOM) if torus else ALLOCATIONS
+
+
+def allocated(cluster: Cluster, layout: Layout) -> list[int]:
+    """The place in the network of each node of a job, ascending: ranks fill them in this order.
+
+    ValueError where the cluster has fewer nodes, or the network no such groups.
+    """
+    asked = layout.nodes
+    if asked > cluster.nodes:
+        raise ValueError(f"{cluster.name} has {cluster.nodes} nodes, the job {asked}")
+    if layout.allocation not in allocations(cluster.network):
+        raise ValueError(f"{cluster.name} has no switches to share out nodes to")
+    if layout.allocation == RANDOM:
+        drawn = random.Random(layout.allocation_seed).sample(range(cluster.nodes), asked)
+        return sorted(drawn)
+    if layout.allocation == CONTIGUOUS:
+        return list(range(asked))
+    return _in_turn(_groups(cluster, pods=layout.allocation == BY_POD), asked)
+
+
+def _groups(cluster: Cluster, *, pods: bool) -> list[range]:
+    """The nodes below each switch of the first level, or in each part below the topmost one."""
+    levels = cluster.network.levels if cluster.network else ()
+    inside = levels[:-1] if pods else levels[:1]
+    if len(levels) < 2:  # one switch for all: they are all in one group
+        return [range(cluster.nodes)]
+    of_each = prod(level.children for level in inside)
+    starts = range(0, cluster.nodes, of_each)
+    return [range(start, min(start + of_each, cluster.nodes)) for start in starts]
+
+
+def _in_turn(groups: Sequence[range], asked: int) -> list[int]:
+    """So many nodes, one of each group in turn, those that are full left out."""
+    most = max(map(len, groups))
+    dealt = [group[k] for k in range(most) for group in groups if k < len(group)]
+    return sorted(dealt[:asked])
