@@ -18,7 +18,7 @@ FLOORS = (
     {"models", "papers", "toolchains"},
     {"study"},
     {"records", "clusters"},
-    {"run", "analysis"},
+    {"run", "analysis", "lab"},
     {"report", "predict"},
     {"commands"},
 )
