@@ -50,7 +50,7 @@ class Cage:
         return ["nsenter", "--target", str(self.pid), "--all", "--wd=/", *command]
 
     def told(self, command: Sequence[str], said: Sequence[str] = ()) -> str:
-        """What a command that ran there printed. said: lines of its input. UserError if it fails."""
+        """What a command printed that ran there. said: lines of input. UserError if it fails."""
         return told(self.inside(command), said)
 
 

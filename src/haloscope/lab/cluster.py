@@ -13,12 +13,17 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from haloscope.batch.detect import detected
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
+from haloscope.host.cpulist import cpu_list
 from haloscope.lab import cages, slurm_files, wiring
 from haloscope.lab.cages import Cage, told
 from haloscope.lab.model import FABRIC, FOLDER, HEAD, LINK, Lab
 from haloscope.paths import write_whole
+from haloscope.sites import file as site_file
+from haloscope.sites.file import OF_THE_LAB
+from haloscope.sites.schema import BatchSite
 
 PROGRAMS = {
     "ip": "iproute2",
@@ -59,7 +64,8 @@ class RunningLab:
 
     def start_daemon(self, node: str) -> None:
         """Start a node's part of the batch system."""
-        self.cages[node].told(_daemon("slurmd"))
+        cpus = self.lab.cpus_of(node, machine.physical_cores())
+        self.cages[node].told(["taskset", "--cpu-list", cpu_list(cpus), *_daemon("slurmd")])
 
 
 def problems() -> Iterator[Problem]:
@@ -109,6 +115,7 @@ def _brought_up(lab: Lab, say: Callable[[str], None]) -> RunningLab:
     for node in lab.names:
         running.start_daemon(node)
     _until_ready(lab)
+    site_file.write(site(lab), OF_THE_LAB / "lab.toml")
     write_whole(FOLDER / "lab.json", json.dumps(asdict(lab)))
     return running
 
@@ -184,6 +191,22 @@ def _until_ready(lab: Lab) -> None:
             return
         time.sleep(0.2)
     raise UserError(Problem("Slurm", f"its nodes are not ready: {said}", f"see {FOLDER}/*.log"))
+
+
+def site(lab: Lab) -> BatchSite:
+    """The lab as a site."""
+    (partition,), cores = detected("lab", environment()).partitions, len(machine.physical_cores())
+    return BatchSite(
+        name="lab",
+        source="haloscope lab up",
+        scheduler="slurm",
+        partition=partition.name,
+        partitions=(partition,),
+        launcher="srun",
+        mpi="pmix",
+        environment=environment(),
+        shared_cores=None if lab.has_cores_of_its_own(cores) else cores,
+    )
 
 
 def states() -> str:

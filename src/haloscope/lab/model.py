@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from haloscope.errors import Problem, out_of
+from haloscope.sites.file import OF_THE_LAB
 
-FOLDER = Path("/run/haloscope-lab")
+FOLDER = OF_THE_LAB.parent
 """FOLDER has all that a lab writes: like its namespaces, it does not outlive a restart of the
 machine, and there is one, as the addresses and the link of this machine are there once."""
 LINK = "haloscope-lab"
@@ -65,6 +65,17 @@ class Lab:
         for index, node in enumerate(self.names):
             shared[self.switch_names[index * self.switches // self.nodes]].append(node)
         return shared
+
+    def has_cores_of_its_own(self, there: int) -> bool:
+        """Whether no two nodes share a core of a machine that has so many."""
+        return self.nodes * self.cores <= there
+
+    def cpus_of(self, node: str, cpus: Sequence[int]) -> Sequence[int]:
+        """A node's processors of `cpus`, one a core of this machine; all, if they are shared."""
+        if not self.has_cores_of_its_own(len(cpus)):
+            return cpus
+        first = self.names.index(node) * self.cores
+        return cpus[first : first + self.cores]
 
     def problems(self) -> Iterator[Problem]:
         """Numbers that are out of their bounds."""
