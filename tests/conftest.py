@@ -2,6 +2,6 @@
 
 import signal
 
-pytest_plugins = ["disks", "laboratory", "simulated_build"]
+pytest_plugins = ["disks", "laboratory", "lab_up", "simulated_build"]
 
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -15,10 +15,10 @@ from haloscope.cli import COMMANDS
 SOURCE = Path(haloscope.__file__).parent
 FLOORS = (
     {"errors", "quantities", "paths", "toml", "host", "stats"},
-    {"models", "papers", "toolchains"},
+    {"models", "papers", "toolchains", "sites"},
     {"study"},
-    {"records", "clusters"},
-    {"run", "analysis"},
+    {"records", "clusters", "batch"},
+    {"run", "analysis", "lab"},
     {"report", "predict"},
     {"commands"},
 )

@@ -34,6 +34,8 @@ COMMANDS = {
     "paper": "published tables: list them, show one",
     "validate": "predict published tables by simulation, and show the errors",
     "cluster": "what a cluster file says of a machine",
+    "site": "clusters with a batch system, as files: written, shown, checked",
+    "lab": "a cluster in a box: hosts, network and Slurm on this machine, for tests",
 }
 """What `--help` says of each command: a module of `commands`, imported when it is named."""
 

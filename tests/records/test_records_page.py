@@ -60,6 +60,7 @@ def test_records_have_the_keys_of_the_page_alone(
     assert {record["outcome"] for record in records} == {"ok", "absent", "failed", "wrong"}
     assert [name for record in records for name in unknown(record)] == []
     late = {
+        "allocation",
         "rounds",
         "parts",
         "timeline",

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from haloscope.run.runners.placement import misplaced
+from haloscope.run.runners.placement import misplaced, wrong_hosts
 from haloscope.study.case import Layout
 
 
@@ -67,3 +67,35 @@ def test_bound_but_elsewhere() -> None:
     assert misplaced(Layout(ppn=2), seen, [[0], [2]]) is None
     why = "rank 1 ran on processors 2, not on 1 as asked"
     assert misplaced(Layout(ppn=2), seen, [[0], [1]]) == why
+
+
+@pytest.mark.parametrize(
+    ("mapping", "order"),
+    [("block", "aabb"), ("block", "bbaa"), ("round_robin", "abab"), ("round_robin", "baba")],
+)
+def test_ranks_share_nodes_as_they_are_mapped(mapping: str, order: str) -> None:
+    layout = Layout(nodes=2, ppn=2, mapping=mapping)
+    taken = {"a": 0, "b": 0}
+    seen = []
+    for number, host in enumerate(order):
+        seen.append(rank(number, [taken[host]], host=host))
+        taken[host] += 1
+
+    assert misplaced(layout, seen, [(0,), (1,)]) is None
+
+
+def test_ranks_that_were_to_share_a_node_and_did_not() -> None:
+    seen = [rank(n, [0], host=host) for n, host in enumerate("abab")]
+
+    assert (
+        wrong_hosts(Layout(nodes=2, ppn=2), seen)
+        == "rank 1 ran on b, and was to share a with rank 0 (block)"
+    )
+
+
+def test_every_host_has_the_processors_that_were_asked_for() -> None:
+    seen = [rank(0, [0]), rank(1, [1]), rank(2, [0], host="b"), rank(3, [2], host="b")]
+
+    why = misplaced(Layout(nodes=2, ppn=2), seen, [(0,), (1,)])
+
+    assert why == "rank 3 ran on processors 2, not on 1 as asked"

@@ -211,11 +211,86 @@ def test_ranks_are_shared_out_evenly_over_hosts() -> None:
     assert command("openmpi", TWO)[3:5] == ["--host", "n1:2,n2:2"]
     assert command("mpich", TWO)[3:9] == ["-hosts", "n1,n2", "-ppn", "2", "-bind-to", "none"]
     assert command("impi", TWO)[3:7] == ["-hosts", "n1,n2", "-ppn", "2"]
-    assert not {"I_MPI_HYDRA_BOOTSTRAP", "I_MPI_FABRICS"} & {*environment("impi", TWO)}
+    assert environment("impi", TWO)["I_MPI_HYDRA_BOOTSTRAP"] == "slurm"
+    assert "I_MPI_FABRICS" not in environment("impi", TWO)
     assert command("impi", TWO)[-3:] == ["0:1", "prog", "n=4"]
     assert not Job(8, cpus=FOUR, hosts=("n1", "n2")).oversubscribed
     with pytest.raises(UserError, match="3 can't be shared out evenly over 2 hosts"):
         command("impi", Job(3, cpus=FOUR, hosts=("n1", "n2")))
+
+
+def test_ranks_are_dealt_out_to_hosts_in_turn() -> None:
+    turns = replace(TWO, mapping="round_robin", order=(0, 1, 0, 1))
+
+    assert command("openmpi", turns)[3:7] == [
+        "--host",
+        "n1,n2,n1,n2",
+        "--map-by",
+        "seq:OVERSUBSCRIBE",
+    ]
+    assert command("mpich", turns)[3:7] == ["-hosts", "n1,n2", "-ppn", "1"]
+    assert command("impi", turns)[3:7] == ["-hosts", "n1,n2", "-ppn", "1"]
+
+
+def test_open_mpi_takes_any_order_of_hosts() -> None:
+    mixed = replace(TWO, mapping="random", order=(1, 0, 0, 1))
+
+    assert command("openmpi", mixed)[3:7] == [
+        "--host",
+        "n2,n1,n1,n2",
+        "--map-by",
+        "seq:OVERSUBSCRIBE",
+    ]
+
+
+def by_srun(job: Job, family: Family = "openmpi") -> tuple[list[str], dict[str, str]]:
+    toolchain = replace(of(family), mpirun=Path("srun"), launcher="srun-pmix")
+    return launch_command(toolchain, job, ["prog"], {"SLURM_JOB_ID": "7", "PMIX_RANK": "3"})
+
+
+def test_srun_starts_ranks_on_some_nodes_of_its_job_and_binds_none() -> None:
+    argv, env = by_srun(TWO)
+
+    assert argv == [
+        *("srun", "--mpi=pmix", "--nodes=2", "--ntasks=4", "--ntasks-per-node=2"),
+        *("--nodelist", "n1,n2", "--distribution=block", "--overlap", "--overcommit"),
+        *("--cpu-bind=none", "--kill-on-bad-exit=1", "--export=ALL"),
+        *("sh", BIND, "0:1", "prog"),
+    ]
+    assert env["SLURM_JOB_ID"] == "7" and "PMIX_RANK" not in env
+    assert env["OMPI_MCA_btl"] == "^ofi"
+
+
+def test_srun_maps_ranks_as_they_are_laid_out() -> None:
+    turns, _ = by_srun(replace(TWO, mapping="round_robin", order=(0, 1, 0, 1)))
+    mixed, _ = by_srun(replace(TWO, mapping="random", order=(1, 0, 0, 1)))
+
+    assert "--distribution=cyclic" in turns
+    assert mixed[mixed.index("--nodelist") + 1] == "n2,n1,n1,n2"
+    assert "--distribution=arbitrary" in mixed and "--ntasks-per-node=2" not in mixed
+
+
+def test_srun_passes_on_what_a_librarys_own_launcher_would() -> None:
+    assert by_srun(replace(TWO, transport="tcp"))[1]["OMPI_MCA_btl"] == "self,tcp"
+    assert by_srun(replace(TWO, transport="tcp"), "impi")[1]["FI_PROVIDER"] == "tcp"
+    assert "I_MPI_FABRICS" not in by_srun(TWO, "impi")[1]
+    assert by_srun(replace(TWO, hosts=("n1",)), "impi")[1]["I_MPI_FABRICS"] == "shm"
+
+
+@pytest.mark.parametrize("family", ["openmpi", "mpich", "impi"])
+def test_a_librarys_own_launcher_needs_the_batch_job_for_other_hosts_alone(family: Family) -> None:
+    outer = {"SLURM_JOB_ID": "7"}
+
+    assert "SLURM_JOB_ID" in launch_command(of(family), TWO, ["prog"], outer)[1]
+    one = replace(TWO, hosts=("n1",))
+    assert "SLURM_JOB_ID" not in launch_command(of(family), one, ["prog"], outer)[1]
+
+
+def test_processors_that_hosts_share_are_not_bound_to() -> None:
+    job = replace(TWO, shared=True, oversubscribe=True)
+
+    assert job.oversubscribed
+    assert command("mpich", job)[-3:] == ["0,1,2,3:0,1,2,3", "prog", "n=4"]
 
 
 class Throwaway(Launcher):

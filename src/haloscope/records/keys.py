@@ -388,6 +388,23 @@ class ModelUsed(TypedDict):
     source: Annotated[str, Key("where its numbers are from")]
 
 
+class AllocationUsed(TypedDict):
+    """The nodes that a batch system gave to the job in which a launch ran."""
+
+    site: Annotated[str, Key("the site file's name")]
+    scheduler: Annotated[str, Key("the batch system: slurm")]
+    job: Annotated[str, Key("the job's id, as the batch system gave it")]
+    partition: Annotated[str | None, Key("it was given by", absent="null where not told")]
+    nodes: Annotated[list[str], Key("their names, those that no rank ran on among them")]
+    switches: Annotated[
+        str | None,
+        Key("that they hang on, joined by commas", absent="null where the network is not known"),
+    ]
+    restarts: Annotated[
+        int, Key("how often the job was begun anew before, perhaps on other nodes", least=0)
+    ]
+
+
 class Checkout(TypedDict):
     """The state of haloscope's own sources."""
 

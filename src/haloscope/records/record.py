@@ -169,6 +169,16 @@ class Record:
             keys=keys.ModelUsed,
         ),
     ] = None
+    allocation: Annotated[
+        dict[str, Any] | None,
+        Key(
+            "the nodes that a batch system gave: launches with the same job and restarts share "
+            "them",
+            by="runner",
+            absent="not there where no batch system did",
+            keys=keys.AllocationUsed,
+        ),
+    ] = None
     machine: Annotated[
         dict[str, Any] | None,
         Key("what ran, or was simulated", by="runner", keys=keys.Machine),

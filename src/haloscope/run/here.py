@@ -71,7 +71,7 @@ class Here:
             memory_bytes=machine.memory_available_bytes(),
             oversubscribe=oversubscribe,
             toolchains=bench.names,
-            transports=_Transports(bench.built, bench.pending),
+            transports=transports_of(bench),
             missing=bench.missing,
             placements=[name for name, pair in machine.placements().items() if pair],
         )
@@ -95,6 +95,11 @@ class Here:
         described = {**machine.describe(), "busy_processors": machine.busy_processors()}
         facts = workbench.facts(study, seed, described)
         return LocalRunner(facts, bench.built, seen, _calibrated(_machine()))
+
+
+def transports_of(bench: Workbench) -> Mapping[str, Sequence[str]]:
+    """By MPI library of a workbench, the transports that it has."""
+    return _Transports(bench.built, bench.pending)
 
 
 class _Transports(Mapping[str, Sequence[str]]):

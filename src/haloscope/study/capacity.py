@@ -51,6 +51,7 @@ class Site:
     placements:       the placements that two ranks can have.
     facts, name:      of the place; remote ones are called by their names.
     arithmetic_bytes: the memory of this machine that simulated cases may take for their arithmetic.
+    shared_cores:     those that all nodes together have, where they share one machine's.
     variants:         by kernel, the only variants that the place knows; other kernels have all.
     allocations:      which nodes a job may ask for, one of case.ALLOCATIONS each.
     nodes_differ:     whether it is known how far simulated nodes lie apart, so that launches of a
@@ -70,6 +71,7 @@ class Site:
     name: str = "this machine"
     arithmetic_bytes: int = 0
     variants: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    shared_cores: int | None = None
     allocations: Sequence[str] = (Layout.allocation,)
     nodes_differ: bool = False
 
@@ -107,6 +109,12 @@ class Site:
         """What helps where a node has too many ranks or threads, besides fewer of them."""
         more = "share them out to more nodes"
         return more if self.facts.remote else "share cores with --oversubscribe"
+
+    def shares(self, layout: Layout) -> bool:
+        """Whether ranks of such a layout share cores because nodes do."""
+        if self.shared_cores is None:
+            return False
+        return layout.nodes > 1 or layout.ppn * layout.threads > self.shared_cores
 
     def slots(self, layout: Layout) -> int:
         """How many threads of such a layout a node can run on places of their own."""

@@ -290,7 +290,7 @@ class _RunExpansion:
                 launches=1 if absent else self._launches(),
                 timeout_s=self.study.timeout_s,
                 memory_bytes=forecast.memory_bytes,
-                oversubscribed=self._crowded(layout),
+                oversubscribed=self._crowded(layout) or self.site.shares(layout),
                 transport=transport,
                 files=files,
                 execute=self.run.execute,

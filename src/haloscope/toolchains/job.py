@@ -23,6 +23,10 @@ class Job:
     cpus:          the processors of each host to use, in order; none given means one of each core
                    of this machine (each hardware thread where places is `threads`).
     hosts:         those that share the ranks, as many on each; none given means this one.
+    mapping:       which ranks share a host: block fills hosts one after the other, round_robin
+                   deals ranks out in turn, random is anything else, which `order` says.
+    order:         the host of each rank, counted from 0; none given means as `block` has it.
+    shared:        the processors are those of other hosts, too, as in a cluster in a box.
     """
 
     ranks: int
@@ -34,6 +38,15 @@ class Job:
     placement: str | None = None
     cpus: tuple[int, ...] = ()
     hosts: tuple[str, ...] = ()
+    mapping: str = "block"
+    order: tuple[int, ...] = ()
+    shared: bool = False
+
+    @property
+    def hosts_of_ranks(self) -> list[str]:
+        """The host of each rank."""
+        order = self.order or tuple(rank // self.ranks_of_a_host for rank in range(self.ranks))
+        return [self.hosts[host] for host in order]
 
     @property
     def ranks_of_a_host(self) -> int:
@@ -49,7 +62,7 @@ class Job:
     @property
     def oversubscribed(self) -> bool:
         """Whether processors have to be shared."""
-        return self.ranks_of_a_host * self.threads > len(self.processors)
+        return self.shared or self.ranks_of_a_host * self.threads > len(self.processors)
 
     def cpus_of_ranks(self) -> list[tuple[int, ...]]:
         """The processors of each rank of a host: `threads` of its own, or all where shared."""

@@ -72,10 +72,11 @@ def launch_command(
     if talkative:
         transport = {**transport, **TALKATIVE[toolchain.family]}
     inherited = os.environ if environment is None else environment
+    needed = len(job.hosts) > 1 or not launcher.forks
     env = {
         key: value
         for key, value in inherited.items()
-        if key.startswith(launcher.keeps) or not _OUTER_JOB.match(key)
+        if (needed and key.startswith(launcher.keeps)) or not _OUTER_JOB.match(key)
     }
     env |= toolchain.environment() | fftw.environment()
     env |= job.openmp() | launcher.environment(job, transport)

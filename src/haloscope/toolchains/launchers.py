@@ -7,6 +7,7 @@ knows the variables in which launchers number the ranks of a host.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 from haloscope.toolchains.job import Job
@@ -17,11 +18,13 @@ class Launcher(Protocol):
     """Starts ranks. transport: the MPI library's own words for it (transport.py).
 
     keeps: how the variables begin which an outer job left and which it needs all the same.
+    forks: whether it starts the ranks of one host by itself, and then needs none of them.
     says_where: the variables that say in which folder ranks share memory; where there are none,
     its library names what it shares itself (host/scratch.py).
     """
 
     keeps: tuple[str, ...] = ()
+    forks: bool = False
     says_where: tuple[str, ...] = ()
 
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
@@ -34,20 +37,21 @@ class Launcher(Protocol):
 class OpenMpi(Launcher):
     """Open MPI's mpirun, of version 4 and of later ones."""
 
+    keeps = ("SLURM_",)
+    forks = True
     says_where = ("OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_btl_sm_backing_directory")
 
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
-        """Slots on every host, and MCA parameters."""
+        """Slots on every host, or the host of each rank, and MCA parameters."""
         if job.oversubscribed:
             transport = {**transport, "mpi_yield_when_idle": "1"}
-        hosts = ",".join(f"{host}:{job.ranks_of_a_host}" for host in job.hosts or ("localhost",))
         words = [word for key, value in transport.items() for word in ("--mca", key, value)]
-        slots = [
-            "--host",
-            hosts,
-            "--map-by",
-            "slot:OVERSUBSCRIBE",
-        ]  # the plan has counted processors
+        if job.mapping == "block":
+            hosts = [f"{host}:{job.ranks_of_a_host}" for host in job.hosts or ("localhost",)]
+            mapped = "slot:OVERSUBSCRIBE"  # the plan has counted processors
+        else:
+            hosts, mapped = job.hosts_of_ranks, "seq:OVERSUBSCRIBE"
+        slots = ["--host", ",".join(hosts), "--map-by", mapped]
         return ["-n", str(job.ranks), *slots, "--bind-to", "none", *words]
 
     def environment(self, job: Job, transport: TransportSettings) -> dict[str, str]:
@@ -56,7 +60,10 @@ class OpenMpi(Launcher):
 
 
 class Hydra(Launcher):
-    """Hydra, as MPICH has it."""
+    """Hydra, as MPICH has it. Under Slurm it starts its proxies by srun."""
+
+    keeps = ("SLURM_",)
+    forks = True
 
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
         """Ranks of this host are forked; without that word it looks for a batch system."""
@@ -71,6 +78,9 @@ class Hydra(Launcher):
 class IntelHydra(Launcher):
     """Hydra, as Intel MPI has it."""
 
+    keeps = ("SLURM_",)
+    forks = True
+
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
         """All else is said by variables."""
         return ["-n", str(job.ranks), *_hosts(job)]
@@ -78,25 +88,70 @@ class IntelHydra(Launcher):
     def environment(self, job: Job, transport: TransportSettings) -> dict[str, str]:
         """Its own binding is switched off."""
         env = {**transport, "I_MPI_PIN": "0"}
-        if not job.hosts:
+        if len(job.hosts) < 2:
             env["I_MPI_HYDRA_BOOTSTRAP"] = "fork"
-        elif job.transport is None:  # the usual one is that of a single host
-            env.pop("I_MPI_FABRICS", None)
+        else:
+            env["I_MPI_HYDRA_BOOTSTRAP"] = "slurm"
+            if job.transport is None:  # the usual one is that of a single host
+                env.pop("I_MPI_FABRICS", None)
         if job.oversubscribed:  # wait by sched_yield: half a round trip of 0.1 ms, not 2 ms
             env["I_MPI_THREAD_YIELD"] = "3"
         return env
 
 
 def _hosts(job: Job) -> list[str]:
-    """Hydra's words for the hosts of a job; none for this one."""
-    if not job.hosts:
+    """Hydra's words for the hosts of a job, dealt out so many ranks at a time; none for this one.
+
+    Any other order it would take a list of hosts for, with one of them twice, which srun refuses.
+    """
+    if len(job.hosts) < 2:
         return []
-    return ["-hosts", ",".join(job.hosts), "-ppn", str(job.ranks_of_a_host)]
+    at_a_time = 1 if job.mapping == "round_robin" else job.ranks_of_a_host
+    return ["-hosts", ",".join(job.hosts), "-ppn", str(at_a_time)]
+
+
+@dataclass(frozen=True)
+class Srun(Launcher):
+    """Slurm's own, inside a job of Slurm. mpi: how ranks find each other (srun --mpi=list)."""
+
+    mpi: str = "pmix"
+    keeps = ("SLURM_",)
+
+    def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
+        """All nodes of the job, or some; ranks as they are mapped; no binding of its own."""
+        nodes = max(1, len(job.hosts))
+        hosts, mapped = list(job.hosts), "cyclic" if job.mapping == "round_robin" else "block"
+        if job.mapping == "random":  # with a host named as often as it has ranks, in their order
+            hosts, mapped = job.hosts_of_ranks, "arbitrary"
+        where = ["--nodelist", ",".join(hosts)] if hosts else []
+        share = [] if mapped == "arbitrary" else [f"--ntasks-per-node={job.ranks_of_a_host}"]
+        return [
+            *(f"--mpi={self.mpi}", f"--nodes={nodes}", f"--ntasks={job.ranks}", *share, *where),
+            *(f"--distribution={mapped}", "--overlap", "--overcommit", "--cpu-bind=none"),
+            *("--kill-on-bad-exit=1", "--export=ALL"),
+        ]
+
+    def environment(self, job: Job, transport: TransportSettings) -> dict[str, str]:
+        """What the library's own launcher would be told on its command line, or by variables."""
+        variables = {_variable(key): value for key, value in transport.items()}
+        if len(job.hosts) > 1 and job.transport is None:
+            variables.pop("I_MPI_FABRICS", None)
+        if job.oversubscribed:
+            variables |= {"OMPI_MCA_mpi_yield_when_idle": "1", "I_MPI_THREAD_YIELD": "3"}
+        return {**variables, "I_MPI_PIN": "0"}
+
+
+def _variable(key: str) -> str:
+    """The variable that says a setting: Open MPI's parameters have names in small letters."""
+    return key if key.isupper() else f"OMPI_MCA_{key}"
 
 
 LAUNCHERS: Mapping[str, Launcher] = {
     "openmpi": OpenMpi(),
     "mpich": Hydra(),
     "impi": IntelHydra(),
+    "srun-pmix": Srun("pmix"),
+    "srun-pmi2": Srun("pmi2"),
+    "srun-none": Srun("none"),
 }
 """All of them, by the name in `Toolchain.launcher`: that of the library's family, if none is."""

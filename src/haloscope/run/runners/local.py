@@ -1,20 +1,23 @@
-"""The local runner: cases on this machine, one after the other, under a toolchain's mpirun."""
+"""The local runner: cases on this machine, or the nodes of a batch job, one after the other."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from haloscope.batch.allocation import Allocation
 from haloscope.clusters.schema import Cluster
 from haloscope.clusters.simgrid_files import machine_file
 from haloscope.host import process
-from haloscope.host.scratch import scratch
+from haloscope.host.scratch import PREFIX, Scratch, scratch
 from haloscope.records import maker
 from haloscope.records.maker import CampaignFacts
 from haloscope.run.runners import answer
-from haloscope.run.runners.placement import misplaced
+from haloscope.run.runners.placement import misplaced, wrong_hosts
 from haloscope.study.case import Case, Launch
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.launch import launch_command
@@ -36,17 +39,30 @@ class Built:
 
 
 @dataclass(frozen=True)
+class Nodes:
+    """The nodes of a batch job, as the runner needs them.
+
+    folder: one that all of them see. share: whether they share one machine's processors.
+    """
+
+    allocation: Allocation
+    folder: Path
+    share: bool = False
+
+
+@dataclass(frozen=True)
 class LocalRunner:
     """Runs every launch by itself; `built` has a program for each toolchain.
 
     seen: what each MPI library says that it uses for a transport. model: this machine's cluster
-    file, for what each phase should take by the node model.
+    file, for what each phase should take by the node model. nodes: None means this machine.
     """
 
     facts: CampaignFacts
     built: Mapping[str, Built]
     seen: Mapping[tuple[str, str | None], str | None] = field(default_factory=dict)
     model: Cluster | None = None
+    nodes: Nodes | None = None
     name: str = "local"
 
     def run(self, launches: Iterable[Launch]) -> Iterator[dict[str, Any]]:
@@ -58,14 +74,17 @@ class LocalRunner:
     def _asked(self, launch: Launch) -> dict[str, Any]:
         used = self.seen.get((launch.case.toolchain, launch.case.transport))
         model = self.model and {"cluster": self.model.name, "source": self.model.source}
-        return maker.asked(self.facts, self.name, launch, transport_seen=used, model=model)
+        given: dict[str, Any] = {}
+        if self.nodes is not None:
+            given["allocation"] = self.nodes.allocation.as_record()
+        return maker.asked(self.facts, self.name, launch, transport_seen=used, model=model, **given)
 
     def _launch(self, launch: Launch) -> dict[str, Any]:
         built = self.built[launch.case.toolchain]
-        job = _job_of(launch.case)
-        with scratch() as own:
-            out = own.folder / "record.json"
-            program = self._program(built, launch.case, own.folder, out)
+        job = self._job(launch.case)
+        with self._folder() as (folder, own):
+            out = folder / "record.json"
+            program = self._program(built, launch.case, folder, out)
             command, environment = launch_command(built.toolchain, job, program, scratch=own)
             started = maker.now()
             ended = process.run(command, environment, launch.case.timeout_s)
@@ -83,6 +102,40 @@ class LocalRunner:
             seen=said.get("layout", {}).get("seen", []),
         )
         return maker.ended(self._asked(launch), measured, ending)
+
+    @contextmanager
+    def _folder(self) -> Iterator[tuple[Path, Scratch | None]]:
+        """Where ranks find and leave files, and what they may write to besides.
+
+        On other nodes that is their own: what this one has in TMPDIR is not there.
+        """
+        if self.nodes is None:
+            with scratch() as own:
+                yield own.folder, own
+            return
+        with TemporaryDirectory(prefix=PREFIX, dir=self.nodes.folder) as folder:
+            yield Path(folder), None
+
+    def _job(self, case: Case) -> Job:
+        layout = case.layout
+        job = Job(
+            ranks=layout.ranks,
+            threads=layout.threads,
+            places=layout.places,
+            bind=layout.bind,
+            oversubscribe=case.oversubscribed,
+            transport=case.transport,
+            placement=layout.placement,
+        )
+        if self.nodes is None:
+            return job
+        return replace(
+            job,
+            hosts=self.nodes.allocation.nodes[: layout.nodes],
+            mapping=layout.mapping,
+            order=tuple(layout.nodes_of_ranks),
+            shared=self.nodes.share and layout.nodes > 1,
+        )
 
     def _program(self, built: Built, case: Case, folder: Path, out: Path) -> list[str]:
         """halobench's argument list for a case, with the node model's file where there is one."""
@@ -108,20 +161,10 @@ class LocalRunner:
             return "failed", answer.how_it_ended(ended.code)
         if measured is None:
             return "failed", "it ended without an error, and without a record"
-        if case.oversubscribed:
-            return "ok", None
         smt = self.facts.machine.get("threads_per_core") or 1
-        reason = misplaced(case.layout, measured["layout"]["seen"], asked, smt)
+        seen = measured["layout"]["seen"]
+        if case.oversubscribed:  # on which of a node's processors is left open then
+            reason = wrong_hosts(case.layout, seen)
+        else:
+            reason = misplaced(case.layout, seen, asked, smt)
         return ("misplaced", reason) if reason else ("ok", None)
-
-
-def _job_of(case: Case) -> Job:
-    return Job(
-        ranks=case.layout.ranks,
-        threads=case.layout.threads,
-        places=case.layout.places,
-        bind=case.layout.bind,
-        oversubscribe=case.oversubscribed,
-        transport=case.transport,
-        placement=case.layout.placement,
-    )

@@ -22,7 +22,7 @@ def misplaced(
     asked: the processors that each rank was to be bound to, where the runner chose them.
     """
     return (
-        _wrong_hosts(layout, seen)
+        wrong_hosts(layout, seen)
         or _wrong_threads(layout, seen)
         or _unbound(layout, seen, threads_per_core)
         or _shared(layout, seen)
@@ -30,7 +30,8 @@ def misplaced(
     )
 
 
-def _wrong_hosts(layout: Layout, seen: Sequence[Mapping[str, Any]]) -> str | None:
+def wrong_hosts(layout: Layout, seen: Sequence[Mapping[str, Any]]) -> str | None:
+    """Why ranks were not shared out to nodes as they were laid out; None if they were."""
     if len(seen) != layout.ranks:
         return f"{len(seen)} ranks ran, {layout.ranks} were asked for"
     hosts = Counter(rank["host"] for rank in seen)
@@ -39,6 +40,17 @@ def _wrong_hosts(layout: Layout, seen: Sequence[Mapping[str, Any]]) -> str | Non
     for host, ranks in hosts.items():
         if ranks != layout.ppn:
             return f"{ranks} ranks ran on {host}, {layout.ppn} a node were asked for"
+    return _wrong_mapping(layout, seen)
+
+
+def _wrong_mapping(layout: Layout, seen: Sequence[Mapping[str, Any]]) -> str | None:
+    """Ranks that were to share a node and did not; which node it is, is the launcher's choice."""
+    host_of: dict[int, str] = {}
+    for rank, node in zip(seen, layout.nodes_of_ranks, strict=True):
+        if host_of.setdefault(node, rank["host"]) != rank["host"]:
+            first = layout.nodes_of_ranks.index(node)
+            what = f"rank {rank['rank']} ran on {rank['host']}, and was to share {host_of[node]}"
+            return f"{what} with rank {first} ({layout.mapping})"
     return None
 
 
@@ -77,7 +89,9 @@ def _shared(layout: Layout, seen: Sequence[Mapping[str, Any]]) -> str | None:
 
 
 def _elsewhere(seen: Sequence[Mapping[str, Any]], asked: Sequence[Sequence[int]]) -> str | None:
-    for rank, cpus in zip(seen, asked, strict=True):
+    """asked: of the ranks of a host, in their order; the same on every host."""
+    pairs = [pair for ranks in _by_host(seen).values() for pair in zip(ranks, asked, strict=True)]
+    for rank, cpus in pairs:
         if set(rank["cpus"]) != set(cpus):
             where = f"{cpu_list(rank['cpus'])}, not on {cpu_list(sorted(cpus))} as asked"
             return f"rank {rank['rank']} ran on processors {where}"

@@ -1,0 +1,1 @@
+"""Batch systems: what they say of a site and of jobs, job scripts, submission."""

@@ -1,0 +1,119 @@
+"""A site as its batch system describes it, and whether a site file still agrees with that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import date
+
+from haloscope.batch import slurm
+from haloscope.batch.slurm import NoAnswerError, RefusedError, Slurm
+from haloscope.errors import Problem, UserError, nearest
+from haloscope.sites.schema import BatchSite, Partition
+
+_NODES = "%P|%l|%D|%X|%Y|%Z|%m"
+"""_NODES is what sinfo is asked for: partition, time limit, nodes, sockets, cores of a socket,
+threads of a core, memory in MiB."""
+
+
+def detected(name: str | None, environment: Mapping[str, str]) -> BatchSite:
+    """The site whose Slurm answers here. UserError where none does.
+
+    name: what to call it; as the cluster calls itself, if None.
+    """
+    commands = Slurm(environment)
+    try:
+        partitions, default = _partitions(commands)
+        kinds = slurm.mpi_kinds(commands.told("srun", "--mpi=list"))
+        called = name or _cluster_name(commands)
+    except (NoAnswerError, RefusedError) as error:
+        mend = "run it where sinfo answers; SLURM_CONF says which Slurm is asked"
+        raise UserError(Problem("Slurm", str(error), mend)) from error
+    mpi = next((kind for kind in ("pmix", "pmi2") if kind in kinds), None)
+    return BatchSite(
+        name=called,
+        source=f"what sinfo and srun said on {date.today().isoformat()}",
+        scheduler="slurm",
+        partition=default,
+        partitions=partitions,
+        launcher="srun" if mpi else "mpirun",
+        mpi=mpi,
+        environment=dict(environment),
+    )
+
+
+def _cluster_name(commands: Slurm) -> str:
+    for line in commands.told("scontrol", "show", "config").splitlines():
+        key, _, value = line.partition("=")
+        if key.strip() == "ClusterName":
+            return value.strip()
+    return "cluster"
+
+
+def _partitions(commands: Slurm) -> tuple[tuple[Partition, ...], str]:
+    """All partitions, and the name of the default one, or of the first.
+
+    Of nodes that differ, the fewest cores and the least memory, which every job of any of them has.
+    """
+    found: dict[str, Partition] = {}
+    default = None
+    for name, limit, nodes, sockets, cores, threads, memory in slurm.rows(
+        commands.told("sinfo", "--noheader", f"--format={_NODES}")
+    ):
+        called = name.rstrip("*")
+        default = called if name.endswith("*") else default
+        one = Partition(
+            name=called,
+            nodes=int(nodes),
+            cores=slurm.whole(sockets) * slurm.whole(cores),
+            threads_per_core=slurm.whole(threads),
+            memory_mb=slurm.whole(memory),
+            max_minutes=slurm.minutes(limit),
+        )
+        found[called] = _together(found[called], one) if called in found else one
+    if not found:
+        raise RefusedError("it has no partition")
+    return tuple(found.values()), default or next(iter(found))
+
+
+def _together(one: Partition, other: Partition) -> Partition:
+    least = ("cores", "threads_per_core", "memory_mb")
+    fewest = {key: min(getattr(one, key), getattr(other, key)) for key in least}
+    return one.model_copy(update={"nodes": one.nodes + other.nodes, **fewest})
+
+
+def disagreements(site: BatchSite) -> Iterator[Problem]:
+    """What a site file says that its batch system does not; UserError where none answers."""
+    now = detected(site.name, site.environment)
+    where, there = f"site {site.name}", {one.name: one for one in now.partitions}
+    for one in site.partitions:
+        if (seen := there.get(one.name)) is None:
+            what = f"Slurm has no partition '{one.name}'"
+            yield Problem(f"{where}: partitions", what, nearest(one.name, [*there]))
+            continue
+        for key in ("nodes", "cores", "threads_per_core", "memory_mb", "max_minutes"):
+            said, is_now = getattr(one, key), getattr(seen, key)
+            if is_now is not None and (said is None or said > is_now):
+                what = f"{said or 'no limit'}, and Slurm says {is_now}"
+                mend = f"give {key} = {is_now}"
+                yield Problem(f"{where}: partition {one.name}: {key}", what, mend)
+    commands = Slurm(site.environment)
+    kinds = slurm.mpi_kinds(commands.told("srun", "--mpi=list"))
+    if site.launcher == "srun" and site.mpi not in kinds:
+        yield Problem(f"{where}: mpi", f"srun has no '{site.mpi}'", nearest(str(site.mpi), kinds))
+    yield from _would_not_start(site, commands)
+
+
+def _would_not_start(site: BatchSite, commands: Slurm) -> Iterator[Problem]:
+    """Why a job of a minute on one node would be refused: account, QOS, constraint."""
+    options = [f"--{key}={value}" for key, value in asked_of_sbatch(site).items()]
+    try:
+        commands.told("sbatch", "--test-only", "--nodes=1", "--time=1", *options, "--wrap=true")
+    except RefusedError as error:
+        mend = "mend the partition, account, qos, constraint or reservation of the site file"
+        yield Problem(f"site {site.name}: sbatch --test-only", str(error), mend)
+
+
+def asked_of_sbatch(site: BatchSite) -> dict[str, str]:
+    """The options of sbatch that a site file has."""
+    keys = ("partition", "account", "qos", "constraint", "reservation")
+    return {key: value for key in keys if (value := getattr(site, key))}

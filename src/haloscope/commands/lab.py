@@ -1,0 +1,116 @@
+"""haloscope lab: a cluster in a box, brought up on this machine and taken down."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from haloscope.commands.screen import Screen
+from haloscope.errors import Problem, UserError
+from haloscope.host import machine
+from haloscope.lab import cages, cluster
+from haloscope.lab.model import FOLDER, Lab, latency_of, rate_of
+from haloscope.quantities import count
+
+_DESCRIPTION = """\
+A cluster in a box: hosts with names, addresses and processes of their own, joined by switches, with
+Slurm on them, all on this machine. What runs there goes through a network and a batch system as on
+a cluster; it shares this machine's cores, and so its times say nothing of a cluster's.
+
+It needs root, and Slurm and munge (Debian, Ubuntu: apt install slurm-wlm munge iproute2). There is
+one at a time, and no accounting (slurmdbd): sacct has nothing to say there. Hosts share all files
+but /dev/shm and /etc/hosts.
+"""
+_EPILOG = """\
+examples:
+  haloscope lab up --nodes 4 --cores 2
+  haloscope lab up --nodes 4 --cores 1 --switches 2 --rate 1gbit
+  haloscope lab status
+  haloscope lab shell lab2
+  haloscope lab down
+"""
+
+
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Describe `lab`, and add its arguments."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    actions = parser.add_subparsers(dest="action", metavar="up|status|shell|down", required=True)
+    up = actions.add_parser("up", help="bring one up", description="Bring a lab up.")
+    up.add_argument("--nodes", metavar="N", type=int, required=True, help="how many hosts")
+    up.add_argument("--cores", metavar="N", type=int, default=1, help="of each host (default: 1)")
+    up.add_argument(
+        "--switches", metavar="N", type=int, default=1, help="that share the hosts (default: 1)"
+    )
+    up.add_argument("--rate", metavar="R", help="of each link: 100mbit, 1gbit (default: any)")
+    up.add_argument("--latency", metavar="T", help="of each link: 50us; needs a kernel with netem")
+    actions.add_parser("status", help="what there is, and what Slurm says of it")
+    shell = actions.add_parser("shell", help="a shell on one of its hosts")
+    shell.add_argument("node", metavar="NODE", help="its name: lab1, lab2 ...; lab0 is the head")
+    actions.add_parser("down", help="take it down, whatever is there of it")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Do what was asked; the exit code: 1 where there is no lab to speak of."""
+    out = Screen()
+    if arguments.action == "up":
+        lab = _asked(arguments)
+        cluster.up(lab, out.print)
+        _show(lab, out)
+        return 0
+    if arguments.action == "down":
+        number = cluster.down()
+        out.print("taken down" if number else "there was none")
+        return 0
+    if arguments.action == "shell":
+        _become_shell(arguments.node)
+    found = cluster.running()
+    if found is None:
+        left = [one.name for one in cages.there()]
+        out.print(f"a part of a lab is left: {', '.join(left)}" if left else "there is no lab")
+        return 1
+    _show(found.lab, out)
+    return 0
+
+
+def _asked(arguments: argparse.Namespace) -> Lab:
+    """The lab that the command line describes. UserError with all that is wrong there."""
+    problems, numbers = [], {}
+    for option, read in (("rate", rate_of), ("latency", latency_of)):
+        given = getattr(arguments, option)
+        try:
+            numbers[option] = None if given is None else read(given)
+        except ValueError as error:
+            problems.append(Problem(f"--{option} {given}", "can't be read", str(error)))
+    lab = Lab(
+        arguments.nodes,
+        arguments.cores,
+        arguments.switches,
+        numbers.get("rate"),
+        numbers.get("latency"),
+    )
+    if problems := [*problems, *lab.problems()]:
+        raise UserError(problems)
+    return lab
+
+
+def _show(lab: Lab, out: Screen) -> None:
+    cores = len(machine.physical_cores())
+    out.print(f"{count(lab.nodes, 'host')} of {count(lab.cores, 'core')}: {cluster.states()}")
+    for switch, nodes in lab.of_switch().items():
+        out.print(f"{switch}: {', '.join(nodes)}")
+    if lab.rate_bits_per_s is not None:
+        out.print(f"links of {lab.rate_bits_per_s / 1e6:g} Mbit/s")
+    if lab.nodes * lab.cores > cores:
+        out.print(f"they share the {count(cores, 'core')} of this machine: oversubscribed")
+    out.print(f"its Slurm, from here: export SLURM_CONF={FOLDER}/slurm.conf", soft_wrap=True)
+
+
+def _become_shell(node: str) -> None:
+    """Become a shell on a host, in the folder that one is in. UserError where there is no lab."""
+    found = cluster.running()
+    if found is None:
+        raise UserError(Problem("haloscope lab", "there is none", "haloscope lab up --nodes 4"))
+    enter = ["nsenter", "--target", str(found.host(node).pid), "--all", f"--wd={Path.cwd()}"]
+    shell = os.environ.get("SHELL", "/bin/sh")
+    os.execvpe(enter[0], [*enter, shell], {**os.environ, **cluster.environment()})

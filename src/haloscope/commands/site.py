@@ -1,0 +1,91 @@
+"""haloscope site: clusters with a batch system, as files: written, shown, checked."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from rich.table import Table
+
+from haloscope.batch import detect
+from haloscope.commands.screen import Screen
+from haloscope.errors import Problem, UserError
+from haloscope.quantities import count
+from haloscope.sites import file as site_file
+from haloscope.sites.schema import BatchSite
+
+_DESCRIPTION = """\
+A site is a cluster whose batch system gives out nodes: sites/NAME.toml says which partition,
+account and launcher to use there, and what its partitions allow. `detect` asks Slurm and writes
+such a file; `check` says where one no longer agrees with Slurm. A cluster in a box (haloscope lab)
+is the site `lab`.
+"""
+_EPILOG = """\
+examples:
+  haloscope site detect                  writes sites/NAME.toml, called as the cluster
+  haloscope site check lab
+  haloscope run quick --on lab
+"""
+
+
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Describe `site`, and add its arguments."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    actions = parser.add_subparsers(dest="action", metavar="detect|show|check", required=True)
+    write = actions.add_parser("detect", help="ask Slurm, and write a site file")
+    write.add_argument("--name", metavar="NAME", help="what to call it (default: Slurm's name)")
+    for action, text in (("show", "what a site file says"), ("check", "whether it is still so")):
+        one = actions.add_parser(action, help=text)
+        one.add_argument("name", metavar="NAME", help="its name, or a TOML file")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Do what was asked; the exit code: 1 where a file and its batch system disagree."""
+    out = Screen()
+    if arguments.action == "detect":
+        return _detect(arguments.name, out)
+    site = site_file.find(arguments.name)
+    if arguments.action == "show":
+        _show(site, out)
+        return 0
+    problems = [*detect.disagreements(site)]
+    for problem in problems:
+        out.print(str(problem), soft_wrap=True)
+    if not problems:
+        out.print(f"{site.name}: Slurm agrees")
+    return 1 if problems else 0
+
+
+def _detect(name: str | None, out: Screen) -> int:
+    conf = os.environ.get("SLURM_CONF")
+    site = detect.detected(name, {"SLURM_CONF": conf} if conf else {})
+    path = site_file.OWN / f"{site.name}.toml"
+    if path.exists():
+        mend = "move it away, give another --name, or compare: haloscope site check"
+        raise UserError(Problem(str(path), "there is such a file already", mend))
+    site_file.write(site, path)
+    _show(site_file.load(path), out)
+    out.print(f"written: {path}; add account, qos, modules there if jobs need them", soft_wrap=True)
+    return 0
+
+
+def _show(site: BatchSite, out: Screen) -> None:
+    path = site_file.ready().get(site.name, Path(f"{site.name}.toml"))
+    starts = f"srun --mpi={site.mpi}" if site.launcher == "srun" else "the MPI library's mpirun"
+    out.print(f"{site.name}: {site.scheduler}, ranks started by {starts}; {path}", soft_wrap=True)
+    table = Table("partition", "nodes", "cores a node", "memory a node", "longest job")
+    for one in site.partitions:
+        mark = " (used)" if one.name == site.partition else ""
+        longest = "no limit" if one.max_minutes is None else count(one.max_minutes, "minute")
+        threads = f" x {one.threads_per_core}" if one.threads_per_core > 1 else ""
+        memory = f"{one.memory_mb:,} MiB"
+        table.add_row(one.name + mark, str(one.nodes), f"{one.cores}{threads}", memory, longest)
+    out.print(table)
+    for key in ("account", "qos", "constraint", "reservation", "toolchain", "cluster", "scratch"):
+        if value := getattr(site, key):
+            out.print(f"{key}: {value}", soft_wrap=True)
+    if site.modules:
+        out.print(f"modules: {' '.join(site.modules)}", soft_wrap=True)
+    if site.shared_cores:
+        out.print(f"its nodes share {count(site.shared_cores, 'core')} of one machine")

@@ -1,0 +1,1 @@
+"""A cluster in a box: hosts on this machine with a network and a batch system of their own."""

@@ -1,0 +1,130 @@
+"""Cages: groups of namespaces with one first process, whose end is the end of all in them.
+
+A host of a lab is a cage: network, host name, mounts, shared memory and processes of its own. It
+has no name but its first process's argument list, so that nothing of it is left when that process
+is gone, however it went; and by that argument list it is found again after a kill -9.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from haloscope.errors import Problem, UserError
+
+MARK = "haloscope-lab:"
+"""MARK begins the last argument of each cage's first process."""
+_UNSHARED = (
+    "--mount",
+    "--ipc",
+    "--uts",
+    "--net",
+    "--pid",
+    "--fork",
+    "--mount-proc",
+    "--kill-child",
+)
+_KINDS = ("unshare", "sh")
+"""_KINDS are the programs that may bear MARK: unshare, and the shell that it starts and waits for.
+An editor with such a file name is none of ours."""
+_PATIENCE_S = 10.0
+"""_PATIENCE_S is how long a process may take to begin or to end, which takes milliseconds."""
+
+
+@dataclass(frozen=True)
+class Cage:
+    """A host of the lab, or its switches. pid: of its first process, as this machine counts."""
+
+    name: str
+    pid: int
+
+    def inside(self, command: Sequence[str]) -> list[str]:
+        """A command line that runs there."""
+        return ["nsenter", "--target", str(self.pid), "--all", "--wd=/", *command]
+
+    def told(self, command: Sequence[str], said: Sequence[str] = ()) -> str:
+        """What a command printed that ran there. said: lines of input. UserError if it fails."""
+        return told(self.inside(command), said)
+
+
+def told(command: Sequence[str], said: Sequence[str] = ()) -> str:
+    """What a command printed. said: the lines of its input. UserError, with its words, if it fails.
+
+    What it starts in the background must not hold our pipes open: such a command writes to a file.
+    """
+    done = subprocess.run(
+        command,
+        input="".join(f"{line}\n" for line in said),
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+    )
+    if done.returncode:
+        what = (done.stderr or done.stdout).strip()[-500:] or f"exit code {done.returncode}"
+        raise UserError(
+            Problem(" ".join(command)[-200:], what, "haloscope lab down, and try again")
+        )
+    return done.stdout
+
+
+def cage(name: str, hosts: Path) -> Cage:
+    """A new one. hosts: what is to be its /etc/hosts. UserError where the kernel refuses it."""
+    first = ["sh", str(files("haloscope.lab") / "host.sh"), name, str(hosts), f"{MARK}{name}"]
+    starter = subprocess.Popen(
+        ["setsid", "--fork", "unshare", *_UNSHARED, *first],  # it is to outlive us
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+    )
+    with starter:
+        assert starter.stdout
+        said = starter.stdout.readline().strip()
+    made = next((one for one in there() if one.name == name), None)
+    if said != "ready" or made is None:
+        mend = "namespaces are needed: a container must be allowed to make some"
+        raise UserError(Problem(f"host {name}", said or "it did not start", mend))
+    return made
+
+
+def there() -> list[Cage]:
+    """All cages that there are, whoever made them and whatever became of him."""
+    found = {}
+    for pid, words in _marked():
+        if words[0] == "sh":
+            found[words[-1].removeprefix(MARK)] = pid
+    return [Cage(name, pid) for name, pid in sorted(found.items())]
+
+
+def _marked() -> Iterator[tuple[int, list[str]]]:
+    """Our first processes, and those that wait for them: process ids and argument lists."""
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")[:-1]
+            mine = words and words[0] in _KINDS and words[-1].startswith(MARK)
+            if mine and entry.stat().st_uid == os.geteuid():
+                yield int(entry.name), words
+
+
+def end_all() -> int:
+    """End every cage with all that runs in it; how many there were. UserError if one stays."""
+    names = {words[-1] for _, words in _marked()}
+    deadline = time.monotonic() + _PATIENCE_S
+    while left := [pid for pid, _ in _marked()]:
+        if time.monotonic() > deadline:
+            where = f"processes {', '.join(map(str, left))}"
+            raise UserError(Problem(where, "they don't end", "look for what holds them, by ps"))
+        for pid in left:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.02)
+    return len(names)

@@ -1,0 +1,274 @@
+"""A lab brought up, looked at, and taken down, with nothing left of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from haloscope.batch.detect import detected
+from haloscope.errors import Problem, UserError
+from haloscope.host import machine
+from haloscope.host.cpulist import cpu_list
+from haloscope.lab import cages, slurm_files, wiring
+from haloscope.lab.cages import Cage, told
+from haloscope.lab.model import FABRIC, FOLDER, HEAD, LINK, Lab
+from haloscope.paths import write_whole
+from haloscope.sites import file as site_file
+from haloscope.sites.file import OF_THE_LAB
+from haloscope.sites.schema import BatchSite
+
+PROGRAMS = {
+    "ip": "iproute2",
+    "tc": "iproute2",
+    "unshare": "util-linux",
+    "nsenter": "util-linux",
+    "munged": "munge",
+    "slurmctld": "slurm-wlm",
+    "slurmd": "slurm-wlm",
+    "sbatch": "slurm-wlm",
+}
+"""PROGRAMS are the commands that a lab needs, with the package of Debian that has each."""
+_SYSTEM = "/usr/local/sbin:/usr/sbin:/sbin"
+"""_SYSTEM is where daemons lie, which PATH does not say to everybody."""
+_PATIENCE_S = 30.0
+"""_PATIENCE_S is how long daemons may take to be ready, which takes some seconds."""
+_KEY_BYTES = 128
+"""_KEY_BYTES is the length of the key that munge's users share: twice the hash's, as it advises."""
+
+
+@dataclass(frozen=True)
+class RunningLab:
+    """A lab that is there. cages: its hosts and its switches, by name."""
+
+    lab: Lab
+    cages: dict[str, Cage]
+
+    def host(self, name: str) -> Cage:
+        """One of its hosts. UserError where there is none of that name."""
+        if name not in self.lab.hosts or name not in self.cages:
+            hosts = ", ".join(host for host in self.lab.hosts if host in self.cages)
+            raise UserError(Problem(f"host {name}", "the lab has none of that name", hosts))
+        return self.cages[name]
+
+    def start_controller(self) -> None:
+        """Start the batch system's controller, on the head."""
+        self.cages[HEAD].told(_daemon("slurmctld"))
+
+    def start_daemon(self, node: str) -> None:
+        """Start a node's part of the batch system."""
+        cpus = self.lab.cpus_of(node, machine.physical_cores())
+        self.cages[node].told(["taskset", "--cpu-list", cpu_list(cpus), *_daemon("slurmd")])
+
+
+def problems() -> Iterator[Problem]:
+    """Why no lab can be made here."""
+    if os.geteuid() != 0:
+        mend = "run it as root: it makes hosts and a network of their own"
+        yield Problem("haloscope lab", "only root can make namespaces and links", mend)
+    for program, package in PROGRAMS.items():
+        if not shutil.which(program, path=_path()):
+            yield Problem(program, "is not there", f"Debian, Ubuntu: apt install {package}")
+
+
+def _path() -> str:
+    return f"{os.environ.get('PATH', os.defpath)}:{_SYSTEM}"
+
+
+def environment() -> dict[str, str]:
+    """What commands of the lab's batch system run in, on this machine too."""
+    return {"SLURM_CONF": str(FOLDER / "slurm.conf")}
+
+
+def up(lab: Lab, say: Callable[[str], None]) -> RunningLab:
+    """Bring a lab up. UserError, and nothing left, where it can't be, or there is one already."""
+    if wrong := [*lab.problems(), *problems()]:
+        raise UserError(wrong)
+    with _alone():
+        if cages.there() or (FOLDER / "lab.json").exists():
+            mend = "look at it by haloscope lab status; take it down by haloscope lab down"
+            raise UserError(Problem("haloscope lab", "there is one already", mend))
+        _clear()
+        try:
+            return _brought_up(lab, say)
+        except BaseException:
+            _take_down()
+            raise
+
+
+def _brought_up(lab: Lab, say: Callable[[str], None]) -> RunningLab:
+    _write_files(lab)
+    made = {name: cages.cage(name, FOLDER / "hosts") for name in (FABRIC, *lab.hosts)}
+    running = RunningLab(lab, made)
+    _wire(running)
+    say(f"{lab.nodes} hosts are joined; starting Slurm on them")
+    head = made[HEAD]
+    head.told([_where("munged"), "--force", *_munge_words()])
+    running.start_controller()
+    for node in lab.names:
+        running.start_daemon(node)
+    _until_ready(lab)
+    site_file.write(site(lab), OF_THE_LAB / "lab.toml")
+    write_whole(FOLDER / "lab.json", json.dumps(asdict(lab)))
+    return running
+
+
+def _wire(running: RunningLab) -> None:
+    """Join the hosts."""
+    lab, made = running.lab, running.cages
+    pids = {name: one.pid for name, one in made.items()}
+    told(["ip", "-batch", "-"], wiring.this_machine(pids))
+    in_fabric = ["nsenter", "--target", str(made[FABRIC].pid), "--net"]
+    told([*in_fabric, "ip", "-batch", "-"], wiring.fabric(lab, pids))
+    for name in lab.hosts:
+        made[name].told(["ip", "-batch", "-"], wiring.host(name))
+    rates = {FABRIC: wiring.fabric_rates(lab)}
+    rates |= {name: wiring.host_rates(lab, name) for name in lab.hosts}
+    for name, lines in rates.items():
+        try:
+            made[name].told(["tc", "-batch", "-"], lines)
+        except UserError as error:
+            if lab.latency_s is None or "qdisc kind is unknown" not in error.problems[0].what:
+                raise
+            what = "this kernel has no netem, which delays packets (CONFIG_NET_SCH_NETEM)"
+            raise UserError(Problem("--latency", what, "leave it out")) from error
+
+
+def _write_files(lab: Lab) -> None:
+    FOLDER.mkdir(mode=0o755, exist_ok=True)
+    for name in ("state", *(f"{node}.spool" for node in lab.names)):
+        (FOLDER / name).mkdir()
+    memory_mb = machine.memory_available_bytes() // 2**20 // lab.nodes
+    write_whole(FOLDER / "hosts", wiring.hosts_file(lab))
+    write_whole(FOLDER / "slurm.conf", slurm_files.slurm_conf(lab, FOLDER, memory_mb))
+    write_whole(FOLDER / "topology.conf", slurm_files.topology_conf(lab))
+    write_whole(FOLDER / "cgroup.conf", slurm_files.CGROUP_CONF)
+    write_whole(FOLDER / "mpi.conf", slurm_files.MPI_CONF)
+    key = FOLDER / "munge.key"
+    key.touch(mode=0o600)
+    key.write_bytes(os.urandom(_KEY_BYTES))
+
+
+def _munge_words() -> list[str]:
+    files = {
+        "socket": "munge.socket",
+        "key-file": "munge.key",
+        "pid-file": "munge.pid",
+        "log-file": "munge.log",
+        "seed-file": "munge.seed",
+    }
+    return [f"--{option}={FOLDER / name}" for option, name in files.items()]
+
+
+def _where(program: str) -> str:
+    return shutil.which(program, path=_path()) or program
+
+
+def _daemon(program: str) -> list[str]:
+    """A command that starts a daemon of Slurm, and ends when it runs."""
+    words = ["-f", str(FOLDER / "slurm.conf")]
+    quiet = f'exec "$@" </dev/null >{FOLDER}/{program}.start 2>&1'
+    return ["sh", "-c", quiet, program, _where(program), *words]
+
+
+def _until_ready(lab: Lab) -> None:
+    """Wait until every node takes jobs. UserError with what the batch system says if none do."""
+    deadline = time.monotonic() + _PATIENCE_S
+    said = ""
+    while time.monotonic() < deadline:
+        try:
+            said = states()
+        except UserError as error:
+            said = error.problems[0].what
+        if said.split() == [f"{name}=idle" for name in lab.names]:
+            return
+        time.sleep(0.2)
+    raise UserError(Problem("Slurm", f"its nodes are not ready: {said}", f"see {FOLDER}/*.log"))
+
+
+def site(lab: Lab) -> BatchSite:
+    """The lab as a site."""
+    (partition,), cores = detected("lab", environment()).partitions, len(machine.physical_cores())
+    return BatchSite(
+        name="lab",
+        source="haloscope lab up",
+        scheduler="slurm",
+        partition=partition.name,
+        partitions=(partition,),
+        launcher="srun",
+        mpi="pmix",
+        environment=environment(),
+        shared_cores=None if lab.has_cores_of_its_own(cores) else cores,
+    )
+
+
+def states() -> str:
+    """What Slurm says of each node, as lab1=idle."""
+    words = ["env", *(f"{key}={value}" for key, value in environment().items())]
+    lines = told([*words, "sinfo", "--noheader", "--Node", "--format=%N=%t"])
+    return " ".join(sorted(lines.split(), key=lambda line: int(line.split("=")[0][3:])))
+
+
+def running() -> RunningLab | None:
+    """The lab that is there; None where there is none, or a part of one."""
+    try:
+        lab = Lab(**json.loads((FOLDER / "lab.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+    found = {one.name: one for one in cages.there()}
+    return RunningLab(lab, found) if {FABRIC, *lab.hosts} <= found.keys() else None
+
+
+def down() -> int:
+    """Take down whatever there is of a lab; how many hosts and switches there were."""
+    if os.geteuid() != 0:
+        raise UserError(Problem("haloscope lab", "it is root's", "run it as root"))
+    with _alone():
+        return _take_down()
+
+
+def _take_down() -> int:
+    number = cages.end_all()
+    deadline = time.monotonic() + _PATIENCE_S
+    while (Path("/sys/class/net") / LINK).exists() and time.monotonic() < deadline:
+        time.sleep(0.02)  # the kernel is taking it down with its other end
+    _clear()
+    return number
+
+
+def _clear() -> None:
+    """Remove what a lab wrote; what is locked meanwhile stays."""
+    if FOLDER.exists():
+        for path in FOLDER.iterdir():
+            if path.name == _LOCK:
+                continue
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+
+
+_LOCK = ".lock"
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """While a lab comes or goes. UserError where another command is at that."""
+    FOLDER.mkdir(mode=0o755, exist_ok=True)
+    lock = FileLock(FOLDER / _LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        what = "another command brings it up or takes it down"
+        raise UserError(Problem("haloscope lab", what, "wait until it has ended")) from error
+    try:
+        yield
+    finally:
+        lock.release()

@@ -1,0 +1,115 @@
+"""What a lab is to be: how many nodes and cores, how joined, and what all of it is called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from haloscope.errors import Problem, out_of
+from haloscope.sites.file import OF_THE_LAB
+
+FOLDER = OF_THE_LAB.parent
+"""FOLDER has all that a lab writes: like its namespaces, it does not outlive a restart of the
+machine, and there is one, as the addresses and the link of this machine are there once."""
+LINK = "haloscope-lab"
+"""LINK is this machine's network interface to the lab."""
+HEAD = "lab0"
+"""HEAD is the host that the batch system's controller runs on; nothing is measured there."""
+FABRIC = "fabric"
+"""FABRIC is where the switches are: a network namespace without a host."""
+NETWORK = "198.18.0"
+"""NETWORK begins all addresses: RFC 2544 keeps them for tests of networks, so nobody uses them."""
+NODES_LIMIT = 64
+CORES_LIMIT = 256
+"""CORES_LIMIT and NODES_LIMIT are the largest numbers that are taken for what was meant: a node
+takes 20 MB of memory, and four of them start in some seconds."""
+_RATES = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
+"""_RATES are tc's units of a rate, in bits a second."""
+_DELAYS = {"us": 1e-6, "ms": 1e-3}
+"""_DELAYS are tc's units of a time, in seconds."""
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A cluster of equal nodes, shared out over switches as evenly as can be.
+
+    cores: of each node, as the batch system has them. rate_bits_per_s: of each link, in each
+    direction; None where it is as fast as this machine. latency_s: what each link adds; None: none.
+    """
+
+    nodes: int
+    cores: int
+    switches: int = 1
+    rate_bits_per_s: float | None = None
+    latency_s: float | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The hosts that jobs run on."""
+        return tuple(f"lab{number}" for number in range(1, self.nodes + 1))
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """These, and the head before them."""
+        return (HEAD, *self.names)
+
+    @property
+    def switch_names(self) -> tuple[str, ...]:
+        """The switches that nodes hang on; several are joined by one more, `trunk`."""
+        return tuple(f"switch{number}" for number in range(1, self.switches + 1))
+
+    def of_switch(self) -> dict[str, list[str]]:
+        """The nodes of each switch, neighbours side by side."""
+        shared: dict[str, list[str]] = {name: [] for name in self.switch_names}
+        for index, node in enumerate(self.names):
+            shared[self.switch_names[index * self.switches // self.nodes]].append(node)
+        return shared
+
+    def has_cores_of_its_own(self, there: int) -> bool:
+        """Whether no two nodes share a core of a machine that has so many."""
+        return self.nodes * self.cores <= there
+
+    def cpus_of(self, node: str, cpus: Sequence[int]) -> Sequence[int]:
+        """A node's processors of `cpus`, one a core of this machine; all, if they are shared."""
+        if not self.has_cores_of_its_own(len(cpus)):
+            return cpus
+        first = self.names.index(node) * self.cores
+        return cpus[first : first + self.cores]
+
+    def problems(self) -> Iterator[Problem]:
+        """Numbers that are out of their bounds."""
+        for option, number, most in (
+            ("nodes", self.nodes, NODES_LIMIT),
+            ("cores", self.cores, CORES_LIMIT),
+            ("switches", self.switches, max(1, self.nodes)),
+        ):
+            if word := out_of(number, 1, most):
+                yield Problem(f"--{option} {number}", word, f"give a number from 1 to {most}")
+
+
+def address(host: str) -> str:
+    """A host's: lab3 has the third address; the head's and this machine's are the last ones."""
+    number = int(host.removeprefix("lab"))
+    return f"{NETWORK}.{number or 254}"
+
+
+GATE = f"{NETWORK}.253"
+"""GATE is this machine's own address in the lab."""
+
+
+def rate_of(text: str) -> float:
+    """Bits a second. ValueError for what is no rate."""
+    return _with_unit(text, _RATES)
+
+
+def latency_of(text: str) -> float:
+    """Seconds. ValueError for what is no time."""
+    return _with_unit(text, _DELAYS)
+
+
+def _with_unit(text: str, units: dict[str, float]) -> float:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([a-z]+)", text)
+    if not match or match[2] not in units or float(match[1]) == 0:
+        raise ValueError(f"give a number and a unit: {', '.join(f'10{unit}' for unit in units)}")
+    return float(match[1]) * units[match[2]]

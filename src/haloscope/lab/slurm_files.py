@@ -1,0 +1,71 @@
+"""The files of a lab's Slurm: slurm.conf and topology.conf."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from haloscope.lab.model import HEAD, Lab, address
+from haloscope.lab.wiring import TRUNK
+
+PARTITION = "lab"
+MAX_MINUTES = 240
+"""MAX_MINUTES is the time limit of the one partition: a lab is for tests, which are shorter."""
+
+
+def slurm_conf(lab: Lab, folder: Path, memory_mb: int) -> str:
+    """slurm.conf. memory_mb: of a node.
+
+    Nodes have the cores that were asked for, whatever this machine has (config_overrides).
+    Processes are followed by their parents, since cgroups would need the whole machine's.
+    """
+    nodes = [
+        f"NodeName={name} NodeAddr={address(name)} Sockets=1 CoresPerSocket={lab.cores}"
+        f" ThreadsPerCore=1 RealMemory={memory_mb} State=UNKNOWN"
+        for name in lab.names
+    ]
+    lines = [
+        "ClusterName=lab",
+        f"SlurmctldHost={HEAD}({address(HEAD)})",
+        "SlurmUser=root",
+        "AuthType=auth/munge",
+        f"AuthInfo=socket={folder}/munge.socket",
+        "CredType=cred/munge",
+        f"StateSaveLocation={folder}/state",
+        f"SlurmctldPidFile={folder}/{HEAD}.pid",
+        f"SlurmctldLogFile={folder}/{HEAD}.log",
+        f"SlurmdSpoolDir={folder}/%n.spool",
+        f"SlurmdPidFile={folder}/%n.pid",
+        f"SlurmdLogFile={folder}/%n.log",
+        "SlurmdParameters=config_overrides",
+        "ProctrackType=proctrack/linuxproc",
+        "TaskPlugin=task/none",
+        "SelectType=select/cons_tres",
+        "SelectTypeParameters=CR_Core",
+        "TopologyPlugin=topology/tree",
+        "MpiDefault=none",
+        "SchedulerParameters=batch_sched_delay=0,bf_interval=2,sched_min_interval=100000",
+        "ReturnToService=2",
+        "JobRequeue=1",
+        "KillWait=5",
+        "SlurmdTimeout=20",
+        *nodes,
+        f"PartitionName={PARTITION} Nodes={','.join(lab.names)} Default=YES MaxTime={MAX_MINUTES}"
+        " DefaultTime=10 State=UP",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+CGROUP_CONF = "CgroupPlugin=cgroup/v1\n"
+"""CGROUP_CONF names the one that slurmd does not open before it is used, as it is not here."""
+MPI_CONF = "PMIxCliTmpDirBase=/dev/shm\n"
+"""MPI_CONF lets PMIx write where each host has its own folder: /tmp is one for all of a lab."""
+
+
+def topology_conf(lab: Lab) -> str:
+    """topology.conf: the switches as they are joined."""
+    lines = [
+        f"SwitchName={name} Nodes={','.join(nodes)}" for name, nodes in lab.of_switch().items()
+    ]
+    if lab.switches > 1:
+        lines.append(f"SwitchName={TRUNK} Switches={','.join(lab.switch_names)}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,87 @@
+"""A lab's network as lines for `ip` and `tc`: links, switches, addresses, rates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from haloscope.lab.model import GATE, HEAD, LINK, Lab, address
+
+TRUNK = "trunk"
+"""TRUNK is the switch that joins the switches of nodes, where there are several."""
+_QUEUE = "50ms"
+"""_QUEUE is how long a packet may wait in a link before it is dropped: tc has no default."""
+_TICKS_PER_S = 100
+"""_TICKS_PER_S: a token bucket is filled at the kernel's ticks, of which there are 100 a second or
+more; with less in it than one tick's bytes, the rate is never reached (tc-tbf(8), burst)."""
+_LEAST_BURST_BYTES = 65536
+"""_LEAST_BURST_BYTES is the largest packet that virtual links pass on, which a burst must hold."""
+
+
+def this_machine(pids: Mapping[str, int]) -> list[str]:
+    """What is told to `ip` on this machine: its one link to the switches. pids: of the cages."""
+    return [
+        f"link add {LINK} type veth peer name gate netns {pids['fabric']}",
+        f"address add {GATE}/24 dev {LINK}",
+        f"link set {LINK} up",
+    ]
+
+
+def fabric(lab: Lab, pids: Mapping[str, int]) -> list[str]:
+    """What is told to `ip` where the switches are: they, their trunk, and a link to each host."""
+    middle = TRUNK if lab.switches > 1 else lab.switch_names[0]
+    switches = dict.fromkeys((middle, *lab.switch_names))
+    lines = [line for name in switches for line in _switch(name)]
+    for name in lab.switch_names if lab.switches > 1 else ():
+        lines.append(f"link add {name}-up type veth peer name {name}-down")
+        lines += _plugged(f"{name}-up", name) + _plugged(f"{name}-down", middle)
+    above = {node: switch for switch, nodes in lab.of_switch().items() for node in nodes}
+    for host in lab.hosts:
+        lines.append(f"link add {host} type veth peer name eth0 netns {pids[host]}")
+        lines += _plugged(host, above.get(host, middle))
+    return [*lines, *_plugged("gate", middle), "link set lo up"]
+
+
+def _switch(name: str) -> list[str]:
+    return [f"link add {name} type bridge forward_delay 0", f"link set {name} up"]
+
+
+def _plugged(end: str, switch: str) -> list[str]:
+    return [f"link set {end} master {switch}", f"link set {end} up"]
+
+
+def host(name: str) -> list[str]:
+    """What is told to `ip` on a host of the lab."""
+    return ["link set lo up", f"address add {address(name)}/24 dev eth0", "link set eth0 up"]
+
+
+def fabric_rates(lab: Lab) -> list[str]:
+    """What is told to `tc` where the switches are: their ends of all links of nodes, and trunks."""
+    ends = [*lab.names]
+    if lab.switches > 1:
+        ends += [f"{name}-{end}" for name in lab.switch_names for end in ("up", "down")]
+    return [line for end in ends for line in _limited(lab, end)]
+
+
+def host_rates(lab: Lab, name: str) -> list[str]:
+    """What is told to `tc` on a host; the head's link is as fast as it can be."""
+    return [] if name == HEAD else _limited(lab, "eth0")
+
+
+def _limited(lab: Lab, end: str) -> list[str]:
+    """The discipline of one end: a rate by a token bucket, a latency by netem below it."""
+    lines, parent = [], "root"
+    if lab.rate_bits_per_s is not None:
+        rate = round(lab.rate_bits_per_s)
+        burst = max(_LEAST_BURST_BYTES, rate // 8 // _TICKS_PER_S)
+        bucket = f"tbf rate {rate}bit burst {burst} latency {_QUEUE}"
+        lines.append(f"qdisc add dev {end} root handle 1: {bucket}")
+        parent = "parent 1:1"
+    if lab.latency_s is not None:
+        lines.append(f"qdisc add dev {end} {parent} netem delay {1e6 * lab.latency_s:g}us")
+    return lines
+
+
+def hosts_file(lab: Lab) -> str:
+    """/etc/hosts of every host."""
+    lines = ["127.0.0.1 localhost", *(f"{address(name)} {name}" for name in lab.hosts)]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,1 @@
+"""Sites: clusters that a batch system gives out, as data."""

@@ -1,0 +1,71 @@
+"""What a site file says: the batch system, its partitions, and how ranks are started there."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, StringConstraints
+
+_Word = Annotated[str, StringConstraints(min_length=1, pattern=r"^[^\s'\"\\$`;&|<>()]+$")]
+"""_Word is what may stand in a job script without being taken for more than one word."""
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
+
+
+class Partition(_Table):
+    """Nodes that are given out together, all alike as far as jobs may count on it."""
+
+    name: _Word = Field(description="the partition's name")
+    nodes: PositiveInt = Field(description="a whole number of nodes, from 1")
+    cores: PositiveInt = Field(description="a whole number of cores a node, from 1")
+    threads_per_core: PositiveInt = Field(1, description="hardware threads of a core, from 1")
+    memory_mb: PositiveInt = Field(description="a node's memory that jobs may have, in MiB")
+    max_minutes: PositiveInt | None = Field(
+        None, description="the longest job in minutes; leave it out where there is no limit"
+    )
+
+
+class BatchSite(_Table):
+    """A cluster with a batch system. name: that of its file."""
+
+    name: str
+    source: str = Field(description="where this is from, and when: a text")
+    scheduler: Literal["slurm"] = Field(description="slurm")
+    partition: _Word = Field(description="the partition that jobs go to, one of [[partitions]]")
+    partitions: tuple[Partition, ...] = Field(
+        min_length=1,
+        description="[[partitions]] tables, each with name, nodes, cores, memory_mb, max_minutes",
+    )
+    launcher: Literal["srun", "mpirun"] = Field(
+        description="srun, or mpirun for the MPI library's own"
+    )
+    mpi: Literal["pmix", "pmi2", "none"] | None = Field(
+        None, description="how srun starts ranks (srun --mpi=list): pmix, pmi2 or none"
+    )
+    account: _Word | None = Field(None, description="whom jobs are charged to (sbatch --account)")
+    qos: _Word | None = Field(None, description="the quality of service (sbatch --qos)")
+    constraint: _Word | None = Field(None, description="features of nodes (sbatch --constraint)")
+    reservation: _Word | None = Field(None, description="a reservation (sbatch --reservation)")
+    modules: tuple[_Word, ...] = Field((), description="names for `module load`, in their order")
+    toolchain: _Word | None = Field(
+        None, description="the MPI library that studies take if they name none (toolchain list)"
+    )
+    cluster: _Word | None = Field(
+        None, description="a cluster file's name (haloscope list), for the model of a node"
+    )
+    scratch: str | None = Field(None, description="a folder on every node's own disk, for TMPDIR")
+    template: str | None = Field(None, description="a job script of your own, as a template")
+    environment: dict[str, str] = Field(
+        default_factory=dict, description="variables that the batch system's commands need: texts"
+    )
+    shared_cores: PositiveInt | None = Field(
+        None,
+        description="of a cluster in a box: the cores of the machine that its nodes all share",
+    )
+
+    @property
+    def used(self) -> Partition:
+        """The partition that jobs go to."""
+        return next(one for one in self.partitions if one.name == self.partition)

@@ -1,0 +1,73 @@
+"""The nodes of a job, by the variables that Slurm gives its processes."""
+
+from __future__ import annotations
+
+import pytest
+
+from haloscope.batch import allocation
+from haloscope.batch.slurm import NoAnswerError, Slurm
+from haloscope.errors import UserError
+
+TOPOLOGY = """\
+SwitchName=switch1 Level=0 LinkSpeed=1 Nodes=n[1-2]
+SwitchName=switch2 Level=0 LinkSpeed=1 Nodes=n[3-4]
+SwitchName=trunk Level=1 LinkSpeed=1 Nodes=n[1-4] Switches=switch[1-2]
+"""
+
+
+class Told(Slurm):
+    """A Slurm that knows its switches."""
+
+    def told(self, *words: str, **_: object) -> str:
+        assert words == ("scontrol", "show", "topology")
+        return TOPOLOGY
+
+
+class Away(Slurm):
+    """A Slurm that does not answer."""
+
+    def told(self, *words: str, **_: object) -> str:
+        raise NoAnswerError
+
+
+def test_a_job_has_nodes_switches_and_restarts() -> None:
+    variables = {
+        "SLURM_JOB_ID": "17",
+        "SLURM_JOB_NODELIST": "n[2-3]",
+        "SLURM_JOB_PARTITION": "short",
+        "SLURM_RESTART_COUNT": "2",
+    }
+
+    found = allocation.of_slurm("taki", variables, Told({}))
+
+    assert found is not None
+    assert found.as_record() == {
+        "site": "taki",
+        "scheduler": "slurm",
+        "job": "17",
+        "partition": "short",
+        "nodes": ["n2", "n3"],
+        "switches": "switch1,switch2",
+        "restarts": 2,
+    }
+
+
+def test_outside_of_a_job_there_is_none() -> None:
+    assert allocation.of_slurm("taki", {}, Told({})) is None
+
+
+def test_switches_that_nobody_tells_are_not_known() -> None:
+    found = allocation.of_slurm("x", {"SLURM_JOB_ID": "1", "SLURM_JOB_NODELIST": "n1"}, Away({}))
+
+    assert found is not None
+    assert found.switches is None
+
+
+def test_lists_of_nodes_are_unfolded_and_folded() -> None:
+    assert allocation.names_of("n[01-03,7],m") == ("m", "n01", "n02", "n03", "n7")
+    assert allocation.folded(("n1", "n2", "n4")) == "n[1-2,4]"
+
+
+def test_what_is_no_list_of_nodes_is_refused() -> None:
+    with pytest.raises(UserError, match="SLURM_JOB_NODELIST"):
+        allocation.names_of("n[1-")

@@ -1,0 +1,98 @@
+"""What Slurm's commands print, as data; and that a user's shell does not change what they do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from haloscope.batch import slurm
+from haloscope.batch.slurm import NoAnswerError, RefusedError, Slurm
+from haloscope.errors import UserError
+
+
+@pytest.mark.parametrize(
+    ("text", "minutes"),
+    [
+        ("30", 30),
+        ("30:00", 30),
+        ("4:00:00", 240),
+        ("1-00:00:00", 1440),
+        ("2-12", 3600),
+        ("infinite", None),
+        ("UNLIMITED", None),
+    ],
+)
+def test_times_are_slurms(text: str, minutes: int | None) -> None:
+    assert slurm.minutes(text) == minutes
+
+
+def test_a_line_of_scontrol_has_values_with_blanks() -> None:
+    line = "JobId=7 JobName=a b Comment=haloscope 1 Reason=None Command=(null)\n"
+
+    assert slurm.settings(line) == [
+        {
+            "JobId": "7",
+            "JobName": "a b",
+            "Comment": "haloscope 1",
+            "Reason": "None",
+            "Command": "(null)",
+        }
+    ]
+
+
+def test_kinds_of_mpi_are_indented() -> None:
+    said = "MPI plugin types are...\n\tnone\n\tpmix\nspecific pmix plugin versions: pmix_v4\n"
+
+    assert slurm.mpi_kinds(said) == ["none", "pmix"]
+
+
+def program(folder: Path, text: str) -> None:
+    (folder / "squeue").write_text(f"#!/bin/sh\n{text}\n")
+    (folder / "squeue").chmod(0o755)
+
+
+@pytest.fixture
+def own_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    return tmp_path
+
+
+def test_the_users_variables_are_not_passed_on(
+    own_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("SBATCH_PARTITION", "SLURM_JOB_ID", "SQUEUE_FORMAT"):
+        monkeypatch.setenv(name, "x")
+    monkeypatch.setenv("SLURM_CONF", "/etc/mine")
+    program(own_path, "env")
+
+    said = Slurm({"OWN": "1"}).told("squeue")
+
+    assert {"SLURM_CONF=/etc/mine", "OWN=1"} <= {*said.splitlines()}
+    assert not [line for line in said.splitlines() if line.endswith("=x")]
+    assert slurm.told_variables({"SBATCH_QOS": "a", "SLURM_X": "b"}) == ["SBATCH_QOS"]
+
+
+def test_a_no_and_no_answer_are_told_apart(own_path: Path) -> None:
+    program(own_path, "echo 'error: Invalid partition name' >&2; exit 1")
+    with pytest.raises(RefusedError, match="Invalid partition"):
+        Slurm({}).told("squeue")
+
+    program(own_path, "echo 'Unable to contact slurm controller (connect failure)' >&2; exit 1")
+    with pytest.raises(NoAnswerError, match="Unable to contact"):
+        Slurm({}).told("squeue")
+
+
+def test_a_command_that_does_not_answer_is_given_up(
+    own_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slurm, "ANSWER_S", 0.2)
+    program(own_path, "exec sleep 20")
+
+    with pytest.raises(NoAnswerError, match="no answer"):
+        Slurm({}).told("squeue")
+
+
+def test_where_there_is_no_slurm_it_is_said(own_path: Path) -> None:
+    with pytest.raises(UserError, match="login node"):
+        Slurm({}).told("sbatchx")

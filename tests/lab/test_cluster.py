@@ -1,0 +1,142 @@
+"""A real lab: hosts that know each other by name, jobs on them, and nothing left of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from haloscope.errors import UserError
+from haloscope.lab import cages, cluster
+from haloscope.lab.cluster import RunningLab
+from haloscope.lab.model import FOLDER, LINK, Lab
+
+pytestmark = pytest.mark.lab
+
+
+def slurm(*words: str) -> str:
+    done = subprocess.run(
+        words,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **cluster.environment()},
+        timeout=60,
+    )
+    return done.stdout
+
+
+def test_hosts_have_names_and_reach_each_other_by_them(lab: RunningLab) -> None:
+    assert [lab.host(name).told(["hostname"]).strip() for name in lab.lab.names] == [
+        "lab1",
+        "lab2",
+        "lab3",
+        "lab4",
+    ]
+    for name in lab.lab.names:  # where Slurm's daemon of each listens
+        connect = f"import socket; socket.create_connection(('{name}', 6818), 5)"
+        lab.host("lab1").told(["python3", "-c", connect])
+
+
+def test_a_hosts_processes_and_shared_memory_are_its_own(lab: RunningLab) -> None:
+    lab.host("lab1").told(["touch", "/dev/shm/of-lab1"])
+
+    assert "of-lab1" not in lab.host("lab2").told(["ls", "/dev/shm"])
+    assert not Path("/dev/shm/of-lab1").exists()
+    assert lab.host("lab2").told(["sh", "-c", "ls -d /proc/[0-9]*"]).count("\n") < 10
+
+
+def test_links_have_their_rate(lab: RunningLab) -> None:
+    assert "rate 1Gbit" in lab.host("lab1").told(["tc", "qdisc", "show", "dev", "eth0"])
+
+
+def test_a_job_runs_on_the_nodes_of_one_switch(lab: RunningLab, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    script = "#!/bin/sh\nsrun hostname\n"
+    (tmp_path / "job.sh").write_text(script)
+
+    words = ["--wait", "--nodes=2", "--exclusive", "--switches=1", f"--output={out}"]
+    slurm("sbatch", *words, str(tmp_path / "job.sh"))
+
+    hosts = sorted(out.read_text().split())
+    assert hosts in (["lab1", "lab2"], ["lab3", "lab4"])
+
+
+def test_there_is_one_lab_at_a_time(lab: RunningLab) -> None:
+    with pytest.raises(UserError, match="there is one already"):
+        cluster.up(Lab(1, 1), print)
+
+    assert cluster.running() is not None
+
+
+def test_another_host_than_those_is_refused(lab: RunningLab) -> None:
+    with pytest.raises(UserError, match="none of that name"):
+        lab.host("lab7")
+
+
+def test_the_controller_can_be_killed_and_started_again(lab: RunningLab) -> None:
+    pid = int((FOLDER / "lab0.pid").read_text())
+    lab.host("lab0").told(["kill", "-9", str(pid)])
+    lab.start_controller()
+
+    deadline = time.monotonic() + 20
+    while cluster.running() and time.monotonic() < deadline:
+        try:
+            if cluster.states().count("=idle") == 4:
+                return
+        except UserError:
+            pass
+        time.sleep(0.2)
+    pytest.fail(cluster.states())
+
+
+def test_down_leaves_nothing_though_what_made_it_was_killed(lab: RunningLab) -> None:
+    """Last here: it takes the lab of all these tests down, and brings it up again."""
+    (FOLDER / "lab.json").unlink()
+    holder = next(pid for pid, words in cages._marked() if words[0] == "unshare")
+    os.kill(holder, signal.SIGKILL)
+
+    assert cluster.running() is None
+    assert cluster.down() >= 5
+
+    assert not [*cages._marked()]
+    assert not (Path("/sys/class/net") / LINK).exists()
+    assert [path.name for path in FOLDER.iterdir()] == [".lock"]
+    assert not _at_work()
+    again = cluster.up(lab.lab, lambda _: None)
+    lab.cages.update(again.cages)
+
+
+def _at_work() -> list[str]:
+    """The argument lists of processes that have to do with the lab's folder."""
+    lines = subprocess.run(["ps", "axo", "args"], capture_output=True, text=True, check=True).stdout
+    return [line for line in lines.splitlines() if str(FOLDER) in line]
+
+
+def test_a_lab_that_cant_be_brought_up_leaves_nothing(
+    lab: RunningLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cluster.down() == 6
+    monkeypatch.setattr(cluster, "_until_ready", lambda _: 1 / 0)
+
+    with pytest.raises(ZeroDivisionError):
+        cluster.up(lab.lab, lambda _: None)
+
+    assert not [*cages._marked()]
+    monkeypatch.undo()
+    lab.cages.update(cluster.up(lab.lab, lambda _: None).cages)
+
+
+def test_without_root_or_slurm_it_is_said_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
+
+    said = [str(problem) for problem in cluster.problems()]
+
+    assert "run it as root" in said[0]
+    assert any("slurmctld" in line and "apt install slurm-wlm" in line for line in said)

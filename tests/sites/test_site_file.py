@@ -1,0 +1,92 @@
+"""Site files: read whole, or refused with every problem's file, key, value and mend."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from haloscope.errors import UserError
+from haloscope.sites import file as site_file
+
+GOOD = """
+source = "sinfo"
+scheduler = "slurm"
+partition = "short"
+launcher = "srun"
+mpi = "pmix"
+
+[[partitions]]
+name = "short"
+nodes = 8
+cores = 16
+memory_mb = 64000
+max_minutes = 30
+"""
+
+
+def written(folder: Path, text: str, name: str = "taki") -> Path:
+    path = folder / f"{name}.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def refused(path: Path) -> list[str]:
+    with pytest.raises(UserError) as caught:
+        site_file.load(path)
+    return [str(problem) for problem in caught.value.problems]
+
+
+def test_a_site_is_called_as_its_file(tmp_path: Path) -> None:
+    site = site_file.load(written(tmp_path, GOOD))
+
+    assert (site.name, site.used.cores, site.used.max_minutes) == ("taki", 16, 30)
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    site = site_file.load(written(tmp_path, GOOD + "\n[environment]\nSLURM_CONF = '/etc/x'\n"))
+
+    site_file.write(site, tmp_path / "sites" / "taki.toml")
+
+    assert site_file.load(tmp_path / "sites" / "taki.toml") == site
+
+
+def test_a_users_file_is_found_by_its_name_and_others_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sites").mkdir()
+    written(tmp_path / "sites", GOOD)
+
+    assert site_file.find("taki").name == "taki"
+    with pytest.raises(UserError, match="did you mean 'taki'"):
+        site_file.find("takis")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where", "mend"),
+    [
+        ('mpi = "pmix"', 'mpi = "pmi1"', "mpi: 'pmi1' won't do", "pmix, pmi2 or none"),
+        ('mpi = "pmix"', "", "mpi: is missing, and srun needs it", "--mpi=list"),
+        ('launcher = "srun"', 'lancher = "srun"', "lancher: unknown key", "'launcher'"),
+        ('scheduler = "slurm"', 'scheduler = "pbs"', "scheduler: 'pbs' won't do", "give slurm"),
+        ("nodes = 8", "nodes = 0", "partitions#1.nodes: 0 won't do", "nodes, from 1"),
+        ("nodes = 8", "", "partitions#1.nodes: is missing", "nodes, from 1"),
+        ("cores = 16", "core = 16", "partitions#1.core: unknown key", "'cores'"),
+        ('partition = "short"', 'partition = "long"', "no [[partitions]] table", "known: short"),
+        ('partition = "short"', 'partition = "a b"', "partition: 'a b' won't do", "jobs go to"),
+        ('source = "sinfo"', 'name = "x"\nsource = "s"', "name: it is 'taki'", "leave it out"),
+    ],
+)
+def test_what_is_wrong_is_named_with_what_may_be(
+    tmp_path: Path, old: str, new: str, where: str, mend: str
+) -> None:
+    said = refused(written(tmp_path, GOOD.replace(old, new)))
+
+    assert any("taki.toml" in line and where in line and mend in line for line in said), said
+
+
+def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+    text = GOOD.replace("cores = 16", "cores = -1").replace('mpi = "pmix"', "mpi = 3")
+
+    assert len(refused(written(tmp_path, text))) == 2

@@ -1,0 +1,24 @@
+"""A lab for tests: four hosts of two cores on two switches, up once and taken down at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from haloscope.lab import cluster
+from haloscope.lab.cluster import RunningLab
+from haloscope.lab.model import Lab
+
+LAB = Lab(nodes=4, cores=2, switches=2, rate_bits_per_s=1e9)
+
+
+@pytest.fixture(scope="session")
+def lab() -> Iterator[RunningLab]:
+    if problems := [*cluster.problems()]:
+        pytest.skip("no cluster in a box: " + "; ".join(f"{p.where}: {p.what}" for p in problems))
+    running = cluster.up(LAB, lambda _: None)
+    try:
+        yield running
+    finally:
+        cluster.down()
