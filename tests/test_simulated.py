@@ -134,8 +134,8 @@ def test_a_barrier_that_holds_nobody_back_is_absent_with_its_reason(smpi: None) 
 @pytest.mark.parametrize("kernel", ["jacobi3d", "poisson_cg"])
 def test_a_neighbourhood_collective_is_absent_with_its_reason(smpi: None, kernel: str) -> None:
     program = build.asked(BINARY)
-    asked = halobench.forecast(program, kernel, {"exchange": "neighbor"}, ranks=4)
-    other = halobench.forecast(program, kernel, {"exchange": "nonblocking"}, ranks=4)
+    asked = halobench.Planner(program).forecast(kernel, {"exchange": "neighbor"}, ranks=4)
+    other = halobench.Planner(program).forecast(kernel, {"exchange": "nonblocking"}, ranks=4)
 
     assert not asked.problems and other.absent is None
     assert asked.absent is not None and "has no neighbourhood collectives" in asked.absent
