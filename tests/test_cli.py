@@ -126,3 +126,23 @@ def test_an_interrupt_during_an_import_comes_after_it(tmp_path: Path) -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=30
     )
     assert done.stdout == "interrupted, whole: True\n", done.stderr
+
+
+def test_an_interrupt_where_python_drops_exceptions_comes_after_it() -> None:
+    code = (
+        "import os, signal, time\n"
+        "from haloscope import cli\n"
+        "class Deleted:\n"
+        "    def __del__(self):\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "        time.sleep(0)\n"
+        "cli._end_in_order()\n"
+        "one = Deleted()\n"
+        "try:\n    del one\n    print('deleted')\n    time.sleep(5)\n    print('not interrupted')\n"
+        "except KeyboardInterrupt:\n    print('interrupted')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+
+    assert (done.stdout, done.stderr) == ("deleted\ninterrupted\n", "")

@@ -97,6 +97,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _end_in_order() -> None:
     """Let other signals to end do what Ctrl-C does; not those to be ignored, as under nohup."""
+    sys.unraisablehook = _interrupt_again
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGALRM, _interrupt)
     for one in (signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
@@ -118,10 +119,18 @@ def _interrupt(signal_: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
+def _interrupt_again(ignored: sys.UnraisableHookArgs) -> None:
+    """After an interrupt that came where Python drops exceptions, as while an object is deleted."""
+    if issubclass(ignored.exc_type, KeyboardInterrupt):
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
+    else:
+        sys.__unraisablehook__(ignored)
+
+
 _IMPORTING = "<frozen importlib._bootstrap>"
 """_IMPORTING is where Python says that its import statement lies."""
 _AGAIN_S = 0.02
-"""_AGAIN_S is when an interrupt that came during an import comes again, in seconds."""
+"""_AGAIN_S is after how many seconds an interrupt comes again that could not be heard."""
 
 
 def _complain(what: str) -> None:

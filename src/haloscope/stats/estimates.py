@@ -32,9 +32,11 @@ class Estimate:
     n:          launches it rests on.
     method:     what low and high are: "rank interval", "bootstrap interval", "normal interval",
                 "nested bootstrap" (of launches, and of repetitions within them),
+                "interval over allocations" (of a batch system, with launches nested in them),
                 "range" (minimum and maximum: no confidence is claimed) or "none".
     confidence: the confidence attained, 0..1; None for "range" and "none".
     outliers:   launches far outside (Tukey's fences), to be shown: they count in all of the above.
+    allocations: of a batch system that the launches come from; None where there was no such.
     """
 
     value: float
@@ -44,6 +46,7 @@ class Estimate:
     method: str
     confidence: float | None = None
     outliers: tuple[float, ...] = ()
+    allocations: int | None = None
 
     def times(self, factor: float) -> Estimate:
         """The same estimate in another unit: value and ends multiplied by factor > 0."""

@@ -1,0 +1,195 @@
+"""Intervals over allocations cover what they say; those of pooled launches do not."""
+
+from __future__ import annotations
+
+from math import exp, log, sqrt
+from statistics import fmean, median
+
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+
+from haloscope.stats.allocations import (
+    compare_over,
+    components,
+    typical_over,
+    wanted,
+)
+from haloscope.stats.estimates import Estimate, typical
+from haloscope.stats.two_samples import compare
+
+Drawn = dict[str, list[float]]
+TRIES = 2000
+
+
+def drawn(
+    generator: np.random.Generator,
+    *,
+    allocations: int,
+    launches: int = 8,
+    between: float = 0.05,
+    within: float = 0.02,
+    skewed: bool = False,
+) -> Drawn:
+    """Launches of a time whose typical value is 1."""
+    found = {}
+    for number in range(allocations):
+        noise = within * generator.standard_normal(launches)
+        if skewed:  # most launches are alike and some take much longer, as is usual
+            noise = within * (generator.exponential(1, launches) - log(2))
+        found[f"job {number}"] = np.exp(between * generator.standard_normal() + noise).tolist()
+    return found
+
+
+def pooled(allocations: Drawn) -> list[float]:
+    return [one for sample in allocations.values() for one in sample]
+
+
+def covers(estimate: Estimate, truth: float = 1.0) -> bool:
+    return (
+        estimate.low is not None
+        and estimate.high is not None
+        and (estimate.low <= truth <= estimate.high)
+    )
+
+
+@pytest.mark.parametrize("allocations", [2, 3, 5, 10])
+@pytest.mark.parametrize("skewed", [False, True])
+def test_intervals_over_allocations_cover_as_often_as_they_say(
+    allocations: int, skewed: bool
+) -> None:
+    """And intervals over all launches, as if they were one sample, far less often."""
+    generator = np.random.default_rng(allocations)
+    tries = [drawn(generator, allocations=allocations, skewed=skewed) for _ in range(TRIES)]
+
+    over = fmean(covers(typical_over(one)) for one in tries)
+    together = fmean(covers(typical(pooled(one))) for one in tries)
+
+    assert 0.93 <= over <= 0.97
+    assert together < 0.75
+
+
+def test_the_interval_is_students_over_medians_in_logarithms() -> None:
+    allocations = {"a": [1.0, 2.0, 9.0], "b": [4.0], "c": [3.0, 5.0]}
+    logs = [log(2), log(4), log(4)]
+
+    found = typical_over(allocations)
+
+    half = scipy_stats.t.ppf(0.975, 2) * np.std(logs, ddof=1) / sqrt(3)
+    assert found.value == pytest.approx(exp(fmean(logs)))
+    assert (found.low, found.high) == pytest.approx(
+        (exp(fmean(logs) - half), exp(fmean(logs) + half))
+    )
+    assert (found.n, found.allocations, found.method) == (6, 3, "interval over allocations")
+
+
+def test_one_allocation_has_the_interval_of_its_launches_and_says_so() -> None:
+    sample = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+
+    found = typical_over({"a": sample})
+
+    assert found.allocations == 1
+    assert (found.value, found.low, found.high, found.method) == (3.5, 1.0, 6.0, "rank interval")
+
+
+def test_what_has_no_logarithm_is_refused() -> None:
+    wrongs: list[Drawn] = [{}, {"a": [1.0, 0.0]}, {"a": [-1.0]}, {"a": []}]
+    for wrong in wrongs:
+        with pytest.raises(ValueError):
+            typical_over(wrong)
+    with pytest.raises(ValueError, match="of one allocation"):
+        components({"a": [1.0, 2.0]})
+
+
+def test_components_are_those_that_were_put_in() -> None:
+    generator = np.random.default_rng(5)
+
+    found = components(drawn(generator, allocations=2000, between=0.06, within=0.03))
+    alike = components(drawn(generator, allocations=2000, between=0.0, within=0.03))
+    single = components(drawn(generator, allocations=2000, launches=1, between=0.06, within=0.0))
+
+    assert (found.between, found.within) == pytest.approx((0.06, 0.03), rel=0.05)
+    assert alike.between < 0.005 and alike.within == pytest.approx(0.03, rel=0.05)
+    assert single.between == pytest.approx(0.06, rel=0.05) and single.within is None
+
+
+def test_components_of_unequal_groups() -> None:
+    generator = np.random.default_rng(6)
+
+    def between() -> float:
+        groups = {
+            str(size): drawn(generator, allocations=1, launches=size, between=0.2)["job 0"]
+            for size in (2, 3, 4, 60)
+        }
+        return components(groups).between
+
+    assert sqrt(fmean(between() ** 2 for _ in range(TRIES))) == pytest.approx(0.2, rel=0.06)
+
+
+def test_another_allocation_is_wanted_where_launches_can_not_help() -> None:
+    generator = np.random.default_rng(7)
+    steady = drawn(generator, allocations=4, between=0.1, within=0.001)
+    noisy = drawn(generator, allocations=4, between=0.0, within=0.1)
+
+    assert wanted({"a": [1.0] * 30}, 0.02) == "allocation"
+    assert wanted(steady, 0.02) == "allocation"
+    assert wanted(noisy, 0.02) == "launch"
+    assert wanted({"a": [1.0], "b": [1.1]}, 0.02) == "launch"
+    assert wanted({str(number): [1.0, 1.001] for number in range(4)}, 0.02) is None
+
+
+def test_settings_are_compared_within_allocations() -> None:
+    """What allocations differ in does not hide a difference of 1 %, nor makes one."""
+    generator = np.random.default_rng(8)
+
+    def both(ratio: float) -> tuple[Drawn, Drawn]:
+        first: Drawn = {}
+        second: Drawn = {}
+        for number in range(5):
+            level = exp(0.2 * generator.standard_normal())
+            for side, factor in ((first, ratio), (second, 1.0)):
+                noise = np.exp(0.005 * generator.standard_normal(6))
+                side[str(number)] = (level * factor * noise).tolist()
+        return first, second
+
+    alike = [compare_over(*both(1.0)) for _ in range(500)]
+    apart = [compare_over(*both(1.03)) for _ in range(200)]
+
+    assert 0.03 <= fmean(one.p_value < 0.05 for one in alike) <= 0.07
+    assert fmean(one.p_value < 0.05 for one in apart) > 0.95
+    assert fmean(one.ratio is not None and covers(one.ratio, 1.03) for one in apart) > 0.92
+    side, other = both(1.03)
+    assert compare(pooled(side), pooled(other)).p_value > 0.05
+
+
+def test_settings_of_different_allocations_are_compared_between_them() -> None:
+    generator = np.random.default_rng(9)
+
+    def pair() -> tuple[Drawn, Drawn]:
+        first = drawn(generator, allocations=4)
+        return first, {f"other {key}": v for key, v in drawn(generator, allocations=5).items()}
+
+    tries = [pair() for _ in range(1000)]
+
+    over = fmean(compare_over(*one).p_value < 0.05 for one in tries)
+    together = fmean(compare(*map(pooled, one)).p_value < 0.05 for one in tries[:200])
+
+    assert 0.03 <= over <= 0.07
+    assert together > 0.3
+
+
+def test_one_allocation_a_side_compares_their_launches() -> None:
+    first, second = {"a": [1.0, 1.1, 1.2]}, {"a": [2.0, 2.1, 2.2]}
+
+    assert compare_over(first, second) == compare(first["a"], second["a"])
+    assert median(first["a"]) == 1.1
+
+
+def test_equal_medians_everywhere_are_no_difference() -> None:
+    alike = {str(number): [2.0, 2.0] for number in range(3)}
+
+    found = compare_over(alike, alike)
+
+    assert found.p_value == 1.0
+    assert found.ratio is not None
+    assert (found.ratio.value, found.ratio.low, found.ratio.high) == (1.0, 1.0, 1.0)
