@@ -13,6 +13,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from haloscope.quantities import count
+from haloscope.stats.allocations import typical_over
 from haloscope.stats.estimates import Estimate, median_range, typical
 from haloscope.stats.sequential import steady_medians
 from haloscope.study.settings import (
@@ -128,7 +129,8 @@ class MeasuredCase:
 
         A simulated case is deterministic and has no spread, unless its launches are replicates. A
         single launch has the range of its repetitions, where they are given: method "repetitions",
-        and nothing is claimed from it.
+        and nothing is claimed from it. Launches in allocations of a batch system are nested in
+        them: the interval is one over allocations.
         """
         if not sample:
             return None
@@ -137,7 +139,38 @@ class MeasuredCase:
         if len(sample) == 1 and len(repetitions) > 1:
             inner = median_range(repetitions)
             return Estimate(sample[0], inner.low, inner.high, 1, "repetitions")
-        return typical(sample)
+        if self.allocations is None:
+            return typical(sample)
+        if (nested := self.by_allocation(sample)) is None:  # of which job each number is, is lost
+            return median_range(sample)
+        return typical_over(nested)
+
+    @cached_property
+    def allocations(self) -> tuple[str, ...] | None:
+        """Of each launch, the allocation of a batch system in which it ran; None without one.
+
+        A job that was begun anew may have had other nodes. Launches outside a job are by themselves
+        in one.
+        """
+        given = [record.allocation for record in self.launches]
+        if not any(given):
+            return None
+        return tuple(
+            f"{one['site']} {one['job']} {one['restarts']}" if one else "" for one in given
+        )
+
+    def by_allocation(self, sample: Sequence[float]) -> dict[str, list[float]] | None:
+        """A sample of all launches, allocation by allocation.
+
+        None where no batch system gave the nodes, where a launch has no number in the sample, and
+        where a number is not above 0.
+        """
+        if self.allocations is None or len(sample) != len(self.launches) or min(sample) <= 0:
+            return None
+        nested: dict[str, list[float]] = {}
+        for name, value in zip(self.allocations, sample, strict=True):
+            nested.setdefault(name, []).append(value)
+        return nested
 
     def result(self, name: str) -> Any:
         """A result of the kernel, from the first good launch that has it; None if none has."""

@@ -15,6 +15,7 @@ from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.models import loggp
 from haloscope.models.round_trip import ONE_WAY
 from haloscope.quantities import PARAMETERS, PER_BYTE, SECONDS, Scale, size
+from haloscope.stats.allocations import compare_over
 from haloscope.stats.estimates import Estimate
 from haloscope.stats.two_samples import Comparison, compare, holm
 
@@ -127,6 +128,9 @@ def _tested(first: Measure, second: Measure, seed: int) -> Comparison | None:
     """No test without launches, and none of simulated times that are the same in every launch."""
     if not first.sample or not second.sample or first.case.alike or second.case.alike:
         return None
+    one, other = (each.case.by_allocation(each.sample) for each in (first, second))
+    if one is not None and other is not None:
+        return compare_over(one, other, seed=seed)
     return compare(first.sample, second.sample, seed=seed)
 
 
@@ -138,7 +142,9 @@ def _contrast(
     tests: int,
 ) -> Contrast:
     if comparison is not None and adjusted is not None:
-        verdict = _sign(first, second) if adjusted <= ALPHA else _undecided(comparison, tests)
+        verdict = _undecided(comparison, tests)
+        if adjusted <= ALPHA:
+            verdict = _sign_over(comparison.ratio) or _sign(first, second)
         return Contrast(first, second, comparison.ratio, comparison, adjusted, verdict, tests)
     if first.time is None or second.time is None:
         return Contrast(first, second, None, None, None, "not measured")
@@ -155,6 +161,13 @@ def _undecided(comparison: Comparison, tests: int) -> Verdict:
     if comparison.attainable * tests > ALPHA:
         return UNTESTABLE
     return "no difference shown"
+
+
+def _sign_over(ratio: Estimate | None) -> Verdict | None:
+    """Which is faster within allocations, which their launches together need not tell."""
+    if ratio is None or ratio.allocations is None:
+        return None
+    return "faster" if ratio.value > 1 else "slower"
 
 
 def _sign(first: Measure, second: Measure) -> Verdict:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
 from haloscope.quantities import count, seconds
+from haloscope.stats.allocations import compare_over
 from haloscope.stats.estimates import Estimate, ratio_of_medians
 
 
@@ -126,5 +127,8 @@ def times_as_fast(slow: MeasuredCase, fast: MeasuredCase, seed: int) -> Estimate
         return None
     if slow is fast:
         return Estimate(1.0, None, None, len(fast.times_s), "base")
+    one, other = (case.by_allocation(case.times_s) for case in (slow, fast))
+    if one is not None and other is not None and min(len(one), len(other)) > 1:
+        return compare_over(one, other).ratio
     ratio = ratio_of_medians(slow.times_s, fast.times_s, seed=seed)
     return Estimate(ratio.value, None, None, ratio.n, "simulated") if fast.simulated else ratio

@@ -113,7 +113,8 @@ def compare_over(first: Grouped, second: Grouped, *, seed: int = 0) -> Compariso
     if len(both) > 1:
         logs = [log(median(first[key]) / median(second[key])) for key in both]
         launches = sum(min(len(first[key]), len(second[key])) for key in both)
-        return _student_test(fmean(logs), stdev(logs) / sqrt(len(logs)), len(logs) - 1, launches)
+        found = _student_test(fmean(logs), stdev(logs) / sqrt(len(logs)), len(logs) - 1, launches)
+        return _over(len(logs), found)
     one, other = ([log(value) for value in _medians(side)] for side in (first, second))
     if len(one) > 1 and len(other) > 1:
         shares = [variance(side) / len(side) for side in (one, other)]
@@ -121,9 +122,15 @@ def compare_over(first: Grouped, second: Grouped, *, seed: int = 0) -> Compariso
             share**2 / (len(side) - 1) for share, side in zip(shares, (one, other), strict=True)
         )
         launches = min(sum(map(len, side.values())) for side in (first, second))
-        return _student_test(fmean(one) - fmean(other), sqrt(sum(shares)), freedom, launches)
+        found = _student_test(fmean(one) - fmean(other), sqrt(sum(shares)), freedom, launches)
+        return _over(min(len(one), len(other)), found)
     samples = ([value for sample in side.values() for value in sample] for side in (first, second))
     return compare(*samples, seed=seed)
+
+
+def _over(allocations: int, found: Comparison) -> Comparison:
+    ratio = found.ratio and replace(found.ratio, allocations=allocations)
+    return replace(found, ratio=ratio)
 
 
 def _student_test(middle: float, error: float, freedom: float, launches: int) -> Comparison:

@@ -26,6 +26,11 @@ REPLICATES = (
     "intervals are of these, not of measurements."
 )
 """REPLICATES is what intervals of simulated times are."""
+ONE_ALLOCATION = (
+    "All launches ran in one allocation of the batch system: what they tell holds for its nodes, "
+    "not for those of the next one."
+)
+"""ONE_ALLOCATION is what intervals of launches leave out that shared their nodes."""
 MINUTE_S = 60
 """MINUTE_S is the time from which seconds alone are hard to read."""
 NAMED_CASES = 3
@@ -137,6 +142,9 @@ class Notebook:
             "bootstrap interval": "[a, b]: bootstrap interval over {launches}, {confidence}.",
             "nested bootstrap": "[a, b]: bootstrap interval of launches and of repetitions within "
             "them (Davison and Hinkley 1997, section 3.8) over {launches}, {confidence}.",
+            "interval over allocations": "[a, b]: Student's interval over {allocations} of the "
+            "batch system, in which {launches} are nested, around the geometric mean of their "
+            "medians (Kalibera and Jones 2013), {confidence}.",
             "range": "a … b: smallest and largest of {launches}: too few for an interval.",
             "repetitions": "(a … b): smallest and largest repetition inside the only launch: "
             "no statement about other launches.",
@@ -146,8 +154,15 @@ class Notebook:
         for method, text in texts.items():
             if estimates := self._estimates.get(method):
                 attained = min(estimate.confidence or 0 for estimate in estimates)
-                launches = _launches([estimate.n for estimate in estimates])
-                notes.append(text.format(launches=launches, confidence=f"{100 * attained:.1f} %"))
+                launches = _counted([one.n for one in estimates], "launch", "launches")
+                jobs = [one.allocations or 1 for one in estimates]
+                over = _counted(jobs, "allocation", "allocations")
+                confidence = f"{100 * attained:.1f} %"
+                notes.append(
+                    text.format(launches=launches, allocations=over, confidence=confidence)
+                )
+        if any(one.allocations == 1 for those in self._estimates.values() for one in those):
+            notes.append(ONE_ALLOCATION)
         return notes
 
     def _mark_notes(self) -> list[str]:
@@ -255,9 +270,9 @@ def _over(published: Reference, own: float) -> str:
     return ratio_between(own / published.value, own / published.high, own / published.low)
 
 
-def _launches(numbers: Sequence[int]) -> str:
+def _counted(numbers: Sequence[int], what: str, several: str) -> str:
     low, high = min(numbers), max(numbers)
-    return count(low, "launch", "launches") if low == high else f"{low} to {high} launches"
+    return count(low, what, several) if low == high else f"{low} to {high} {several}"
 
 
 def _shortened(text: str, length: int = 200) -> str:

@@ -1,0 +1,108 @@
+"""Launches that a batch system ran in several jobs are nested in these, in samples and in tests."""
+
+from __future__ import annotations
+
+import pytest
+from made import build
+from recorded import Raw, cases, poisson
+
+from haloscope.analysis.scaling import times_as_fast
+from haloscope.report.tables.compared import compare_cases
+
+
+def of_jobs(jobs: dict[int, list[float]], restarts: int = 0, **settings: object) -> list[Raw]:
+    """Launches of one case, job by job."""
+    timed = [(job, time_s) for job, times_s in jobs.items() for time_s in times_s]
+    return [
+        poisson(
+            64,
+            launch=k,
+            time_s=time_s,
+            allocation={
+                **{"site": "lab", "scheduler": "slurm", "job": str(job), "partition": "all"},
+                **{"nodes": ["n1"], "switches": None, "restarts": restarts},
+            },
+            **settings,  # type: ignore[arg-type]
+        )
+        for k, (job, time_s) in enumerate(timed)
+    ]
+
+
+NODES = {1: [1.0, 1.01, 1.02], 2: [1.2, 1.21, 1.22], 3: [0.9, 0.91, 0.92]}
+"""The nodes of three jobs differ more than the launches on them."""
+
+
+def test_the_interval_is_one_over_jobs() -> None:
+    (case,) = cases(of_jobs(NODES))
+
+    assert case.time is not None and case.time.low is not None and case.time.high is not None
+    assert (case.time.method, case.time.n, case.time.allocations) == (
+        *("interval over allocations", 9, 3),
+    )
+    assert case.time.value == pytest.approx((1.01 * 1.21 * 0.91) ** (1 / 3))
+    assert case.time.low < 0.8 and case.time.high > 1.3
+
+
+def test_a_job_that_was_begun_anew_is_another_allocation() -> None:
+    again = [{**raw, "launch": 9 + raw["launch"]} for raw in of_jobs({3: [1.3, 1.4]}, restarts=1)]
+
+    (case,) = cases([*of_jobs(NODES), *again])
+
+    assert case.time is not None and case.time.allocations == 4
+
+
+def test_launches_of_one_job_say_that_they_hold_for_its_nodes() -> None:
+    (table,) = build("summary", of_jobs({1: [1.0 + k / 100 for k in range(7)]}))
+
+    assert any("one allocation of the batch system" in note for note in table.notes)
+    assert any("rank-based interval" in note for note in table.notes)
+
+
+def test_a_table_says_over_how_many_jobs_its_intervals_are() -> None:
+    (table,) = build("summary", of_jobs(NODES))
+
+    (note,) = [note for note in table.notes if "interval" in note]
+    assert "over 3 allocations" in note and "9 launches are nested" in note and "95.0 %" in note
+    assert not any("one allocation" in note for note in table.notes)
+
+
+def test_launches_without_a_batch_system_are_as_ever() -> None:
+    (table,) = build("summary", [poisson(64, launch=k) for k in range(7)])
+
+    assert not any("allocation" in note for note in table.notes)
+
+
+def test_settings_that_every_job_measured_are_compared_within_jobs() -> None:
+    """In each job the second is 2 % faster, which launches of all jobs together can't show."""
+    second = {job: [time / 1.02 for time in times] for job, times in NODES.items()}
+
+    (within,) = compare_cases(cases(of_jobs(NODES)), cases(of_jobs(second))).contrasts
+    first, other = (
+        [{**raw, "allocation": None} for raw in of_jobs(one)] for one in (NODES, second)
+    )
+    (together,) = compare_cases(cases(first), cases(other)).contrasts
+
+    assert (within.verdict, together.verdict) == ("faster", "no difference shown")
+    assert within.ratio is not None and within.ratio.value == pytest.approx(1.02)
+    assert within.ratio.allocations == 3
+
+
+def test_the_verdict_is_that_within_jobs_where_all_launches_together_say_the_contrary() -> None:
+    """Simpson's paradox: more of the second's launches ran on the slow nodes."""
+    first = {1: [1.0, 1.01, 1.0, 1.01, 1.0], 2: [2.0], 3: [2.02]}
+    second = {1: [0.97], 2: [1.94, 1.94, 1.94], 3: [1.96, 1.96]}
+
+    (one,) = compare_cases(cases(of_jobs(first)), cases(of_jobs(second))).contrasts
+
+    assert one.verdict == "faster"
+
+
+def test_speedups_are_of_jobs_too() -> None:
+    half = {job: [time / 2 for time in times] for job, times in NODES.items()}
+    (slow,), (fast,) = cases(of_jobs(NODES)), cases(of_jobs(half))
+
+    found = times_as_fast(slow, fast, seed=1)
+
+    assert found is not None
+    assert found.value == pytest.approx(2.0)
+    assert (found.allocations, found.method) == (3, "interval over allocations")
