@@ -171,10 +171,11 @@ def _not_drawn(every: Sequence[Figure]) -> Iterator[str]:
 
 
 def _why_none(what: str, wish: Wish, cases: Sequence[MeasuredCase], context: Context) -> str:
-    """What there would have to be for a figure that can say it."""
+    """What cases lack of a kind of table or figure."""
+    asked = replace(context, options=wish.options)
     if what == "table":
-        return "no case suits it"
-    return figures.why_none(wish.kind, cases, replace(context, options=wish.options))
+        return tables.why_none(wish.kind, cases, asked)
+    return figures.why_none(wish.kind, cases, asked)
 
 
 def _told(what: str, wish: Wish, notes: Sequence[str]) -> bool:
