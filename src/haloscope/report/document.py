@@ -106,6 +106,11 @@ class Document:
     not_drawn: tuple[str, ...] = ()
 
     @property
+    def nothing_left_out(self) -> str:
+        """What to say where nothing was; of predictions there are no launches."""
+        return "Nothing: every launch was good." if self.toolchains else "Nothing."
+
+    @property
     def tables(self) -> list[Table]:
         """All tables, in order."""
         return [table for section in self.sections for table in section.tables]

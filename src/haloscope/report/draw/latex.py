@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -158,18 +159,27 @@ def _side_by_side(table: Table) -> Iterator[Table]:
     """A table in parts that fit the width of a page, each with the names of its rows."""
     widths = [_width(table, index, most=_WRAPPED) for index in range(len(table.columns))]
     names = list(range(table.stub))
-    parts: list[list[int]] = [[]]
-    for index in range(table.stub, len(widths)):
-        if parts[-1] and sum(widths[i] for i in (*names, *parts[-1], index)) > WIDEST:
-            parts.append([])
-        parts[-1].append(index)
-    for part in parts:
+    others = range(table.stub, len(widths))
+    room = WIDEST - sum(widths[index] for index in names)
+    number = 1
+    while (
+        number < len(others)
+        and max(sum(widths[index] for index in part) for part in _cut(others, number)) > room
+    ):
+        number += 1
+    for part in _cut(others, number):
         kept = [*names, *part]
         yield replace(
             table,
             columns=tuple(table.columns[index] for index in kept),
             rows=tuple(tuple(row[index] for index in kept) for row in table.rows),
         )
+
+
+def _cut(columns: Sequence[int], number: int) -> list[Sequence[int]]:
+    """Columns in so many parts, of which none has more than one more than another."""
+    ends = [len(columns) * part // number for part in range(number + 1)]
+    return [columns[begin:end] for begin, end in pairwise(ends)]
 
 
 def _width(table: Table, index: int, most: float = inf) -> float:
