@@ -41,9 +41,11 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with Extra-P, which this environment has no need of."""
     folder = tmp_path_factory.mktemp("extra-p")
     venv.create(folder / "installer", with_pip=True)
-    install = [folder / "installer" / "bin" / "python", "-m", "pip", "install", "--quiet"]
+    install = [str(folder / "installer" / "bin" / "python"), "-m", "pip", "install", "--quiet"]
     there = folder / "packages"
-    subprocess.run([*install, "--no-deps", "--target", there, *READER], check=True, timeout=300)
+    subprocess.run(
+        [*install, "--no-deps", "--target", str(there), *READER], check=True, timeout=300
+    )
     return there
 
 
