@@ -45,8 +45,8 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     shown = [line.split() for line in out.splitlines()]
     assert max(map(len, out.splitlines())) <= 80
     assert shown.count(["32", "2", *["52,240"] * 6]) == 1
-    assert shown.count(["32", "2, published".split()[0], "published", *["52,181"] * 6]) == 1
-    assert shown.count(["32", "2,", "ratio", *["1.00"] * 6]) == 1
+    assert shown.count(["32", "published", *["52,181"] * 6]) == 1
+    assert shown.count(["32", "ratio", *["1.00"] * 6]) == 1
     assert [*["may", "have", "set", "parameters", "1", "0.1%", "0.1%"]] in shown
     assert [*["only", "predicted", "5", "0.1%", "0.1%"]] in shown
     report = tmp_path / "report"
