@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isclose, isnan
 from pathlib import Path
@@ -39,7 +39,7 @@ from haloscope.records.record import read
 from haloscope.report import figures, tables
 from haloscope.report.document import Document
 from haloscope.report.figures.model import Figure, Lines
-from haloscope.report.tables import Context, Table
+from haloscope.report.tables import Column, Context, Table
 from haloscope.report.writing import composed
 from haloscope.study import kinds
 
@@ -225,6 +225,7 @@ def test_a_report_of_any_few_cases_has_no_empty_table_and_no_nan(any_study: AnyS
     assert not any(isnan(value) for value in _numbers(document))
     assert [value for value in _shares_of_bounds(document) if value > 1] == []
     assert _untraced(document, any_study.raws) == []
+    assert _counts_untraced(document, any_study.raws) == []
     assert not any("nan" in line.lower().split() for line in _sentences(document))
 
 
@@ -252,6 +253,8 @@ def test_a_number_of_no_record_is_found() -> None:
 
     assert list(_strange(summary, summary))  # times that are as long though records are longer
     assert _untraced(document, [_slower(raw, 2) for raw in study.raws])
+    assert _counts_untraced(document, study.raws) == []
+    assert {key for _, key, _ in _counts_untraced(document, [])} >= {"iterations", "dof"}
 
 
 def _report(any_study: AnyStudy, raws: list[Raw]) -> Document:
@@ -349,6 +352,121 @@ def _untraced(document: Document, raws: Sequence[Raw]) -> list[tuple[str, float]
         if column.key.endswith("time_s") and isinstance(cell.value, float)
         if not any(isclose(cell.value, one, rel_tol=1e-9) for one in known)
     ]
+
+
+FITTED = {
+    *(("split_phase", f"{way}_off") for way in ("max", "sum", "model")),
+    *(("fits", name) for name in ("misfit", "value")),
+}
+"""FITTED are the columns with what models were fitted to, which no one number of a record is; tests
+of the models have them."""
+
+
+def _counts_untraced(document: Document, raws: Sequence[Raw]) -> list[tuple[str, str, float]]:
+    """Numbers in tables that are no times, rates or fits, and rest on nothing in good records."""
+    good = [raw for raw in raws if raw["outcome"] == "ok"]
+    known = {*_numbers_of(good), *_derived(good)}
+    return [
+        (table.kind, column.key, float(cell.value))
+        for table in document.tables
+        for row in table.rows
+        for column, cell in zip(table.columns, row, strict=True)
+        if _is_count(table, column) and isinstance(cell.value, int | float)
+        if not any(isclose(cell.value, one, rel_tol=1e-9, abs_tol=1e-12) for one in known)
+    ]
+
+
+def _is_count(table: Table, column: Column) -> bool:
+    """Whether a column is to be traced: neither a time, a rate, a fit, nor a setting for CSV."""
+    timed = re.search(r"_s(_\d+)?$|time_s|per_s$|residual$", column.key)
+    return not (timed or column.only_csv or (table.kind, column.key) in FITTED)
+
+
+def _numbers_of(what: Any) -> Iterator[float]:
+    """All numbers that stand anywhere in a record."""
+    if isinstance(what, dict):
+        for each in what.values():
+            yield from _numbers_of(each)
+    elif isinstance(what, list):
+        for each in what:
+            yield from _numbers_of(each)
+    elif isinstance(what, int | float):
+        yield float(what)
+
+
+def _derived(good: Sequence[Raw]) -> Iterator[float]:
+    """What tables say beside: launches, cores, working sets, shares, speedups, by other means."""
+    by_case: dict[str, list[Raw]] = {}
+    for raw in good:
+        by_case.setdefault(raw["case"], []).append(raw)
+    yield from (float(len(own)) for own in by_case.values())
+    yield from (0.0, 1.0)
+    times = [(own[0], median([_steady(raw["times_s"]) for raw in own])) for own in by_case.values()]
+    for first, time in times:
+        cores = first["layout"]["ranks"] * first["layout"]["threads"]
+        yield from (float(cores), float(first["params"].get("n") or 0) ** 2 if _edge(first) else 0)
+        for other, base in times:
+            if other["kernel"] == first["kernel"]:
+                more = cores / (other["layout"]["ranks"] * other["layout"]["threads"])
+                yield from (base / time, base / time / more)
+        yield from _of_sweeps(first)
+        yield from _of_products(first)
+    for own in by_case.values():
+        yield from _shares(own)
+    yield from _of_bounds(good, by_case)
+
+
+def _edge(raw: Raw) -> bool:
+    return isinstance(raw["params"].get("n"), int)
+
+
+def _of_sweeps(raw: Raw) -> Iterator[float]:
+    """Working sets of all ranks, and of a solve's sweep; how many sizes an operation has."""
+    sizes = [point["size_bytes"] for point in raw["points"]]
+    yield from (float(size * raw["layout"]["ranks"]) for size in sizes)
+    yield from (float(sizes.count(size)) for size in sizes)
+    yield from (float(number) for number in range(1, len(set(sizes)) + 1))
+    if raw["kernel"] == "poisson_cg":
+        yield from (8.0 * vectors * raw["params"]["n"] ** 2 for vectors in (3, 4, 7))
+
+
+def _of_products(raw: Raw) -> Iterator[float]:
+    """How unevenly nonzeros are shared out."""
+    found = raw["result"]
+    if raw["kernel"] == "spmv":
+        yield found["nonzeros_of_a_rank"] * raw["layout"]["ranks"] / found["nonzeros"]
+
+
+def _of_bounds(good: Sequence[Raw], by_case: Mapping[str, Sequence[Raw]]) -> Iterator[float]:
+    """What each solve moves a second over what each triad does."""
+    triads: dict[tuple[str, int], list[float]] = {}
+    for raw in good:
+        for point in raw["points"]:
+            if point["operation"] == "triad":
+                moved = point["result"].get("traffic_bytes", point["bytes"])
+                speed = moved / _steady(point["times_s"])
+                triads.setdefault((raw["case"], point["size_bytes"]), []).append(speed)
+    for own in by_case.values():
+        if own[0]["kernel"] != "poisson_cg":
+            continue
+        found = own[0]["result"]
+        bytes_ = found["bytes_per_point_iteration"] * found["points"] * found["iterations"]
+        time = median([_steady(raw["times_s"]) for raw in own])
+        yield from (bytes_ / time / median(speeds) for speeds in triads.values())
+
+
+def _shares(own: Sequence[Raw]) -> Iterator[float]:
+    """Of each phase, and of what lies outside of all, in the time of all steps; of a bound."""
+    names = {phase["name"] for raw in own for phase in raw["phases"]}
+    told: dict[str, list[float]] = {name: [] for name in (*names, "")}
+    for raw in own:
+        if not raw["times_s"]:
+            continue
+        step = sum(raw["times_s"]) / len(raw["times_s"])
+        for phase in raw["phases"]:
+            told[phase["name"]].append(phase["time_s"]["mean"] / step)
+        told[""].append(1 - sum(phase["time_s"]["mean"] for phase in raw["phases"]) / step)
+    yield from (max(0.0, median(values)) for values in told.values() if values)
 
 
 def _steady(times_s: list[float]) -> float:

@@ -191,6 +191,20 @@ def test_phases_stack_to_one() -> None:
         assert sum(shares[bar] for _, shares in panel.parts) == pytest.approx(1.0)
 
 
+def test_medians_that_leave_a_bar_short_are_said_to() -> None:
+    """Of three launches one each has a long halo, reduce and sweep: medians are below the means."""
+    raws = [poisson(64, ranks=2, launch=k, time_s=1.0) for k in range(3)]
+    for k, raw in enumerate(raws):
+        for index, phase in enumerate(raw["phases"]):
+            seconds = 0.8 if index == k else 0.1
+            phase["time_s"] = dict.fromkeys(("min", "mean", "max"), seconds)
+    (short,) = draw("phases", raws)
+    (whole,) = draw("phases", [poisson(64), poisson(64, ranks=2)])
+
+    assert "Medians of shares, each by itself, need not add up to 100 %." in short.notes
+    assert not any("need not add up" in note for note in whole.notes)
+
+
 def test_of_many_phases_the_edges_of_the_grid_are_drawn() -> None:
     grid = [poisson(64, nodes=on, ranks=on * ppn) for on in range(1, 8) for ppn in range(1, 6)]
 

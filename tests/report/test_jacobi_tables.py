@@ -114,7 +114,7 @@ def test_a_triad_that_caches_hold_is_not_said_to_be_unmeasured() -> None:
             if raw["kernel"] == "stream"
         ]
         (table,) = tables.build("jacobi", cases([*kept, *streams]), context(raws))
-        told = [note for note in table.notes if "no detailed model" in note]
+        told = [note for note in table.notes if "No detailed model" in note]
         assert bool(told) == bool(words) and all(words in note for note in told)
 
 

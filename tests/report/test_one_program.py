@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from made import build
-from recorded import Raw, poisson, spmv
+from recorded import Raw, fft, poisson, spmv
 
 from haloscope.analysis.exchanges import alike
 
@@ -32,6 +32,15 @@ def test_the_solver_s_exchanges_too() -> None:
 
     assert told(raws, "walltime_grid") == []  # each in a grid of its own
     assert "exchange = blocking and nonblocking are" in told(raws, "summary")[0]
+
+
+def test_what_one_process_does_otherwise_is_another_program() -> None:
+    """It adds a temporary; and groups of planes are transformed one after the other."""
+    (note,) = told(products(1, ("none", "split", "split_temporary")), "spmv")
+    transforms = [fft(ranks=1, transpose=way) for way in ("alltoallv", "pairwise", "pipelined")]
+
+    assert "overlap = none and split are" in note and "split_temporary" not in note
+    assert "transpose = alltoallv and pairwise are" in told(transforms, "fft")[0]
 
 
 def test_of_several_processes_and_of_one_way_there_is_nothing_to_say() -> None:

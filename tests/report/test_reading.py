@@ -132,6 +132,16 @@ def test_published_values_of_several_columns_or_few_rows_have_rows_of_their_own(
     ]
 
 
+def test_a_row_of_published_values_says_of_which_n_it_is() -> None:
+    columns = (COLUMNS[0], Column("grid", "grid", align="left"), *COLUMNS[1:])
+    row = (label("4"), label("2x2x1"), BESIDE, BESIDE)
+    table = apart(Table("t", "t", "T", columns, (row,), stub=2))
+
+    assert [[cell.text for cell in row[:2]] for row in table.rows] == [
+        ["4", "2x2x1"], ["4", "published"], ["4", "ratio"]
+    ]  # fmt: skip
+
+
 def test_where_nothing_can_be_tested_there_is_no_p(tmp_path: Path) -> None:
     def p_values(number: int) -> list[str]:
         raws = [

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from made import build
-from recorded import MACHINE, Raw, bad, cases, pingpong, poisson, quick, stream
+from recorded import MACHINE, Raw, bad, cases, pingpong, poisson, quick, record, stream
 
 from haloscope.analysis.sweeps import capacities, level_of, sweep
 from haloscope.report.draw.apart import apart
@@ -220,6 +220,12 @@ def test_summary_has_every_case_also_those_without_a_good_launch() -> None:
     assert good[0][3].text.startswith("24 points, ")
     short = [row for row in table.rows if row[1].text == "4 of 5"]
     assert [row[1].tone for row in short] == ["warning", "warning"]
+
+
+def test_what_no_kernel_found_has_no_column() -> None:
+    (table,) = build("summary", [record("empty", {}, [1e-6], ranks=1)])
+
+    assert [c.key for c in apart(table).columns] == ["case", "launches", "time_s"]
 
 
 def test_every_kind_bears_records_that_all_failed() -> None:

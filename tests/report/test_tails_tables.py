@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 from made import build, column, texts
-from recorded import Raw, pingpong, poisson
+from recorded import Raw, cases, pingpong, poisson
+
+from haloscope.report import tables
+from haloscope.report.context import Context
 
 
 def repeated(n: int, launches: int = 6, **changes: object) -> list[Raw]:
@@ -33,6 +36,10 @@ def test_a_tail_that_needs_more_repetitions_is_not_there() -> None:
     (row,) = table.rows
     assert (row[2].text, row[5].text) == ("120 in 6 launches", "too few repetitions")
     assert build("tails", repeated(15)) == []
+    assert tables.why_none("tails", cases(repeated(15)), Context()) == (
+        "P95 takes 100 repetitions of all launches, and no case has more than 90"
+    )
+    assert tables.why_none("tails", [], Context()) == "no case suits it"
 
 
 def test_points_of_a_sweep_have_tails_each_and_simulations_none() -> None:

@@ -15,6 +15,7 @@ class Ways:
 
     least:   of how many it matters: of processes, or of cores where `of_threads` says so.
     follows: settings that follow from the way, and differ with it.
+    alone:   those that are one program on one process, which exchanges nothing.
     """
 
     kernel: str
@@ -24,6 +25,7 @@ class Ways:
     of_threads: bool = False
     least: int = 2
     follows: tuple[str, ...] = ()
+    alone: tuple[str, ...] = ()
 
     def matters(self, case: MeasuredCase) -> bool:
         """Whether a case is of the kernel and has as many of what the setting matters to."""
@@ -35,40 +37,41 @@ class Ways:
         return self.order.index(str(case.settings[self.setting]))
 
 
-EXCHANGES = Ways(
-    "poisson_cg",
-    "exchange",
-    ("blocking", "even_odd", "sendrecv", "nonblocking", "persistent", "neighbor"),
-    "Exchanges compared",
+_HALOS = ("blocking", "even_odd", "sendrecv", "nonblocking", "persistent", "neighbor")
+_FACES = ("blocking", "sendrecv", "nonblocking", "persistent", "neighbor", "derived_types")
+EXCHANGES = Ways("poisson_cg", "exchange", _HALOS, "Exchanges compared", alone=_HALOS)
+FACES = Ways("jacobi3d", "exchange", _FACES, "Exchanges of faces compared", alone=_FACES)
+OVERLAPS = Ways(
+    "spmv",
+    "overlap",
+    ("none", "split", "split_temporary"),
+    "Ways to overlap compared",
+    alone=("none", "split"),
 )
-FACES = Ways(
-    "jacobi3d",
-    "exchange",
-    ("blocking", "sendrecv", "nonblocking", "persistent", "neighbor", "derived_types"),
-    "Exchanges of faces compared",
-)
-OVERLAPS = Ways("spmv", "overlap", ("none", "split", "split_temporary"), "Ways to overlap compared")
 TRANSPOSES = Ways(
     "fft_pencil",
     "transpose",
     ("alltoallv", "pairwise", "pipelined"),
     "Ways to transpose compared",
     follows=("chunks",),
+    alone=("alltoallv", "pairwise"),
 )
 LINES = Ways("fft_pencil", "layout", ("strided", "blocked"), "Ways to take lines compared", least=1)
 BINDINGS = Ways("poisson_cg", "bind", ("close", "spread"), "Bindings compared", of_threads=True)
 
 
-EXCHANGED = (EXCHANGES, FACES, OVERLAPS, TRANSPOSES)
-"""EXCHANGED are the ways in which one process does the same whatever the way is."""
-
-
 def alike(cases: Sequence[MeasuredCase]) -> list[tuple[Ways, Facet]]:
     """Cases of one process that are one program under several names, by what names them."""
     found = []
-    for ways in EXCHANGED:
-        alone = [case for case in cases if case.kernel == ways.kernel and case.ranks == 1]
-        parts = facets(alone, (ways.setting, *ways.follows))
+    for ways in (EXCHANGES, FACES, OVERLAPS, TRANSPOSES):
+        alone = [
+            case
+            for case in cases
+            if case.kernel == ways.kernel
+            and case.ranks == 1
+            and case.settings.get(ways.setting) in ways.alone
+        ]
+        parts = facets(alone, (ways.setting,))
         found += [(ways, part) for part in parts if len(part.cases) > 1]
     return found
 

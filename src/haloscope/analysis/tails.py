@@ -37,6 +37,11 @@ class Tail:
     at: dict[float, Estimate | None]
 
 
+def most_repetitions(case: MeasuredCase) -> int:
+    """The repetitions of all launches of a case's step, or of the point that has most."""
+    return max((sum(map(len, own)) for _, own in _repetitions(case)), default=0)
+
+
 def tails(case: MeasuredCase, seed: int = 0) -> list[Tail]:
     """The tails of a measured case; none where repetitions are too few, and of simulated times."""
     if case.simulated:

@@ -106,6 +106,11 @@ class Document:
     not_drawn: tuple[str, ...] = ()
 
     @property
+    def nothing_left_out(self) -> str:
+        """What to say where nothing was; of predictions there are no launches."""
+        return "Nothing: every launch was good." if self.toolchains else "Nothing."
+
+    @property
     def tables(self) -> list[Table]:
         """All tables, in order."""
         return [table for section in self.sections for table in section.tables]
@@ -171,10 +176,11 @@ def _not_drawn(every: Sequence[Figure]) -> Iterator[str]:
 
 
 def _why_none(what: str, wish: Wish, cases: Sequence[MeasuredCase], context: Context) -> str:
-    """What there would have to be for a figure that can say it."""
+    """What cases lack of a kind of table or figure."""
+    asked = replace(context, options=wish.options)
     if what == "table":
-        return "no case suits it"
-    return figures.why_none(wish.kind, cases, replace(context, options=wish.options))
+        return tables.why_none(wish.kind, cases, asked)
+    return figures.why_none(wish.kind, cases, asked)
 
 
 def _told(what: str, wish: Wish, notes: Sequence[str]) -> bool:

@@ -74,7 +74,7 @@ def _rows(row: Sequence[Cell], stub: int) -> Iterator[tuple[Cell, ...]]:
         (OVER, [cell.ratio for cell in data]),
     ):
         if any(texts):
-            own = row[stub - 1].text if stub else ""
+            own = row[0].text if stub == 1 else ""
             names = (*row[: stub - 1], label(f"{own}, {name}" if own else name))
             yield (*names[:stub], *(Cell(None, text) for text in texts))
 

@@ -67,6 +67,12 @@ class Drawing:
     svg: str
     pdf: bytes
 
+    @property
+    def height_over_width(self) -> float:
+        """Of the panel as it is drawn."""
+        _, _, width, height = re.findall(r'viewBox="([^"]*)"', self.svg)[0].split()
+        return float(height) / float(width)
+
     def inline(self, alt: str) -> str:
         """The SVG as an element of an HTML page: described, sized by the page, its ids its own."""
         body = self.svg[self.svg.index("<svg") :]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +23,11 @@ ROWS_A_PAGE = 24
 WIDEST = 125
 """WIDEST is the largest number of characters side by side in a table that is not cut, because what
 a page must make smaller than to three quarters is hard to read."""
+FITTING = 95
+"""FITTING is the number of characters side by side that a page has room for as they are."""
 _WRAPPED = 36
-"""_WRAPPED is the number of characters after which a name goes on in the next line."""
+"""_WRAPPED is the number of characters after which a name goes on in the next line of a table that
+would not fit otherwise."""
 _NAME_CM = 6.0
 """_NAME_CM is how wide so many are, in centimetres."""
 
@@ -55,6 +60,12 @@ _SPECIAL = {
     "μ": r"$\mu$",
     "−": r"$-$",
     "≤": r"$\le$",
+    "≥": r"$\ge$",
+    "∞": r"$\infty$",
+    "α": r"$\alpha$",
+    "β": r"$\beta$",
+    "₁": r"$_1$",
+    "₂": r"$_2$",
     "†": r"$\dagger$",
     "‡": r"$\ddagger$",
     "§": r"\S{}",
@@ -81,7 +92,7 @@ def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directo
     )
     environment.filters["tex"] = escape
     template = environment.get_template("template.tex")
-    text = template.render(document=document, drawings=drawings, tabulars=tabulars)
+    text = template.render(document=document, pages=pages, drawings=drawings, tabulars=tabulars)
     path = directory / "report.tex"
     write_whole(path, text)
     return path
@@ -113,12 +124,32 @@ def _is_latin(sign: str) -> bool:
     return " " <= sign <= "~" or "\xa0" <= sign <= "\xff"
 
 
+HIGHEST = 2.3
+"""HIGHEST is how often as high as it is wide a figure may be with two panels side by side."""
+
+
+def pages(drawings: Sequence[Drawing]) -> list[list[Drawing]]:
+    """The panels of a figure, two beside each other, in as many figures as pages have room for."""
+    rows = [drawings[k : k + 2] for k in range(0, len(drawings), 2)]
+    parts: list[list[Drawing]] = [[]]
+    height = 0.0
+    for row in rows:
+        own = max(one.height_over_width for one in row) / 2
+        if parts[-1] and height + own > HIGHEST / 2:
+            parts.append([])
+            height = 0.0
+        parts[-1] += row
+        height += own
+    return parts
+
+
 def tabulars(table: Table) -> list[str]:
     """A table as one tabular, or as several where it is too long or too wide for a page."""
     table = apart(table)
     starts = range(0, max(1, len(table.rows)), ROWS_A_PAGE)
+    wraps = sum(_width(table, index) for index in range(len(table.columns))) > FITTING
     return [
-        "\n".join(_tabular(part, part.rows[k : k + ROWS_A_PAGE]))
+        "\n".join(_tabular(part, part.rows[k : k + ROWS_A_PAGE], wraps=wraps))
         for part in _side_by_side(table)
         for k in starts
     ]
@@ -126,14 +157,17 @@ def tabulars(table: Table) -> list[str]:
 
 def _side_by_side(table: Table) -> Iterator[Table]:
     """A table in parts that fit the width of a page, each with the names of its rows."""
-    widths = [_width(table, index) for index in range(len(table.columns))]
+    widths = [_width(table, index, most=_WRAPPED) for index in range(len(table.columns))]
     names = list(range(table.stub))
-    parts: list[list[int]] = [[]]
-    for index in range(table.stub, len(widths)):
-        if parts[-1] and sum(widths[i] for i in (*names, *parts[-1], index)) > WIDEST:
-            parts.append([])
-        parts[-1].append(index)
-    for part in parts:
+    others = range(table.stub, len(widths))
+    room = WIDEST - sum(widths[index] for index in names)
+    number = 1
+    while (
+        number < len(others)
+        and max(sum(widths[index] for index in part) for part in _cut(others, number)) > room
+    ):
+        number += 1
+    for part in _cut(others, number):
         kept = [*names, *part]
         yield replace(
             table,
@@ -142,18 +176,27 @@ def _side_by_side(table: Table) -> Iterator[Table]:
         )
 
 
-def _width(table: Table, index: int) -> float:
-    """About how many characters a column takes, with the space beside it."""
+def _cut(columns: Sequence[int], number: int) -> list[Sequence[int]]:
+    """Columns in so many parts, of which none has more than one more than another."""
+    ends = [len(columns) * part // number for part in range(number + 1)]
+    return [columns[begin:end] for begin, end in pairwise(ends)]
+
+
+def _width(table: Table, index: int, most: float = inf) -> float:
+    """About how many characters a column takes, with the space beside it.
+
+    most: of a name, which then goes on in the next line.
+    """
     column = table.columns[index]
     cells = [row[index] for row in table.rows]
-    most = max((len(cell.text) + len(cell.marks) / 2 for cell in cells), default=0)
+    text = max((len(cell.text) + len(cell.marks) / 2 for cell in cells), default=0)
     if column.align == "left":
-        most = min(most, _WRAPPED)
+        text = min(text, most)
     spread = max((0.7 * len(cell.spread) for cell in cells), default=0)
-    return max(len(column.title), most, spread) + 2
+    return max(len(column.title), text, spread) + 2
 
 
-def _tabular(table: Table, rows: Sequence[Sequence[Cell]]) -> Iterator[str]:
+def _tabular(table: Table, rows: Sequence[Sequence[Cell]], *, wraps: bool) -> Iterator[str]:
     alignment = "".join(column.align[0] for column in table.columns)
     yield rf"\begin{{tabular}}{{{alignment}}}"
     yield r"\hline"
@@ -162,8 +205,8 @@ def _tabular(table: Table, rows: Sequence[Sequence[Cell]]) -> Iterator[str]:
     yield " & ".join(escape(column.title) for column in table.columns) + r" \\"
     yield r"\hline"
     for row in rows:
-        cells = (_cell(cell, column) for cell, column in zip(row, table.columns, strict=True))
-        yield " & ".join(cells) + r" \\"
+        cells = zip(row, table.columns, strict=True)
+        yield " & ".join(_cell(cell, column, wraps=wraps) for cell, column in cells) + r" \\"
     yield r"\hline"
     yield r"\end{tabular}"
 
@@ -179,11 +222,11 @@ def _groups(columns: Sequence[Column]) -> str:
     return " & ".join(rf"\multicolumn{{{span}}}{{c}}{{{escape(name)}}}" for name, span in parts)
 
 
-def _cell(cell: Cell, column: Column) -> str:
+def _cell(cell: Cell, column: Column, *, wraps: bool) -> str:
     first = escape(cell.text) + (
         f"$^{{\\mbox{{\\tiny {escape(cell.marks)}}}}}$" if cell.marks else ""
     )
-    if column.align == "left" and len(cell.text) > _WRAPPED and not cell.spread:
+    if wraps and column.align == "left" and len(cell.text) > _WRAPPED and not cell.spread:
         return rf"\parbox[t]{{{_NAME_CM}cm}}{{\raggedright {first}\strut}}"
     if not cell.spread:
         return first

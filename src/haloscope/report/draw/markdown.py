@@ -40,7 +40,7 @@ def _lines(document: Document, drawings: Mapping[str, Sequence[Drawing]]) -> Ite
     yield from (f"- {_inert(finding.text)}" for finding in document.findings)
     for section in document.sections:
         yield from _section(section, drawings)
-    left_out = document.left_out or ("Nothing: every launch was good.",)
+    left_out = document.left_out or (document.nothing_left_out,)
     yield from _listed("Left out", (*left_out, *document.not_drawn))
     yield from _listed("How it was measured", document.method)
     yield from _facts("Machine", document.machine)

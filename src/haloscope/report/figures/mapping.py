@@ -31,13 +31,22 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
             title=context.title("Time on more nodes, by tasks"),
             panels=tuple(panels),
             alt="Time over that of concentrated tasks. " + " ".join(map(_in_words, panels)),
-            notes=(
-                "Points: ranks placed block by block. Bars: from the fastest to the slowest of "
-                "all mappings. Below 1, more nodes are faster. Published: on the most nodes over "
-                "the fewest, of other programs.",
-            ),
+            notes=_notes(panels),
         )
     ]
+
+
+def _notes(panels: Sequence[Lines]) -> tuple[str, ...]:
+    """What points, bars and published points are, where there are any."""
+    curves = [curve for panel in panels for curve in panel.curves]
+    marks = [mark for curve in curves for mark in curve.marks]
+    told = ["Points: ranks placed block by block."]
+    if any(mark.low is not None and mark.low != mark.high for mark in marks):
+        told.append("Bars: from the fastest to the slowest of all mappings.")
+    told.append("Below 1, more nodes are faster.")
+    if any(curve.published for curve in curves):
+        told.append("Published: on the most nodes over the fewest, of other programs.")
+    return (" ".join(told),)
 
 
 def _panel(index: int, part: Facet, found: Sequence[Spread], context: Context) -> Lines:

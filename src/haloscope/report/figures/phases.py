@@ -62,9 +62,20 @@ def _phases_figure(kernel: str, every: Sequence[MeasuredCase], context: Context)
         f"{percent(min(largest[1]))} to {percent(max(largest[1]))}.",
         notes=(
             "Mean over ranks, median over launches. After each name: the time of a step.",
+            *([_SHORT] if any(sum(values) < FULL for values in _bars(parts)) else []),
             *([_left_out(left_out)] if left_out else []),
         ),
     )
+
+
+FULL = 0.98
+"""FULL is the share of a bar from which on nobody sees that something is missing."""
+_SHORT = "Medians of shares, each by itself, need not add up to 100 %."
+
+
+def _bars(parts: Sequence[tuple[str, tuple[float, ...]]]) -> list[tuple[float, ...]]:
+    """The shares of each case."""
+    return list(zip(*(values for _, values in parts), strict=True))
 
 
 def _left_out(number: int) -> str:

@@ -16,7 +16,7 @@ from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table
 from haloscope.study import kinds
 
-__all__ = ["Cell", "Column", "Context", "Table", "build", "builder"]
+__all__ = ["Cell", "Column", "Context", "Table", "build", "builder", "why_none"]
 
 TableBuilder = Callable[[Sequence[MeasuredCase], Context], list[Table]]
 
@@ -27,6 +27,13 @@ def builder(kind: str) -> TableBuilder:
         raise KeyError(kind)
     build_kind: TableBuilder = import_module(f"{__name__}.{kind}").build
     return build_kind
+
+
+def why_none(kind: str, cases: Sequence[MeasuredCase], context: Context) -> str:
+    """Why there is no table of a kind; more than that no case suits it where its module says."""
+    own = getattr(import_module(f"{__name__}.{kind}"), "why_none", None)
+    told: str | None = own(select(cases, context.options.where), context) if own else None
+    return told or "no case suits it"
 
 
 def build(kind: str, cases: Sequence[MeasuredCase], context: Context) -> list[Table]:

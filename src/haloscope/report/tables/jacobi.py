@@ -69,7 +69,7 @@ def _table(scaling: JacobiScaling, context: Context) -> Table:
     if scaling.models:
         notebook.note(_SHARED if clock == "simulated" else _MEASURED)
     for why in scaling.lacking:
-        notebook.note(why)
+        notebook.note(f"{why[:1].upper()}{why[1:]}.")
     if any(row[-2].value is not None for row in rows):
         notebook.note(
             "Published: the report's own program, for 1200^3 points; ours is another program."

@@ -129,11 +129,18 @@ def _parameters(part: str, model: SplitPhase) -> str:
     line = model.lines[part]
     pieces = line.pieces if line else ()
     told = [
-        f"{seconds(_rounded(piece.alpha_s.value))} + s / {_rate(piece.bandwidth_bytes_per_s)} "
-        f"({piece.label})"
+        f"{_latency(piece.alpha_s)} + s / {_rate(piece.bandwidth_bytes_per_s)} ({piece.label})"
         for piece in pieces
     ]
     return f"{part}: {'; '.join(told)}."
+
+
+def _latency(alpha_s: Estimate) -> str:
+    """A latency; with its interval where the fit has it below 0, as no latency is."""
+    value = _rounded(alpha_s.value)
+    if value >= 0 or alpha_s.low is None or alpha_s.high is None:
+        return seconds(value)
+    return f"{seconds(value)} [{seconds(alpha_s.low)}, {seconds(alpha_s.high)}]"
 
 
 def _rounded(time_s: float) -> float:
@@ -142,9 +149,11 @@ def _rounded(time_s: float) -> float:
 
 
 def _rate(bandwidth: Estimate) -> str:
-    """A bandwidth with its interval."""
-    if isinf(bandwidth.value) or (bandwidth.high is not None and isinf(bandwidth.high)):
-        return "∞"  # not to be told from a time that is the same for all sizes
-    if bandwidth.low is None or bandwidth.high is None:
-        return rate(bandwidth.value)
-    return f"{rate(bandwidth.value)} [{rate(bandwidth.low)}, {rate(bandwidth.high)}]"
+    """A bandwidth with its interval; ∞ is what a time has that is the same for all sizes."""
+
+    def told(value: float) -> str:
+        return "∞" if isinf(value) else rate(value)
+
+    if bandwidth.low is None or bandwidth.high is None or isinf(bandwidth.low):
+        return told(bandwidth.value)
+    return f"{told(bandwidth.value)} [{told(bandwidth.low)}, {told(bandwidth.high)}]"

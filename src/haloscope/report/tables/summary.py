@@ -18,10 +18,15 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
         return []
     notebook = Notebook(cases, context.all_cases)
     names = list(dict.fromkeys(name for case in cases for name in case.settings))
-    rows = tuple(
-        (*_row(case, cases, notebook), *(plain(case.settings.get(name), "") for name in names))
-        for case in cases
-    )
+    rows = [_row(case, cases, notebook) for case in cases]
+    columns = [
+        Column("case", "case", align="left"),
+        Column("launches", "launches"),
+        Column("time_s", "step"),
+        Column("found", "found", align="left"),
+    ]
+    if not any(row[-1].text for row in rows):
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
     if any(len(record.points) > 1 for case in cases for record in case.launches[:1]):
         notebook.note("A case of several points has a time for each, and no step of them all.")
     return [
@@ -29,14 +34,11 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
             id="summary",
             kind="summary",
             title=context.title("All cases"),
-            columns=(
-                Column("case", "case", align="left"),
-                Column("launches", "launches"),
-                Column("time_s", "step"),
-                Column("found", "found", align="left"),
-                *(Column(name, name, only_csv=True) for name in names),
+            columns=(*columns, *(Column(name, name, only_csv=True) for name in names)),
+            rows=tuple(
+                (*row, *(plain(case.settings.get(name), "") for name in names))
+                for case, row in zip(cases, rows, strict=True)
             ),
-            rows=rows,
             notes=notebook.notes(),
         )
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import MeasuredCase, name_of
-from haloscope.analysis.tails import SHARES, Tail, tails
+from haloscope.analysis.tails import SHARES, Tail, most_repetitions, tails
 from haloscope.quantities import SECONDS, count, listed, number, quantity
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
@@ -44,6 +44,18 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
             stub=2,
         )
     ]
+
+
+def why_none(cases: Sequence[MeasuredCase], _: Context) -> str | None:
+    """How many repetitions there would have to be."""
+    real = [case for case in cases if case.launches and not case.simulated]
+    if not real:
+        return None
+    least = min(SHARES)
+    return (
+        f"{_name(least)} takes {needed(least)} repetitions of all launches, and no case has more "
+        f"than {max(map(most_repetitions, real))}"
+    )
 
 
 def _name(share: float) -> str:

@@ -1,0 +1,91 @@
+"""LaTeX: tables wider than a page are cut into parts; no sign of ours is a question mark."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import haloscope
+from haloscope.report.draw.figures import Drawing
+from haloscope.report.draw.latex import escape, pages, tabulars
+from haloscope.report.tables.model import Cell, Column, Table, label
+
+NAME = "2 processes, chunks = 8, layout = strided, topology = 2x1, transpose = pipelined"
+
+
+def table(columns: int, name: str = "one") -> Table:
+    """A row of so many values beside a name, in two groups."""
+    groups = ["first" if index < columns // 3 else "second" for index in range(columns)]
+    head = [Column(f"c{index}", f"phase{index}", group) for index, group in enumerate(groups)]
+    row = (label(name), *(Cell(index, f"{index}.25", spread="[1, 2]") for index in range(columns)))
+    return Table("t", "t", "T", (Column("case", "case", align="left"), *head), (row,))
+
+
+def test_a_table_that_fits_stays_whole() -> None:
+    assert len(tabulars(table(6))) == 1
+
+
+def test_a_wide_table_is_cut_into_parts_that_have_the_names_and_each_value_once() -> None:
+    parts = tabulars(table(24))
+
+    assert len(parts) > 1
+    assert all("one & " in part and "case & " in part for part in parts)
+    for index in range(24):
+        assert sum(f"}}{index}.25 " in part for part in parts) == 1
+        assert sum(f"phase{index} " in part for part in parts) == 1
+
+
+def test_no_part_has_more_than_one_column_more_than_another() -> None:
+    """None is left alone on a page of its own."""
+    counts = [part.count("phase") for part in tabulars(table(15))]
+
+    assert counts == [7, 8]
+
+
+def test_parts_keep_the_titles_above_their_own_columns() -> None:
+    first, *_, last = tabulars(table(24))
+
+    assert r"\multicolumn{8}{c}{first} & \multicolumn{4}{c}{second}" in first
+    assert "{second}" in last and "{first}" not in last
+
+
+def test_a_long_name_goes_on_in_the_next_line() -> None:
+    (whole,) = tabulars(table(6, NAME))
+
+    assert r"\parbox[t]" in whole and r"\raggedright 2 processes, chunks" in whole
+    assert r"\parbox" not in tabulars(table(6))[0]
+    assert r"\parbox" not in tabulars(table(1, NAME))[0]  # a page has room for it
+
+
+def drawn(number: int, height: float) -> list[Drawing]:
+    svg = f'<svg viewBox="0 0 100 {100 * height}">'
+    return [Drawing(f"panel{index}", svg, b"") for index in range(number)]
+
+
+def test_panels_that_a_page_has_no_room_for_are_in_a_figure_that_goes_on() -> None:
+    assert [len(part) for part in pages(drawn(6, 0.76))] == [6]
+    assert [len(part) for part in pages(drawn(7, 1.0))] == [4, 3]
+    assert [len(part) for part in pages(drawn(3, 3.0))] == [2, 1]  # made smaller on its page
+    assert [one.name for part in pages(drawn(9, 1.0)) for one in part] == [
+        f"panel{index}" for index in range(9)
+    ]
+
+
+def words_of_reports() -> Iterator[str]:
+    """All texts in what reports are made of."""
+    source = Path(haloscope.__file__).parent
+    rooms = [
+        path for room in ("report", "analysis", "models") for path in (source / room).rglob("*.py")
+    ]
+    for path in (*rooms, source / "quantities.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
+
+
+def test_latex_prints_every_sign_that_reports_write() -> None:
+    signs = {sign for words in words_of_reports() for sign in words if sign not in "\n\r\t?"}
+
+    assert {"α", "₁", "∞", "×"} <= signs
+    assert sorted(sign for sign in signs if "?" in escape(sign)) == []
