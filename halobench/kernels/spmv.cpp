@@ -135,6 +135,7 @@ class Spmv : public Instance {
     auto traffic = diagonal_traffic();
     traffic.bytes += off_diagonal_traffic().bytes;
     traffic.flops += off_diagonal_traffic().flops;
+    traffic.written_bytes += off_diagonal_traffic().written_bytes;
     const auto& workers = matrix_.workers();
     const auto all = std::ssize(workers) * pieces;
     meter_.compute(*concurrent_, traffic, [&] {
@@ -164,7 +165,8 @@ class Spmv : public Instance {
   /// Values and columns, where rows begin, x and y.
   Traffic diagonal_traffic() const {
     return traffic(counts().diagonal,
-                   12.0 * number(counts().diagonal) + 24.0 * number(counts().rows));
+                   12.0 * number(counts().diagonal) + 24.0 * number(counts().rows),
+                   counts().rows);
   }
 
   /// Values and columns, where rows begin, ghosts, and y (read, written, and its place) or z.
@@ -172,19 +174,21 @@ class Spmv : public Instance {
     const double row = z_unused() ? 28.0 : 16.0;
     return traffic(counts().off_diagonal, 12.0 * number(counts().off_diagonal) +
                                               row * number(counts().coupled) +
-                                              8.0 * number(counts().ghosts));
+                                              8.0 * number(counts().ghosts),
+                   counts().coupled);
   }
 
   Traffic add_traffic() const {
-    auto found = traffic(0, 28.0 * number(counts().coupled));
+    auto found = traffic(0, 28.0 * number(counts().coupled), counts().coupled);
     found.flops = number(counts().coupled);
     return found;
   }
 
-  Traffic traffic(std::int64_t nonzeros, double bytes) const {
+  /// rows: of the result, that are written.
+  Traffic traffic(std::int64_t nonzeros, double bytes, std::int64_t rows) const {
     const double working_set = 12.0 * number(counts().diagonal + counts().off_diagonal) +
                                24.0 * number(counts().rows) + 8.0 * number(counts().ghosts);
-    return {bytes, flops(nonzeros), working_set};
+    return {bytes, flops(nonzeros), working_set, 8.0 * number(rows)};
   }
 
   double product_bytes() const {

@@ -162,7 +162,8 @@ class Stream : public Instance {
   }
 
   void step() override {
-    const Traffic traffic{passes_ * pass_traffic(), passes_ * pass_flops(), pass_bytes()};
+    const Traffic traffic{passes_ * pass_traffic(), passes_ * pass_flops(), pass_bytes(),
+                          passes_ * pass_written()};
     meter_.compute(phase_, traffic, [this] {
       dot_ = for_each_slice([this](const Slice& slice) {
         double sum = 0;
@@ -216,6 +217,7 @@ class Stream : public Instance {
     const double fetched = streaming_ ? 0 : operation().written;
     return (operation().arrays + fetched) * sizeof(double) * elements();
   }
+  double pass_written() const { return operation().written * sizeof(double) * elements(); }
   double pass_flops() const { return operation().flops * elements(); }
   double bytes_per_s(const Times& times) const {
     return comm_.size() * passes_ * pass_bytes() / times.median();

@@ -191,7 +191,7 @@ class Sum3D : public Instance {
   }
 
  private:
-  Traffic traffic() const { return {24.0 * count_, 1.0 * count_, 24.0 * count_}; }
+  Traffic traffic() const { return {24.0 * count_, 1.0 * count_, 24.0 * count_, 8.0 * count_}; }
 
   Communicator comm_;  ///< with the virtual topology
   Meter& meter_;

@@ -10,6 +10,10 @@
 namespace halobench {
 namespace {
 
+/// Of the bytes that stream's five loops move together: 4 of 16 arrays, with the lines that a store
+/// reads first.
+constexpr double written_by_stream = 0.25;
+
 double positive(std::istringstream& line, const std::string& where) {
   double value = 0;
   if (!(line >> value) || !(value > 0)) throw UsageError(where + ": give a number above 0");
@@ -46,6 +50,9 @@ NodeModel NodeModel::read(const std::string& path) {
     } else if (key == "memory") {
       const double cores = next();
       model.memory_.add(cores, next());
+    } else if (key == "writes") {
+      const double cores = next();
+      model.writes_.add(cores, next());
     } else if (key == "cache") {
       const double size = next();
       const double shared_by = next();
@@ -60,8 +67,8 @@ NodeModel NodeModel::read(const std::string& path) {
     } else if (key == "spread") {
       model.spread_ = spread_of(line, where);
     } else {
-      throw UsageError(where + ": no such key; known: core_flops_per_s, cores, memory, cache, " +
-                       "sharpness, smt_gain, packed, spread");
+      throw UsageError(where + ": no such key; known: core_flops_per_s, cores, memory, writes, " +
+                       "cache, sharpness, smt_gain, packed, spread");
     }
     if (std::string rest; line >> rest) throw UsageError(where + ": '" + rest + "' is too much");
   }
@@ -87,8 +94,14 @@ NodeModel::Use NodeModel::use(int ranks_on_node, int threads) const {
   return use;
 }
 
-Cost NodeModel::cost_per_byte(double working_set_bytes, const Use& use, int threads) const {
-  const double set = working_set_bytes / threads;
+double NodeModel::weight(const Traffic& traffic, double cores) const {
+  if (writes_.empty() || traffic.bytes <= 0) return 1.0;
+  const double more = writes_.bandwidth_bytes_per_s(cores) - 1;
+  return (1 + more * traffic.written_bytes / traffic.bytes) / (1 + more * written_by_stream);
+}
+
+Cost NodeModel::cost_per_byte(const Traffic& traffic, const Use& use, int threads) const {
+  const double set = traffic.working_set_bytes / threads;
   double found = 0;  // of the working set, in the levels so far
   double seconds = 0;
   for (const auto& cache : caches_) {
@@ -106,13 +119,14 @@ Cost NodeModel::cost_per_byte(double working_set_bytes, const Use& use, int thre
   }
   const double evenness = use.spans ? std::min(1.0, threads / cores_) : 1.0;
   const double bandwidth = evenness * memory_.bandwidth_bytes_per_s(use.busy);
-  return {seconds + (1 - found) * use.busy / threads / bandwidth, 1 - found};
+  const double slower = weight(traffic, use.busy);
+  return {seconds + slower * (1 - found) * use.busy / threads / bandwidth, 1 - found};
 }
 
 Cost NodeModel::cost(const Traffic& traffic, int ranks_on_node, int threads) const {
   const auto now = use(ranks_on_node, threads);
   const double rate = now.own * std::lerp(core_flops_per_s_, crowded_flops_per_s_, now.crowd);
-  const auto of_a_byte = cost_per_byte(traffic.working_set_bytes, now, threads);
+  const auto of_a_byte = cost_per_byte(traffic, now, threads);
   return {std::max(traffic.flops / (threads * rate), traffic.bytes * of_a_byte.seconds),
           traffic.bytes * of_a_byte.memory_bytes};
 }

@@ -14,6 +14,7 @@ struct Traffic {
   double bytes = 0;  ///< read and written, as a memory of infinite latency-hiding sees it
   double flops = 0;
   double working_set_bytes = 0;  ///< what is touched again the next time round
+  double written_bytes = 0;      ///< of `bytes`; lines that are read to be overwritten are read
 };
 
 /// What it takes of a rank: its time, and bytes that the memory moves for it meanwhile.
@@ -42,6 +43,8 @@ struct CacheLevel {
 /// between one alone on its socket and a full one. Packed threads of a rank that reaches beyond a
 /// socket fill the first one, whose memory then works longest; where there are ranks for all
 /// sockets, each keeps to its own. Where hardware threads share cores, all wait for those that do.
+/// The memory's bandwidth is that of stream's loops together, a quarter of whose bytes are written:
+/// where written ones take another time than read ones, phases with more or less of them do so, too.
 class NodeModel {
  public:
   /// Reads lines of
@@ -49,6 +52,8 @@ class NodeModel {
   ///   cores COUNT SOCKETS            of a node
   ///   memory CORES BYTES_PER_S       any number of them
   ///   cache SIZE SHARED_BY ALONE CROWDED    of each level; bytes a second of a core
+  ///   writes CORES COST              of the memory: what a written byte takes over a read one, for
+  ///                                  each number of cores that `memory` has; else 1
   ///   sharpness EXPONENT             of the last cache; else 1
   ///   smt_gain FACTOR                what the threads of a core do, over what one does; else 1
   ///   packed                         ranks fill one socket before the next; else spread
@@ -79,7 +84,9 @@ class NodeModel {
 
   Use use(int ranks_on_node, int threads) const;
   /// Of a byte that is swept over: memory_bytes is the part of it that no cache has.
-  Cost cost_per_byte(double working_set_bytes, const Use& use, int threads) const;
+  Cost cost_per_byte(const Traffic& traffic, const Use& use, int threads) const;
+  /// What a byte of it takes of the memory, over one of stream's.
+  double weight(const Traffic& traffic, double cores) const;
 
   double core_flops_per_s_ = 0;
   double crowded_flops_per_s_ = 0;
@@ -90,6 +97,7 @@ class NodeModel {
   bool packed_ = false;
   Spread spread_;
   MemoryCurve memory_;
+  MemoryCurve writes_;  ///< a cost in place of a bandwidth
   std::vector<CacheLevel> caches_;
 };
 

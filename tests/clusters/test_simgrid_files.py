@@ -390,6 +390,20 @@ def test_a_platform_that_does_not_build_names_another_simgrid(
         assert "haloscope toolchain add simgrid" in other.mend
 
 
+def test_what_writing_costs_is_told_where_the_file_says_it() -> None:
+    one = described()
+    assert "writes" not in simgrid_files.machine_file(one, case("stream"))
+    cost = Quantity(value=0.25, source="a test")
+    memory = tuple(each.model_copy(update={"write_cost": cost}) for each in one.node.memory)
+    other = one.model_copy(update={"node": one.node.model_copy(update={"memory": memory})})
+    told = simgrid_files.machine_file(other, case("stream")).splitlines()
+    assert [line for line in told if line.startswith("writes")] == [
+        "writes 1 0.25",
+        "writes 4 0.25",
+    ]
+    assert "writes" not in "".join(lines(other))
+
+
 def test_a_place_that_is_not_there_is_refused_with_the_nearest() -> None:
     with pytest.raises(UserError, match="did you mean 'stampede2'"):
         place("stampeed2")

@@ -76,7 +76,7 @@ Traffic Sweeps::traffic(double bytes, double flops) const {
   const Range all{0, store_.planes()};
   const double touched =
       2 * real_bytes(all) + sizeof(Complex) * (coefficients_y(all) + coefficients_x());
-  return {bytes, flops, touched};
+  return {bytes, flops, touched, bytes / 2};
 }
 
 }  // namespace halobench::fft

@@ -52,6 +52,7 @@ class Sweeps {
   double flops_z(const Range& planes) const;
   double flops_y(const Range& planes) const;
   double flops_x() const;
+  /// Half of the bytes are written.
   Traffic traffic(double bytes, double flops) const;
 
   const Context context_;

@@ -81,7 +81,7 @@ class Fused : public Rescue {
       context_.meter.communicate(phases_.halo, [&] { exchange.start(); });
     }
     const double bytes = sweep_bytes + (step.solution ? solution_bytes : 0);
-    context_.meter.compute(phases_.sweep, traffic(bytes, flops_per_iteration),
+    context_.meter.compute(phases_.sweep, traffic(bytes, bytes / 2, flops_per_iteration),
                            [&] { advance_all(step); });
     if (!exchange.overlaps()) {
       context_.meter.compute(phases_.edges, edge_traffic(), [&] { domain_.pack(&Strip::r); });
@@ -150,7 +150,7 @@ class Fused : public Rescue {
 
   /// The last direction is not in x yet.
   void catch_up(double alpha) {
-    context_.meter.compute(phases_.sweep, traffic(catch_up_bytes, 0), [&] {
+    context_.meter.compute(phases_.sweep, traffic(catch_up_bytes, sizeof(double), 0), [&] {
       domain_.each_strip([&](const Strip& strip) {
         for (std::int64_t i = 0; i < strip.rows(); ++i) {
           add(strip.x.row(i), alpha, strip.p.row(i), strip.cols());
@@ -165,14 +165,15 @@ class Fused : public Rescue {
 
   static bool at_boundary(const Strip& strip) { return strip.place.rows.begin == 0; }
 
-  Traffic traffic(double bytes, double flops) const {
+  /// bytes, written, flops: of a point.
+  Traffic traffic(double bytes, double written, double flops) const {
     const auto points = static_cast<double>(domain_.place().points());
-    return {bytes * points, flops * points, 3 * sizeof(double) * points};
+    return {bytes * points, flops * points, 3 * sizeof(double) * points, written * points};
   }
 
   Traffic edge_traffic() const {
     const double bytes = 2 * sizeof(double) * domain_.edge_points();
-    return {bytes, 0, bytes};
+    return {bytes, 0, bytes, bytes / 2};
   }
 
   const Context context_;

@@ -16,6 +16,7 @@ namespace {
 
 constexpr int vectors = 7;
 constexpr double update_bytes = 7 * 8 + 6 * 8;  // reads all, writes all but q
+constexpr double update_written = 6 * 8;
 constexpr std::int64_t renewal = 64;            // iterations from one renewal to the next
 constexpr double renewed = 3;                   // products
 constexpr double update_flops = 6 * 2 + 2 * 2;
@@ -78,7 +79,7 @@ class Pipelined : public Solver {
     Products products{};
     const auto points = static_cast<double>(domain_.place().points());
     const Traffic traffic{update_bytes * points, update_flops * points,
-                          vectors * sizeof(double) * points};
+                          vectors * sizeof(double) * points, update_written * points};
     context_.meter.compute(updates_, traffic, [&] {
       domain_.each_strip([&](const Strip& strip) {
         for (std::int64_t i = 0; i < strip.rows(); ++i) {

@@ -134,7 +134,7 @@ class Sstep : public Solver {
       pairs_[k] = {alpha(2 * k), scalars.beta(2 * k), alpha(2 * k + 1), scalars.beta(2 * k + 1)};
     }
     ++counts_.sweeps;
-    context_.meter.compute(phases_.sweep, traffic(sweep_bytes, sweep_flops(with_moments)), [&] {
+    context_.meter.compute(phases_.sweep, traffic(sweep_bytes, sweep_bytes / 2, sweep_flops(with_moments)), [&] {
       each_sweep([&](const SstepSweep& strip, double* sums) {
         strip.advance(pairs_, with_moments ? sums : nullptr, width());
       });
@@ -143,7 +143,7 @@ class Sstep : public Solver {
 
   Moments measure() {
     ++counts_.measures;
-    context_.meter.compute(measure_, traffic(measure_bytes, measure_flops()), [&] {
+    context_.meter.compute(measure_, traffic(measure_bytes, 0, measure_flops()), [&] {
       each_sweep([&](const SstepSweep& strip, double* sums) { strip.measure(sums, width()); });
     });
     return reduce(width());
@@ -212,15 +212,16 @@ class Sstep : public Solver {
 
   double measure_flops() const { return raise_both_flops * static_cast<double>(setting_.s) + 2; }
 
-  Traffic traffic(double bytes, double flops) const {
+  /// bytes, written, flops: of a point.
+  Traffic traffic(double bytes, double written, double flops) const {
     const auto points = static_cast<double>(domain_.place().points());
-    return {bytes * points, flops * points, 3 * sizeof(double) * points};
+    return {bytes * points, flops * points, 3 * sizeof(double) * points, written * points};
   }
 
   /// Of one pass of the exchange, before or after the messages.
   Traffic edge_traffic() const {
     const double bytes = sizeof(double) * halos_.doubles() / DeepHalo::passes;
-    return {bytes, 0, bytes};
+    return {bytes, 0, bytes, bytes / 2};
   }
 
   const Context context_;

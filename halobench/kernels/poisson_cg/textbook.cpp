@@ -52,14 +52,15 @@ class Textbook : public Solver {
   }
 
  private:
-  Traffic traffic(double bytes, double flops) const {
+  /// bytes, written, flops: of a point.
+  Traffic traffic(double bytes, double written, double flops) const {
     const auto points = static_cast<double>(domain_.place().points());
-    return {bytes * points, flops * points, 4 * sizeof(double) * points};
+    return {bytes * points, flops * points, 4 * sizeof(double) * points, written * points};
   }
 
   double inner_product(Vector a, Vector b) {
     double sum = 0;
-    context_.meter.compute(dots_, traffic(a == b ? dot_bytes / 2 : dot_bytes, 2), [&] {
+    context_.meter.compute(dots_, traffic(a == b ? dot_bytes / 2 : dot_bytes, 0, 2), [&] {
       domain_.each_strip([&](const Strip& strip) {
         for (std::int64_t i = 0; i < strip.rows(); ++i) {
           row_sums_[as_size(domain_.first_row(strip) + i)] =
@@ -73,7 +74,7 @@ class Textbook : public Solver {
   }
 
   void update(Vector y, double factor, Vector x) {
-    context_.meter.compute(updates_, traffic(update_bytes, 2), [&] {
+    context_.meter.compute(updates_, traffic(update_bytes, 8, 2), [&] {
       domain_.each_strip([&](const Strip& strip) {
         for (std::int64_t i = 0; i < strip.rows(); ++i) {
           add((strip.*y).row(i), factor, (strip.*x).row(i), strip.cols());
@@ -83,7 +84,7 @@ class Textbook : public Solver {
   }
 
   void turn_direction(double beta) {
-    context_.meter.compute(updates_, traffic(update_bytes, 2), [&] {
+    context_.meter.compute(updates_, traffic(update_bytes, 8, 2), [&] {
       domain_.each_strip([&](const Strip& strip) {
         for (std::int64_t i = 0; i < strip.rows(); ++i) {
           turn(strip.p.row(i), strip.r.row(i), beta, strip.cols());

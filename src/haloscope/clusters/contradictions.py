@@ -23,6 +23,9 @@ among fewer that a file may have: really it is 1 at most, but both numbers are m
 LEAST_SHARP, SHARPEST = 0.1, 10.0
 """LEAST_SHARP and SHARPEST are the smallest and largest sharpness that a cluster file may have,
 because those that were fitted lie far inside: 1 on published machines, 2.2 on a shared one."""
+MOST_WRITING = 4.0
+"""MOST_WRITING is the largest cost of a written byte over a read one that a file may have, because
+turning round from one to the other takes a memory a part of its time, not most of it."""
 LEAST_GAIN = 0.5
 """LEAST_GAIN is the smallest gain by hardware threads that a file may have, because threads that
 are in each other's way lose less than half."""
@@ -82,6 +85,10 @@ def _gains(node: Node) -> _Found:
 def _memory(node: Node) -> _Found:
     points = sorted(enumerate(node.memory), key=lambda point: point[1].cores)
     for index, one in points:
+        if one.write_cost and one.write_cost.value > MOST_WRITING:
+            mend = f"give what a written byte takes over a read one: {MOST_WRITING:g} at most"
+            key = dotted(("node", "memory", index, "write_cost"))
+            yield key, f"{one.write_cost.value:g} can't be", mend
         if one.cores > node.cores:
             what = f"{one.cores} cores can't use it, a node has {node.cores}"
             yield (
@@ -90,6 +97,9 @@ def _memory(node: Node) -> _Found:
                 "give at most the cores of a node",
             )
     most = points[0][1]
+    if len({one.write_cost is None for one in node.memory}) > 1:
+        mend = "give it for each number of cores, or for none"
+        yield "node.memory", "write_cost is there for some numbers of cores alone", mend
     for (_, few), (index, many) in pairwise(points):
         most = max(most, few, key=lambda one: one.bandwidth_bytes_per_s.value)
         key, less = dotted(("node", "memory", index)), few.bandwidth_bytes_per_s.value

@@ -67,11 +67,14 @@ class Cache(_Part):
 class Memory(_Part):
     """What the memory of a node gives to so many cores together.
 
-    All that it moves counts: lines that are read only to be overwritten, too.
+    All that it moves counts: lines that are read only to be overwritten, too. write_cost: what a
+    written byte takes over a read one, 1 if not given; the bandwidth is then that of stream's
+    loops together, a quarter of whose bytes are written.
     """
 
     cores: PositiveCount
     bandwidth_bytes_per_s: Quantity
+    write_cost: Quantity | None = None
 
 
 class KernelRate(_Part):

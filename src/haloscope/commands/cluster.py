@@ -131,6 +131,12 @@ def _node(found: Cluster) -> Iterator[tuple[str, str, str]]:
         yield from _rate(
             "memory", memory.bandwidth_bytes_per_s, f" to {count(memory.cores, 'core')}"
         )
+        if cost := memory.write_cost:
+            yield (
+                "",
+                f"a written byte takes {cost.value:.2g} times as long as a read one",
+                cost.source,
+            )
     yield from _spread(node.spread or NodeSpread())
 
 
