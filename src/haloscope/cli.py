@@ -23,6 +23,10 @@ from haloscope.host import scratch
 COMMANDS = {
     "run": "measure a study and report",
     "once": "one case right now",
+    "status": "how the jobs of a result folder stand in a batch system",
+    "collect": "summarise and report what jobs have measured until now",
+    "cancel": "cancel the jobs of a result folder",
+    "drive": "what a batch job runs: the launches of a result folder, on its own nodes",
     "report": "write the report of a result folder",
     "show": "show the tables of a result folder",
     "compare": "compare two result folders case by case",

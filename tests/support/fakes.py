@@ -80,7 +80,7 @@ class Laboratory:
         self.is_built = True
         return FAKE_HALOBENCH
 
-    def probe(self, built: Built, transport: str | None) -> Probe:
+    def probe(self, built: Built, transport: str | None, hosts: Sequence[str] = ()) -> Probe:
         """Two ranks that reach each other by everything but ucx."""
         self.probes.append(transport)
         return Probe("vader", None) if transport != "ucx" else Probe(None, "no device")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 
 from haloscope.batch import slurm
+from haloscope.batch.script import asked_of_sbatch
 from haloscope.batch.slurm import NoAnswerError, RefusedError, Slurm
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.sites.schema import BatchSite, Partition
@@ -105,15 +106,9 @@ def disagreements(site: BatchSite) -> Iterator[Problem]:
 
 def _would_not_start(site: BatchSite, commands: Slurm) -> Iterator[Problem]:
     """Why a job of a minute on one node would be refused: account, QOS, constraint."""
-    options = [f"--{key}={value}" for key, value in asked_of_sbatch(site).items()]
+    options = asked_of_sbatch(site)
     try:
         commands.told("sbatch", "--test-only", "--nodes=1", "--time=1", *options, "--wrap=true")
     except RefusedError as error:
         mend = "mend the partition, account, qos, constraint or reservation of the site file"
         yield Problem(f"site {site.name}: sbatch --test-only", str(error), mend)
-
-
-def asked_of_sbatch(site: BatchSite) -> dict[str, str]:
-    """The options of sbatch that a site file has."""
-    keys = ("partition", "account", "qos", "constraint", "reservation")
-    return {key: value for key in keys if (value := getattr(site, key))}

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from haloscope.errors import Problem, UserError
 
@@ -33,8 +32,8 @@ class Slurm:
 
     environment: Mapping[str, str]
 
-    def told(self, *words: str, cwd: Path | None = None) -> str:
-        """What a command printed.
+    def told(self, *words: str, also_errors: bool = False) -> str:
+        """What a command printed. also_errors: with what it wrote to standard error.
 
         RefusedError with its words where it fails, NoAnswerError where the controller is away,
         UserError where there is no such command.
@@ -53,13 +52,12 @@ class Slurm:
                 env=env,
                 stdin=subprocess.DEVNULL,
                 timeout=ANSWER_S,
-                cwd=cwd,
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
             raise NoAnswerError(f"{words[0]} had no answer in {ANSWER_S:g} s") from error
         if done.returncode == 0:
-            return done.stdout
+            return done.stdout + (done.stderr if also_errors else "")
         said = (done.stderr or done.stdout).strip()
         if _AWAY.search(said):
             raise NoAnswerError(said)

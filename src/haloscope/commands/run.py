@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -13,6 +15,8 @@ from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.quantities import count, size
+from haloscope.run import submission
+from haloscope.run.batched import BatchPlace
 from haloscope.run.campaign import Campaign, Request, measure, resume, start
 from haloscope.run.preview import Preview, UnplannedError
 from haloscope.run.progress import Teller
@@ -72,6 +76,9 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         type=int,
         help="for the order of launches (default: random, recorded)",
     )
+    add("--detach", action="store_true", help="on a site: submit the jobs, and return")
+    add("--script-only", action="store_true", help="on a site: write the job scripts, submit none")
+    add("--minutes", metavar="N", type=int, help="on a site: the time limit of each job")
     add("--no-report", action="store_true", help="measure and summarise, but write no report")
 
 
@@ -81,6 +88,8 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.dry_run:
         return _dry_run(arguments, tell, Screen())
     campaign = _campaign(arguments, tell)
+    if isinstance(campaign.place, BatchPlace):
+        return _by_jobs(arguments, campaign, tell)
     # only what was measured is drawn: planning does without the libraries that draw and fit
     from haloscope.commands.conclusion import conclude
 
@@ -94,16 +103,53 @@ def execute(arguments: argparse.Namespace) -> int:
     return conclude(campaign, Screen(), write=not arguments.no_report)
 
 
+def _by_jobs(arguments: argparse.Namespace, campaign: Campaign, tell: Teller) -> int:
+    """Have a site's batch system do it; the exit code."""
+    jobs = submission.of(campaign, arguments.minutes)
+    submission.begin(campaign, os.environ, tell)
+    if arguments.script_only:
+        for job in (jobs.check_asked(), *jobs.planned()):
+            tell.say(f"written: {jobs.write(job).script}")
+        return 0
+    path = campaign.folder.path
+    if arguments.detach:
+        submission.submit_all(jobs, tell)
+        tell.say(f"haloscope status {path}; collect {path}; cancel {path}")
+        return 0
+    try:
+        submission.follow(jobs, tell)
+    except KeyboardInterrupt:
+        tell.say(f"\nThe jobs go on: haloscope status {path}; cancel {path}")
+        raise
+    from haloscope.commands.conclusion import conclude
+
+    now = replace(campaign, plan=campaign.folder.load(), source=None)
+    return conclude(now, Screen(), write=not arguments.no_report)
+
+
 def _dry_run(arguments: argparse.Namespace, tell: Teller, out: Console) -> int:
     """Show what would be measured, and what would be fetched and built for it before."""
     preview = Preview()
     try:
-        _show(_campaign(arguments, tell, preview), out)
+        campaign = _campaign(arguments, tell, preview)
+        _show(campaign, out)
+        if isinstance(campaign.place, BatchPlace):
+            _show_jobs(submission.of(campaign, arguments.minutes), out)
     except UnplannedError:
         out.print("the cases, and what they need, are known when halobench is there")
     for line in preview.lines:
         out.print(line, markup=False, soft_wrap=True)
     return 0
+
+
+def _show_jobs(jobs: submission.Submission, out: Console) -> None:
+    """The jobs that would be submitted, what they cost at most, and when each could begin."""
+    planned = jobs.planned()
+    hours = sum(job.nodes * job.minutes for job in planned) / 60
+    out.print(f"{count(len(planned), 'job')}, at most {hours:.2g} node-hours", markup=False)
+    for job in planned:
+        line = f"{count(job.nodes, 'node')}, {count(job.minutes, 'minute')}: {jobs.tested(job)}"
+        out.print(line, markup=False, soft_wrap=True)
 
 
 def _campaign(
@@ -142,6 +188,7 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     """Options that do not go together."""
     if not arguments.resume:
         yield from placeoptions.misplaced(arguments)
+        yield from _of_jobs(arguments)
         if arguments.study is None:
             yield Problem("STUDY", "missing", "name a study (haloscope list) or a file")
         if arguments.accept_change:
@@ -153,6 +200,16 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         if given[option] not in (None, False):
             what = "with --resume, the folder's plan has that already"
             yield Problem(f"--{option}", what, "leave it out, or start a new folder")
+
+
+def _of_jobs(arguments: argparse.Namespace) -> Iterator[Problem]:
+    """Options for the jobs of a batch system, where there is none."""
+    if BatchPlace.has(arguments.on):
+        return
+    for option in ("detach", "script_only", "minutes"):
+        if getattr(arguments, option):
+            where = f"--{option.replace('_', '-')}"
+            yield Problem(where, f"{arguments.on} has no batch system", "give --on SITE")
 
 
 def _show(campaign: Campaign, out: Console) -> None:

@@ -92,14 +92,7 @@ class Campaign:
 
     def earlier_walls(self) -> dict[str, list[float]]:
         """Seconds that launches took on this machine before, by case; in folders beside too."""
-        walls: dict[str, list[float]] = {}
-        beside = self.folder.path.parent.glob("*/records.jsonl")
-        for file in sorted(enclosed(beside)):
-            for record in _readable(file, own=file == self.folder.records):
-                here = (record.machine or {}).get("host") == self.plan.machine["host"]
-                if here and record.outcome == "ok" and record.wall_s is not None:
-                    walls.setdefault(record.case, []).append(record.wall_s)
-        return walls
+        return earlier_walls(self.folder, self.plan.machine["host"])
 
     def expected(self) -> str:
         """How long what is left takes, by what the same cases took on this machine before."""
@@ -162,6 +155,18 @@ class Campaign:
                 plan = plan.stopped(case, stopping.launches(case), why)
                 self.folder.save(plan)
             yield by_key[case, record["launch"]], record
+
+
+def earlier_walls(folder: ResultFolder, host: str) -> dict[str, list[float]]:
+    """Seconds that launches took on a machine or a site, by case; in folders beside one, too."""
+    walls: dict[str, list[float]] = {}
+    beside = folder.path.parent.glob("*/records.jsonl")
+    for file in sorted(enclosed(beside)):
+        for record in _readable(file, own=file == folder.records):
+            here = (record.machine or {}).get("host") == host
+            if here and record.outcome == "ok" and record.wall_s is not None:
+                walls.setdefault(record.case, []).append(record.wall_s)
+    return walls
 
 
 def _readable(file: Path, *, own: bool) -> list[Record]:

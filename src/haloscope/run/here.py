@@ -19,7 +19,7 @@ from haloscope.run.workbench import Workbench
 from haloscope.study.capacity import HERE, Site
 from haloscope.study.case import Case
 from haloscope.study.schema import DEFAULT
-from haloscope.toolchains import build, launch, library
+from haloscope.toolchains import launch
 
 LOCAL = "local"
 
@@ -48,11 +48,7 @@ class Here:
 
     def complete(self, wanted: Wanted) -> bool:
         """Whether every toolchain is there, and halobench built with each."""
-        there = {one.name: one for one in library.available()}
-        usual = [*there][:1]
-        named = {name for names in wanted.values() for name in names or usual}
-        needed = named & {*library.names()} or usual  # one to plan with, if nothing else
-        return bool(there) and all(name in there and build.built(there[name]) for name in needed)
+        return preview.complete(wanted)
 
     def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
         """halobench built with every toolchain that is wanted."""

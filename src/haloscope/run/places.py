@@ -1,16 +1,17 @@
-"""The places there are, by the name that --on gives: this machine, and simulated clusters."""
+"""The places there are, by the name that --on gives: this machine, sites, simulated clusters."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from haloscope.errors import Problem, UserError, nearest
+from haloscope.run.batched import BatchPlace
 from haloscope.run.here import Here
 from haloscope.run.place import Place
 from haloscope.run.simulated import SimulatedCluster
 from haloscope.study.capacity import PlaceFacts
 
-KINDS: tuple[type[Place], ...] = (Here, SimulatedCluster)
+KINDS: tuple[type[Place], ...] = (Here, BatchPlace, SimulatedCluster)
 """Every kind of place; the first that has a name is meant by it."""
 
 

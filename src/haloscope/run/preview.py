@@ -36,6 +36,15 @@ class Preview:
         return bench
 
 
+def complete(wanted: Wanted) -> bool:
+    """Whether every toolchain that is wanted is there, and halobench built with each."""
+    there = {one.name: one for one in library.available()}
+    usual = [*there][:1]
+    named = {name for names in wanted.values() for name in names or usual}
+    needed = named & {*library.names()} or usual  # one to plan with, if nothing else
+    return bool(there) and all(name in there and build.built(there[name]) for name in needed)
+
+
 def of_libraries(wanted: Wanted) -> tuple[Workbench | None, tuple[str, ...]]:
     """A workbench of the MPI libraries that are there, and what the others still take."""
     there = {one.name: one for one in library.available()}

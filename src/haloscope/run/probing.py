@@ -46,9 +46,12 @@ class Probe:
     answered: bool = True
 
 
-def probe(built: Built, transport: str | None) -> Probe:
-    """Let two ranks exchange a few messages while the library says what it does."""
-    two = Job(ranks=2, oversubscribe=True, transport=transport)
+def probe(built: Built, transport: str | None, hosts: Sequence[str] = ()) -> Probe:
+    """Let two ranks exchange a few messages while the library says what it does.
+
+    hosts: the one that they are to run on; none means this one.
+    """
+    two = Job(ranks=2, oversubscribe=True, transport=transport, hosts=tuple(hosts))
     program = [str(built.program), "ring", "repetitions=1", "steps=1", "warmup=0"]
     with scratch() as own:
         command, environment = launch_command(
@@ -72,21 +75,24 @@ def _signal(ended: process.Ended) -> int | None:
     return int(match[1] or match[2]) if match else None
 
 
-def probed(cases: Sequence[Case], built: Mapping[str, Built]) -> tuple[tuple[Case, ...], Seen]:
+def probed(
+    cases: Sequence[Case], built: Mapping[str, Built], hosts: Sequence[str] = ()
+) -> tuple[tuple[Case, ...], Seen]:
     """Cases, those whose transport can't be had here absent; and what libraries say they use.
 
-    UserError where a library could not be asked, or where its own choice of transport fails.
+    hosts: as of `probe`. UserError where a library could not be asked, or where its own choice of
+    transport fails.
     """
     asked = {
         (case.toolchain, case.transport)
         for case in cases
         if case.absent is None and case.layout.ranks > 1
     }
-    probes = {key: _settled(built[key[0]], key[1]) for key in sorted(asked, key=str)}
+    probes = {key: _settled(built[key[0]], key[1], hosts) for key in sorted(asked, key=str)}
     lacking = {name for (name, transport), each in probes.items() if transport and each.problem}
     for name in sorted(lacking):  # does the library work at all?
         if (name, None) not in probes:
-            probes[name, None] = _settled(built[name], None)
+            probes[name, None] = _settled(built[name], None, hosts)
     if problems := [
         _problem(built[name], transport, each)
         for (name, transport), each in probes.items()
@@ -100,10 +106,10 @@ def probed(cases: Sequence[Case], built: Mapping[str, Built]) -> tuple[tuple[Cas
     return able, {key: each.seen for key, each in probes.items() if key in asked}
 
 
-def _settled(built: Built, transport: str | None) -> Probe:
+def _settled(built: Built, transport: str | None, hosts: Sequence[str]) -> Probe:
     """A probe, tried once more where time or a signal ended the first."""
-    first = probe(built, transport)
-    return first if first.answered else probe(built, transport)
+    first = probe(built, transport, hosts)
+    return first if first.answered else probe(built, transport, hosts)
 
 
 def _lacks(case: Case, probes: Mapping[Probed, Probe]) -> str | None:

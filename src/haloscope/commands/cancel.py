@@ -1,0 +1,29 @@
+"""haloscope cancel: the jobs of a result folder cancelled; its records stay."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from haloscope.commands.screen import Screen
+from haloscope.quantities import count
+from haloscope.run import submission
+
+
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Describe `cancel`, and add its argument."""
+    parser.description = (
+        "Cancel the jobs of DIR that wait or are at work. What they measured stays, and "
+        "haloscope run --resume DIR submits what is left."
+    )
+    parser.add_argument("directory", metavar="DIR", type=Path, help="the result folder")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Cancel them; 0."""
+    jobs = submission.of_folder(arguments.directory)
+    jobs.found_again()
+    waiting = jobs.waiting()
+    jobs.batch.cancel(waiting)
+    Screen().print(f"{count(len(waiting), 'job')} cancelled")
+    return 0

@@ -1,0 +1,32 @@
+"""haloscope collect: what jobs have measured until now, summarised and reported."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from haloscope.commands.screen import Screen
+from haloscope.quantities import count
+from haloscope.report import writing
+from haloscope.run import submission
+
+
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Describe `collect`, and add its argument."""
+    parser.description = (
+        "Summarise and report what the jobs of DIR have measured, and say what is missing."
+    )
+    parser.add_argument("directory", metavar="DIR", type=Path, help="the result folder")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Write the report; 1 if launches are missing."""
+    out = Screen()
+    left = submission.of_folder(arguments.directory).left()
+    document = writing.composed(arguments.directory)
+    out.print(writing.summary(document))
+    out.print(f"report: {writing.write(document, arguments.directory)}", soft_wrap=True)
+    if left:
+        missing = count(len(left), "launch", "launches")
+        out.print(f"{missing} missing: haloscope status {arguments.directory}", soft_wrap=True)
+    return 1 if left else 0

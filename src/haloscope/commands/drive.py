@@ -1,0 +1,36 @@
+"""haloscope drive: what a batch job runs on its own nodes."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from haloscope.commands.screen import Screen
+from haloscope.run import driving
+from haloscope.run.progress import Teller
+
+_DESCRIPTION = """\
+What the job scripts of haloscope call, inside a job of a batch system: runs the launches of DIR
+that are left and that take so many nodes, in random order, until none is left or the job's time is
+over. Each record is on disk before the next launch starts.
+"""
+
+
+def set_up(parser: argparse.ArgumentParser) -> None:
+    """Describe `drive`, and add its arguments."""
+    parser.description = _DESCRIPTION
+    parser.add_argument("directory", metavar="DIR", type=Path, help="the result folder")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--nodes", metavar="N", type=int, help="run the cases on so many nodes")
+    what.add_argument("--check", action="store_true", help="only find out what nodes can't do")
+    parser.add_argument("--minutes", metavar="N", type=int, default=60, help="the job's time")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Drive the job; 0."""
+    tell = Teller(Screen())
+    if arguments.check:
+        driving.check(arguments.directory, tell)
+    else:
+        driving.drive(arguments.directory, arguments.nodes, arguments.minutes, tell)
+    return 0

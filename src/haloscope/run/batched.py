@@ -1,0 +1,159 @@
+"""A place: a cluster whose batch system gives out nodes; cases run inside its jobs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from haloscope.batch.allocation import Allocation, of_slurm
+from haloscope.batch.slurm import Slurm
+from haloscope.clusters import file as cluster_file
+from haloscope.errors import Problem, UserError
+from haloscope.host import machine
+from haloscope.run import preview, probing, workbench
+from haloscope.run.here import transports_of
+from haloscope.run.place import Seen, Wanted
+from haloscope.run.progress import Teller
+from haloscope.run.runners.base import Runner
+from haloscope.run.runners.local import Built, LocalRunner, Nodes
+from haloscope.run.workbench import Workbench
+from haloscope.sites import file as site_file
+from haloscope.sites.schema import BatchSite
+from haloscope.study.capacity import PlaceFacts, Site
+from haloscope.study.case import Case
+
+
+@dataclass(frozen=True)
+class BatchPlace:
+    """A site, as `sites` has it. folder: one that all nodes see, for what ranks read and write."""
+
+    name: str
+    described: BatchSite
+    folder: Path
+    facts: ClassVar = PlaceFacts(clock="wall", remote=True, deterministic=False)
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """Those of the site files that are there."""
+        return [*site_file.ready()]
+
+    @classmethod
+    def has(cls, name: str) -> bool:
+        """Whether it is a site file's name."""
+        return name in cls.names()
+
+    @classmethod
+    def named(cls, name: str, keep: Path | None = None) -> Self:
+        """The site of that name. UserError where it is a cluster file's, too."""
+        if name in cluster_file.ready():
+            what = "a site file and a cluster file are called so"
+            mend = "rename one of them: which is meant, to measure or to simulate?"
+            raise UserError(Problem(f"--on {name}", what, mend))
+        return cls(name, site_file.find(name), Path.cwd())
+
+    def complete(self, wanted: Wanted) -> bool:
+        """Whether every toolchain is there, and halobench built with each."""
+        return preview.complete(self._named(wanted))
+
+    def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
+        """halobench built here, in a folder that the nodes see, too."""
+        return workbench.workbench(self._named(wanted), tell)
+
+    def preview(self, wanted: Wanted) -> tuple[Workbench | None, tuple[str, ...]]:
+        """The libraries that are there."""
+        return preview.of_libraries(self._named(wanted))
+
+    def _named(self, wanted: Wanted) -> Wanted:
+        """With the site's own toolchain where none is named."""
+        usual = [self.described.toolchain] if self.described.toolchain else None
+        return {where: names or usual for where, names in wanted.items()}
+
+    def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:
+        """The nodes of the partition that jobs go to. How two ranks can lie on one, it will say."""
+        partition = self.described.used
+        cores = partition.cores
+        names = (self.described.toolchain,) if self.described.toolchain else bench.names
+        return Site(
+            nodes=partition.nodes,
+            cores=cores,
+            hardware_threads=cores * partition.threads_per_core,
+            memory_bytes=partition.memory_mb * 2**20,
+            oversubscribe=oversubscribe,
+            toolchains=names,
+            transports=transports_of(bench),
+            missing=bench.missing,
+            placements=machine.PLACEMENTS if partition.nodes > 1 else machine.PLACEMENTS[:-1],
+            facts=self.facts,
+            name=self.name,
+            shared_cores=self.described.shared_cores,
+        )
+
+    def identity(self) -> Mapping[str, Any]:
+        """The site's name, and what it gives out."""
+        partition = self.described.used
+        return {"host": self.name, "cores": partition.cores, "partition": partition.name}
+
+    @cached_property
+    def commands(self) -> Slurm:
+        """Its batch system."""
+        return Slurm(self.described.environment)
+
+    @cached_property
+    def allocation(self) -> Allocation:
+        """The nodes that this process was given. UserError outside of a job."""
+        found = of_slurm(self.name, os.environ, self.commands)
+        if found is None:
+            what = "its cases run inside jobs of its batch system, and this is none"
+            raise UserError(Problem(f"--on {self.name}", what, "haloscope run submits such jobs"))
+        return found
+
+    def probed(self, cases: Sequence[Case], bench: Workbench) -> tuple[tuple[Case, ...], Seen]:
+        """One launch of each on the first node of this job; and what its nodes can't do."""
+        there = machine.placements()
+        reasons = [case.absent or self._cant(case, bench, there) for case in cases]
+        able = [
+            case if why is None else replace(case, absent=why, launches=1)
+            for case, why in zip(cases, reasons, strict=True)
+        ]
+        first = self.allocation.nodes[:1]
+        return probing.probed(able, self._launched_with(bench), first)
+
+    def _cant(
+        self, case: Case, bench: Workbench, there: Mapping[str, tuple[int, int] | None]
+    ) -> str | None:
+        """Why a case can't run on these nodes; None where it can."""
+        placement = case.layout.placement
+        if placement and placement != "other-node" and not there[placement]:
+            return f"no two ranks can be placed {placement} on {self.allocation.nodes[0]}"
+        by_hydra = self.described.launcher == "mpirun" and (
+            bench.built[case.toolchain].toolchain.family in ("mpich", "impi")
+        )
+        if by_hydra and case.layout.mapping == "random":
+            return f"{case.toolchain}'s mpirun maps ranks to nodes in blocks or in turn alone"
+        return None
+
+    def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
+        """Launches on the nodes of this job, one after the other."""
+        busy = machine.busy_processors()
+        described = {**machine.describe(), "host": self.name, "busy_processors": busy}
+        nodes = Nodes(self.allocation, self.folder, share=self.described.shared_cores is not None)
+        facts = workbench.facts(study, seed, described)
+        return LocalRunner(
+            facts, self._launched_with(bench), seen, nodes=nodes, name=self.described.scheduler
+        )
+
+    def _launched_with(self, bench: Workbench) -> dict[str, Built]:
+        """halobench's builds, with the site's launcher."""
+        if self.described.launcher == "mpirun":
+            return dict(bench.built)
+        launcher = f"srun-{self.described.mpi}"
+        return {
+            name: replace(
+                built, toolchain=replace(built.toolchain, mpirun=Path("srun"), launcher=launcher)
+            )
+            for name, built in bench.built.items()
+        }

@@ -1,0 +1,173 @@
+"""What a batch job does: the launches of a result folder that are left, on the job's nodes."""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from haloscope.errors import Problem, UserError
+from haloscope.host.scratch import PREFIX
+from haloscope.paths import write_whole
+from haloscope.records.folder import ResultFolder
+from haloscope.records.maker import now
+from haloscope.run.batched import BatchPlace
+from haloscope.run.campaign import Campaign, resume
+from haloscope.run.preview import Preview, UnplannedError
+from haloscope.run.progress import Teller
+from haloscope.study.case import Launch
+
+ALLOWANCE = 1.5
+"""ALLOWANCE times the longest launch of a case is what another one is expected to take at most."""
+_RESERVE_S = 5.0
+"""_RESERVE_S is what a job keeps of its time to end in order."""
+HEARTBEAT = "heartbeat.json"
+"""HEARTBEAT is the file of a result folder that says what a job was doing last."""
+
+
+@dataclass
+class Budget:
+    """The time of a job, and whether another launch still fits.
+
+    end: of the job, by `clock`. walls: how long launches took before, by case.
+    """
+
+    end: float
+    walls: dict[str, list[float]]
+    clock: Callable[[], float] = time.monotonic
+    closed: bool = False
+    begun: int = 0
+    left_out: int = 0
+
+    def close(self, *_: int | FrameType | None) -> None:
+        """Begin no launch from now on: the batch system said that the end is near."""
+        self.closed = True
+
+    def fits(self, launch: Launch) -> bool:
+        """Whether a launch can be expected to end in time.
+
+        The first of a job always does: no job has more time for it than this one.
+        """
+        if self.closed:
+            return False
+        if self.begun == 0:
+            return True
+        known = self.walls.get(launch.case.id)
+        longest = ALLOWANCE * max(known) if known else launch.case.timeout_s
+        expected = min(longest, launch.case.timeout_s)
+        return self.clock() + expected + _RESERVE_S < self.end
+
+    def fitting(self, launches: Iterable[Launch]) -> Iterator[Launch]:
+        """Those launches that fit, each decided when it is its turn."""
+        for launch in launches:
+            if launch.case.absent is None and not self.fits(launch):
+                self.left_out += 1
+                continue
+            self.begun += launch.case.absent is None
+            yield launch
+
+    def ended(self, record: Mapping[str, Any]) -> None:
+        """A launch ended with this record."""
+        if record["wall_s"]:
+            self.walls.setdefault(record["case"], []).append(record["wall_s"])
+
+
+def loaded(directory: Path, tell: Teller) -> Campaign:
+    """The campaign of a folder, on this node.
+
+    UserError where a library or a build of it is not on the node: a job fetches and builds nothing.
+    """
+    prepare = Preview()
+    try:
+        campaign = resume(directory, None, None, tell, prepare=prepare)
+    except UnplannedError as error:
+        what = "; ".join(prepare.lines) or "no MPI library is there"
+        raise UserError(Problem(f"on {platform.node()}", what, _SHARED)) from error
+    place = campaign.place
+    if not isinstance(place, BatchPlace):
+        mend = f"haloscope run --resume {directory}"
+        raise UserError(Problem(str(directory), f"it is measured on {place.name}", mend))
+    node = place.allocation.nodes[0]
+    if prepare.lines:
+        raise UserError([Problem(f"on {node}", line, _SHARED) for line in prepare.lines])
+    folder = campaign.folder.path.absolute()
+    return replace(campaign, place=replace(place, folder=folder))
+
+
+_SHARED = "nodes must see what the login node sees: set HALOSCOPE_CACHE to a shared folder"
+
+
+def check(directory: Path, tell: Teller) -> None:
+    """Find out on the nodes what can't run there, and fix it in the plan, before anything else.
+
+    UserError, kept for `submission` too, where nothing can.
+    """
+    folder = ResultFolder(directory)
+    try:
+        with folder.alone():
+            campaign = loaded(directory, tell)
+            asked = replace(campaign, source=folder.study.read_text(encoding="utf-8"))
+            folder.save(asked.probed().plan)
+    except UserError as error:
+        problems = [vars(problem) for problem in error.problems]
+        write_whole(checked(directory), json.dumps({"problems": problems}))
+        raise
+    write_whole(checked(directory), json.dumps({"problems": []}))
+
+
+def checked(directory: Path) -> Path:
+    """Where a check says what it found."""
+    return directory / "jobs" / "check.json"
+
+
+def drive(directory: Path, nodes: int, minutes: int, tell: Teller) -> int:
+    """Run what is left of the cases on so many nodes, as long as time is; how many launches ran."""
+    end = time.monotonic() + 60 * minutes
+    folder = ResultFolder(directory)
+    with folder.alone():
+        for left in directory.glob(f"{PREFIX}*"):  # by a job that was killed: we are alone here
+            shutil.rmtree(left, ignore_errors=True)
+        campaign = loaded(directory, tell).probed()
+        budget = Budget(end, campaign.earlier_walls())
+        signal.signal(signal.SIGUSR1, budget.close)
+        launches = of_shape(campaign.launches_left()[0], nodes)
+        tell.say(f"{len(launches)} launches on {nodes} nodes are left")
+        for launch, record in campaign.run(launches, _told(campaign, budget)):
+            budget.ended(record)
+            reason = f": {record['reason']}" if record["reason"] else ""
+            tell.say(f"{record['outcome']}: {launch.case.title}, launch {launch.number}{reason}")
+        tell.say(f"{budget.begun} launches run, {budget.left_out} left for another job")
+    return budget.begun
+
+
+def of_shape(launches: Sequence[Launch], nodes: int) -> list[Launch]:
+    """Those of the cases on so many nodes."""
+    return [launch for launch in launches if launch.case.layout.nodes == nodes]
+
+
+def _told(campaign: Campaign, budget: Budget) -> Callable[[Iterable[Launch]], Iterator[Launch]]:
+    """The launches that fit, with a heartbeat before each."""
+    place = campaign.place
+    assert isinstance(place, BatchPlace)
+
+    def watch(launches: Iterable[Launch]) -> Iterator[Launch]:
+        for launch in budget.fitting(launches):
+            beat = {
+                "job": place.allocation.job,
+                "restarts": place.allocation.restarts,
+                "node": place.allocation.nodes[0],
+                "at": now(),
+                "case": launch.case.title,
+                "launch": launch.number,
+            }
+            write_whole(campaign.folder.path / HEARTBEAT, json.dumps(beat))
+            yield launch
+
+    return watch

@@ -1,0 +1,340 @@
+"""A campaign in a batch system's hands: its jobs planned, submitted, followed, cancelled."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from haloscope.batch.jobs import GONE, Batch, JobState
+from haloscope.batch.script import JobAsked, script
+from haloscope.batch.slurm import NoAnswerError, told_variables
+from haloscope.errors import Problem, UserError
+from haloscope.host.scratch import scratch
+from haloscope.paths import write_whole
+from haloscope.quantities import count
+from haloscope.records.folder import ResultFolder, SavedPlan
+from haloscope.run import places
+from haloscope.run.batched import BatchPlace
+from haloscope.run.campaign import Campaign, earlier_walls
+from haloscope.run.driving import ALLOWANCE, HEARTBEAT, checked, of_shape
+from haloscope.run.progress import Teller, TimeLeft
+from haloscope.study.case import Launch
+
+USUAL_MINUTES = 60
+"""USUAL_MINUTES is what a job asks for where nobody knows how long its launches take."""
+LEAST_MINUTES = 2
+"""LEAST_MINUTES is the shortest job: to begin it takes some seconds, and Slurm looks at time limits
+once in half a minute."""
+CHECK_MINUTES = 1
+"""CHECK_MINUTES is the job that asks the nodes whether all is there: one launch a library."""
+FIRST_POLL_S = 30.0
+LAST_POLL_S = 300.0
+"""FIRST_POLL_S and LAST_POLL_S: how long to wait between questions to the batch system, at first
+and at most; half as long again each time that nothing has changed."""
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """A job of a result folder. comment: by which it is found again. job: its id; None: not yet."""
+
+    comment: str
+    nodes: int
+    minutes: int
+    script: str
+    job: str | None = None
+    check: bool = False
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What the batch system does of a plan. minutes: of each job, where the user says."""
+
+    folder: ResultFolder
+    plan: SavedPlan
+    place: BatchPlace
+    batch: Batch
+    minutes: int | None = None
+
+    @property
+    def directory(self) -> Path:
+        """The result folder."""
+        return self.folder.path.absolute()
+
+    def problems(self) -> Iterator[Problem]:
+        """Times that the partition does not allow."""
+        limit = self.place.described.used.max_minutes
+        where = f"partition {self.place.described.partition} of {self.place.name}"
+        if limit is None:
+            return
+        if self.minutes is not None and self.minutes > limit:
+            what = f"{where} allows {count(limit, 'minute')}"
+            yield Problem(f"--minutes {self.minutes}", what, f"give at most {limit}")
+        longest = max((case.timeout_s for case in self.plan.cases), default=0.0)
+        if longest > 60 * limit:
+            what = f"a launch may take {longest:g} s, and {where} allows {count(limit, 'minute')}"
+            yield Problem("timeout_s", what, "give less, or another partition in the site file")
+
+    def planned(self) -> list[JobAsked]:
+        """The jobs for what is left, a shape after the other, the smallest first."""
+        left = self.left()
+        walls = earlier_walls(self.folder, self.place.name)
+        jobs = []
+        for nodes in sorted({launch.case.layout.nodes for launch in left}):
+            number, minutes = self._length(of_shape(left, nodes), walls)
+            jobs += [self._asked(nodes, minutes) for _ in range(number)]
+        return jobs
+
+    def _length(
+        self, launches: Sequence[Launch], walls: Mapping[str, Sequence[float]]
+    ) -> tuple[int, int]:
+        """How many jobs these launches take, and how long each."""
+        limit = self.minutes or self.place.described.used.max_minutes
+        seconds = TimeLeft(launches, walls).seconds()
+        if seconds is None:
+            return 1, min(limit or USUAL_MINUTES, self.minutes or USUAL_MINUTES)
+        longest = max(launch.case.timeout_s for launch in launches)
+        needed = LEAST_MINUTES + math.ceil(ALLOWANCE * seconds / 60)
+        if limit is None or needed <= limit:
+            return 1, self.minutes or needed
+        return math.ceil(needed / max(1, limit - math.ceil(longest / 60 / 2))), limit
+
+    def _asked(self, nodes: int, minutes: int, *, check: bool = False) -> JobAsked:
+        number = uuid.uuid4().hex[:12]
+        what = ["--check"] if check else ["--nodes", str(nodes), "--minutes", str(minutes)]
+        return JobAsked(
+            name=f"haloscope-{self._key()}",
+            comment=f"haloscope:{number}",
+            nodes=nodes,
+            minutes=minutes,
+            log=self.directory / "jobs" / f"{number}.log",
+            command=["drive", str(self.directory), *what],
+        )
+
+    def _key(self) -> str:
+        """What all jobs of this folder are called by, and no others."""
+        return uuid.uuid5(uuid.NAMESPACE_URL, str(self.directory)).hex[:12]
+
+    def check_asked(self) -> JobAsked:
+        """The job that asks the nodes whether all is there."""
+        return self._asked(1, CHECK_MINUTES, check=True)
+
+    def tested(self, job: JobAsked) -> str:
+        """When a job could begin, as sbatch says it. UserError where it would be refused."""
+        with scratch() as own:
+            path = own.folder / "job.sh"
+            path.write_text(script(self.place.described, job, Path.cwd()), encoding="utf-8")
+            return self.batch.tested(path)
+
+    def write(self, job: JobAsked) -> Submitted:
+        """Write a job's script, and note the job; it is not submitted."""
+        path = job.log.with_suffix(".sh")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, script(self.place.described, job, Path.cwd()))
+        check = "--check" in job.command
+        noted = Submitted(job.comment, job.nodes, job.minutes, str(path), check=check)
+        self._save([*self.noted(), noted])
+        return noted
+
+    def submit(self, job: JobAsked) -> str:
+        """Write and submit a job; its id."""
+        noted = self.write(job)
+        return self._submitted(noted)
+
+    def _submitted(self, noted: Submitted) -> str:
+        job = self.batch.submit(Path(noted.script), noted.comment)
+        here = [one if one != noted else replace(one, job=job) for one in self.noted()]
+        self._save(here)
+        return job
+
+    def noted(self) -> list[Submitted]:
+        """All jobs of the folder, as jobs.json has them. UserError where it is damaged."""
+        try:
+            text = self._file.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return []
+        try:
+            return [Submitted(**one) for one in json.loads(text)]
+        except (ValueError, TypeError) as error:
+            mend = "cancel what squeue --me shows of it, remove the file, and resume"
+            raise UserError(Problem(str(self._file), f"damaged: {error}", mend)) from error
+
+    @property
+    def _file(self) -> Path:
+        return self.directory / "jobs" / "jobs.json"
+
+    def _save(self, jobs: Sequence[Submitted]) -> None:
+        write_whole(self._file, json.dumps([asdict(one) for one in jobs], indent=1))
+
+    def found_again(self) -> None:
+        """Look for jobs whose submission had no answer: those that were taken get their id."""
+        jobs = [
+            one if one.job else replace(one, job=self.batch.found(one.comment))
+            for one in self.noted()
+        ]
+        if jobs != self.noted():
+            self._save(jobs)
+
+    def states(self) -> dict[str, JobState]:
+        """How each job that was submitted stands."""
+        return self.batch.states([one.job for one in self.noted() if one.job])
+
+    def waiting(self) -> list[str]:
+        """The jobs that wait or are at work."""
+        return [job for job, state in self.states().items() if not state.over]
+
+    def left(self) -> list[Launch]:
+        """The launches without a good record yet, of cases that can run, by the plan on disk.
+
+        Jobs change that plan: they find out what can't run, and which cases need no more launches.
+        """
+        plan = self.folder.load() if self.folder.plan.exists() else self.plan
+        return [one for one in self.folder.left(plan.launches())[0] if not one.case.absent]
+
+
+def of(campaign: Campaign, minutes: int | None = None) -> Submission:
+    """The submission of a campaign on a site. UserError where its jobs would be refused."""
+    place = campaign.place
+    assert isinstance(place, BatchPlace)
+    submission = Submission(campaign.folder, campaign.plan, place, Batch(place.commands), minutes)
+    if problems := [*submission.problems()]:
+        raise UserError(problems)
+    return submission
+
+
+def of_folder(directory: Path) -> Submission:
+    """The submission of a result folder that there is. UserError where it is none of a site."""
+    folder = ResultFolder(directory)
+    plan = folder.load()
+    place = places.place(plan.on)
+    if not isinstance(place, BatchPlace):
+        what = f"it is measured on {plan.on}, without a batch system"
+        raise UserError(Problem(str(directory), what, "haloscope run --resume, report or show"))
+    return Submission(folder, plan, place, Batch(place.commands))
+
+
+def begin(campaign: Campaign, environment: Mapping[str, str], tell: Teller) -> None:
+    """Make the result folder of a new campaign, and say what of the shell is not passed on."""
+    if names := told_variables(environment):
+        tell.say(f"not passed on to sbatch: {', '.join(names)}; say it in the site file")
+    if campaign.source is not None:
+        with campaign.folder.alone():
+            campaign.check_folder()
+            campaign.folder.create(campaign.source, campaign.plan)
+
+
+def submit_all(submission: Submission, tell: Teller) -> list[str]:
+    """Submit jobs for all that is left, where none are waiting; their ids.
+
+    In a new folder, a job of a minute asks the nodes first; the others begin if it ends well.
+    """
+    submission.found_again()
+    if waiting := submission.waiting():
+        tell.say(f"there already: {count(len(waiting), 'job')} ({', '.join(waiting)})")
+        return waiting
+    first = None
+    if not checked(submission.directory).exists():
+        first = submission.submit(submission.check_asked())
+        tell.say(f"job {first}: asks a node whether all is there")
+    jobs = []
+    for job in submission.planned():
+        number = submission.submit(replace(job, after=first))
+        jobs.append(number)
+        size = f"{count(job.nodes, 'node')}, at most {count(job.minutes, 'minute')}"
+        tell.say(f"job {number}: {size}")
+    return [*([first] if first else []), *jobs]
+
+
+def follow(
+    submission: Submission,
+    tell: Teller,
+    *,
+    wait: Callable[[float], None] = time.sleep,
+    poll_s: float = FIRST_POLL_S,
+) -> None:
+    """Submit, wait, and submit again what a job's end has left, as long as that gets on.
+
+    UserError where the nodes lack something, or a round of jobs brings no record.
+    """
+    while True:
+        before = len(submission.left())
+        if before == 0:
+            return
+        jobs = submit_all(submission, tell)
+        _until_over(submission, jobs, tell, wait, poll_s)
+        if problems := refused(submission.directory):
+            raise UserError(problems)
+        if len(submission.left()) >= before:
+            raise UserError(_stuck(submission, jobs))
+
+
+def refused(directory: Path) -> list[Problem]:
+    """What the nodes lack, as the first job found it; that job is then asked again."""
+    path = checked(directory)
+    if not path.exists():
+        return []
+    problems = [Problem(**one) for one in json.loads(path.read_text(encoding="utf-8"))["problems"]]
+    if problems:
+        path.unlink()
+    return problems
+
+
+def _until_over(
+    submission: Submission,
+    jobs: Sequence[str],
+    tell: Teller,
+    wait: Callable[[float], None],
+    poll_s: float,
+) -> None:
+    """Wait for jobs, saying what changes. A controller that does not answer is asked again."""
+    pause, told = poll_s, ""
+    while True:
+        try:
+            states = submission.batch.states(jobs)
+        except NoAnswerError as error:
+            line, over = f"no answer from the batch system: {error}", False
+        else:
+            line, over = in_words(states), all(state.over for state in states.values())
+        if line != told:
+            tell.say(line)
+            pause, told = poll_s, line
+        if over:
+            return
+        wait(pause)
+        pause = min(LAST_POLL_S, 1.5 * pause)
+
+
+def in_words(states: Mapping[str, JobState]) -> str:
+    """How jobs stand, on a line: the ones that wait say why."""
+    words = []
+    for job, state in states.items():
+        why = f" ({state.reason})" if state.state == "PENDING" and state.reason else ""
+        where = f" on {state.nodes}" if state.nodes and not state.over else ""
+        words.append(f"job {job} {state.state.lower().replace('_', ' ')}{where}{why}")
+    return "; ".join(words)
+
+
+def _stuck(submission: Submission, jobs: Sequence[str]) -> Problem:
+    """No record came of jobs: why, by their states and the ends of what they printed."""
+    states = submission.batch.states(jobs)
+    ends = Counter(state.state for state in states.values())
+    what = ", ".join(f"{number} {name.lower()}" for name, number in ends.items())
+    if GONE in ends:
+        what += f" ({last_heard(submission.directory)})"
+    logs = submission.directory / "jobs"
+    mend = f"see {logs}/*.log; then: haloscope run --resume {submission.directory}"
+    return Problem(str(submission.directory), f"jobs ended without a launch more: {what}", mend)
+
+
+def last_heard(directory: Path) -> str:
+    """What a job was doing last, by its heartbeat."""
+    try:
+        beat = json.loads((directory / HEARTBEAT).read_text(encoding="utf-8"))
+        return f"job {beat['job']} last began a launch at {beat['at']}, of {beat['case']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "no job has begun a launch yet"
