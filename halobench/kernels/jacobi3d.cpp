@@ -125,14 +125,16 @@ class Jacobi3D : public Instance {
     if (overlap_ && halo_.overlaps()) inner = part_.inside(levels);
     for (std::size_t stage = 0; stage < halo_.stages(); ++stage) {
       const auto copied = halo_.copied_bytes(stage);
-      context_.meter.compute(pack_, {copied, 0, copied, copied / 2}, [&] { halo_.pack(stage, now_); });
+      context_.meter.compute(pack_, {copied, 0, copied, copied / 2},
+                             [&] { halo_.pack(stage, now_); });
       context_.meter.communicate(exchange_, [&] { halo_.start(stage, now_); });
       Box meanwhile = inner;
       meanwhile[0] = share(inner[0], static_cast<std::int64_t>(halo_.stages()),
                            static_cast<std::int64_t>(stage));
       if (points_of(inner) > 0) advance(meanwhile, levels);
       context_.meter.communicate(exchange_, [&] { halo_.finish(stage, now_); });
-      context_.meter.compute(unpack_, {copied, 0, copied, copied / 2}, [&] { halo_.unpack(stage, now_); });
+      context_.meter.compute(unpack_, {copied, 0, copied, copied / 2},
+                             [&] { halo_.unpack(stage, now_); });
     }
     for (const auto& rest : around(target, inner)) advance(rest, levels);
     now_ = 1 - now_;
