@@ -11,6 +11,7 @@ from recorded import Raw, pingpong, poisson, write_folder
 from haloscope.report import writing
 from haloscope.report.document import Document
 from haloscope.report.draw.apart import apart
+from haloscope.report.draw.breadth import print_zoom
 from haloscope.report.figures.model import Axis, Bars, Curve, Figure, Lines, Mark
 from haloscope.report.tables.model import Cell, Column, Table, label
 
@@ -166,6 +167,14 @@ def test_a_sweep_over_sizes_has_no_step(tmp_path: Path) -> None:
     assert "A case of several points has a time for each, and no step of them all." in table.notes
 
 
+def test_few_columns_of_long_titles_are_printed_smaller_too() -> None:
+    columns = tuple(Column(f"c{k}", "2 processes, topology = 2d, published") for k in range(7))
+    wide = Table("t", "t", "T", columns, (tuple(Cell(k, str(k)) for k in range(7)),))
+
+    assert print_zoom(wide) == pytest.approx(128 / (7 * 39))
+    assert print_zoom(Table("t", "t", "T", COLUMNS, ((BESIDE, BESIDE, BESIDE),))) == 1
+
+
 def test_a_table_too_wide_for_paper_is_printed_smaller(tmp_path: Path) -> None:
     """Twelve columns of phases are cut off at the right of a page, four aren't."""
     marked = []
@@ -190,6 +199,6 @@ def test_a_table_too_wide_for_paper_is_printed_smaller(tmp_path: Path) -> None:
         folder = write_folder(tmp_path / name, raws, STUDY.replace("scaling", "phases"))
         writing.write(writing.composed(folder), folder)
         html = (folder / "report.html").read_text(encoding="utf-8")
-        marked.append('<table id="table-phases" class="wide">' in html)
-        assert '<table id="table-phases"' in html and "table.wide { zoom" in html
+        marked.append('<table id="table-phases" style="--printed: 0.' in html)
+        assert '<table id="table-phases"' in html and "table { zoom: var(--printed, 1)" in html
     assert marked == [False, True]

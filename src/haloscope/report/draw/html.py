@@ -12,6 +12,7 @@ from markupsafe import Markup
 from haloscope.paths import write_whole
 from haloscope.report.document import Document
 from haloscope.report.draw.apart import apart
+from haloscope.report.draw.breadth import print_zoom
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.draw.palette import dark_style
 from haloscope.report.tables import Column, Table
@@ -49,6 +50,7 @@ def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directo
         },
         head=head,
         apart=apart,
+        print_zoom=print_zoom,
         dark_figures=Markup(dark_style()),
     )
     write_whole(path, text)

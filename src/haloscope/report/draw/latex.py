@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from haloscope.paths import write_whole
 from haloscope.report.document import Document
 from haloscope.report.draw.apart import apart
+from haloscope.report.draw.breadth import width
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.tables import Cell, Column, Table
 
@@ -147,7 +147,7 @@ def tabulars(table: Table) -> list[str]:
     """A table as one tabular, or as several where it is too long or too wide for a page."""
     table = apart(table)
     starts = range(0, max(1, len(table.rows)), ROWS_A_PAGE)
-    wraps = sum(_width(table, index) for index in range(len(table.columns))) > FITTING
+    wraps = sum(width(table, index) for index in range(len(table.columns))) > FITTING
     return [
         "\n".join(_tabular(part, part.rows[k : k + ROWS_A_PAGE], wraps=wraps))
         for part in _side_by_side(table)
@@ -157,7 +157,7 @@ def tabulars(table: Table) -> list[str]:
 
 def _side_by_side(table: Table) -> Iterator[Table]:
     """A table in parts that fit the width of a page, each with the names of its rows."""
-    widths = [_width(table, index, most=_WRAPPED) for index in range(len(table.columns))]
+    widths = [width(table, index, most=_WRAPPED) for index in range(len(table.columns))]
     names = list(range(table.stub))
     others = range(table.stub, len(widths))
     room = WIDEST - sum(widths[index] for index in names)
@@ -180,20 +180,6 @@ def _cut(columns: Sequence[int], number: int) -> list[Sequence[int]]:
     """Columns in so many parts, of which none has more than one more than another."""
     ends = [len(columns) * part // number for part in range(number + 1)]
     return [columns[begin:end] for begin, end in pairwise(ends)]
-
-
-def _width(table: Table, index: int, most: float = inf) -> float:
-    """About how many characters a column takes, with the space beside it.
-
-    most: of a name, which then goes on in the next line.
-    """
-    column = table.columns[index]
-    cells = [row[index] for row in table.rows]
-    text = max((len(cell.text) + len(cell.marks) / 2 for cell in cells), default=0)
-    if column.align == "left":
-        text = min(text, most)
-    spread = max((0.7 * len(cell.spread) for cell in cells), default=0)
-    return max(len(column.title), text, spread) + 2
 
 
 def _tabular(table: Table, rows: Sequence[Sequence[Cell]], *, wraps: bool) -> Iterator[str]:
