@@ -142,9 +142,10 @@ def kill_driver(lab: RunningLab) -> None:
 
 
 def restart_controller(lab: RunningLab) -> None:
-    """Kill the controller, and start it again after a moment in which it is away."""
-    lab.host("lab0").told(["kill", "-9", (FOLDER / "lab0.pid").read_text().strip()])
-    time.sleep(1)
+    """End the controller, and start it again after a moment in which it is away."""
+    pid = (FOLDER / "lab0.pid").read_text().strip()
+    lab.host("lab0").told(["kill", pid])
+    time.sleep(2)
     lab.start_controller()
 
 
