@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from haloscope.batch import detect
+from haloscope.batch import detect, slurm
 from haloscope.cli import main
 from haloscope.errors import UserError
 from haloscope.lab import cluster
@@ -64,6 +64,7 @@ def test_an_account_that_slurm_refuses_is_named(lab: RunningLab) -> None:
     assert "sbatch --test-only" in problem.where
 
 
-def test_where_no_slurm_answers_it_is_said() -> None:
+def test_where_no_slurm_answers_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slurm, "ANSWER_S", 1.0)  # it looks for a configuration for a minute
     with pytest.raises(UserError, match="SLURM_CONF says"):
         detect.detected(None, {"SLURM_CONF": "/nowhere/slurm.conf"})

@@ -83,6 +83,14 @@ def test_a_no_and_no_answer_are_told_apart(own_path: Path) -> None:
         Slurm({}).told("squeue")
 
 
+def test_a_launch_that_never_began_is_told_from_one_that_failed() -> None:
+    assert slurm.never_began("srun: error: Unable to create step for job 4: Try again later")
+    assert slurm.never_began(
+        "srun: error: Unable to confirm allocation for job 4: Connection reset"
+    )
+    assert not slurm.never_began("srun: error: lab1: task 0: Exited with exit code 1")
+
+
 def test_a_command_that_does_not_answer_is_given_up(
     own_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

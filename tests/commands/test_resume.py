@@ -168,7 +168,7 @@ def test_resuming_where_messages_no_longer_arrive_changes_nothing(
     before = (folder / "plan.json").read_text()
     fails = {"shm": "shm", "default": None}[transport]
     monkeypatch.setattr(
-        probing, "probe", lambda _, asked: Probe(None, "no device" if asked == fails else None)
+        probing, "probe", lambda _, asked, *__: Probe(None, "no device" if asked == fails else None)
     )
     with pytest.raises(UserError, match="no device"):
         haloscope("run", "--resume", folder)

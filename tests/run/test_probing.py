@@ -30,7 +30,7 @@ class Probes:
         self.answers = {name: list(each) for name, each in answers.items()}
         self.asked: list[str | None] = []
 
-    def __call__(self, built: Built, transport: str | None) -> Probe:
+    def __call__(self, built: Built, transport: str | None, hosts: object = ()) -> Probe:
         self.asked.append(transport)
         answers = self.answers[transport or "default"]
         return answers.pop(0) if len(answers) > 1 else answers[0]

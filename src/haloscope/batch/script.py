@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined, TemplateError
-
 from haloscope.errors import Problem, UserError
 from haloscope.sites.schema import BatchSite
 
@@ -69,6 +67,9 @@ def script(site: BatchSite, job: JobAsked, folder: Path) -> str:
 
     command is what haloscope is told; this very haloscope is called, by its own Python.
     """
+    # of the commands that plan, none but those that submit need it
+    from jinja2 import Environment, StrictUndefined, TemplateError
+
     variables = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     variables |= site.environment
     if site.scratch:

@@ -71,6 +71,17 @@ _AWAY = re.compile(
 """_AWAY is how Slurm's commands say that the controller did not answer."""
 
 
+def never_began(said: str) -> bool:
+    """Whether srun or a launcher that calls it failed before any rank began, by what it printed.
+
+    That is the batch system's doing, not the program's: a controller that is away, or busy.
+    """
+    return bool(_NO_STEP.search(said) or _AWAY.search(said))
+
+
+_NO_STEP = re.compile(r"Unable to create step for job|Unable to confirm allocation for job")
+
+
 def told_variables(environment: Mapping[str, str]) -> list[str]:
     """The variables of a user's shell that would have changed what sbatch does."""
     return sorted(name for name in environment if name.startswith("SBATCH_"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -10,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from haloscope.batch.allocation import Allocation
+from haloscope.batch.slurm import never_began
 from haloscope.clusters.schema import Cluster
 from haloscope.clusters.simgrid_files import machine_file
 from haloscope.host import process
@@ -36,6 +38,11 @@ class Built:
     source: str
     compiler: str = ""
     flags: str = ""
+
+
+_PAUSES_S = (1.0, 2.0, 4.0, 8.0, 16.0)
+"""_PAUSES_S are how long a batch system is left alone that did not let a launch begin: a controller
+that is restarted is back after some seconds."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +94,7 @@ class LocalRunner:
             program = self._program(built, launch.case, folder, out)
             command, environment = launch_command(built.toolchain, job, program, scratch=own)
             started = maker.now()
-            ended = process.run(command, environment, launch.case.timeout_s)
+            ended = self._ended(command, environment, launch.case.timeout_s)
             measured = answer.measured(out)
         outcome, reason = self._judged(launch.case, job.cpus_of_ranks(), ended, measured)
         said = measured or {}
@@ -102,6 +109,17 @@ class LocalRunner:
             seen=said.get("layout", {}).get("seen", []),
         )
         return maker.ended(self._asked(launch), measured, ending)
+
+    def _ended(
+        self, command: Sequence[str], environment: Mapping[str, str], timeout_s: float
+    ) -> process.Ended:
+        """How a command ended; in a batch job, once the batch system let it begin."""
+        for pause_s in _PAUSES_S if self.nodes else ():
+            ended = process.run(command, environment, timeout_s)
+            if ended.code == 0 or ended.timed_out or not never_began(ended.output):
+                return ended
+            time.sleep(pause_s)
+        return process.run(command, environment, timeout_s)
 
     @contextmanager
     def _folder(self) -> Iterator[tuple[Path, Scratch | None]]:

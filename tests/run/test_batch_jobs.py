@@ -1,0 +1,241 @@
+"""Studies through a real Slurm, that of a cluster in a box: whole, and with faults on the way."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from haloscope.batch.jobs import Batch
+from haloscope.cli import main, parse
+from haloscope.errors import UserError
+from haloscope.lab.cluster import RunningLab
+from haloscope.lab.model import FOLDER
+from haloscope.records.record import read_once
+from haloscope.run import submission
+from haloscope.run.campaign import Request, start
+from haloscope.run.progress import Teller
+from haloscope.run.submission import Submission
+from haloscope.toolchains import build, library
+
+pytestmark = pytest.mark.lab
+
+QUIET = Teller(Console(quiet=True))
+STUDY = """
+title = "Rings on one, two and four nodes"
+launches = 1
+timeout_s = 60
+[[runs]]
+kernel = "ring"
+params = { repetitions = 1 }
+layout = { nodes = [1, 2, 4], ppn = [2] }
+[[runs]]
+kernel = "ring"
+params = { repetitions = 1 }
+layout = { nodes = [2], ppn = [2], mapping = ["round_robin", "random"] }
+"""
+FORTY = """
+title = "Forty launches"
+launches = 20
+timeout_s = 60
+[[runs]]
+kernel = "ring"
+params = { repetitions = 1, steps = 1 }
+layout = { nodes = [1, 2], ppn = [1] }
+"""
+
+
+@pytest.fixture(scope="session")
+def built() -> str:
+    """The toolchain that halobench is built with."""
+    toolchain = library.ensure(None, say=lambda _: None)
+    build.build(toolchain, say=lambda _: None)
+    return toolchain.name
+
+
+def submitted(text: str, folder: Path, toolchain: str) -> Submission:
+    """A new campaign on the lab, with its folder."""
+    (folder / "mine.toml").write_text(text, encoding="utf-8")
+    request = Request(str(folder / "mine.toml"), folder / "out", toolchain=toolchain, on="lab")
+    campaign = start(request, QUIET)
+    submission.begin(campaign, {}, QUIET)
+    return submission.of(campaign, minutes=5)
+
+
+def shortly(_: float) -> None:
+    time.sleep(0.3)
+
+
+@pytest.mark.parametrize("launcher", ["srun", "mpirun"])
+def test_a_study_runs_on_one_two_and_four_nodes(
+    lab: RunningLab,
+    built: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    launcher: str,
+) -> None:
+    site = FOLDER / "sites" / "lab.toml"
+    text = site.read_text(encoding="utf-8")
+    (tmp_path / "sites").mkdir()  # a user's own file comes first
+    own = text.replace('launcher = "srun"', f'launcher = "{launcher}"')
+    (tmp_path / "sites" / "lab.toml").write_text(own, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    jobs = submitted(STUDY, tmp_path, built)
+    submission.follow(jobs, QUIET, wait=shortly)
+
+    records = read_once(tmp_path / "out" / "records.jsonl")
+    assert [record.outcome for record in records] == ["ok"] * 5
+    assert sorted(len(one.raw["allocation"]["nodes"]) for one in records) == [1, 2, 2, 2, 4]
+    assert len({one.raw["allocation"]["job"] for one in records}) == 3  # one a shape
+    assert all((one.command or [""])[0].endswith(launcher) for one in records)
+    for record in records:
+        hosts = {seen["host"] for seen in record.layout["seen"]}
+        assert hosts == {*record.raw["allocation"]["nodes"]}
+        assert record.layout["oversubscribed"] == (record.layout["nodes"] > 1)
+        assert record.runner == "slurm"
+    left = [path.name for path in (tmp_path / "out").iterdir() if "scratch" in path.name]
+    assert left == []
+
+
+def test_forty_launches_with_faults_are_measured_once_each(
+    lab: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    jobs = submitted(FORTY, tmp_path, built)
+    faults = iter(
+        [
+            (3, lambda: kill_driver(lab)),
+            (8, lambda: jobs.batch.cancel(jobs.waiting()[:1])),
+            (12, lambda: restart_controller(lab)),
+        ]
+    )
+    coming: list[tuple[int, Callable[[], object]]] = [next(faults)]
+    done = []
+
+    def wait(_: float) -> None:
+        time.sleep(0.2)
+        if coming and len(read_once(tmp_path / "out" / "records.jsonl")) >= coming[0][0]:
+            coming.pop()[1]()
+            done.append(len(read_once(tmp_path / "out" / "records.jsonl")))
+            coming.extend([one] if (one := next(faults, None)) else [])
+
+    submission.follow(jobs, QUIET, wait=wait)
+
+    records = read_once(tmp_path / "out" / "records.jsonl")
+    assert len(done) == 3
+    assert Counter(record.outcome for record in records) == {"ok": 40}
+    assert len({record.key for record in records}) == 40
+    assert jobs.left() == []
+
+
+def kill_driver(lab: RunningLab) -> None:
+    """Kill what a job runs, on whichever node it does."""
+    for node in lab.lab.names:
+        with suppress(UserError):
+            lab.host(node).told(["pkill", "-9", "-f", "haloscope drive .* --nodes"])
+
+
+def restart_controller(lab: RunningLab) -> None:
+    """End the controller, and start it again after a moment in which it is away."""
+    pid = (FOLDER / "lab0.pid").read_text().strip()
+    lab.host("lab0").told(["kill", pid])
+    time.sleep(2)
+    lab.start_controller()
+
+
+def test_a_job_is_found_by_its_comment_and_not_submitted_twice(
+    lab: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    jobs = submitted(STUDY, tmp_path, built)
+    noted = jobs.write(jobs.check_asked())
+
+    first = jobs.batch.submit(Path(noted.script), noted.comment)  # and we are killed just then
+    jobs.found_again()
+
+    assert jobs.batch.submit(Path(noted.script), noted.comment) == first
+    assert [one.job for one in jobs.noted()] == [first]
+    assert main(["cancel", str(tmp_path / "out")]) == 0
+    deadline = time.monotonic() + 20
+    while jobs.waiting() and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert jobs.waiting() == []
+
+
+def test_why_a_job_waits_is_told(
+    lab: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    jobs = submitted(STUDY, tmp_path, built)
+    noted = jobs.write(jobs.check_asked())
+    script = Path(noted.script)
+    script.write_text(
+        script.read_text().replace("#SBATCH --time", "#SBATCH --hold\n#SBATCH --time")
+    )
+    jobs.batch.submit(script, noted.comment)
+
+    assert main(["status", str(tmp_path / "out")]) == 0
+    assert main(["cancel", str(tmp_path / "out")]) == 0
+
+    said = " ".join(capsys.readouterr().out.split())
+    assert "pending (it is held: scontrol release lets it go)" in said
+    assert "5 launches left" in said
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "said"),
+    [
+        (("nodes = [1, 2, 4]", "nodes = [9]"), [], "lab has 4 nodes"),
+        (("", ""), ["--minutes", "999"], "allows 240 minutes"),
+        (("timeout_s = 60", "timeout_s = 20000"), [], "allows 240 minutes"),
+    ],
+)
+def test_what_a_site_does_not_allow_is_refused_by_name(
+    lab: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    change: tuple[str, str], options: list[str], said: str,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    whole = STUDY.replace("nodes = [2], ppn", "nodes = [9], ppn") if "9" in change[1] else STUDY
+    (tmp_path / "mine.toml").write_text(whole.replace(*change))
+
+    with pytest.raises(UserError) as caught:
+        arguments = ["run", "mine.toml", "--on", "lab", "--detach", "--out", "out", *options]
+        parsed = parse([*arguments, "--toolchain", built])
+        parsed.execute(parsed)
+
+    assert any(said in str(problem) for problem in caught.value.problems)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_partition_that_there_is_not_is_refused_by_slurms_own_words(
+    lab: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    jobs = submitted(STUDY, tmp_path, built)
+    noted = jobs.write(jobs.check_asked())
+    script = Path(noted.script)
+    script.write_text(script.read_text().replace("--partition=lab", "--partition=labs"))
+
+    with pytest.raises(UserError, match="invalid partition"):
+        Batch(jobs.batch.commands).submit(script, noted.comment)
+
+
+def test_what_is_not_on_the_nodes_is_told_before_the_rest_begins(
+    lab: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    jobs = submitted(STUDY, tmp_path, built)
+    monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / "empty"))  # as a folder nodes don't see
+
+    with pytest.raises(UserError, match="halobench built for"):
+        submission.follow(jobs, QUIET, wait=shortly)
+
+    assert not (tmp_path / "out" / "records.jsonl").exists()
