@@ -1,12 +1,15 @@
 """The command line itself: what it imports, and for which words."""
 
 import os
+import signal
 import subprocess
 import sys
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
+from haloscope import cli
 from haloscope.cli import COMMANDS, main
 
 DRAWING = {"matplotlib", "scipy", "numpy", "jinja2", "pymetis", "psutil", "cmake"}
@@ -42,6 +45,7 @@ def test_without_a_command_none_is_imported_and_nothing_heavy(words: list[str]) 
 
 LABORATORY = """
 import os
+import signal
 from fakes import FAKE, FAKE_HALOBENCH
 from haloscope.run import halobench
 from haloscope.run.runners import local
@@ -146,3 +150,25 @@ def test_an_interrupt_where_python_drops_exceptions_comes_after_it() -> None:
     )
 
     assert (done.stdout, done.stderr) == ("deleted\ninterrupted\n", "")
+
+
+def test_an_interrupt_that_a_library_makes_an_error_of_its_own_of_is_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def execute(_: object) -> int:
+        try:
+            cli._interrupt(signal.SIGTERM, None)
+        except KeyboardInterrupt as error:
+            raise RuntimeError("a validator can't be built") from error
+        return 0
+
+    monkeypatch.setattr(cli, "parse", lambda _: Namespace(execute=execute))
+    monkeypatch.setattr(cli, "_end_in_order", lambda: None)
+    monkeypatch.setattr(cli, "_interrupts", [])
+
+    assert main([]) == 130
+    assert capsys.readouterr().err == "haloscope: interrupted\n"
+    monkeypatch.setattr(cli, "_interrupt", lambda *_: 1 / 0)
+    monkeypatch.setattr(cli, "_interrupts", [])
+    with pytest.raises(ZeroDivisionError):
+        main([])

@@ -165,16 +165,15 @@ class Spmv : public Instance {
   /// Values and columns, where rows begin, x and y.
   Traffic diagonal_traffic() const {
     return traffic(counts().diagonal,
-                   12.0 * number(counts().diagonal) + 24.0 * number(counts().rows),
-                   counts().rows);
+                   12.0 * number(counts().diagonal) + 24.0 * number(counts().rows), counts().rows);
   }
 
   /// Values and columns, where rows begin, ghosts, and y (read, written, and its place) or z.
   Traffic off_diagonal_traffic() const {
     const double row = z_unused() ? 28.0 : 16.0;
-    return traffic(counts().off_diagonal, 12.0 * number(counts().off_diagonal) +
-                                              row * number(counts().coupled) +
-                                              8.0 * number(counts().ghosts),
+    return traffic(counts().off_diagonal,
+                   12.0 * number(counts().off_diagonal) + row * number(counts().coupled) +
+                       8.0 * number(counts().ghosts),
                    counts().coupled);
   }
 

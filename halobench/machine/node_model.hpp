@@ -44,7 +44,8 @@ struct CacheLevel {
 /// socket fill the first one, whose memory then works longest; where there are ranks for all
 /// sockets, each keeps to its own. Where hardware threads share cores, all wait for those that do.
 /// The memory's bandwidth is that of stream's loops together, a quarter of whose bytes are written:
-/// where written ones take another time than read ones, phases with more or less of them do so, too.
+/// where written ones take another time than read ones, phases with more or less of them do so,
+/// too.
 class NodeModel {
  public:
   /// Reads lines of

@@ -97,6 +97,11 @@ def main(words: Sequence[str] | None = None) -> int:
         about = f"{error.filename}: " if error.filename else ""
         _complain(f"{about}{error.strerror or error}")
         return 1
+    except Exception:
+        if not _interrupts:
+            raise
+        _complain("interrupted")  # inside a compiled library, which made an error of its own of it
+        return 130
 
 
 def _end_in_order() -> None:
@@ -120,6 +125,7 @@ def _interrupt(signal_: int, frame: FrameType | None) -> None:
             signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
             return
         frame = frame.f_back
+    _interrupts.append(signal_)
     raise KeyboardInterrupt
 
 
@@ -131,6 +137,8 @@ def _interrupt_again(ignored: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(ignored)
 
 
+_interrupts: list[int] = []
+"""Signals that interrupted this process."""
 _IMPORTING = "<frozen importlib._bootstrap>"
 """_IMPORTING is where Python says that its import statement lies."""
 _AGAIN_S = 0.02

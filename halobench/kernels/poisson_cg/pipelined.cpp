@@ -17,8 +17,8 @@ namespace {
 constexpr int vectors = 7;
 constexpr double update_bytes = 7 * 8 + 6 * 8;  // reads all, writes all but q
 constexpr double update_written = 6 * 8;
-constexpr std::int64_t renewal = 64;            // iterations from one renewal to the next
-constexpr double renewed = 3;                   // products
+constexpr std::int64_t renewal = 64;  // iterations from one renewal to the next
+constexpr double renewed = 3;         // products
 constexpr double update_flops = 6 * 2 + 2 * 2;
 
 class Pipelined : public Solver {

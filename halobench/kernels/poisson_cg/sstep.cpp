@@ -134,11 +134,12 @@ class Sstep : public Solver {
       pairs_[k] = {alpha(2 * k), scalars.beta(2 * k), alpha(2 * k + 1), scalars.beta(2 * k + 1)};
     }
     ++counts_.sweeps;
-    context_.meter.compute(phases_.sweep, traffic(sweep_bytes, sweep_bytes / 2, sweep_flops(with_moments)), [&] {
-      each_sweep([&](const SstepSweep& strip, double* sums) {
-        strip.advance(pairs_, with_moments ? sums : nullptr, width());
-      });
-    });
+    context_.meter.compute(phases_.sweep,
+                           traffic(sweep_bytes, sweep_bytes / 2, sweep_flops(with_moments)), [&] {
+                             each_sweep([&](const SstepSweep& strip, double* sums) {
+                               strip.advance(pairs_, with_moments ? sums : nullptr, width());
+                             });
+                           });
   }
 
   Moments measure() {
