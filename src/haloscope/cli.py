@@ -102,6 +102,8 @@ def main(words: Sequence[str] | None = None) -> int:
             raise
         _complain("interrupted")  # inside a compiled library, which made an error of its own of it
         return 130
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)  # Python ends: an interrupt is not to come again
 
 
 def _end_in_order() -> None:

@@ -115,6 +115,11 @@ class Batch:
                 return job
         return None
 
+    def named(self, name: str) -> set[str]:
+        """The ids of the jobs of this name, waiting, at work or ended just now."""
+        said = self.commands.told("squeue", "--me", "--noheader", "--states=all", "--format=%i|%j")
+        return {job for job, *own in slurm.rows(said) if own == [name]}
+
     def tested(self, script: Path) -> str:
         """What sbatch says of when a job would begin. UserError where it refuses it."""
         try:

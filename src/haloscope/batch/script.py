@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from haloscope import paths
 from haloscope.errors import Problem, UserError
 from haloscope.sites.schema import BatchSite
 
@@ -34,6 +35,10 @@ class JobAsked:
     log: Path
     command: Sequence[str]
     after: str | None = None
+
+
+TEMPLATE_LIMIT = 2**16
+"""TEMPLATE_LIMIT is how many bytes of a template are read: a job script has some hundreds."""
 
 
 def asked_of_sbatch(site: BatchSite) -> list[str]:
@@ -68,7 +73,8 @@ def script(site: BatchSite, job: JobAsked, folder: Path) -> str:
     command is what haloscope is told; this very haloscope is called, by its own Python.
     """
     # of the commands that plan, none but those that submit need it
-    from jinja2 import Environment, StrictUndefined, TemplateError
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     variables = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     variables |= site.environment
@@ -76,22 +82,23 @@ def script(site: BatchSite, job: JobAsked, folder: Path) -> str:
         variables["TMPDIR"] = site.scratch
     words = [sys.executable, "-m", "haloscope", *job.command]
     try:
-        template = Environment(undefined=StrictUndefined, keep_trailing_newline=True).from_string(
-            _template(site)
+        sandbox = ImmutableSandboxedEnvironment(
+            undefined=StrictUndefined, keep_trailing_newline=True
         )
-        return template.render(
+        return sandbox.from_string(_template(site)).render(
             options=options(site, job),
             modules=site.modules,
             variables={name: shlex.quote(value) for name, value in variables.items()},
             folder=shlex.quote(str(folder)),
             command=[shlex.quote(word) for word in words],
         )
-    except (OSError, UnicodeDecodeError, TemplateError) as error:
+    except Exception as error:  # whatever a template of somebody else does
         mend = "mend it, or leave it out: haloscope has one of its own"
         raise UserError(Problem(f"site {site.name}: template", str(error), mend)) from error
 
 
 def _template(site: BatchSite) -> str:
     if site.template:
-        return Path(site.template).read_text(encoding="utf-8")
+        with paths.opened(Path(site.template)) as file:
+            return file.read(TEMPLATE_LIMIT).decode()
     return (files("haloscope.batch") / "job.sh.jinja").read_text(encoding="utf-8")

@@ -76,7 +76,8 @@ def never_began(said: str) -> bool:
 
     That is the batch system's doing, not the program's: a controller that is away, or busy.
     """
-    return bool(_NO_STEP.search(said) or _AWAY.search(said))
+    lines = [line for line in said.splitlines() if line.startswith("srun: error:")]
+    return any(_NO_STEP.search(line) or _AWAY.search(line) for line in lines)
 
 
 _NO_STEP = re.compile(r"Unable to create step for job|Unable to confirm allocation for job")

@@ -8,10 +8,12 @@ from pathlib import Path
 
 from haloscope.errors import Problem, UserError
 
-FILES = ("study.toml", "plan.json", "plan.json.new", "records.jsonl", ".lock")
+JOBS = ("jobs/jobs.json", "jobs/check.json")
+"""What a batch system's jobs of a folder leave there."""
+FILES = ("study.toml", "plan.json", "plan.json.new", "records.jsonl", ".lock", "heartbeat.json")
 """What is read of a result folder, and written in place."""
 REPORTS = ("report.html", "report.md", "report.tex")
-FOLDERS = ("figures", "tables")
+FOLDERS = ("figures", "tables", "jobs")
 
 
 def leads_outside(folder: Path, *, measuring: bool = False) -> list[Problem]:
@@ -21,7 +23,7 @@ def leads_outside(folder: Path, *, measuring: bool = False) -> list[Problem]:
     """
     return [
         Problem(str(folder / name), what, "take it out of the folder, or put a copy in its place")
-        for name in (*FILES, *REPORTS, *FOLDERS)
+        for name in (*FILES, *JOBS, *REPORTS, *FOLDERS)
         if (what := _foreign(folder / name) or (_shared(folder / name) if measuring else None))
     ]
 

@@ -155,6 +155,8 @@ def _member(text: str, begin: int, before: Known, decoder: json.JSONDecoder) -> 
         value, end = _members(text, key.end(), inside, decoder)
     else:
         value, end = decoder.raw_decode(text, key.end())
+    if end >= len(text):
+        raise ValueError("nothing follows, where the object goes on or ends")
     return Known(text[begin : end + 1], key[1], value, inside)
 
 
@@ -199,7 +201,7 @@ def _refuse(constant: str) -> float:
 
 
 _SHAPE = bytes.maketrans(b"123456789+E", b"0000000000e")
-_LARGE = (b"e000", b"0" * 300)
+_LARGE = (b"e000", b"0" * 200)
 """Digits of a number that a float may not hold, among other things, in the shape of a text."""
 
 

@@ -45,8 +45,11 @@ class Stopping:
             if self._rule.most_s is not None and spent_s >= self._rule.most_s:
                 self.done[case] = "time"
             return case in self.done
-        self._samples.setdefault(case, []).append(_times(record))
-        by_size = [list(sample) for sample in zip(*self._samples[case], strict=True)]
+        times = _times(record)
+        if (known := self._samples.setdefault(case, [])) and len(times) != len(known[0]):
+            return False  # of other points than the launches before: it tells nothing of these
+        known.append(times)
+        by_size = [list(sample) for sample in zip(*known, strict=True)]
         decision = decide(by_size, self._spent_s[case], self._rule)
         if decision.stop:
             self.done[case] = decision.why
@@ -71,4 +74,4 @@ class Stopping:
 def _times(record: Mapping[str, Any]) -> list[float]:
     """The median of each point's repetitions, or of the step's."""
     series = [point["times_s"] for point in record["points"]] or [record["times_s"]]
-    return [median(times) for times in series]
+    return [median(times) for times in series if times]

@@ -10,6 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
 
 from haloscope.batch.jobs import GONE, Batch, JobState
 from haloscope.batch.script import JobAsked, script
@@ -18,6 +21,9 @@ from haloscope.errors import Problem, UserError
 from haloscope.host.scratch import scratch
 from haloscope.paths import write_whole
 from haloscope.quantities import count
+from haloscope.records import strict_json
+from haloscope.records.checked import told
+from haloscope.records.enclosure import require_enclosed
 from haloscope.records.folder import ResultFolder, SavedPlan
 from haloscope.run import places
 from haloscope.run.batched import BatchPlace
@@ -31,6 +37,8 @@ USUAL_MINUTES = 60
 LEAST_MINUTES = 2
 """LEAST_MINUTES is the shortest job: to begin it takes some seconds, and Slurm looks at time limits
 once in half a minute."""
+MOST_MINUTES = 1_000_000
+"""MOST_MINUTES is the longest job that can be asked for: two years."""
 CHECK_MINUTES = 1
 """CHECK_MINUTES is the job that asks the nodes whether all is there: one launch a library."""
 FIRST_POLL_S = 30.0
@@ -43,12 +51,18 @@ and at most; half as long again each time that nothing has changed."""
 class Submitted:
     """A job of a result folder. comment: by which it is found again. job: its id; None: not yet."""
 
-    comment: str
+    comment: Annotated[str, Field(pattern=r"^haloscope:[0-9a-f]{12}$")]
     nodes: int
     minutes: int
     script: str
-    job: str | None = None
+    job: Annotated[str, Field(pattern=r"^[0-9]+$")] | None = None
     check: bool = False
+
+
+_NOTED: TypeAdapter[list[Submitted]] = TypeAdapter(list[Submitted])
+_CHECKED: TypeAdapter[dict[str, list[Problem]]] = TypeAdapter(
+    dict[Literal["problems"], list[Problem]]
+)
 
 
 @dataclass(frozen=True)
@@ -70,6 +84,12 @@ class Submission:
         """Times that the partition does not allow."""
         limit = self.place.described.used.max_minutes
         where = f"partition {self.place.described.partition} of {self.place.name}"
+        if self.minutes is not None and not 1 <= self.minutes <= MOST_MINUTES:
+            mend = f"give a number from 1 to {MOST_MINUTES:,}"
+            yield Problem(f"--minutes {self.minutes}", "can't be", mend)
+        if not str(self.directory).isprintable():
+            what = "its name can't stand in a job script"
+            yield Problem(f"--out {str(self.directory)!r}", what, "give a folder another name")
         if limit is None:
             return
         if self.minutes is not None and self.minutes > limit:
@@ -108,7 +128,7 @@ class Submission:
         number = uuid.uuid4().hex[:12]
         what = ["--check"] if check else ["--nodes", str(nodes), "--minutes", str(minutes)]
         return JobAsked(
-            name=f"haloscope-{self._key()}",
+            name=self.name,
             comment=f"haloscope:{number}",
             nodes=nodes,
             minutes=minutes,
@@ -116,9 +136,10 @@ class Submission:
             command=["drive", str(self.directory), *what],
         )
 
-    def _key(self) -> str:
-        """What all jobs of this folder are called by, and no others."""
-        return uuid.uuid5(uuid.NAMESPACE_URL, str(self.directory)).hex[:12]
+    @property
+    def name(self) -> str:
+        """What all jobs of this folder are called, and no others."""
+        return f"haloscope-{uuid.uuid5(uuid.NAMESPACE_URL, str(self.directory)).hex[:12]}"
 
     def check_asked(self) -> JobAsked:
         """The job that asks the nodes whether all is there."""
@@ -154,15 +175,15 @@ class Submission:
 
     def noted(self) -> list[Submitted]:
         """All jobs of the folder, as jobs.json has them. UserError where it is damaged."""
-        try:
-            text = self._file.read_text(encoding="utf-8")
-        except FileNotFoundError:
+        require_enclosed(self.directory)
+        if not (text := strict_json.content(self._file)):
             return []
         try:
-            return [Submitted(**one) for one in json.loads(text)]
-        except (ValueError, TypeError) as error:
+            return _NOTED.validate_json(text)
+        except ValidationError as error:
+            what = told(error.errors(include_url=False)[0])
             mend = "cancel what squeue --me shows of it, remove the file, and resume"
-            raise UserError(Problem(str(self._file), f"damaged: {error}", mend)) from error
+            raise UserError(Problem(str(self._file), f"damaged: {what}", mend)) from error
 
     @property
     def _file(self) -> Path:
@@ -185,8 +206,12 @@ class Submission:
         return self.batch.states([one.job for one in self.noted() if one.job])
 
     def waiting(self) -> list[str]:
-        """The jobs that wait or are at work."""
-        return [job for job, state in self.states().items() if not state.over]
+        """The jobs that wait or are at work, of those whose name is this folder's.
+
+        A folder of somebody else, or one that was moved, may name any.
+        """
+        ours = self.batch.named(self.name)
+        return [job for job, state in self.states().items() if not state.over and job in ours]
 
     def left(self) -> list[Launch]:
         """The launches without a good record yet, of cases that can run, by the plan on disk.
@@ -226,6 +251,10 @@ def begin(campaign: Campaign, environment: Mapping[str, str], tell: Teller) -> N
         with campaign.folder.alone():
             campaign.check_folder()
             campaign.folder.create(campaign.source, campaign.plan)
+    elif campaign.plan != campaign.found:  # more launches, or a change that was accepted
+        with campaign.folder.alone():
+            campaign.check_folder()
+            campaign.folder.save(campaign.plan)
 
 
 def submit_all(submission: Submission, tell: Teller) -> list[str]:
@@ -276,9 +305,14 @@ def follow(
 def refused(directory: Path) -> list[Problem]:
     """What the nodes lack, as the first job found it; that job is then asked again."""
     path = checked(directory)
-    if not path.exists():
+    if not (text := strict_json.content(path)):
         return []
-    problems = [Problem(**one) for one in json.loads(path.read_text(encoding="utf-8"))["problems"]]
+    try:
+        problems = _CHECKED.validate_json(text)["problems"]
+    except ValidationError as error:
+        what = f"damaged: {told(error.errors(include_url=False)[0])}"
+        mend = "remove it: a job asks the nodes again"
+        raise UserError(Problem(str(path), what, mend)) from error
     if problems:
         path.unlink()
     return problems
@@ -334,7 +368,7 @@ def _stuck(submission: Submission, jobs: Sequence[str]) -> Problem:
 def last_heard(directory: Path) -> str:
     """What a job was doing last, by its heartbeat."""
     try:
-        beat = json.loads((directory / HEARTBEAT).read_text(encoding="utf-8"))
+        beat = strict_json.json_object(strict_json.content(directory / HEARTBEAT))
         return f"job {beat['job']} last began a launch at {beat['at']}, of {beat['case']}"
-    except (OSError, ValueError, KeyError, TypeError):
+    except (UserError, OSError, ValueError, KeyError):
         return "no job has begun a launch yet"

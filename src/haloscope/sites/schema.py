@@ -10,16 +10,25 @@ _Word = Annotated[str, StringConstraints(min_length=1, pattern=r"^[^\s'\"\\$`;&|
 """_Word is what may stand in a job script without being taken for more than one word."""
 
 
+_Variable = Annotated[str, StringConstraints(pattern=r"^(SLURM|MUNGE)_[A-Z0-9_]+$")]
+"""_Variable is one that names a file of the batch system: another one, as PATH, could make a site
+file of somebody else run what it likes where jobs are submitted."""
+
+
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
+
+
+_Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
+"""_Count is how many nodes or cores there may be: no cluster has a million."""
 
 
 class Partition(_Table):
     """Nodes that are given out together, all alike as far as jobs may count on it."""
 
     name: _Word = Field(description="the partition's name")
-    nodes: PositiveInt = Field(description="a whole number of nodes, from 1")
-    cores: PositiveInt = Field(description="a whole number of cores a node, from 1")
+    nodes: _Count = Field(description="a whole number of nodes, from 1 to 1,000,000")
+    cores: _Count = Field(description="a whole number of cores a node, from 1 to 1,000,000")
     threads_per_core: PositiveInt = Field(1, description="hardware threads of a core, from 1")
     memory_mb: PositiveInt = Field(description="a node's memory that jobs may have, in MiB")
     max_minutes: PositiveInt | None = Field(
@@ -57,8 +66,9 @@ class BatchSite(_Table):
     )
     scratch: str | None = Field(None, description="a folder on every node's own disk, for TMPDIR")
     template: str | None = Field(None, description="a job script of your own, as a template")
-    environment: dict[str, str] = Field(
-        default_factory=dict, description="variables that the batch system's commands need: texts"
+    environment: dict[_Variable, str] = Field(
+        default_factory=dict,
+        description="variables of Slurm's own that its commands need: SLURM_CONF and the like",
     )
     shared_cores: PositiveInt | None = Field(
         None,

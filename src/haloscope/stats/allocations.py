@@ -118,9 +118,10 @@ def compare_over(first: Grouped, second: Grouped, *, seed: int = 0) -> Compariso
     one, other = ([log(value) for value in _medians(side)] for side in (first, second))
     if len(one) > 1 and len(other) > 1:
         shares = [variance(side) / len(side) for side in (one, other)]
-        freedom = sum(shares) ** 2 / sum(
+        weights = [
             share**2 / (len(side) - 1) for share, side in zip(shares, (one, other), strict=True)
-        )
+        ]
+        freedom = sum(shares) ** 2 / sum(weights) if any(weights) else 1.0  # or all are alike
         launches = min(sum(map(len, side.values())) for side in (first, second))
         found = _student_test(fmean(one) - fmean(other), sqrt(sum(shares)), freedom, launches)
         return _over(min(len(one), len(other)), found)
