@@ -33,6 +33,13 @@ def test_what_differs_is_told_in_tables_and_at_the_top(change: dict[str, Any], t
     assert [one.tone for one in findings(launches, Context()) if one.text == said] == ["warning"]
 
 
+def test_launches_after_an_accepted_change_are_told() -> None:
+    change = "cluster file of the node model: a -> b"
+    launches = cases([poisson(64), poisson(64, launch=1, changed=[change])])
+
+    assert mixed(launches) == f"1 launch came after an accepted change: {change}."
+
+
 def test_what_is_alike_or_is_meant_to_differ_is_not_told() -> None:
     other = {"name": "mpich", "mpi": "MPICH 5"}
     simulated: dict[str, Any] = {"clock": "simulated", "machine": {"host": "tara"}}

@@ -71,6 +71,7 @@ def test_keys_that_come_and_go_are_read_as_they_stand() -> None:
         (b'{"case":"ab","n":NaN}', "NaN is no number"),
         (b'{"case":"ab","n":1e999}', "too large a number"),
         (b'{"case":"ab","n":1}{', "not a JSON object"),
+        (b'{"case":"ab","n":1,"s":"}","m":{"a":1}', "not a JSON object"),
         (b'{"case":"ab","n":1,}', "not a JSON object"),
         (b'{"case":"ab","n":1', "not a JSON object"),
         (b'{"case":"ab","n":1]', "not a JSON object"),
@@ -94,3 +95,17 @@ def test_any_objects_are_read_as_json_reads_them(raws: list[Any], compact: bool)
 
     for line in lines(*raws, separators=separators):
         assert repr(sharing.read(line)) == repr(json.loads(line))
+
+
+@pytest.mark.parametrize("digits", range(1, 320, 3))
+@pytest.mark.parametrize("exponent", [0, 8, 9, 59, 98, 108, 300, 308])
+def test_no_number_is_infinite(digits: int, exponent: int) -> None:
+    """However its size is told: by its digits, by its exponent, or by both."""
+    text = "9" * digits + (f"e{exponent}" if exponent else "")
+    line = f'{{"case":"ab","n":{text}}}'.encode()
+
+    if digits + exponent > 308:
+        with pytest.raises(ValueError, match="too large a number"):
+            Sharing().read(line)
+    else:
+        assert Sharing().read(line)["n"] < float("inf")

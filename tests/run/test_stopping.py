@@ -47,6 +47,19 @@ def test_a_launch_counts_by_the_median_of_its_repetitions() -> None:
     assert Stopping(RULE, spiky).done == {"a": "narrow"}
 
 
+def test_a_launch_with_other_points_tells_nothing_of_these() -> None:
+    """As a record that was damaged has them: the campaign goes on without it."""
+
+    def swept(points: int, times: list[float]) -> dict[str, Any]:
+        return {**record("a", 1.0), "points": [{"times_s": times}] * points}
+
+    launches = [swept(2, [1.0])] * 6
+    odd = [swept(1, [1.0]), swept(2, [])]
+
+    assert Stopping(RULE, [*launches, *odd]).done == {}
+    assert Stopping(RULE, [*launches, *odd, swept(2, [1.0])]).done == {"a": "narrow"}
+
+
 def test_a_launch_that_failed_tells_nothing() -> None:
     stopping = fed([1.0] * 6)
     assert not stopping.add({**record("a", 1.0, "failed"), "launch": 6})

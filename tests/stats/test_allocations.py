@@ -193,3 +193,14 @@ def test_equal_medians_everywhere_are_no_difference() -> None:
     assert found.p_value == 1.0
     assert found.ratio is not None
     assert (found.ratio.value, found.ratio.low, found.ratio.high) == (1.0, 1.0, 1.0)
+
+
+def test_medians_that_are_equal_on_each_side_have_a_ratio_without_a_width() -> None:
+    first = {"a": [2.0], "b": [2.0, 2.0]}
+    second = {"c": [1.0], "d": [1.0]}
+
+    found = compare_over(first, second)
+
+    assert found.p_value == 0.0
+    assert found.ratio is not None
+    assert (found.ratio.value, found.ratio.low, found.ratio.high) == (2.0, 2.0, 2.0)

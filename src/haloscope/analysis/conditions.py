@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.quantities import listed
+from haloscope.quantities import count, listed
 
 if TYPE_CHECKING:
     from haloscope.records.record import Record
@@ -22,7 +22,9 @@ _OF_A_MACHINE = {"host": "host", "cpu": "processor", "cores": "cores"}
 
 
 def mixed(cases: Sequence[MeasuredCase]) -> str | None:
-    """In what the good launches of some cases differ that a plan fixes; None where in nothing.
+    """In what the good launches of some cases differ that a plan fixes, or was changed in between.
+
+    None where in nothing.
 
     Measured and simulated launches, and those of MPI libraries with different names, are meant to
     differ.
@@ -31,10 +33,20 @@ def mixed(cases: Sequence[MeasuredCase]) -> str | None:
     for what, among, value in (fact for case in cases for fact in _facts(case)):
         seen.setdefault((what, among), {})[value] = None
     several = {what: values for (what, _), values in seen.items() if len(values) > 1}
-    if not several:
-        return None
-    told = "; ".join(f"{what}: {listed([*values])}" for what, values in several.items())
-    return f"Not measured alike, though under one name: {told}."
+    differences = "; ".join(f"{what}: {listed([*values])}" for what, values in several.items())
+    told = [
+        *([f"Not measured alike, though under one name: {differences}."] if several else []),
+        *_accepted(cases),
+    ]
+    return " ".join(told) or None
+
+
+def _accepted(cases: Sequence[MeasuredCase]) -> Iterator[str]:
+    """How many launches came after a change that a user accepted, and which change it was."""
+    after = [record.changed for case in cases for record in case.launches if record.changed]
+    if after:
+        changes = listed([*dict.fromkeys(change for changes in after for change in changes)])
+        yield f"{count(len(after), 'launch', 'launches')} came after an accepted change: {changes}."
 
 
 @lru_cache(maxsize=10_000)
