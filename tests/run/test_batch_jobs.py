@@ -103,6 +103,18 @@ def test_a_study_runs_on_one_two_and_four_nodes(
     assert left == []
 
 
+def test_more_launches_of_a_folder_are_planned_for_its_jobs(
+    lab: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    jobs = submitted(FORTY.replace("launches = 20", "launches = 1"), tmp_path, built)
+    assert len(jobs.left()) == 2
+
+    assert main(["run", "--resume", "out", "--launches", "3", "--script-only"]) == 0
+
+    assert len(jobs.left()) == 6
+
+
 def test_forty_launches_with_faults_are_measured_once_each(
     lab: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
