@@ -61,9 +61,22 @@ def test_launches_of_one_job_say_that_they_hold_for_its_nodes() -> None:
 def test_a_table_says_over_how_many_jobs_its_intervals_are() -> None:
     (table,) = build("summary", of_jobs(NODES))
 
-    (note,) = [note for note in table.notes if "interval" in note]
+    (note,) = [note for note in table.notes if "interval over" in note]
     assert "over 3 allocations" in note and "9 launches are nested" in note and "95.0 %" in note
     assert not any("one allocation" in note for note in table.notes)
+
+
+def test_what_scatters_is_told_with_what_would_help() -> None:
+    (apart,) = build("summary", of_jobs(NODES))
+    noisy = {1: [1.0, 1.3, 1.1], 2: [1.2, 1.0, 1.15], 3: [1.3, 1.05, 1.0]}
+    (alike,) = build("summary", of_jobs(noisy))
+
+    (told,) = [note for note in apart.notes if note.startswith("Allocations differ by")]
+    assert "differ by 14 %, launches in one by 0.98 %" in told
+    assert told.endswith("Another allocation makes these intervals narrower, not another launch.")
+    (told,) = [note for note in alike.notes if note.startswith("Allocations differ by")]
+    assert "differ by 0 %" in told
+    assert told.endswith("More launches make these intervals narrower.")
 
 
 def test_launches_without_a_batch_system_are_as_ever() -> None:

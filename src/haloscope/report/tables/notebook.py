@@ -14,6 +14,7 @@ from dataclasses import replace
 from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.conditions import mixed
 from haloscope.analysis.exchanges import alike
+from haloscope.analysis.jobs import scatter
 from haloscope.analysis.published import Reference
 from haloscope.quantities import PLAIN, SECONDS, Scale, clock, count, ends, listed, quantity
 from haloscope.report.tables.model import Cell, missing
@@ -163,6 +164,8 @@ class Notebook:
                 )
         if any(one.allocations == 1 for those in self._estimates.values() for one in those):
             notes.append(ONE_ALLOCATION)
+        if told := scatter(self._cases):
+            notes.append(told)
         return notes
 
     def _mark_notes(self) -> list[str]:
