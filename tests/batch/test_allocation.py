@@ -56,6 +56,17 @@ def test_outside_of_a_job_there_is_none() -> None:
     assert allocation.of_slurm("taki", {}, Told({})) is None
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [{"SLURM_JOB_NODELIST": ""}, {"SLURM_RESTART_COUNT": "x"}, {"SLURM_RESTART_COUNT": "-1"}],
+)
+def test_variables_that_no_job_has_are_refused_by_name(wrong: dict[str, str]) -> None:
+    variables = {"SLURM_JOB_ID": "1", "SLURM_JOB_NODELIST": "n1", **wrong}
+
+    with pytest.raises(UserError, match=next(iter(wrong))):
+        allocation.of_slurm("x", variables, Away({}))
+
+
 def test_switches_that_nobody_tells_are_not_known() -> None:
     found = allocation.of_slurm("x", {"SLURM_JOB_ID": "1", "SLURM_JOB_NODELIST": "n1"}, Away({}))
 

@@ -41,6 +41,10 @@ def test_a_line_of_scontrol_has_values_with_blanks() -> None:
     ]
 
 
+def test_lines_with_other_fields_are_no_rows() -> None:
+    assert slurm.rows("7|a\n\nwarning: slow\n8|b|c\n9|\n", 2) == [["7", "a"], ["9", ""]]
+
+
 def test_kinds_of_mpi_are_indented() -> None:
     said = "MPI plugin types are...\n\tnone\n\tpmix\nspecific pmix plugin versions: pmix_v4\n"
 

@@ -39,7 +39,10 @@ def of_slurm(site: str, environment: Mapping[str, str], commands: Slurm) -> Allo
     """The allocation that Slurm's variables name; None outside of a job."""
     if (job := environment.get("SLURM_JOB_ID")) is None:
         return None
-    nodes = names_of(environment.get("SLURM_JOB_NODELIST", ""))
+    if not (nodes := names_of(environment.get("SLURM_JOB_NODELIST", ""))):
+        raise UserError(Problem("SLURM_JOB_NODELIST", "names no node", _INSIDE))
+    if not (restarts := environment.get("SLURM_RESTART_COUNT", "0")).isdecimal():
+        raise UserError(Problem(f"SLURM_RESTART_COUNT={restarts}", "is no number", _INSIDE))
     return Allocation(
         site=site,
         scheduler="slurm",
@@ -47,7 +50,7 @@ def of_slurm(site: str, environment: Mapping[str, str], commands: Slurm) -> Allo
         partition=environment.get("SLURM_JOB_PARTITION"),
         nodes=nodes,
         switches=_switches(nodes, commands),
-        restarts=int(environment.get("SLURM_RESTART_COUNT", "0")),
+        restarts=int(restarts),
     )
 
 
@@ -56,8 +59,10 @@ def names_of(text: str) -> tuple[str, ...]:
     try:
         return tuple(NodeSet(text))
     except NodeSetParseError as error:
-        mend = "run it inside a job of the batch system"
-        raise UserError(Problem("SLURM_JOB_NODELIST", str(error), mend)) from error
+        raise UserError(Problem("SLURM_JOB_NODELIST", str(error), _INSIDE)) from error
+
+
+_INSIDE = "run it inside a job of the batch system"
 
 
 def folded(nodes: tuple[str, ...]) -> str:

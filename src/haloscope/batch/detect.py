@@ -57,9 +57,8 @@ def _partitions(commands: Slurm) -> tuple[tuple[Partition, ...], str]:
     """
     found: dict[str, Partition] = {}
     default = None
-    for name, limit, nodes, sockets, cores, threads, memory in slurm.rows(
-        commands.told("sinfo", "--noheader", f"--format={_NODES}")
-    ):
+    said = commands.told("sinfo", "--noheader", f"--format={_NODES}")
+    for name, limit, nodes, sockets, cores, threads, memory in slurm.rows(said, 7):
         called = name.rstrip("*")
         default = called if name.endswith("*") else default
         one = Partition(

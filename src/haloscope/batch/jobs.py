@@ -95,7 +95,10 @@ class Batch:
             try:
                 if (there := self.found(comment)) is not None:
                     return there
-                return self.commands.told("sbatch", "--parsable", str(script)).split(";")[0].strip()
+                said = self.commands.told("sbatch", "--parsable", str(script))
+                if (job := said.split(";")[0].strip()).isdecimal():
+                    return job
+                said = f"it gave no job's id but {said.strip()!r}"
             except NoAnswerError as error:
                 said = str(error)
             except RefusedError as error:
@@ -110,7 +113,7 @@ class Batch:
     def found(self, comment: str) -> str | None:
         """The id of the job with this comment, waiting, at work or ended just now; else None."""
         said = self.commands.told("squeue", "--me", "--noheader", "--states=all", "--format=%i|%k")
-        for job, own in slurm.rows(said):
+        for job, own in slurm.rows(said, 2):
             if own == comment:
                 return job
         return None
@@ -118,7 +121,7 @@ class Batch:
     def named(self, name: str) -> set[str]:
         """The ids of the jobs of this name, waiting, at work or ended just now."""
         said = self.commands.told("squeue", "--me", "--noheader", "--states=all", "--format=%i|%j")
-        return {job for job, *own in slurm.rows(said) if own == [name]}
+        return {job for job, own in slurm.rows(said, 2) if own == name}
 
     def tested(self, script: Path) -> str:
         """What sbatch says of when a job would begin. UserError where it refuses it."""
@@ -143,7 +146,7 @@ class Batch:
         said = self.commands.told("squeue", "--me", "--noheader", "--format=%i|%T|%S|%N|%r")
         return {
             job: JobState(state, in_words(reason), None if start == "N/A" else start, nodes)
-            for job, state, start, nodes, reason in slurm.rows(said)
+            for job, state, start, nodes, reason in slurm.rows(said, 5)
         }
 
     def _remembered(self, job: str) -> JobState | None:
@@ -169,7 +172,7 @@ class Batch:
             said = self.commands.told(*words, "--format=State,Start,NodeList")
         except (RefusedError, NoAnswerError, UserError):
             return JobState(GONE)
-        for state, start, nodes in slurm.rows(said):
+        for state, start, nodes in slurm.rows(said, 3):
             return JobState(state.split()[0], "", start, nodes)
         return JobState(GONE)
 

@@ -122,6 +122,10 @@ def whole(text: str) -> int:
     return int(text.rstrip("+"))
 
 
-def rows(text: str) -> list[Sequence[str]]:
-    """What sinfo and squeue printed with a format of fields between "|"."""
-    return [line.strip().split("|") for line in text.splitlines() if line.strip()]
+def rows(text: str, fields: int) -> list[Sequence[str]]:
+    """What sinfo and squeue printed with a format of so many fields between "|".
+
+    A line with another number of them is none of the answer: a warning, or a name with a "|".
+    """
+    split = (line.strip().split("|") for line in text.splitlines())
+    return [row for row in split if len(row) == fields]
