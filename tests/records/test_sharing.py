@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from recorded import poisson, quick, write_folder
 
@@ -15,7 +15,11 @@ from haloscope.records.record import read
 from haloscope.records.sharing import Sharing
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(0, 20) | st.floats(0, 1) | st.text(max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers(0, 20)
+    | st.floats(0, 1)
+    | st.text('ab"\\\\,:{}[] \u00e4', max_size=4),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("ab"), inner),
     max_leaves=4,
 )
@@ -88,6 +92,7 @@ def test_a_line_that_is_no_object_is_told_after_one_that_is(line: bytes, what: s
         sharing.read(line)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(raws=st.lists(OBJECTS, min_size=2, max_size=5), compact=st.booleans())
 def test_any_objects_are_read_as_json_reads_them(raws: list[Any], compact: bool) -> None:
     sharing = Sharing()
