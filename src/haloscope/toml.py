@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import TextIOWrapper
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from haloscope.errors import Problem, UserError, dotted
 from haloscope.paths import opened
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 NESTING_LIMIT = 20
 """NESTING_LIMIT is the greatest depth of tables and lists in each other: our files have seven."""
@@ -92,3 +95,9 @@ def _no_text(path: Path, where: tuple[int | str, ...], text: str) -> Iterator[Pr
 def _problem(path: Path, where: tuple[int | str, ...], what: str, mend: str) -> Problem:
     shown = (part if isinstance(part, int) else part[:60] for part in where)
     return Problem(f"{path}: {dotted([*shown])}".rstrip(": "), what, mend)
+
+
+def worth_telling(details: Sequence[ErrorDetails]) -> list[ErrorDetails]:
+    """What is wrong with a file, but that lists are too short whose entries are wrong besides."""
+    inside = {one["loc"][:depth] for one in details for depth in range(len(one["loc"]))}
+    return [one for one in details if one["type"] != "too_short" or one["loc"] not in inside]

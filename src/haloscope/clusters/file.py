@@ -71,15 +71,7 @@ def _checked(path: Path, data: dict[str, Any]) -> Cluster:
     try:
         found = Cluster.model_validate({**data, "name": path.stem})
     except ValidationError as error:
-        details = error.errors()
-        inside = {
-            detail["loc"][:depth] for detail in details for depth in range(len(detail["loc"]))
-        }
-        wrong = [  # a list whose entries are wrong is not too short besides
-            _problem(path, one)
-            for one in details
-            if one["type"] != "too_short" or one["loc"] not in inside
-        ]
+        wrong = [_problem(path, one) for one in toml.worth_telling(error.errors())]
         raise UserError([*problems, *wrong]) from error
     problems += [one for quantity in _quantities(data) for one in _impossible(path, *quantity)]
     if problems := problems or list(contradictions(path, found)):

@@ -8,7 +8,7 @@ mount -t tmpfs -o size=50% tmpfs /dev/shm
 mount --bind "$2" /etc/hosts
 echo ready
 exec >/dev/null 2>&1
-while :; do
+while :; do  # a sleep that somebody kills is begun again
   sleep 2147483647 &
   wait $! || true
 done

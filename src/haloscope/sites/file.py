@@ -59,13 +59,7 @@ def _checked(path: Path, data: dict[str, Any]) -> BatchSite:
     try:
         site = BatchSite.model_validate({**data, "name": path.stem})
     except ValidationError as error:
-        details = error.errors()
-        inside = {detail["loc"][:1] for detail in details if len(detail["loc"]) > 1}
-        problems += [  # a list whose entries are wrong is not too short besides
-            _problem(path, detail)
-            for detail in details
-            if detail["type"] != "too_short" or detail["loc"] not in inside
-        ]
+        problems += [_problem(path, one) for one in toml.worth_telling(error.errors())]
         raise UserError(problems) from error
     if problems := [*problems, *_contradictions(path, site)]:
         raise UserError(problems)
