@@ -89,14 +89,16 @@ Json rounds_record(const Protocol& protocol, const Rounds& rounds) {
       .set("late_s", rounds.any_late ? Json(rounds.late_s) : Json::array());
 }
 
-Json point_records(Instance& instance, const Communicator& comm, const Measurement& measured) {
+Json point_records(const Kernel& kernel, Instance& instance, const Communicator& comm,
+                   const Measurement& measured) {
   std::vector<double> bytes;
   for (const auto& work : measured.work) bytes.push_back(work.bytes);
   comm.sum(bytes);
   Json out = Json::array();
   for (std::size_t i = 0; i < measured.points.size(); ++i) {
-    out.push(instance.point(i, measured.points[i])
-                 .set("steps", measured.points[i].steps)
+    auto point = instance.point(i, measured.points[i]);
+    require_declared(point.at("result"), kernel.point_results);
+    out.push(point.set("steps", measured.points[i].steps)
                  .set("times_s", measured.points[i].seconds)
                  .set("bytes", bytes[i]));
   }
@@ -194,6 +196,9 @@ int run_case(const Command& command, const Environment& environment, const Commu
   const auto traced = timeline(comm, *instance, meter, params.integer("timeline"), measured.reason);
   const bool good = measured.reason.empty();
 
+  const Json result = instance->result(measured.points);
+  require_declared(result, kernel.results);
+
   Json record = Json::object();
   record.set("schema", schema)
       .set("kernel", kernel.name)
@@ -208,11 +213,12 @@ int run_case(const Command& command, const Environment& environment, const Commu
       .set("warmup", protocol.warmup)
       .set("synchronisation", params.choice("synchronisation"))
       .set("rounds", rounds_record(protocol, measured.rounds))
-      .set("points", kernel.sweeps ? point_records(*instance, comm, measured) : Json::array())
+      .set("points",
+           kernel.sweeps ? point_records(kernel, *instance, comm, measured) : Json::array())
       .set("phases", meter.summary(comm, measured.timed_steps, measured.phases_s))
       .set("parts", part_records(parts))
       .set("timeline", traced)
-      .set("result", instance->result(measured.points))
+      .set("result", result)
       .set("work", work_record(comm, measured.work))
       .set("memory", memory_record(comm, memory, plan.memory_bytes))
       .set("timer", timer_record());

@@ -38,11 +38,18 @@ void describe(const std::string& name) {
   const auto kernel = find_kernel(name);
   Json parameters = Json::array();
   for (const auto& parameter : kernel.all_parameters()) parameters.push(parameter.describe());
+  const auto described = [](const std::vector<Result>& results) {
+    Json all = Json::array();
+    for (const auto& result : results) all.push(result.describe());
+    return all;
+  };
   std::cout << Json::object()
                    .set("name", kernel.name)
                    .set("summary", kernel.summary)
                    .set("paper", kernel.paper.empty() ? Json() : Json(kernel.paper))
                    .set("parameters", parameters)
+                   .set("results", described(kernel.results))
+                   .set("point_results", described(kernel.point_results))
                    .dump()
             << "\n";
 }

@@ -10,6 +10,7 @@
 
 #include "base/params.hpp"
 #include "base/record.hpp"
+#include "base/result.hpp"
 #include "machine/memory.hpp"
 #include "machine/meter.hpp"
 #include "mpi/communicator.hpp"
@@ -104,7 +105,9 @@ struct Kernel {
   std::string summary;
   std::string paper;  ///< the paper and section it comes from, or empty
   std::vector<Parameter> parameters;
-  std::string repetitions = "1";  ///< defaults of the protocol for this kernel
+  std::vector<Result> results = {};        ///< what Instance::result() has
+  std::vector<Result> point_results = {};  ///< what the result of Instance::point() has
+  std::string repetitions = "1";           ///< defaults of the protocol for this kernel
   std::string warmup = "0";
   std::string synchronisation = "barrier";
   bool sweeps = false;     ///< over points inside one launch, each with its own entry in the record

@@ -52,6 +52,26 @@ Json& Json::set(std::string_view key, Json item) {
   return *this;
 }
 
+std::vector<std::string> Json::keys() const {
+  std::vector<std::string> found;
+  for (const auto& [key, item] : std::get<Object>(value_)) found.push_back(key);
+  return found;
+}
+
+const Json& Json::at(std::string_view key) const {
+  static const Json nothing;
+  for (const auto& [name, item] : std::get<Object>(value_)) {
+    if (name == key) return item;
+  }
+  return nothing;
+}
+
+bool Json::is_null() const {
+  const auto* number = std::get_if<double>(&value_);
+  return std::holds_alternative<std::monostate>(value_) ||
+         (number != nullptr && !std::isfinite(*number));
+}
+
 std::string Json::dump() const {
   std::string out;
   write(out);

@@ -33,6 +33,13 @@ class Json {
   Json& push(Json item);
   Json& set(std::string_view key, Json item);
 
+  /// The keys of an object, in their order.
+  std::vector<std::string> keys() const;
+  /// What an object has at a key; null where it has no such key.
+  const Json& at(std::string_view key) const;
+  /// Whether it is written as null.
+  bool is_null() const;
+
   std::string dump() const;
 
  private:

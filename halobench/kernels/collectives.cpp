@@ -33,28 +33,28 @@ enum class Blocks { none, one, each };
 
 /// Which ranks get what: the same bytes everywhere, bytes for each alone, bytes of all or sums on
 /// one, sums on all.
-enum class Result { nothing, shared_bytes, own_bytes, bytes_on_root, sum_on_root, sum_on_all };
+enum class Outcome { nothing, shared_bytes, own_bytes, bytes_on_root, sum_on_root, sum_on_all };
 
 struct Operation {
   const char* name;
   Blocks in;
   Blocks out;
-  Result result;
+  Outcome outcome;
   int (*call)(const Arguments&);
   int (*start)(const Arguments&, MPI_Request*);
 };
 
 // The root, where there is one, is rank 0.
 const std::array<Operation, 8> operations{{
-    {"barrier", Blocks::none, Blocks::none, Result::nothing,
+    {"barrier", Blocks::none, Blocks::none, Outcome::nothing,
      [](const Arguments& a) { return MPI_Barrier(a.comm); },
      [](const Arguments& a, MPI_Request* r) { return MPI_Ibarrier(a.comm, r); }},
-    {"bcast", Blocks::none, Blocks::one, Result::shared_bytes,
+    {"bcast", Blocks::none, Blocks::one, Outcome::shared_bytes,
      [](const Arguments& a) { return MPI_Bcast(a.out, a.bytes, MPI_BYTE, 0, a.comm); },
      [](const Arguments& a, MPI_Request* r) {
        return MPI_Ibcast(a.out, a.bytes, MPI_BYTE, 0, a.comm, r);
      }},
-    {"reduce", Blocks::one, Blocks::one, Result::sum_on_root,
+    {"reduce", Blocks::one, Blocks::one, Outcome::sum_on_root,
      [](const Arguments& a) {
        // SMPI's, as Open MPI does it, has a rank that is alone send to nobody (SimGrid 3.32).
        if (simulated() && a.ranks == 1) {
@@ -65,35 +65,35 @@ const std::array<Operation, 8> operations{{
      [](const Arguments& a, MPI_Request* r) {
        return MPI_Ireduce(a.in, a.out, a.items(), MPI_DOUBLE, MPI_SUM, 0, a.comm, r);
      }},
-    {"allreduce", Blocks::one, Blocks::one, Result::sum_on_all,
+    {"allreduce", Blocks::one, Blocks::one, Outcome::sum_on_all,
      [](const Arguments& a) {
        return MPI_Allreduce(a.in, a.out, a.items(), MPI_DOUBLE, MPI_SUM, a.comm);
      },
      [](const Arguments& a, MPI_Request* r) {
        return MPI_Iallreduce(a.in, a.out, a.items(), MPI_DOUBLE, MPI_SUM, a.comm, r);
      }},
-    {"alltoall", Blocks::each, Blocks::each, Result::own_bytes,
+    {"alltoall", Blocks::each, Blocks::each, Outcome::own_bytes,
      [](const Arguments& a) {
        return MPI_Alltoall(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, a.comm);
      },
      [](const Arguments& a, MPI_Request* r) {
        return MPI_Ialltoall(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, a.comm, r);
      }},
-    {"allgather", Blocks::one, Blocks::each, Result::shared_bytes,
+    {"allgather", Blocks::one, Blocks::each, Outcome::shared_bytes,
      [](const Arguments& a) {
        return MPI_Allgather(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, a.comm);
      },
      [](const Arguments& a, MPI_Request* r) {
        return MPI_Iallgather(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, a.comm, r);
      }},
-    {"gather", Blocks::one, Blocks::each, Result::bytes_on_root,
+    {"gather", Blocks::one, Blocks::each, Outcome::bytes_on_root,
      [](const Arguments& a) {
        return MPI_Gather(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, 0, a.comm);
      },
      [](const Arguments& a, MPI_Request* r) {
        return MPI_Igather(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, 0, a.comm, r);
      }},
-    {"scatter", Blocks::each, Blocks::one, Result::own_bytes,
+    {"scatter", Blocks::each, Blocks::one, Outcome::own_bytes,
      [](const Arguments& a) {
        return MPI_Scatter(a.in, a.bytes, MPI_BYTE, a.out, a.bytes, MPI_BYTE, 0, a.comm);
      },
@@ -103,11 +103,11 @@ const std::array<Operation, 8> operations{{
 }};
 
 bool ends_on_root(const Operation& operation) {
-  return operation.result == Result::bytes_on_root || operation.result == Result::sum_on_root;
+  return operation.outcome == Outcome::bytes_on_root || operation.outcome == Outcome::sum_on_root;
 }
 
 bool sums(const Operation& operation) {
-  return operation.result == Result::sum_on_root || operation.result == Result::sum_on_all;
+  return operation.outcome == Outcome::sum_on_root || operation.outcome == Outcome::sum_on_all;
 }
 
 std::int64_t count(Blocks blocks, std::int64_t ranks) {
@@ -123,7 +123,7 @@ struct Point {
 
 /// Whether a call does not do under simulation what MPI says of it.
 bool lacking(const Operation& operation, const Params& params) {
-  return simulated() && operation.result == Result::nothing &&
+  return simulated() && operation.outcome == Outcome::nothing &&
          params.choice("call") == "nonblocking";
 }
 
@@ -133,7 +133,7 @@ std::vector<Point> parse_points(const Params& params) {
   std::vector<Point> points;
   for (const auto& operation : operations) {
     if (wanted == "all" ? lacking(operation, params) : wanted != operation.name) continue;
-    if (operation.result == Result::nothing) {
+    if (operation.outcome == Outcome::nothing) {
       points.push_back({&operation, 0});
     } else {
       for (const auto size : params.sizes("sizes")) points.push_back({&operation, size});
@@ -205,7 +205,7 @@ class Collectives : public Instance {
   }
 
   Verdict verify() override {
-    const bool good = operation_->result == Result::nothing ? holds_back() : has_result();
+    const bool good = operation_->outcome == Outcome::nothing ? holds_back() : has_result();
     if (comm_.all(good)) return {};
     return {std::string(operation_->name) + ": wrong result at " +
             std::to_string(arguments_.bytes) + " bytes"};
@@ -216,7 +216,7 @@ class Collectives : public Instance {
   Work work() const override {
     const double ranks = comm_.size();
     const double others_share = (ranks - 1) / ranks * arguments_.bytes;
-    if (operation_->result == Result::sum_on_all) {
+    if (operation_->outcome == Outcome::sum_on_all) {
       return {2 * others_share, others_share / item, 0};
     }
     if (operation_->out == Blocks::each && !ends_on_root(*operation_)) {
@@ -253,7 +253,7 @@ class Collectives : public Instance {
 
   /// The same for every receiver, unless each gets its own.
   std::uint64_t seed(int source, int destination) const {
-    const bool own = operation_->result == Result::own_bytes;
+    const bool own = operation_->outcome == Outcome::own_bytes;
     return pattern_seed({round_, arguments_.bytes, source, own ? destination : -1});
   }
 
@@ -354,10 +354,19 @@ std::vector<Parameter> parameters() {
 }  // namespace
 
 Kernel collectives() {
+  using enum Result::Type;
   Kernel kernel;
   kernel.name = "collectives";
   kernel.summary = "Barrier and data-moving collectives, by size";
   kernel.parameters = parameters();
+  kernel.results = {{"absent", text, "operations that the library lacks, and why", "",
+                     "not there where it has all that were asked for"}};
+  for (const auto& operation : operations) {
+    kernel.results.push_back({std::string(operation.name) + "_s", real,
+                              "one call, of the first of its sizes", "s",
+                              "not there unless it was asked for"});
+  }
+  kernel.point_results = {{"latency_s", real, "one call: the median over repetitions", "s"}};
   kernel.repetitions = "100";
   kernel.warmup = "10";  // another operation's largest messages came before
   kernel.synchronisation = "round_time";

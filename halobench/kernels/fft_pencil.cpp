@@ -274,11 +274,23 @@ std::vector<Parameter> parameters() {
 }  // namespace fft
 
 Kernel fft_pencil() {
+  using enum Result::Type;
   Kernel kernel;
   kernel.name = "fft_pencil";
   kernel.summary = "Fourier transform of real values in three dimensions and back, over pencils";
   kernel.paper = "task-mapping-drop, section 4.3";
   kernel.parameters = fft::parameters();
+  const std::string executed = "null where simulated without its arithmetic";
+  kernel.results = {
+      {"flops_per_s", real, "2.5 N log2 N for each direction, N points, over the median time",
+       "1/s", "null where simulated messages took no time"},
+      {"points", real, "of the grid"},
+      {"bytes_sent", real, "by all ranks in one step", "B"},
+      {"error_max", real, "largest difference after transforming there and back", "", executed},
+      {"error_max_bound", real, "the largest that is accepted", "", executed},
+      {"spectrum_error_max", real, "largest difference of the spectrum to the known one", "",
+       executed},
+      {"fftw", text, "the library that transforms lines", "", executed}};
   kernel.repetitions = "5";
   kernel.warmup = "1";
   kernel.batched = true;

@@ -337,11 +337,26 @@ std::vector<Parameter> parameters() {
 }  // namespace
 
 Kernel jacobi3d() {
+  using enum Result::Type;
   Kernel kernel;
   kernel.name = "jacobi3d";
   kernel.summary = "Sweeps of Jacobi's method in three dimensions, seven points";
   kernel.paper = "orfeo-mpi-report, section 3";
   kernel.parameters = parameters();
+  const std::string executed = "null where simulated without its arithmetic";
+  kernel.results = {
+      {"mlups", real, "million updates of a point in a second, over the median time", "",
+       "null where simulated sweeps took no time"},
+      {"sweeps", integer, "in one step"},
+      {"size", extents, "points of the whole grid along each axis"},
+      {"grid", extents, "ranks along each axis"},
+      {"depth", integer, "layers of ghosts, and sweeps from one exchange to the next"},
+      {"k", integer, "messages that a rank inside the grid sends in an exchange"},
+      {"c_bytes", integer, "what they hold together", "B"},
+      {"error_max", real, "largest difference to the known values", "", executed},
+      {"error_max_bound", real, "the largest that is accepted", "", executed},
+      {"residual_max", real, "largest change by one more sweep", "", executed},
+      {"fingerprint", text, "hash of all values, the same for any layout", "", executed}};
   kernel.repetitions = "5";
   kernel.warmup = "1";
   kernel.small = {{"size=13x9x11", "depth=2", "sweeps=5", "repetitions=2", "timeline=9"}};

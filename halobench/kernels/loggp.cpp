@@ -33,23 +33,30 @@ double pause(double seconds) {
 
 /// What one step measures, each a name in the record's points, in seconds.
 struct Sample {
-  double round_trip_s = 0;  ///< a message there, one back
-  double burst_s = 0;       ///< many there, one back
-  double delayed_s = 0;     ///< the same with a pause before each but the first
-  double delay_s = 0;       ///< the mean of these pauses
-  double receive_s = 0;     ///< receiving a message that is there already
-  double send_s = 0;        ///< sending what is received late: by rendezvous, as long as the wait
-  double wait_s = 0;        ///< of the server before that receive, not idle but inside MPI
+  double round_trip_s = 0;
+  double burst_s = 0;
+  double delayed_s = 0;
+  double delay_s = 0;
+  double receive_s = 0;
+  double send_s = 0;
+  double wait_s = 0;
 };
 
-constexpr std::array<std::pair<const char*, double Sample::*>, 7> measured{{
-    {"round_trip_s", &Sample::round_trip_s},
-    {"burst_s", &Sample::burst_s},
-    {"delayed_s", &Sample::delayed_s},
-    {"delay_s", &Sample::delay_s},
-    {"receive_s", &Sample::receive_s},
-    {"send_s", &Sample::send_s},
-    {"wait_s", &Sample::wait_s},
+struct Measured {
+  const char* name;
+  double Sample::* member;
+  const char* meaning;
+};
+
+constexpr std::array<Measured, 7> measured{{
+    {"round_trip_s", &Sample::round_trip_s, "a message there, one back"},
+    {"burst_s", &Sample::burst_s, "many there, one back"},
+    {"delayed_s", &Sample::delayed_s, "the same with a pause before each but the first"},
+    {"delay_s", &Sample::delay_s, "the mean of these pauses"},
+    {"receive_s", &Sample::receive_s, "receiving a message that is there already"},
+    {"send_s", &Sample::send_s,
+     "sending what is received late: by rendezvous, as long as the wait"},
+    {"wait_s", &Sample::wait_s, "of the server before that receive, not idle but inside MPI"},
 }};
 
 class LogGP : public Instance {
@@ -102,7 +109,7 @@ class LogGP : public Instance {
 
   Json point(std::size_t point, const Times&) override {
     Json result = Json::object();
-    for (const auto& [name, member] : measured) result.set(name, median(point, member));
+    for (const auto& [name, member, _] : measured) result.set(name, median(point, member));
     return Json::object()
         .set("size_bytes", sizes_[point])
         .set("operation", Json())
@@ -235,11 +242,17 @@ std::vector<Parameter> parameters() {
 }  // namespace
 
 Kernel loggp() {
+  using enum Result::Type;
   Kernel kernel;
   kernel.name = "loggp";
   kernel.summary = "What LogGP's parameters follow from: overheads, gaps, latency, by size";
   kernel.paper = "Hoefler, Lichei and Rehm, IPDPS 2007";
   kernel.parameters = parameters();
+  kernel.results = {{"burst", integer, "messages of a burst"},
+                    {"round_trip_s", real, "of the first size", "s"}};
+  for (const auto& one : measured) {
+    kernel.point_results.push_back({one.name, real, one.meaning, "s"});
+  }
   kernel.repetitions = "100";
   kernel.warmup = "1";
   kernel.sweeps = true;

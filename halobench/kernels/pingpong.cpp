@@ -371,11 +371,22 @@ std::vector<Parameter> parameters() {
 }  // namespace
 
 Kernel pingpong() {
+  using enum Result::Type;
   Kernel kernel;
   kernel.name = "pingpong";
   kernel.summary = "Messages between pairs of ranks, by size: latency, bandwidth, message rate";
   kernel.paper = "Intel MPI Benchmarks, PingPong; OSU Micro-Benchmarks, latency, bw, bibw, mbw_mr";
   kernel.parameters = parameters();
+  const std::string streams = "null where messages are sent without waiting for an answer";
+  const std::string timeless = "null where simulated messages took no time";
+  kernel.results = {
+      {"latency_s", real, "of the smallest size, one way", "s", streams},
+      {"bandwidth_bytes_per_s", real, "the highest of all sizes, all pairs", "B/s", timeless},
+      {"messages_per_s", real, "the highest of all sizes, all pairs", "1/s", timeless}};
+  kernel.point_results = {
+      {"latency_s", real, "one way: by the median over repetitions", "s", streams},
+      {"bandwidth_bytes_per_s", real, "of all pairs together", "B/s", timeless},
+      {"messages_per_s", real, "of all pairs together", "1/s", timeless}};
   kernel.repetitions = "20";
   kernel.warmup = "2";
   kernel.sweeps = true;

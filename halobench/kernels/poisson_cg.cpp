@@ -210,6 +210,29 @@ std::vector<Parameter> parameters() {
   };
 }
 
+std::vector<Result> results() {
+  using enum Result::Type;
+  const std::string executed = "null where simulated without its arithmetic";
+  return {
+      {"iterations", integer, "of the solve"},
+      {"error_max", real, "largest difference to the exact solution", "",
+       executed + ", and where no exact solution is known"},
+      {"error_max_bound", real, "the largest that is accepted", "",
+       "null where error_max is, and for a fixed count of iterations"},
+      {"residual_relative", real, "norm of the true residual over that of the right-hand side", "",
+       executed},
+      {"residual_relative_bound", real, "the largest that is accepted", "",
+       "null where residual_relative is, and for a fixed count of iterations"},
+      {"bytes_per_point_iteration", real, "of memory traffic, by the algorithm", "B"},
+      {"points", integer, "interior mesh points"},
+      {"fallback_at", integer, "iteration from which the textbook method went on", "",
+       "null where it did not have to"},
+      {"iterations_passed_over", integer, "that a simulation did not go through one by one"},
+      {"surface", surface, "samples of the solution and of its error", "",
+       "not there unless asked for"},
+  };
+}
+
 }  // namespace
 
 Kernel poisson_cg() {
@@ -218,6 +241,7 @@ Kernel poisson_cg() {
   kernel.summary = "Poisson's equation in two dimensions by the conjugate gradient method";
   kernel.paper = "hpcf-2018-10, sections 2 and 3";
   kernel.parameters = parameters();
+  kernel.results = results();
   kernel.small = {{"n=20"}};
   kernel.plan = plan;
   kernel.setup = [](const Context& context) { return std::make_unique<PoissonCg>(context); };

@@ -98,10 +98,21 @@ class Ring : public Instance {
 }  // namespace
 
 Kernel ring() {
+  using enum Result::Type;
   Kernel kernel;
   kernel.name = "ring";
   kernel.summary = "Messages round a ring of ranks, both ways, until each is back";
   kernel.paper = "orfeo-mpi-report, section 1.A";
+  kernel.results = {
+      {"cycle_s", real, "until each message is back: the median over repetitions", "s"},
+      {"cycle_mean_s", real, "their mean", "s"},
+      {"cycle_deviation_s", real, "their standard deviation, of the sample", "s",
+       "null with one repetition"},
+      {"messages_received", integer, "by all ranks in one cycle"},
+      {.name = "values",
+       .type = integers,
+       .help = "what came back to rank 0: the message to the left, that to the right",
+       .minimum = {}}};
   kernel.repetitions = "10";
   kernel.warmup = "2";
   kernel.batched = true;

@@ -312,6 +312,21 @@ Kernel spmv() {
        {},
        {"none", "split", "split_temporary"}},
   };
+  {
+    using enum Result::Type;
+    const std::string timeless = "null where a simulated step took no time";
+    kernel.results = {
+        {"product_flops_per_s", real, "two a nonzero, over the median time", "1/s", timeless},
+        {"product_bytes_per_s", real, "memory traffic by the algorithm, over that", "B/s",
+         timeless},
+        {"rows", integer, "of the matrix"},
+        {"nonzeros", integer, "of the matrix"},
+        {"nonzeros_of_a_rank", real, "of the rank with the most"},
+        {"off_diagonal", integer, "nonzeros that need another rank's value"},
+        {"ghosts", integer, "values from other ranks, over all ranks"},
+        {"ghosts_of_a_rank", real, "of the rank with the most"},
+        {"bytes_per_nonzero", real, "memory traffic of one product, by the algorithm", "B"}};
+  }
   kernel.repetitions = "20";
   kernel.warmup = "2";
   kernel.batched = true;

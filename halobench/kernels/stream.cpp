@@ -309,6 +309,15 @@ Kernel stream() {
        {},
        {"plain", "streaming"}},
   };
+  for (const auto& one : operations) {
+    kernel.results.push_back({std::string(one.name) + "_bytes_per_s", Result::Type::real,
+                              "of the largest size, counted as STREAM does", "B/s",
+                              "not there unless it was asked for"});
+  }
+  kernel.point_results = {
+      {"bytes_per_s", Result::Type::real, "counted as STREAM does, over the median time", "B/s",
+       "null where simulated loops took no time"},
+      {"traffic_bytes", Result::Type::real, "of one step, what stores read among it", "B"}};
   kernel.repetitions = "10";
   kernel.sweeps = true;
   kernel.batched = true;

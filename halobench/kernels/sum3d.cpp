@@ -237,11 +237,15 @@ std::vector<Parameter> parameters() {
 }  // namespace
 
 Kernel sum3d() {
+  using enum Result::Type;
   Kernel kernel;
   kernel.name = "sum3d";
   kernel.summary = "C = A + B for 3-D arrays on rank 0: scattered, added, gathered";
   kernel.paper = "orfeo-mpi-report, section 1.B";
   kernel.parameters = parameters();
+  kernel.results = {{"cycle_s", real, "scatter, sum and gather: the median over repetitions", "s"},
+                    {"elements", integer, "of each array"},
+                    {"elements_per_rank", integers, "of each rank"}};
   kernel.repetitions = "10";
   kernel.warmup = "1";
   kernel.batched = true;

@@ -1,13 +1,17 @@
 // JSON as it is written.
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
 
 #include "base/record.hpp"
+#include "base/result.hpp"
 #include "expect.hpp"
 
 using halobench::Json;
 
 namespace {
+
+double zero() { return 0; }
 
 void values_have_their_own_types() {
   expect::equal(Json().dump(), "null");
@@ -46,9 +50,38 @@ void containers_keep_their_order() {
                 R"([{"made":"elsewhere"}])");
 }
 
+void an_object_knows_its_keys() {
+  const Json object = Json::object().set("z", 1).set("a", Json()).set("n", 0.0 / zero());
+  expect::equal(object.keys().size(), std::size_t{3});
+  expect::equal(object.keys()[0], "z");
+  expect::equal(object.at("z").dump(), "1");
+  expect::is_true(object.at("a").is_null() && object.at("n").is_null(), "written as null");
+  expect::is_true(object.at("other").is_null() && !object.at("z").is_null(), "is not there");
+}
+
+void kernels_find_what_they_declared() {
+  using enum halobench::Result::Type;
+  const std::vector<halobench::Result> declared{{"rate", real, "a rate", "B/s"},
+                                                {"error", real, "an error", "", "null at times"}};
+  const auto rate = [] { return Json::object().set("rate", 2.5); };
+  halobench::require_declared(rate().set("error", Json()), declared);
+  halobench::require_declared(rate(), declared);
+  expect::throws<std::logic_error>(
+      [&] { halobench::require_declared(Json::object().set("error", 1), declared); },
+      "did not find what it declared: rate");
+  expect::throws<std::logic_error>(
+      [&] { halobench::require_declared(rate().set("speed", 1), declared); },
+      "found what it did not declare: speed");
+  expect::equal(declared[0].describe().dump(),
+                R"({"name":"rate","type":"real","unit":"B/s","minimum":0,"maximum":null,)"
+                R"("absent":null,"help":"a rate"})");
+}
+
 }  // namespace
 
 int main() {
+  an_object_knows_its_keys();
+  kernels_find_what_they_declared();
   values_have_their_own_types();
   doubles_read_back_as_they_were();
   what_is_not_finite_is_missing();

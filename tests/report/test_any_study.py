@@ -27,7 +27,7 @@ from recorded import (
     collectives,
     pingpong,
     poisson,
-    record,
+    ring,
     spmv,
     star_forest,
     stream,
@@ -45,7 +45,7 @@ from haloscope.study import kinds
 
 SQUARE_AND_CUBES = [
     *(poisson(64, ranks=ranks, variant="textbook") for ranks in (1, 2)),
-    *(star_forest("sf_grid", ranks=ranks, n=[4, 8, 16, 32, 64]) for ranks in (1, 2)),
+    *(star_forest("sf_grid", ranks=ranks, n="4:64") for ranks in (1, 2)),
     *(spmv(ranks=ranks, n=64) for ranks in (1, 2)),
 ]
 """A number n that is a square mesh's edge, several cubes' and one cube's."""
@@ -128,8 +128,7 @@ class Made:
         if self.kernel == "poisson_cg":
             return poisson(given.pop("n"), **given)
         if self.kernel == "ring":
-            cycle = 0.8e-6 * given["ranks"] * (1 + 0.01 * number)
-            return record("ring", {}, [cycle], result={"cycle_s": cycle}, **given)
+            return ring(0.8e-6 * given["ranks"] * (1 + 0.01 * number), **given)
         if self.kernel == "collectives":
             each = {(op, size): 1e-6 + 1e-9 * size for op in OPERATIONS for size in (8, 64, 4096)}
             return collectives(each, **given)
@@ -149,7 +148,7 @@ MAKERS = st.one_of(
     st.sampled_from([2, 3, 4]).map(lambda ranks: Made("ring", {"ranks": ranks})),
     st.sampled_from([2, 4]).map(lambda ranks: Made("collectives", {"ranks": ranks})),
     st.sampled_from(["sf_scatter", "sf_pingpong"]).map(lambda kernel: Made(kernel, {})),
-    st.just(Made("sf_grid", {"n": [4, 8, 16, 32, 64]})),
+    st.just(Made("sf_grid", {"n": "4:64"})),
 )
 
 WAYS = ("measured", "lost", "unlike")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from made import build, column, draw, panels
-from recorded import MACHINE, Raw, cases, changed, record
+from recorded import MACHINE, Raw, cases, changed, ring
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.distance import widest
@@ -18,15 +18,15 @@ from haloscope.report.findings import ring as headline
 REPORT = "orfeo-mpi-report"
 
 
-def ring(ranks: int, launch: int, *, message_s: float = 0.4e-6) -> Raw:
+def of_ring(ranks: int, launch: int, *, message_s: float = 0.4e-6) -> Raw:
     cycle = 2 * ranks * message_s * (1 + 0.01 * (launch % 3))
-    return record("ring", {}, [cycle], ranks=ranks, launch=launch, result={"cycle_s": cycle})
+    return ring(cycle, ranks=ranks, launch=launch)
 
 
 def test_the_ring_gives_half_its_slope_as_the_latency_of_each_level() -> None:
     four = {"core": ["0", "1", "2", "3"], "cache": ["0-3"]}
     raws = [
-        changed(ring(ranks, k), machine={**MACHINE, "topology": four})
+        changed(of_ring(ranks, k), machine={**MACHINE, "topology": four})
         for ranks in (1, 2, 3, 4)
         for k in range(6)
     ]
@@ -45,7 +45,7 @@ def test_the_ring_gives_half_its_slope_as_the_latency_of_each_level() -> None:
 def test_the_headline_has_a_message_with_the_fewest_and_most_processes_and_by_level() -> None:
     four = {"core": ["0", "1", "2", "3"], "cache": ["0-3"]}
     own = cases([
-        changed(ring(ranks, k, message_s=0.1e-6 * ranks), machine={**MACHINE, "topology": four})
+        changed(of_ring(ranks, k, message_s=0.1e-6 * ranks), machine={**MACHINE, "topology": four})
         for ranks in (1, 2, 3, 4)
         for k in range(6)
     ])  # fmt: skip
@@ -58,7 +58,7 @@ def test_the_headline_has_a_message_with_the_fewest_and_most_processes_and_by_le
 
 
 def test_one_process_passes_messages_to_itself_and_has_no_headline() -> None:
-    assert list(headline.find(cases([ring(1, 0)]), Context())) == []
+    assert list(headline.find(cases([of_ring(1, 0)]), Context())) == []
 
 
 # Two sockets of two cores of two hardware threads; the caches are the sockets'.
@@ -75,7 +75,7 @@ def lying(cpus: list[int], hosts: str = "", **layout: Any) -> MeasuredCase:
         {"rank": rank, "host": host, "cpus": [cpu], "thread_cpus": [[cpu]]}
         for rank, (cpu, host) in enumerate(zip(cpus, hosts or "a" * len(cpus), strict=True))
     ]
-    raw = changed(ring(len(cpus), 0), machine={**MACHINE, "topology": TWO_SOCKETS})
+    raw = changed(of_ring(len(cpus), 0), machine={**MACHINE, "topology": TWO_SOCKETS})
     raw["layout"] |= {"seen": seen, **layout}
     return cases([raw])[0]
 
@@ -103,10 +103,10 @@ def test_a_rings_level_is_where_its_ranks_really_lay(
 def test_what_was_asked_for_as_oversubscribed_is_and_unknown_is_unknown() -> None:
     assert widest(lying([0, 2], oversubscribed=True)) == "oversubscribed"
     assert widest(lying([0, 2], seen=[])) is None
-    unknown = changed(ring(2, 0), machine={"cores": 2})
+    unknown = changed(of_ring(2, 0), machine={"cores": 2})
     assert widest(cases([unknown])[0]) == "same-node"
     for layout, far in (({}, "same-node"), ({"nodes": 2, "ppn": 2}, "other-node")):
-        simulated = changed(ring(4, 0), clock="simulated")
+        simulated = changed(of_ring(4, 0), clock="simulated")
         simulated["layout"] |= {"seen": [], **layout}
         assert widest(cases([simulated])[0]) == far
 
@@ -122,14 +122,14 @@ def test_levels_of_a_ring_follow_one_another() -> None:
 
 
 def test_one_number_of_ranks_gives_no_latency() -> None:
-    (alone,) = build("ring", [ring(2, 0)])
+    (alone,) = build("ring", [of_ring(2, 0)])
     why = "No latency by level: it was measured at one number of processes alone."
     assert (alone.id, why in alone.notes) == ("ring", True)
 
 
 def test_a_simulated_rank_alone_takes_no_time_and_is_in_no_fit() -> None:
-    raws = [ring(ranks, 0) for ranks in (2, 3, 4)]
-    alone = changed(ring(1, 0), times_s=[0.0])
+    raws = [of_ring(ranks, 0) for ranks in (2, 3, 4)]
+    alone = changed(of_ring(1, 0), times_s=[0.0])
 
     cycles, _ = build("ring", [alone, *raws])
     (figure,) = draw("ring", [alone, *raws])

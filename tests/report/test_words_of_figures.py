@@ -21,6 +21,7 @@ from recorded import (
     poisson,
     quick,
     record,
+    ring,
     spmv,
     star_forest,
     stream,
@@ -45,11 +46,6 @@ UNITS = {
 } | {"MLUP/s": 1e6, "GLUP/s": 1e9, "Gflop/s": 1e9, "GFLOP/s": 1e9}
 """What a number with a unit behind it is multiplied with."""
 NUMBER = re.compile(r"(?<![\w.^])(\d[\d,]*(?:\.\d+)?)(?: ?([A-Za-zµ%/]+))?")
-
-
-def ring(ranks: int) -> Raw:
-    cycle = 0.8e-6 * ranks
-    return record("ring", {}, [cycle], ranks=ranks, result={"cycle_s": cycle})
 
 
 def sweeps(ranks: int, mlups: float, variant: str = "plain") -> Raw:
@@ -88,7 +84,7 @@ RAWS: dict[str, list[Raw]] = {
     "pingpong": [pingpong()],
     "fits": [pingpong(launch=k) for k in range(3)],
     "transports": [{**pingpong(), "transport": name, "case": name} for name in ("shm", "tcp")],
-    "ring": [ring(ranks) for ranks in (1, 2, 3, 4)],
+    "ring": [ring(0.8e-6 * ranks, ranks=ranks) for ranks in (1, 2, 3, 4)],
     "collectives": [collectives(COLLECTIVE, ranks=2)],
     "surfaces": [poisson(32, surface=33)],
     "scaling": solves(1, 2, 4, 8),

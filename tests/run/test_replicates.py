@@ -15,6 +15,7 @@ from simulated_build import BINARY
 from haloscope.clusters.schema import Cluster, NodeSpread
 from haloscope.errors import UserError
 from haloscope.records.folder import ResultFolder
+from haloscope.records.kernels import defaults
 from haloscope.records.maker import CampaignFacts
 from haloscope.records.record import read
 from haloscope.run.runners.local import Built
@@ -42,7 +43,7 @@ def apart(**spread: float) -> Cluster:
 
 
 def case(launches: int, nodes: int = 4) -> Case:
-    params = {**GIVEN, "tolerance": 1e-6, "rhs": "paper"}
+    params = {**defaults("poisson_cg"), **GIVEN}
     layout = Layout(nodes, 1)
     return Case("poisson_cg", GIVEN, params, layout, "simgrid", 0, launches, 30.0, 0)
 

@@ -21,6 +21,7 @@ from haloscope.clusters.schema import Algorithm
 from haloscope.clusters.smpi_collectives import ALGORITHMS, SELECTOR
 from haloscope.errors import UserError
 from haloscope.paths import share
+from haloscope.records.kernels import defaults
 from haloscope.records.maker import CampaignFacts
 from haloscope.run.runners.local import Built
 from haloscope.run.runners.simgrid import SimgridRunner
@@ -29,7 +30,7 @@ from haloscope.toolchains import build
 from haloscope.toolchains.simgrid import smpi as found_smpi
 
 SESSION = CampaignFacts("a study", 1, {"host": "tiny", "cores": 4}, "0", None)
-PARAMS: dict[str, Any] = {"iterations": 0, "tolerance": 1e-6, "rhs": "paper", "repetitions": 1}
+PARAMS = defaults("poisson_cg")
 
 
 def runner(cache: Path, **changes: Any) -> SimgridRunner:
@@ -138,7 +139,8 @@ def test_too_few_iterations_are_a_wrong_answer(tmp_path: Path, asked: bool) -> N
 
 @pytest.mark.usefixtures("smpi")
 def test_results_with_and_without_arithmetic_are_kept_apart(tmp_path: Path) -> None:
-    one = replace(launch().case, kernel="ring", params={"repetitions": 1})
+    params = {**defaults("ring"), "repetitions": 1}
+    one = replace(launch().case, kernel="ring", params=params)
     for execute in (False, True):
         for cached in (False, True):
             (record,) = runner(tmp_path).run([Launch(replace(one, execute=execute), 0)])
@@ -158,7 +160,8 @@ def test_a_kept_result_is_of_one_version_of_the_platform_and_of_simgrid(tmp_path
     after = build.source_hash(copy)
     assert before == build.source_hash() != after
 
-    one, smpi = replace(launch().case, kernel="ring", params={"repetitions": 1}), found_smpi()
+    params = {**defaults("ring"), "repetitions": 1}
+    one, smpi = replace(launch().case, kernel="ring", params=params), found_smpi()
     newer = replace(smpi, version="SimGrid 9.9")
     cached = []
     for toolchain, source in ((smpi, before), (smpi, before), (smpi, after), (newer, before)):

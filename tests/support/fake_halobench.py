@@ -129,7 +129,9 @@ def main(arguments: list[str]) -> int:
             for name, value in DEFAULTS.items()
         ]
         described = {"name": "fake", "summary": "not a measurement", "paper": None}
-        print(json.dumps({**described, "parameters": parameters}))
+        result = {"name": "answer", "type": "integer", "unit": "s", "absent": "null", "help": "it"}
+        found = {"results": [result], "point_results": []}
+        print(json.dumps({**described, "parameters": parameters, **found}))
         return 0
     if arguments[0] == "--plan":
         words: list[str] = []

@@ -16,6 +16,7 @@ from statistics import median
 from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase, group
+from haloscope.records.kernels import declared, defaults
 from haloscope.records.record import Record
 from haloscope.study.case import Layout, identity
 
@@ -118,7 +119,9 @@ def record(
         **changes.pop("layout", {}),
     }
     toolchain = {**TOOLCHAIN, **changes.pop("toolchain", {})}
-    params = {**params, "repetitions": len(times_s) or 1, "warmup": 0, "steps": 1}
+    usual = defaults(kernel) if kernel in declared() else {}
+    repeated = {"repetitions": len(times_s) or 1, "warmup": 0}
+    params = {**usual, **params, **repeated}
     raw = {
         "schema": 1,
         "launch": launch,
@@ -179,6 +182,7 @@ def poisson(
         "residual_relative": 9.9e-7,
         "bytes_per_point_iteration": BYTES[variant],
         "points": n * n,
+        "iterations_passed_over": 0,
     }
     if surface:
         result["surface"] = _surface(surface, ERRORS[n])
@@ -267,7 +271,7 @@ def stream(*, ranks: int = 1, launch: int = 0, **changes: Any) -> Raw:
     largest = {p["operation"]: p["result"]["bytes_per_s"] for p in points[-3:]}
     return record(
         "stream",
-        {"sizes": [2**k for k in range(15, 29)], "operation": "all", "stores": "plain"},
+        {"sizes": "32K:256M", "operation": "all", "stores": "plain"},
         [sum(point["times_s"][k] for point in points) for k in range(5)],
         ranks=ranks,
         launch=launch,
@@ -297,21 +301,36 @@ def pingpong(
                 "steps": 2000,
                 "times_s": times,
                 "bytes": 2 * size,
-                "result": {"latency_s": latency, "bandwidth_bytes_per_s": size / latency},
+                "result": {
+                    "latency_s": latency,
+                    "bandwidth_bytes_per_s": size / latency,
+                    "messages_per_s": 1 / latency,
+                },
             }
         )
     result = {
         "latency_s": points[0]["result"]["latency_s"],
         "bandwidth_bytes_per_s": max(p["result"]["bandwidth_bytes_per_s"] for p in points),
+        "messages_per_s": max(p["result"]["messages_per_s"] for p in points),
     }
     return record(
         "pingpong",
-        {"mode": mode, "sizes": chosen},
+        {"mode": mode, "sizes": ",".join(map(str, chosen))},
         [sum(point["times_s"][k] for point in points) for k in range(5)],
         ranks=2,
         launch=launch,
         **{"points": points, "result": result, **changes},
     )
+
+
+def ring(cycle_s: float, *, ranks: int = 1, **given: Any) -> Raw:
+    """One launch of the ring, whose messages take so long to be back."""
+    back = ranks * (ranks - 1) // 2
+    result = {
+        **{"cycle_s": cycle_s, "cycle_mean_s": cycle_s, "cycle_deviation_s": None},
+        **{"messages_received": 2 * ranks, "values": [-back, back]},
+    }
+    return record("ring", {}, [cycle_s], ranks=ranks, result=result, **given)
 
 
 def overheads(launch: int) -> Raw:
@@ -330,8 +349,11 @@ def overheads(launch: int) -> Raw:
             "wait_s": trip,
         }
         times = [1e-4 * (1 + 0.01 * launch)]
-        points.append({"size_bytes": size, "times_s": times, "bytes": size, "result": result})
-    return record("loggp", {"burst": 16}, [1e-3], ranks=2, launch=launch, points=points)
+        point = {"size_bytes": size, "operation": None, "steps": 1, "times_s": times, "bytes": size}
+        points.append({**point, "result": result})
+    found = {"burst": 16, "round_trip_s": 2 * 1.5e-6}
+    changes: Raw = {"points": points, "result": found}
+    return record("loggp", {"burst": 16}, [1e-3], ranks=2, launch=launch, **changes)
 
 
 def quick(launches: int = 5) -> list[Raw]:
@@ -423,16 +445,19 @@ def star_forest(
                 f"{op} {name}": moved[name] for op in ("bcast", "reduce") for name in moved
             },
         }
-        point = {"size_bytes": 8 * n if grid else n, "operation": None, "shape": shape}
+        point: Raw = {"size_bytes": 8 * n if grid else n, "operation": None, "shape": shape}
         more = {"n": n} if grid else {}
         times = [whole * noise.uniform(1, 1.02)]
-        points.append({**point, **more, "result": {}, "steps": 1, "times_s": times, "bytes": 16.0})
+        result = {"latency_s": times[0] / 2}
+        point |= {**more, "result": result, "steps": 1, "times_s": times, "bytes": 16.0}
+        points.append(point)
     spans = [["pack", 0, 1e-7, 2e-7], ["wait", 1, 3e-7, 9e-7], ["exchange", 0, 2e-7, 1e-6]]
     trace = {"clock_error_s": 4e-7, "ranks": [spans] * ranks}
     total = [sum(point["times_s"][0] for point in points)]
     raw = record(kernel, {"parts": "yes", "timeline": 8, **params}, total, ranks=ranks,
                  nodes=nodes, launch=launch)  # fmt: skip
-    return {**raw, "points": points, "parts": parts, "timeline": [trace] * len(points)}
+    found = {"points": points, "parts": parts, "result": points[0]["result"]}
+    return {**raw, **found, "timeline": [trace] * len(points)}
 
 
 def spmv(
@@ -520,7 +545,7 @@ def collectives(
         }
         for (operation, size), time in times_s.items()
     ]
-    sizes = sorted({size for _, size in times_s})
+    sizes = ",".join(map(str, sorted({size for _, size in times_s})))
     return record(
         "collectives",
         {"operation": "all", "sizes": sizes, "call": "blocking", "synchronisation": "round_time"},

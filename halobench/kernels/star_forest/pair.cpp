@@ -223,6 +223,8 @@ Kernel pair_kernel(const PairTest& test, const SpaceMaker& make_space) {
   kernel.parameters = {{"sizes", Parameter::Type::sizes, "8:4M",
                         "bytes of all roots together, a message each way; 8 bytes a root", "B",
                         double{item}, static_cast<double>(std::int64_t{1} << 33)}};
+  kernel.results = {{"latency_s", Result::Type::real, "half a step, of the smallest size", "s"}};
+  kernel.point_results = {{"latency_s", Result::Type::real, "half a step, by the median", "s"}};
   kernel.repetitions = "20";
   kernel.warmup = "2";
   kernel.sweeps = true;

@@ -1,9 +1,10 @@
-"""haloscope describe: what a kernel does, and the parameters it takes."""
+"""haloscope describe: what a kernel does, the parameters it takes, and what it finds."""
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from rich.console import Console
@@ -12,13 +13,14 @@ from rich.text import Text
 
 from haloscope.commands.screen import Screen
 from haloscope.run import halobench, workbench
-from haloscope.run.halobench import Kernel, KernelParameter
+from haloscope.run.halobench import Kernel, KernelParameter, KernelResult
 from haloscope.run.progress import Teller
 
 _DESCRIPTION = """\
 What a kernel does, and its parameters: the default, what is allowed, the unit, the meaning.
 The parameters go into a study's params = { key = value }, or after haloscope once KERNEL.
-The last ones belong to the measuring protocol, and every kernel has them.
+The last ones belong to the measuring protocol, and every kernel has them. Then what it finds
+beside its times, by the names that stand in records: of a launch, and of each of its sizes.
 """
 
 
@@ -51,6 +53,19 @@ def _show(kernel: Kernel, out: Console) -> None:
         name = Text.assemble((one.name, "bold"), f" = {one.default}")
         table.add_row(name, Text.assemble(one.help, (may_be and f"\n{may_be}", "dim")))
     out.print(table)
+    for title, results in (("result", kernel.results), ("of each size", kernel.point_results)):
+        if results:
+            out.print(Text(f"\n{title}", style="bold"))
+            out.print(_found(results))
+
+
+def _found(results: Sequence[KernelResult]) -> Table:
+    table = Table.grid(padding=(0, 2), pad_edge=True)
+    for one in results:
+        unit = f" ({one.unit})" if one.unit else ""
+        meaning = Text.assemble(one.help, (f"\n{one.absent}" if one.absent else "", "dim"))
+        table.add_row(Text.assemble((one.name, "bold"), unit), meaning)
+    return table
 
 
 def allowed(parameter: KernelParameter) -> str:

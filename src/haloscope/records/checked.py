@@ -31,6 +31,7 @@ from pydantic_core import (
 )
 
 from haloscope.errors import dotted
+from haloscope.records import kernels
 from haloscope.records.keys import SHORTEST_S, Key
 from haloscope.study.case import Layout, identity
 
@@ -42,6 +43,10 @@ def wrong(raw: Mapping[str, Any], declared: type) -> str | None:
     """What is wrong with a record, in words; None where nothing is. declared: `Record`."""
     try:
         _checks(declared).validate_python(raw)
+        if raw["outcome"] != "absent":  # else they are as they were asked for
+            kernels.check_parameters(raw["kernel"], raw["params"])
+        if raw["outcome"] == "ok":
+            kernels.check_results(raw["kernel"], raw.get("result") or {}, raw.get("points") or ())
     except ValidationError as error:
         return told(error.errors(include_url=False, include_context=False)[0])
     if raw["outcome"] == "ok" and not raw["times_s"]:
@@ -175,13 +180,17 @@ def _values(hint: Any, key: Key) -> CoreSchema:
         return _object(key.keys or hint)
     if origin is dict and inside[1] is not Any:
         return core_schema.dict_schema(core_schema.str_schema(strict=True), _values(inside[1], key))
-    if hint is int:
-        return core_schema.int_schema(ge=None if key.least is None else int(key.least), strict=True)
-    if hint is float:
-        return core_schema.float_schema(ge=key.least, le=key.most, strict=True)
+    if hint in (int, float):
+        return _number(hint, key)
     if hint is str:
         words = list(key.values)
         return core_schema.literal_schema(words) if words else core_schema.str_schema(strict=True)
     if hint is bool:
         return core_schema.bool_schema(strict=True)
     return core_schema.dict_schema() if origin is dict else core_schema.any_schema()
+
+
+def _number(hint: type, key: Key) -> CoreSchema:
+    largest = kernels.LARGEST_INTEGER if hint is int else kernels.LARGEST_REAL
+    most = largest if key.most is None else key.most
+    return kernels.number(key.least, most, whole=hint is int)

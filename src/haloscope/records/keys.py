@@ -27,7 +27,8 @@ class Key:
     by: None where that is whoever writes the object that it is in.
     absent: when the key is not there, or null; None where it always says something.
     keys: of the object, or of each object in the list, where the type does not name them.
-    least, most: the smallest and largest number that it may be. values: all words that it may be.
+    least, most: the smallest and largest number that it may be; most is None where no bound but
+    those of all numbers stands. values: all words that it may be.
     """
 
     meaning: str
@@ -35,7 +36,7 @@ class Key:
     unit: str | None = None
     absent: str | None = None
     keys: type | None = None
-    least: float | None = None
+    least: float = 0
     most: float | None = None
     values: tuple[str, ...] = ()
 
@@ -173,7 +174,6 @@ class Point(TypedDict):
         Key(
             "of one step, one a repetition: the slowest rank's",
             unit="s",
-            least=0,
             most=LONGEST_S,
         ),
     ]
@@ -183,9 +183,9 @@ class Point(TypedDict):
 class TimeOverRanks(TypedDict):
     """One time, over all ranks."""
 
-    min: Annotated[float, Key("the fastest rank's", unit="s", least=0, most=LONGEST_S)]
-    mean: Annotated[float, Key("mean over ranks", unit="s", least=0, most=LONGEST_S)]
-    max: Annotated[float, Key("the slowest rank's", unit="s", least=0, most=LONGEST_S)]
+    min: Annotated[float, Key("the fastest rank's", unit="s", most=LONGEST_S)]
+    mean: Annotated[float, Key("mean over ranks", unit="s", most=LONGEST_S)]
+    max: Annotated[float, Key("the slowest rank's", unit="s", most=LONGEST_S)]
 
 
 class Phase(TypedDict):
@@ -233,7 +233,7 @@ class Part(TypedDict):
     steps: Annotated[int, Key("steps in one repetition")]
     times_s: Annotated[
         list[float],
-        Key("of one step, one a repetition", unit="s", least=0, most=LONGEST_S),
+        Key("of one step, one a repetition", unit="s", most=LONGEST_S),
     ]
 
 
@@ -254,7 +254,12 @@ class Rounds(TypedDict):
     repeated: Annotated[int, Key("rounds run again because a rank began late")]
     late_s: Annotated[
         list[list[float]],
-        Key("of each point, how late each round began", unit="s", absent="empty where none was"),
+        Key(
+            "of each point, how late each round began",
+            unit="s",
+            absent="empty where none was",
+            least=-LONGEST_S,
+        ),
     ]
 
 
@@ -400,9 +405,7 @@ class AllocationUsed(TypedDict):
         str | None,
         Key("that they hang on, joined by commas", absent="null where the network is not known"),
     ]
-    restarts: Annotated[
-        int, Key("how often the job was begun anew before, perhaps on other nodes", least=0)
-    ]
+    restarts: Annotated[int, Key("how often the job was begun anew before, perhaps on other nodes")]
 
 
 class Checkout(TypedDict):

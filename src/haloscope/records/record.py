@@ -36,7 +36,7 @@ class Record:
 
     schema: Annotated[int, Key("the version of this description: 1", by="runner")]
     case: Annotated[str, Key("the case's id: a hash of its settings", by="runner")]
-    launch: Annotated[int, Key("the launch's number, from 0", by="runner", least=0)]
+    launch: Annotated[int, Key("the launch's number, from 0", by="runner")]
     kernel: Annotated[str, Key("the kernel's name", by="runner")]
     params: Annotated[
         dict[str, Any], Key("all parameters of the kernel, resolved, by its names", by="runner")
@@ -61,7 +61,6 @@ class Record:
             "of one step, one a repetition: the slowest rank's; of a sweep, sums over its points",
             by="halobench",
             unit="s",
-            least=0,
             most=LONGEST_S,
             absent=f"empty {_NOTHING}",
         ),
@@ -195,7 +194,6 @@ class Record:
             "of the whole launch on this machine; 0 where the case can't run",
             by="runner",
             unit="s",
-            least=0,
             most=LONGEST_S,
         ),
     ] = None

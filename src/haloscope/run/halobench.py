@@ -45,13 +45,29 @@ class KernelParameter:
 
 
 @dataclass(frozen=True)
+class KernelResult:
+    """One thing that a kernel finds. absent: when it is null or not there; None if always there."""
+
+    name: str
+    type: Literal["integer", "real", "text", "integers", "extents", "surface"]
+    unit: str | None
+    absent: str | None
+    help: str
+
+
+@dataclass(frozen=True)
 class Kernel:
-    """A kernel and all its parameters, those of the measuring protocol last."""
+    """A kernel and all its parameters, those of the measuring protocol last; what it finds.
+
+    results: in a record's `result`. point_results: in that of each of its points.
+    """
 
     name: str
     summary: str
     paper: str | None
     parameters: tuple[KernelParameter, ...]
+    results: tuple[KernelResult, ...]
+    point_results: tuple[KernelResult, ...]
 
 
 def names() -> list[str]:
@@ -88,7 +104,16 @@ def describe(binary: Path, kernel: str) -> Kernel:
         )
         for each in answer["parameters"]
     )
-    return Kernel(answer["name"], answer["summary"], answer["paper"], parameters)
+    results, of_points = (
+        tuple(
+            KernelResult(one["name"], one["type"], one["unit"], one["absent"], one["help"])
+            for one in answer[key]
+        )
+        for key in ("results", "point_results")
+    )
+    return Kernel(
+        answer["name"], answer["summary"], answer["paper"], parameters, results, of_points
+    )
 
 
 class Planner:

@@ -1,0 +1,54 @@
+#include "base/result.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace halobench {
+namespace {
+
+const char* type_name(Result::Type type) {
+  switch (type) {
+    case Result::Type::integer:
+      return "integer";
+    case Result::Type::real:
+      return "real";
+    case Result::Type::text:
+      return "text";
+    case Result::Type::integers:
+      return "integers";
+    case Result::Type::extents:
+      return "extents";
+    case Result::Type::surface:
+      return "surface";
+  }
+  return "";
+}
+
+}  // namespace
+
+Json Result::describe() const {
+  const bool number = type != Type::text && type != Type::extents;
+  return Json::object()
+      .set("name", name)
+      .set("type", type_name(type))
+      .set("unit", unit.empty() ? Json() : Json(unit))
+      .set("minimum", number && minimum ? Json(*minimum) : Json())
+      .set("maximum", number && maximum ? Json(*maximum) : Json())
+      .set("absent", absent.empty() ? Json() : Json(absent))
+      .set("help", help);
+}
+
+void require_declared(const Json& found, const std::vector<Result>& declared) {
+  for (const auto& name : found.keys()) {
+    if (std::ranges::find(declared, name, &Result::name) == declared.end()) {
+      throw std::logic_error("a kernel found what it did not declare: " + name);
+    }
+  }
+  for (const auto& result : declared) {
+    if (result.absent.empty() && found.at(result.name).is_null()) {
+      throw std::logic_error("a kernel did not find what it declared: " + result.name);
+    }
+  }
+}
+
+}  // namespace halobench

@@ -1,0 +1,31 @@
+// What a kernel finds: declared once, described as JSON, and checked where a record is read.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/record.hpp"
+
+namespace halobench {
+
+/// One name in a record's `result`, or in that of a point: its meaning, unit, and what it may be.
+struct Result {
+  /// integers: a list. extents: text such as 12x10x9. surface: samples of a square.
+  enum class Type { integer, real, text, integers, extents, surface };
+
+  std::string name;
+  Type type;
+  std::string help;
+  std::string unit = {};
+  std::string absent = {};  ///< when it is null, or not there; empty: it is always there
+  std::optional<double> minimum = 0;
+  std::optional<double> maximum = {};
+
+  Json describe() const;
+};
+
+/// logic_error where `found` has a name that is not declared, or lacks one that is always there.
+void require_declared(const Json& found, const std::vector<Result>& declared);
+
+}  // namespace halobench

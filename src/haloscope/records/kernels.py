@@ -1,0 +1,137 @@
+"""What each kernel's parameters and results may be in a record, as halobench itself declares them.
+
+kernels.json is a copy of what `halobench --describe` says, because records are read where halobench
+was never built. `python tests/support/kernels_file.py` writes it, and a test compares.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import CoreSchema, SchemaValidator, core_schema
+
+FILE = Path(__file__).with_name("kernels.json")
+LARGEST_INTEGER = 2**63 - 1
+"""LARGEST_INTEGER is the largest whole number of a record: halobench's integers have 64 bits."""
+LARGEST_REAL = 1e30
+"""LARGEST_REAL is the largest number of a record: no machine counts further, and squares of it are
+still finite."""
+
+Declaration = Mapping[str, Any]
+"""One parameter or result: name, type, minimum, maximum, choices (of a parameter), absent."""
+
+
+def check_parameters(kernel: str, params: Mapping[str, Any]) -> None:
+    """ValidationError where they are not as a kernel's parameters can be; none is missing."""
+    if (checks := _checks().get((kernel, "parameters"))) is not None:
+        checks.validate_python({"params": params})
+
+
+def check_results(kernel: str, found: Mapping[str, Any], points: Sequence[Any]) -> None:
+    """ValidationError where a good launch's `result`, or a point's, is not as the kernel's are."""
+    if (checks := _checks().get((kernel, "results"))) is not None:
+        checks.validate_python({"result": found, "points": points})
+
+
+@cache
+def declared() -> Mapping[str, Any]:
+    """What kernels.json says, by kernel; of others nothing is known, and nothing checked."""
+    found: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    return found
+
+
+def defaults(kernel: str) -> dict[str, Any]:
+    """The parameters of a kernel, each as it is where nothing is given."""
+    return {one["name"]: one["default"] for one in declared()[kernel]["parameters"]}
+
+
+@cache
+def _checks() -> dict[tuple[str, str], SchemaValidator]:
+    """Made when the first record is read."""
+    found = {}
+    for kernel, said in declared().items():
+        own = _object(said["results"], _result)
+        of_points = _object(said["point_results"], _result)
+        point = core_schema.typed_dict_schema({"result": core_schema.typed_dict_field(of_points)})
+        both = {"result": own, "points": core_schema.list_schema(point)}
+        params = {"params": _object(said["parameters"], _parameter)}
+        for name, fields in (("parameters", params), ("results", both)):
+            schema = {key: core_schema.typed_dict_field(one) for key, one in fields.items()}
+            validator = SchemaValidator(core_schema.typed_dict_schema(schema))
+            found[kernel, name] = validator
+    return found
+
+
+def _object(
+    declarations: Sequence[Declaration], schema_of: Callable[[Declaration], CoreSchema]
+) -> CoreSchema:
+    """An object with these keys; what they do not name may be there, too."""
+    fields = {
+        one["name"]: core_schema.typed_dict_field(schema_of(one), required=not one.get("absent"))
+        for one in declarations
+    }
+    return core_schema.typed_dict_schema(fields)
+
+
+def _parameter(one: Declaration) -> CoreSchema:
+    if one["type"] == "choice":
+        return core_schema.literal_schema(list(one["choices"]))
+    if one["type"] in ("integer", "real"):
+        return _number(one)
+    return core_schema.str_schema(strict=True)
+
+
+def _result(one: Declaration) -> CoreSchema:
+    schema = _present(one)
+    return core_schema.nullable_schema(schema) if one["absent"] else schema
+
+
+def _present(one: Declaration) -> CoreSchema:
+    match one["type"]:
+        case "integer" | "real":
+            return _number(one)
+        case "integers":
+            return core_schema.list_schema(_number({**one, "type": "integer"}))
+        case "extents":
+            return core_schema.str_schema(strict=True, pattern=EXTENTS)
+        case "surface":
+            number = _number({"type": "real", "minimum": None, "maximum": None})
+            values = core_schema.typed_dict_field(core_schema.list_schema(number))
+            samples = _number({"type": "integer", "minimum": 1, "maximum": 65})
+            fields = {"points": core_schema.typed_dict_field(samples)}
+            fields |= {"solution": values, "error": values}
+            square = core_schema.typed_dict_schema(fields)
+            return core_schema.no_info_after_validator_function(_filled, square)
+        case _:
+            return core_schema.str_schema(strict=True)
+
+
+def _filled(surface: dict[str, Any]) -> dict[str, Any]:
+    """ValueError where a square has not as many values as points."""
+    if {len(surface["solution"]), len(surface["error"])} != {surface["points"] ** 2}:
+        raise ValueError("its values are not as many as its points")
+    return surface
+
+
+EXTENTS = r"^[1-9][0-9]{0,14}(x[1-9][0-9]{0,14}){0,2}$"
+"""EXTENTS is what lengths along one to three axes look like: 12x10x9."""
+
+
+def _number(one: Declaration) -> CoreSchema:
+    """A number within what is declared, and within what a record can have at all."""
+    whole = one["type"] == "integer"
+    largest = LARGEST_INTEGER if whole else LARGEST_REAL
+    least = -largest if one["minimum"] is None else one["minimum"]
+    most = largest if one["maximum"] is None else one["maximum"]
+    return number(least, most, whole=whole)
+
+
+def number(least: float, most: float, *, whole: bool) -> CoreSchema:
+    """A number from one to another; a whole one has no decimal point, as 1.0 has."""
+    if whole:
+        return core_schema.int_schema(ge=int(least), le=int(most), strict=True)
+    return core_schema.float_schema(ge=least, le=most, strict=True)

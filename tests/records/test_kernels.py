@@ -1,0 +1,127 @@
+"""What kernels' parameters and results may be in a record; that halobench says the same of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kernels_file import declared, text
+from recorded import Raw, case_id, fft, overheads, pingpong, poisson, record, ring, spmv, stream
+from simulated_build import BINARY
+
+from haloscope.records import checked, kernels
+from haloscope.records.record import Record
+from haloscope.run import halobench
+from haloscope.toolchains import build
+
+
+@pytest.mark.usefixtures("smpi")
+def test_the_copy_says_what_halobench_declares() -> None:
+    now = text(declared(build.asked(BINARY)))
+
+    assert kernels.FILE.read_text(encoding="utf-8") == now, "python tests/support/kernels_file.py"
+    assert [*kernels.declared()] == halobench.names()
+
+
+def surfaced() -> Raw:
+    return poisson(64, surface=3)
+
+
+def changed(raw: Raw, where: tuple[str | int, ...], value: object) -> Raw:
+    """The record with another value at a place; its id follows."""
+    raw = deepcopy(raw)
+    holder: Any = raw
+    for key in where[:-1]:
+        holder = holder[key]
+    holder[where[-1]] = value
+    return {**raw, "case": case_id(raw)}
+
+
+JACOBI: Mapping[str, Any] = {
+    **{"mlups": 250.0, "sweeps": 10, "size": "40x40x40", "grid": "2x1x1", "depth": 1, "k": 2},
+    **{"c_bytes": 25600, "fingerprint": "0f"},
+}
+
+
+def jacobi() -> Raw:
+    return record("jacobi3d", {"L": 40}, [0.5], ranks=2, result={**JACOBI})
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [surfaced(), ring(1e-6, ranks=2), pingpong(), stream(), spmv(), fft(), overheads(0), jacobi()],
+    ids=lambda raw: raw["kernel"],
+)
+def test_results_as_their_kernel_declares_them_are_records(raw: Raw) -> None:
+    assert checked.wrong(raw, Record) is None
+
+
+@pytest.mark.parametrize(
+    ("raw", "where", "value"),
+    [
+        (surfaced(), ("result", "iterations"), None),
+        (surfaced(), ("result", "iterations"), -1),
+        (surfaced(), ("result", "iterations"), "96"),
+        (surfaced(), ("result", "iterations"), 96.5),
+        (surfaced(), ("result", "error_max"), "small"),
+        (surfaced(), ("result", "error_max"), -1e-3),
+        (surfaced(), ("result", "error_max"), 1e300),
+        (surfaced(), ("result", "points"), 2**63),
+        (surfaced(), ("result", "surface"), []),
+        (surfaced(), ("result", "surface", "points"), 4),
+        (surfaced(), ("result", "surface", "error", 0), None),
+        (surfaced(), ("params", "variant"), []),
+        (surfaced(), ("params", "variant"), "quickest"),
+        (surfaced(), ("params", "n"), 0),
+        (surfaced(), ("params", "n"), "64"),
+        (surfaced(), ("params", "tolerance"), 1),
+        (pingpong(), ("points", 0, "size_bytes"), -1),
+        (pingpong(), ("points", 0, "result", "latency_s"), "fast"),
+        (pingpong(), ("points", 0, "result", "latency_s"), -1e-6),
+        (pingpong(), ("params", "sizes"), [8]),
+        (stream(), ("points", 0, "result", "traffic_bytes"), None),
+        (ring(1e-6), ("result", "values", 1), "0"),
+        (jacobi(), ("result", "grid"), "2x"),
+        (jacobi(), ("result", "size"), "40x0x40"),
+        (jacobi(), ("result", "mlups"), True),
+    ],
+)
+def test_what_a_kernel_can_not_have_found_is_no_record(
+    raw: Raw, where: tuple[str | int, ...], value: object
+) -> None:
+    problem = checked.wrong(changed(raw, where, value), Record)
+
+    assert problem is not None and problem.startswith(str(where[0]))
+
+
+@pytest.mark.parametrize("key", ["iterations", "points"])
+def test_what_is_always_found_is_missed(key: str) -> None:
+    raw = surfaced()
+    del raw["result"][key]
+
+    assert checked.wrong(raw, Record) == f"result.{key} missing"
+
+
+def test_a_parameter_is_missed_where_the_case_could_run() -> None:
+    raw = surfaced()
+    del raw["params"]["variant"]
+    raw["case"] = case_id(raw)
+
+    assert checked.wrong(raw, Record) == "params.variant missing"
+    absent: Raw = {**raw, "outcome": "absent", "times_s": [], "result": {}, "points": []}
+    assert checked.wrong(absent, Record) is None
+
+
+def test_a_kernel_that_nobody_declared_finds_what_it_likes() -> None:
+    raw = record("fake", {"n": "x"}, [1.0], result={"answer": None})
+
+    assert checked.wrong(raw, Record) is None
+
+
+def test_the_file_is_where_the_package_is() -> None:
+    assert Path(kernels.__file__).with_name("kernels.json") == kernels.FILE
+    assert json.loads(kernels.FILE.read_text(encoding="utf-8")) == kernels.declared()
