@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -401,6 +402,16 @@ def _quiet(folder: Path) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
+def _told(error: BaseException) -> list[str]:
+    """Each of the failures that were found, with the line that it came from."""
+    if isinstance(error, BaseExceptionGroup):
+        return [told for one in error.exceptions for told in _told(one)]
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if "/haloscope/" in frame.filename] or frames
+    place = f"{Path(ours[-1].filename).name}:{ours[-1].lineno}"
+    return [f"{type(error).__name__}: {error} ({place})"]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Fuzz all targets, and tell; 1 if one of them fell."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -416,7 +427,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             tried[name] = fuzz(name, asked.tries, asked.seed)
         except BaseException as error:
-            wrong[name] = f"{type(error).__name__}: {error}"[:2000]
+            wrong[name] = "; ".join(_told(error))[:4000]
             if isinstance(error, KeyboardInterrupt):
                 raise
         print(f"{name}: {wrong.get(name, f'{tried.get(name)} ok')}", flush=True)

@@ -67,13 +67,14 @@ sys.addaudithook(_hook)
 
 @contextmanager
 def watched() -> Iterator[Seen]:
-    """What happens inside."""
+    """What happens inside; Python keeps no bytecode of what it imports first just then."""
     global _seen
     seen = _seen = Seen()
+    kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         yield seen
     finally:
-        _seen = None
+        _seen, sys.dont_write_bytecode = None, kept
 
 
 def state(folder: Path) -> dict[str, str]:

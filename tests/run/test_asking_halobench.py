@@ -28,6 +28,13 @@ ANSWERS: dict[str, dict[str, Any]] = {
                 **{"maximum": None, "choices": ["left", "right"], "unit": "", "help": "where to"},
             },
         ],
+        "results": [
+            {
+                **{"name": "cycle_s", "type": "real", "unit": "s", "minimum": 0, "maximum": None},
+                **{"absent": None, "help": "until it is back"},
+            }
+        ],
+        "point_results": [],
     },
     "plan ring n=4 ranks=2 threads=3": {
         **{"params": {"n": 4, "way": "left"}, "memory_bytes": 4096, "problems": [], "absent": None},
@@ -91,6 +98,9 @@ def test_describe(binary: Path) -> None:
     assert (way.type, way.choices, way.minimum, way.unit) == (
         *("choice", ("left", "right"), None, None),
     )
+    (cycle,) = kernel.results
+    assert (cycle.name, cycle.type, cycle.unit, cycle.absent) == ("cycle_s", "real", "s", None)
+    assert kernel.point_results == ()
 
 
 def test_a_forecast_fills_in_the_parameters(planner: halobench.Planner) -> None:

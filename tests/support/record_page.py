@@ -102,7 +102,8 @@ def page() -> str:
         lines += [f"{intro}\n", "| key | type | unit | by | what it says | when it says nothing |"]
         lines.append("|---" * 6 + "|")
         for name, (hint, key) in described(owner).items():
-            cells = (f"`{name}`", in_words(hint), key.unit, key.by or by, key.meaning, key.absent)
+            absent = f"not there but for {', '.join(key.kernels)}" if key.kernels else key.absent
+            cells = (f"`{name}`", in_words(hint), key.unit, key.by or by, key.meaning, absent)
             lines.append("| " + " | ".join(cell or "" for cell in cells) + " |")
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"

@@ -262,6 +262,7 @@ def stream(*, ranks: int = 1, launch: int = 0, **changes: Any) -> Raw:
                     "steps": 10,
                     "times_s": times,
                     "bytes": bytes_,
+                    "passes": 1,
                     "result": {
                         "bytes_per_s": bytes_ / median(times),
                         "traffic_bytes": bytes_ * (arrays + fetched) / arrays,
@@ -301,6 +302,8 @@ def pingpong(
                 "steps": 2000,
                 "times_s": times,
                 "bytes": 2 * size,
+                "messages": 2,
+                "checked_messages": 20000,
                 "result": {
                     "latency_s": latency,
                     "bandwidth_bytes_per_s": size / latency,

@@ -44,7 +44,7 @@ def split_phase_model(case: MeasuredCase) -> split_phase.SplitPhase | None:
             },
         )
         return split_phase.fit(data, Intervals("none") if case.simulated else None)
-    except ValueError:  # says what the data lack
+    except (KeyError, ValueError):  # a part was not timed at all sizes; says what the data lack
         return None
 
 

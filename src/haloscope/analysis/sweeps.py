@@ -103,6 +103,8 @@ def capacities(case: MeasuredCase, machine: Mapping[str, Any] | None) -> list[tu
     reach all of its caches, if there are as many of them.
     """
     known = machine or {}
+    if "cores" not in known:
+        return []
     nodes = case.number("nodes")
     cores = -(-case.cores // nodes)
     spread = case.settings.get("bind") == "spread"

@@ -52,7 +52,7 @@ def wrong(raw: Mapping[str, Any], declared: type) -> str | None:
     if raw["outcome"] == "ok" and not raw["times_s"]:
         return "times_s is empty, of a launch that ended well"
     beyond = _beyond(raw) if raw["outcome"] == "ok" else None
-    if problem := _too_short(raw) or beyond or _no_call(raw):
+    if problem := _no_setting(raw) or _too_short(raw) or beyond or _no_call(raw) or _no_point(raw):
         return problem
     if raw["clock"] == "simulated" and raw["outcome"] != "ok":
         return None  # its parameters may be those that were simulated, not those asked for
@@ -80,6 +80,27 @@ def _beyond(raw: Mapping[str, Any]) -> str | None:
         value = found.get(key)
         if not (_is_number(value) and _is_number(most) and 0 <= value <= most):
             return f"result.{key} can't be {_shown(value)}, which must be within {_shown(most)}"
+    return None
+
+
+def _no_setting(raw: Mapping[str, Any]) -> str | None:
+    """Which parameter has a name or a value that none can have: these make a case what it is."""
+    for name, value in raw["params"].items():
+        if not name.isidentifier():
+            return f"params can't have the key {_shown(name)}"
+        if not isinstance(value, str | int | float | bool):
+            return f"params.{name} can't be {_shown(value)}"
+    return None
+
+
+def _no_point(raw: Mapping[str, Any]) -> str | None:
+    """Which part is of a point that is not there; a timeline that is not of all of them."""
+    points = max(1, len(raw.get("points") or ()))
+    for index, part in enumerate(raw.get("parts") or ()):
+        if part["point"] >= points:
+            return f"parts#{index + 1}.point can't be {part['point']}, of {points}"
+    if len(traces := raw.get("timeline") or ()) not in (0, points):
+        return f"timeline can't have {len(traces)} steps, of {points} points"
     return None
 
 

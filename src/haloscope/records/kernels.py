@@ -10,9 +10,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from pydantic_core import CoreSchema, SchemaValidator, core_schema
+
+from haloscope.records.keys import Key, Point
 
 FILE = Path(__file__).with_name("kernels.json")
 LARGEST_INTEGER = 2**63 - 1
@@ -56,14 +58,34 @@ def _checks() -> dict[tuple[str, str], SchemaValidator]:
     for kernel, said in declared().items():
         own = _object(said["results"], _result)
         of_points = _object(said["point_results"], _result)
-        point = core_schema.typed_dict_schema({"result": core_schema.typed_dict_field(of_points)})
+        inside = {"result": of_points} | dict.fromkeys(_own_keys(kernel), core_schema.any_schema())
+        point = _whole(inside)
         both = {"result": own, "points": core_schema.list_schema(point)}
         params = {"params": _object(said["parameters"], _parameter)}
         for name, fields in (("parameters", params), ("results", both)):
-            schema = {key: core_schema.typed_dict_field(one) for key, one in fields.items()}
-            validator = SchemaValidator(core_schema.typed_dict_schema(schema))
-            found[kernel, name] = validator
+            found[kernel, name] = SchemaValidator(_whole(fields))
     return found
+
+
+def _whole(inside: Mapping[str, CoreSchema]) -> CoreSchema:
+    """An object with all of these keys."""
+    fields = {key: core_schema.typed_dict_field(one) for key, one in inside.items()}
+    return core_schema.typed_dict_schema(fields)
+
+
+def _own_keys(kernel: str) -> list[str]:
+    """The keys that this kernel's points have, and few others'; what they may be, is checked."""
+    hints = get_type_hints(Point, include_extras=True)
+    marks = {
+        name: [one for one in _marks(hint) if kernel in one.kernels] for name, hint in hints.items()
+    }
+    return [name for name, found in marks.items() if found]
+
+
+def _marks(hint: Any) -> list[Key]:
+    """The descriptions in a type, however deep they stand in it."""
+    found = [one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Key)]
+    return found + [key for inner in get_args(hint) for key in _marks(inner)]
 
 
 def _object(

@@ -16,6 +16,7 @@ SHORTEST_S = 1e-12
 further than a third of a millimetre in it."""
 LONGEST_S = 1e10
 """LONGEST_S is the largest time that a record may have, because 300 years are no launch."""
+STAR_FORESTS = ("sf_pingpong", "sf_newpingpong", "sf_unpack", "sf_scatter", "sf_grid")
 OUTCOMES = ("ok", "wrong", "failed", "timeout", "misplaced", "absent")
 CLOCKS = ("wall", "simulated")
 
@@ -26,6 +27,7 @@ class Key:
 
     by: None where that is whoever writes the object that it is in.
     absent: when the key is not there, or null; None where it always says something.
+    kernels: those whose records always have it, as no other's do; empty where it is not their own.
     keys: of the object, or of each object in the list, where the type does not name them.
     least, most: the smallest and largest number that it may be; most is None where no bound but
     those of all numbers stands. values: all words that it may be.
@@ -36,6 +38,7 @@ class Key:
     unit: str | None = None
     absent: str | None = None
     keys: type | None = None
+    kernels: tuple[str, ...] = ()
     least: float = 0
     most: float | None = None
     values: tuple[str, ...] = ()
@@ -154,17 +157,13 @@ class Point(TypedDict):
     operation: Annotated[
         str | None, Key("which collective or loop", absent="null where the kernel has one only")
     ]
-    n: NotRequired[Annotated[int, Key("edge of the cube", absent="not there but for sf_grid")]]
-    passes: NotRequired[
-        Annotated[int, Key("over the arrays in one step", absent="not there but for stream")]
-    ]
-    messages: NotRequired[Annotated[int, Key("in one step", absent="not there but for pingpong")]]
+    n: NotRequired[Annotated[int, Key("edge of the cube", kernels=("sf_grid",))]]
+    passes: NotRequired[Annotated[int, Key("over the arrays in one step", kernels=("stream",))]]
+    messages: NotRequired[Annotated[int, Key("in one step", kernels=("pingpong",))]]
     checked_messages: NotRequired[
-        Annotated[int, Key("whose content was compared", absent="not there but for pingpong")]
+        Annotated[int, Key("whose content was compared", kernels=("pingpong",))]
     ]
-    shape: NotRequired[
-        Annotated[Shape, Key("what it moves", absent="not there but for star forests")]
-    ]
+    shape: NotRequired[Annotated[Shape, Key("what it moves", kernels=STAR_FORESTS)]]
     result: Annotated[
         dict[str, Any], Key("medians over the repetitions, by the kernel's own names")
     ]
@@ -295,9 +294,9 @@ class Timer(TypedDict):
 class MachineCache(TypedDict):
     """One level of a core's data caches."""
 
-    level: Annotated[int, Key("1 is nearest to the core")]
-    size_bytes: Annotated[int, Key("of one such cache", unit="bytes")]
-    shared_by: Annotated[int, Key("cores that share one")]
+    level: Annotated[int, Key("1 is nearest to the core", least=1)]
+    size_bytes: Annotated[int, Key("of one such cache", unit="bytes", least=1)]
+    shared_by: Annotated[int, Key("cores that share one", least=1)]
 
 
 class Topology(TypedDict):
@@ -314,9 +313,9 @@ class Machine(TypedDict, total=False):
 
     host: Annotated[str, Key("its name; simulated, the cluster's")]
     cpu: Annotated[str | None, Key("the processor", absent="null where it can't be read")]
-    sockets: Annotated[int, Key("of a node")]
-    cores: Annotated[int, Key("of a node")]
-    threads_per_core: Annotated[int, Key("hardware threads")]
+    sockets: Annotated[int, Key("of a node", least=1)]
+    cores: Annotated[int, Key("of a node", least=1)]
+    threads_per_core: Annotated[int, Key("hardware threads", least=1)]
     caches: Annotated[list[MachineCache], Key("from the core outwards")]
     memory_bytes: Annotated[
         int | None, Key("of a node", unit="bytes", absent="null where it can't be read")

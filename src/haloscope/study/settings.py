@@ -85,7 +85,9 @@ def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
 
 def _plays_no_part(name: str, kernel: str, params: Mapping[str, Any]) -> bool:
     """Whether another parameter leaves it without a meaning."""
-    other, value = _ONLY_WITH.get((kernel, name), ("", None))
+    if (kernel, name) not in _ONLY_WITH:
+        return False
+    other, value = _ONLY_WITH[kernel, name]
     return other in params and params[other] != value
 
 
