@@ -125,3 +125,13 @@ def test_a_kernel_that_nobody_declared_finds_what_it_likes() -> None:
 def test_the_file_is_where_the_package_is() -> None:
     assert Path(kernels.__file__).with_name("kernels.json") == kernels.FILE
     assert json.loads(kernels.FILE.read_text(encoding="utf-8")) == kernels.declared()
+
+
+def test_settings_are_looked_at_again_unless_they_are_the_same_object() -> None:
+    right = surfaced()
+    again = {**right, "launch": 1}
+    other = {**again, "params": {**right["params"], "n": 0}}
+
+    assert checked.wrong(again, Record, right) is None
+    assert checked.wrong(other, Record, right) == "params.n can't be 0"
+    assert checked.wrong({**again, "transport": "tcp"}, Record, right) is not None

@@ -342,7 +342,9 @@ def _unchanged(path: Path, *state: int) -> tuple[Record, ...]:
 
 def read_once(path: Path) -> list[Record]:
     """As `read`, for a file that is not read again: its records are not kept in memory."""
-    records, sharing = [], Sharing()
+    records: list[Record] = []
+    right: dict[str, dict[str, Any]] = {}
+    sharing = Sharing()
     with strict_json.opened(path) as file, _uncollected():
         for number, line in enumerate(strict_json.lines(file), start=1):
             if line is None:
@@ -351,7 +353,9 @@ def read_once(path: Path) -> list[Record]:
             if not line.strip():
                 continue
             try:
-                records.append(_record(line, sharing))
+                record = _record(line, sharing, right)
+                right[record.case] = record.raw
+                records.append(record)
             except ValueError as error:
                 cut_off = not line.endswith(b"\n") and _parsed(line) is None
                 why = "the last record was cut off and is" if cut_off else f"{error},"
@@ -381,10 +385,11 @@ MANY_OBJECTS = 100_000
 milliseconds: those of about a thousand records."""
 
 
-def _record(line: bytes, sharing: Sharing) -> Record:
-    """The record in a line. ValueError, in words, where it is none."""
+def _record(line: bytes, sharing: Sharing, right: Mapping[str, dict[str, Any]]) -> Record:
+    """The record in a line. ValueError, in words, where it is none. right: the last, by case."""
     record = Record.of(sharing.read(line))
-    if problem := checked.wrong(record.raw, Record):
+    earlier = right.get(record.case) if isinstance(record.case, str) else None
+    if problem := checked.wrong(record.raw, Record, earlier):
         raise ValueError(problem)
     return record
 
