@@ -130,6 +130,11 @@ def percent(share: float | None) -> str:
     return f"{value:.0f} %" if abs(value) >= 10 or value == 0 else f"{value:.1f} %"
 
 
+def error(share: float, sign: str = "+") -> str:
+    """An error as a share of one: 0.0412 is "+4.1 %"; without its sign where sign is ""."""
+    return f"{100 * share:{sign}.1f} %"
+
+
 def scientific(value: float | None, digits: int = 5) -> str:
     """A small number with an exponent, as the papers give errors: "3.1266e-06"."""
     return MISSING if value is None else f"{value:.{digits - 1}e}"

@@ -21,6 +21,7 @@ from haloscope.clusters.schema import Cache, Memory, Node, Quantity
 from haloscope.errors import Problem, UserError
 from haloscope.models.intervals import bootstrapped
 from haloscope.models.sweep import Array
+from haloscope.quantities import percent
 from haloscope.stats.estimates import Estimate
 
 ARITHMETIC = ("poisson_cg", "fused", "sweep")
@@ -255,7 +256,7 @@ def _last_cache(
     best = fitted(times, starts)
     draws = np.array([fitted(_redrawn(swept, seed), [best]) for seed in range(_RESAMPLES)])
     off = median(abs(one) for one in misfit(best, times))
-    source = f"stream, {len(swept)} working sets about the last cache, median misfit {off:.0%}"
+    source = f"stream, {len(swept)} working sets about the last cache, median misfit {percent(off)}"
     launches = min(len(one.times) for one in swept)
 
     def told(*indices: int, unit: float = 1.0) -> Quantity:

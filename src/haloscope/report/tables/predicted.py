@@ -11,7 +11,7 @@ from haloscope.analysis.predictions import (
     PredictedCell,
     PredictedTime,
 )
-from haloscope.quantities import MISSING, SECONDS, count, number, seconds
+from haloscope.quantities import MISSING, SECONDS, count, error, number, seconds
 from haloscope.report.tables.model import Cell, CellValue, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import REPLICATES, spread_text
 
@@ -72,7 +72,7 @@ def _errors(found: Errors) -> tuple[Cell, ...]:
 
 
 def _share(value: float | None, sign: str = "") -> Cell:
-    return missing() if value is None else plain(value, f"{value:{sign}.1%}")
+    return missing() if value is None else plain(value, error(value, sign))
 
 
 def _of_short(cells: Sequence[PredictedCell], reading: str) -> Iterator[str]:
