@@ -127,7 +127,7 @@ def percent(share: float | None) -> str:
     if share is None:
         return MISSING
     value = 100 * share
-    return f"{value:.0f} %" if abs(value) >= 10 or value == 0 else f"{value:.1f} %"
+    return f"{value:,.0f} %" if abs(value) >= 10 or value == 0 else f"{value:.1f} %"
 
 
 def error(share: float, sign: str = "+") -> str:

@@ -46,7 +46,7 @@ def test_convergence_has_the_columns_of_table_3_1_and_the_published_values() -> 
         85.98,
         "0.23 ×",
     )
-    assert cell(table, "1024", "iterations").published == "1581"
+    assert cell(table, "1024", "iterations").published == "1,581"
     assert "Published: Stampede2 (hpcf-2018-10, table 3.1)." in table.notes
     assert "a … b: smallest and largest of 3 launches: too few for an interval." in table.notes
 

@@ -30,7 +30,7 @@ _TOLD_SIGNAL = re.compile(r"KILLED BY SIGNAL: (\d+)|exited on signal (\d+)")
 """How Hydra and Open MPI say that a rank was killed, whatever their own exit code is."""
 _ABORTED = re.compile(r"^Abort\(\d+\)", re.MULTILINE)
 """How MPICH and Intel MPI say that a rank ended itself: their exit code is the last byte of the
-error's number then, which may look as that of a signal does (143 is MPICH's for no such provider)."""
+error's number then, and may be what a signal's is (143 where there is no such provider)."""
 
 Probed = tuple[str, str | None]
 """An MPI library's name, and the transport that is asked of it; None leaves it the choice."""
