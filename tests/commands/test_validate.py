@@ -197,7 +197,8 @@ def test_what_was_measured_here_stands_beside_what_was_predicted(
         PredictedTime("poisson_cg", "n=512", solve, 2.2),
         PredictedTime("pingpong", "8 B", message, 0.8e-6),
     )
-    done = Validation(cluster_file.find("stampede2"), times, ("n=1024: no room",))
+    model = cluster_file.find("stampede2").model_copy(update={"disturbed": ("Others computed.",)})
+    done = Validation(model, times, ("n=1024: no room",))
     monkeypatch.setattr("haloscope.predict.local_validation.validate", lambda *_, **__: done)
     path = tmp_path / "times.csv"
 
@@ -211,7 +212,11 @@ def test_what_was_measured_here_stands_beside_what_was_predicted(
     assert "not simulated: n=1024: no room" in out
     assert main(["validate", "local", "--from", str(tmp_path), "--out", str(tmp_path / "r")]) == 1
     text = (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
-    assert "Poisson_cg: 10 % off" in text and "Not simulated: n=1024: no room" in text
+    assert "- The calibration was disturbed. Others computed." in text
+    assert "- poisson_cg: 10 % off" in text and "Not simulated: n=1024: no room" in text
+    assert "rank-based interval of the median over 6 launches" in text
+    assert "Cells that may have set" not in text
+    assert "Table 2. pingpong, half round trip" in text
     head, first, second = path.read_text().splitlines()
     assert head == "kernel,what,unit,measured,low,high,predicted,error"
     assert first.startswith("poisson_cg,n=512,s,2.0,1.9,2.2,2.2,0.1")

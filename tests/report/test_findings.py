@@ -334,7 +334,7 @@ def test_a_few_ways_to_exchange_messages_are_told_one_by_one() -> None:
 
     assert told == (
         "Ping-pong: 8 B take one way 447 ns (imb) and 894 ns (osu); the highest bandwidth is "
-        "9.88 GB/s, at 1 MiB (imb) and 4.94 GB/s, at 1 MiB (osu)."
+        "9.88 GB/s at 1 MiB (imb) and 4.94 GB/s at 1 MiB (osu)."
     )
 
 

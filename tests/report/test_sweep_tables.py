@@ -258,3 +258,12 @@ def test_what_was_left_out_stands_in_its_own_section_alone() -> None:
     (summary,) = build("summary", [bad(poisson(64), "failed", "killed"), poisson(64, launch=1)])
 
     assert not any("killed" in note for note in summary.notes)
+
+
+def test_the_error_of_a_solve_that_was_cut_short_is_not_told() -> None:
+    whole, cut = poisson(64), poisson(128)
+    cut["params"]["iterations"] = 10
+
+    (summary,) = build("summary", [whole, cut])
+
+    assert sorted("error" in row[3].text for row in summary.rows) == [False, True]

@@ -6,10 +6,10 @@ times threads), and b, the base, is the smallest p there is: 1 wherever it was r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
+from haloscope.analysis.cases import Facet, MeasuredCase, facets_of_kernels, values
 from haloscope.quantities import count, seconds
 from haloscope.stats.allocations import compare_over
 from haloscope.stats.estimates import Estimate, ratio_of_medians
@@ -80,19 +80,10 @@ def scalings(cases: Sequence[MeasuredCase]) -> list[Scaling]:
     sized = [case for case in cases if isinstance(case.settings.get("n"), int)]
     alone = [case for case in sized if case.ranks == 1]
     found = [
-        *(_by_processes(part) for part in _parts(sized, ("n", "nodes", "ppn"))),
-        *(_by_threads(part) for part in _parts(alone, ("n", "threads"))),
+        *(_by_processes(part) for part in facets_of_kernels(sized, ("n", "nodes", "ppn"))),
+        *(_by_threads(part) for part in facets_of_kernels(alone, ("n", "threads"))),
     ]
     return [one for one in found if any(len(ladder.steps) > 1 for ladder in one.ladders)]
-
-
-def _parts(cases: Sequence[MeasuredCase], axes: Sequence[str]) -> Iterator[Facet]:
-    """What differs in the axes alone, named among cases of its kernel, of several by that too."""
-    kernels = dict.fromkeys(case.kernel for case in cases)
-    for kernel in kernels:
-        for part in facets([case for case in cases if case.kernel == kernel], axes):
-            parts = (kernel if len(kernels) > 1 else "", part.label)
-            yield replace(part, label=", ".join(text for text in parts if text))
 
 
 def _by_processes(part: Facet) -> Scaling:

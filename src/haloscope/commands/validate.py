@@ -211,7 +211,7 @@ def _local(arguments: argparse.Namespace) -> int:
         pairs = {name: [o for o in done.predictions if o.kernel == name] for name in kernels}
         title = "Predicted from this machine's calibration, and measured"
         document = validating.document(title, pairs, tables, done.failures, found)
-        _report(document, arguments.out, out)
+        _report(validating.marked(document, done.model.disturbed), arguments.out, out)
     return 1 if done.failures else code
 
 

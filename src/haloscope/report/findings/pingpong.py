@@ -36,16 +36,15 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
     broad = sorted(ends, key=lambda label: -ends[label][1].rate.value)
     least = ends[quick[0]][0].size_bytes
     if 1 < len(ends) <= TOLD and {first.size_bytes for first, _ in ends.values()} == {least}:
-        times = listed([f"{_time(ends, label)} ({label})" for label in quick])
-        rates = listed([f"{_rate(ends, label)} ({label})" for label in broad])
+        times = listed([f"{_time(ends, label)}{_named(label)}" for label in quick])
+        rates = listed([f"{_rate(ends, label, ' at')}{_named(label)}" for label in broad])
         yield Finding(
             f"Ping-pong: {size(least)} take one way {times}; the highest bandwidth is {rates}."
         )
         return
     yield Finding(
         f"Ping-pong: {size(least)} take {_time(ends, quick[0])} one way"
-        f"{f' ({quick[0]})' if quick[0] else ''}; the highest bandwidth is "
-        f"{_rate(ends, broad[0])}{f' ({broad[0]})' if broad[0] else ''}"
+        f"{_named(quick[0])}; the highest bandwidth is {_rate(ends, broad[0])}{_named(broad[0])}"
         f"{f', of {len(ends)} settings' if len(ends) > 1 else ''}."
     )
 
@@ -54,6 +53,11 @@ def _time(ends: _Ends, label: str) -> str:
     return seconds(ends[label][0].one_way.value)
 
 
-def _rate(ends: _Ends, label: str) -> str:
+def _rate(ends: _Ends, label: str, at: str = ", at") -> str:
     best = ends[label][1]
-    return f"{rate(best.rate.value)}, at {size(best.size_bytes)}"
+    return f"{rate(best.rate.value)}{at} {size(best.size_bytes)}"
+
+
+def _named(label: str) -> str:
+    """A setting's name after its number; one that nothing sets apart has none."""
+    return f" ({label})" if label else ""

@@ -7,6 +7,7 @@ from statistics import median
 
 from haloscope.analysis.cases import MeasuredCase, name_of
 from haloscope.analysis.fits import exchanges
+from haloscope.analysis.iteration_rates import converged
 from haloscope.analysis.sweeps import sweep
 from haloscope.quantities import flops, rate, scientific, seconds, size
 from haloscope.report.context import Context
@@ -63,7 +64,10 @@ def _row(case: MeasuredCase, among: Sequence[MeasuredCase], notebook: Notebook) 
 
 
 def _found(case: MeasuredCase) -> list[str]:
-    """A kernel's main results in words, as other tables have them; [] for kernels without any."""
+    """A kernel's main results in words, as other tables have them; [] for kernels without any.
+
+    A solve that was cut short has an error that tells nothing.
+    """
 
     def middle(name: str) -> float | None:
         sample = case.sample(lambda record: record.result.get(name))
@@ -74,15 +78,11 @@ def _found(case: MeasuredCase) -> list[str]:
     nonzeros = middle("nonzeros") if case.kernel == "spmv" else None
     if nonzeros and case.time:
         return [flops(case.time.rate(2 * nonzeros).value)]
-    shown = (
-        ("iterations", "{} iterations", lambda value: f"{value:,.0f}"),
-        ("error_max", "error {}", scientific),
-    )
-    return [
-        text.format(show(value))
-        for name, text, show in shown
-        if (value := middle(name)) is not None
-    ]
+    iterations, error = middle("iterations"), middle("error_max")
+    told = [f"{iterations:,.0f} iterations"] if iterations is not None else []
+    if error is not None and (case.kernel != "poisson_cg" or converged(case)):
+        told.append(f"error {scientific(error)}")
+    return told
 
 
 def _messages(case: MeasuredCase) -> Iterator[str]:
