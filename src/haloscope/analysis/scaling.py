@@ -121,7 +121,7 @@ def _is_of(case: MeasuredCase, ppn: int) -> bool:
 def times_as_fast(slow: MeasuredCase, fast: MeasuredCase, seed: int) -> Estimate | None:
     """How many times as fast one case is as another, with a bootstrap interval.
 
-    None without good launches; no interval where simulated, or launches are too few.
+    None without good launches; no interval where launches are too few, or simulated and all alike.
     """
     if not slow.times_s or not fast.times_s:
         return None
@@ -131,4 +131,5 @@ def times_as_fast(slow: MeasuredCase, fast: MeasuredCase, seed: int) -> Estimate
     if one is not None and other is not None and min(len(one), len(other)) > 1:
         return compare_over(one, other).ratio
     ratio = ratio_of_medians(slow.times_s, fast.times_s, seed=seed)
-    return Estimate(ratio.value, None, None, ratio.n, "simulated") if fast.simulated else ratio
+    alike = slow.alike or fast.alike
+    return Estimate(ratio.value, None, None, ratio.n, "simulated") if alike else ratio
