@@ -91,6 +91,10 @@ def method(
             "Intervals are rank-based (median) or from the bootstrap (ratios), from 6 launches on; "
             "below that the smallest and largest launch are shown. Comparisons are two-sided "
             "Mann-Whitney tests over launches, with Holm's correction.",
+            "Launches of a batch system are nested in its allocations: where there are several, "
+            "intervals and comparisons are Student's, over allocations."
+            if any(case.allocations for case in cases)
+            else "",
         )
         if line
     )
