@@ -7,6 +7,7 @@ from haloscope.quantities import (
     clock,
     count,
     ends,
+    error,
     listed,
     number,
     percent,
@@ -123,3 +124,11 @@ def test_a_printed_duration_has_no_more_digits_than_were_printed(
     value: float, resolution_s: float | None, text: str
 ) -> None:
     assert printed_seconds(value, resolution_s) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0.0412, "+4.1 %"), (-0.1, "-10.0 %"), (0.0, "+0.0 %"), (1.5, "+150.0 %")]
+)
+def test_an_error_is_a_share_with_its_sign(share: float, text: str) -> None:
+    assert error(share) == text
+    assert error(share, sign="") == text.removeprefix("+")

@@ -127,7 +127,12 @@ def percent(share: float | None) -> str:
     if share is None:
         return MISSING
     value = 100 * share
-    return f"{value:.0f} %" if abs(value) >= 10 or value == 0 else f"{value:.1f} %"
+    return f"{value:,.0f} %" if abs(value) >= 10 or value == 0 else f"{value:.1f} %"
+
+
+def error(share: float, sign: str = "+") -> str:
+    """An error as a share of one: 0.0412 is "+4.1 %"; without its sign where sign is ""."""
+    return f"{100 * share:{sign}.1f} %"
 
 
 def scientific(value: float | None, digits: int = 5) -> str:

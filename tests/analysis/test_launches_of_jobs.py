@@ -7,6 +7,7 @@ from made import build
 from recorded import Raw, cases, poisson
 
 from haloscope.analysis.scaling import times_as_fast
+from haloscope.report.method import method
 from haloscope.report.tables.compared import compare_cases
 
 
@@ -119,3 +120,24 @@ def test_speedups_are_of_jobs_too() -> None:
     assert found is not None
     assert found.value == pytest.approx(2.0)
     assert (found.allocations, found.method) == (3, "interval over allocations")
+
+
+def test_the_test_that_is_named_is_the_one_that_was_made() -> None:
+    other = {job: [0.9 * time for time in times] for job, times in NODES.items()}
+    ways = {"blocking": NODES, "nonblocking": other}
+    nested = [raw for way, one in ways.items() for raw in of_jobs(one, exchange=way, ranks=2)]
+    alone = [{**raw, "allocation": None} for raw in nested]
+
+    def told(raws: list[Raw]) -> str:
+        (table,) = build("exchange", raws)
+        return next(note for note in table.notes if note.startswith("times as fast"))
+
+    assert "p: Student's over allocations, Holm's" in told(nested)
+    assert "p: two-sided Mann-Whitney over launches, Holm's" in told(alone)
+
+    def how(raws: list[Raw]) -> str:
+        made = cases(raws)
+        return " ".join(method([r for case in made for r in case.launches], made, {}))
+
+    assert "comparisons are Student's, over allocations" in how(nested)
+    assert "allocations" not in how(alone)

@@ -47,8 +47,8 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     assert shown.count(["32", "2", *["52,240"] * 6]) == 1
     assert shown.count(["32", "published", *["52,181"] * 6]) == 1
     assert shown.count(["32", "ratio", *["1.00"] * 6]) == 1
-    assert [*["may", "have", "set", "parameters", "1", "0.1%", "0.1%"]] in shown
-    assert [*["only", "predicted", "5", "0.1%", "0.1%"]] in shown
+    assert [*["may", "have", "set", "parameters", "1", "0.1", "%", "0.1", "%"]] in shown
+    assert [*["only", "predicted", "5", "0.1", "%", "0.1", "%"]] in shown
     report = tmp_path / "report"
     assert main([*command, "--out", str(report)]) == 0
     page = (report / "report.html").read_text(encoding="utf-8")
@@ -85,9 +85,9 @@ def test_jobs_on_all_cores_of_their_nodes_have_errors_of_their_own(
     )
     assert main(["validate", "hpcf-2010-6", "--table", "4.1"]) == 0
     shown = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["only", "predicted", "2", "25.0%", "50.0%"] in shown
-    assert ["...", "on", "all", "cores", "of", "nodes", "1", "0.0%", "0.0%"] in shown
-    assert ["...", "on", "some", "of", "their", "cores", "1", "50.0%", "50.0%"] in shown
+    assert ["only", "predicted", "2", "25.0", "%", "50.0", "%"] in shown
+    assert ["...", "on", "all", "cores", "of", "nodes", "1", "0.0", "%", "0.0", "%"] in shown
+    assert ["...", "on", "some", "of", "their", "cores", "1", "50.0", "%", "50.0", "%"] in shown
     assert any("Serial runs had a node to themselves" in " ".join(line) for line in shown)
     cells.remove(some)
     assert main(["validate", "hpcf-2010-6", "--table", "4.1"]) == 0
@@ -148,7 +148,7 @@ def test_assumed_numbers_are_told_with_what_they_move(
     out = capsys.readouterr().out
     assert "What each assumed number moves predictions by, 1.2 times as large:" in out
     keys = "n = 16384, nodes = 2, ppn = 1, threads = 1"
-    assert f"  {number.where}: median 5.0%, most -25.0% ({keys})" in out
+    assert f"  {number.where}: median 5.0 %, most -25.0 % ({keys})" in out
     assert main(["validate", "local", "--sensitivity"]) == 2
     assert "a calibration assumes nothing" in capsys.readouterr().err
 
@@ -164,7 +164,7 @@ def test_errors_of_several_tables_are_summed_up(
     assert main(["validate", "hpcf-2018-10", "--table", "4.1", "--table", "6.1"]) == 0
     shown = [line.split() for line in capsys.readouterr().out.splitlines()]
     after = shown[shown.index(["All", "tables"]) :]
-    assert ["only", "predicted", "2", "7.5%", "15.0%"] in after
+    assert ["only", "predicted", "2", "7.5", "%", "15.0", "%"] in after
 
 
 def test_rates_stand_beside_each_reading_of_the_paper() -> None:
@@ -181,9 +181,9 @@ def test_rates_stand_beside_each_reading_of_the_paper() -> None:
     ]
     assert (rates.rows[0][3].published, rates.rows[0][3].ratio) == ("400.0", "0.975")
     assert [[cell.text for cell in row] for row in errors.rows] == [
-        ["all", "may have set parameters", "1", "0.0%", "0.0%"],
-        ["all", "only predicted", "1", "10.0%", "10.0%"],
-        ["each", "may have set parameters", "1", "2.5%", "2.5%"],
+        ["all", "may have set parameters", "1", "0.0 %", "0.0 %"],
+        ["all", "only predicted", "1", "10.0 %", "10.0 %"],
+        ["each", "may have set parameters", "1", "2.5 %", "2.5 %"],
     ]
 
 
@@ -197,21 +197,26 @@ def test_what_was_measured_here_stands_beside_what_was_predicted(
         PredictedTime("poisson_cg", "n=512", solve, 2.2),
         PredictedTime("pingpong", "8 B", message, 0.8e-6),
     )
-    done = Validation(cluster_file.find("stampede2"), times, ("n=1024: no room",))
+    model = cluster_file.find("stampede2").model_copy(update={"disturbed": ("Others computed.",)})
+    done = Validation(model, times, ("n=1024: no room",))
     monkeypatch.setattr("haloscope.predict.local_validation.validate", lambda *_, **__: done)
     path = tmp_path / "times.csv"
 
     assert main(["validate", "local", "--from", str(tmp_path), "--csv", str(path)]) == 1
     out = capsys.readouterr().out
     shown = [line.split() for line in out.splitlines()]
-    assert ["n=512", "2.00", "s", "2.20", "s", "+10.0%"] in shown
+    assert ["n=512", "2.00", "s", "2.20", "s", "+10.0", "%"] in shown
     assert ["[1.90,", "2.20]"] in shown
-    assert ["8", "B", "1.00", "µs", "800", "ns", "-20.0%"] in shown
-    assert ["all", "2", "15.0%", "20.0%"] in shown
+    assert ["8", "B", "1.00", "µs", "800", "ns", "-20.0", "%"] in shown
+    assert ["all", "2", "15.0", "%", "20.0", "%"] in shown
     assert "not simulated: n=1024: no room" in out
     assert main(["validate", "local", "--from", str(tmp_path), "--out", str(tmp_path / "r")]) == 1
     text = (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
-    assert "Poisson_cg: 10 % off" in text and "Not simulated: n=1024: no room" in text
+    assert "- The calibration was disturbed. Others computed." in text
+    assert "- poisson_cg: 10 % off" in text and "Not simulated: n=1024: no room" in text
+    assert "rank-based interval of the median over 6 launches" in text
+    assert "Cells that may have set" not in text
+    assert "Table 2. pingpong, half round trip" in text
     head, first, second = path.read_text().splitlines()
     assert head == "kernel,what,unit,measured,low,high,predicted,error"
     assert first.startswith("poisson_cg,n=512,s,2.0,1.9,2.2,2.2,0.1")

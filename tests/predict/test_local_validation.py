@@ -33,6 +33,8 @@ def test_solves_are_compared_case_by_case_and_messages_size_by_size() -> None:
     messages = [one for one in found if one.kernel == "pingpong"]
     assert [one.error for one in solves] == pytest.approx([0.1])  # 1024 has no twin
     assert len(messages) == 24 and messages[0].what == "0 B"
+    assert messages[0].measured.value == pytest.approx(0.45e-6, rel=0.1)  # half of there and back
+    assert messages[0].predicted_s == pytest.approx(0.45e-6, rel=0.1)
     assert Errors.of(solves).median == pytest.approx(0.1)
 
 

@@ -7,7 +7,7 @@ from matplotlib.container import ErrorbarContainer
 from recorded import bad, pingpong, poisson, quick, stream
 
 from haloscope.report import figures
-from haloscope.report.draw.figures import canvas_of
+from haloscope.report.draw.figures import canvas_of, plain
 from haloscope.report.draw.series_styles import series_styles
 from haloscope.report.figures.model import Bars, Figure, Lines, Mark, Surface
 from haloscope.study import kinds
@@ -242,3 +242,12 @@ def test_ticks_keep_the_labels_that_have_room() -> None:
     ticks = figures.model.counts([1, 2, 4, 8, 16, 20, 24, 25, 32, 40, 48])
     assert [value for value, _ in ticks] == [1, 2, 4, 8, 16, 20, 24, 25, 32, 40, 48]
     assert [word for _, word in ticks if word] == ["1", "2", "4", "8", "16", "24", "32", "48"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1e-5, "0.00001"), (0.3, "0.3"), (10000.0, "10000"), (0.0, "0"), (-100.0, "-100"),
+     (1e-9, "1e-09"), (0.1 + 0.2, "0.3")],
+)  # fmt: skip
+def test_a_tick_is_a_plain_number(value: float, text: str) -> None:
+    assert plain(value) == text

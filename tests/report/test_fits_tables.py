@@ -207,3 +207,10 @@ def test_each_launch_is_fitted_to_what_the_whole_case_found_eager() -> None:
     (case,) = cases(raws)
     assert rendezvous_bytes(case) is None
     assert len({model.valid for model in loggp_by_launch(case)}) == 1
+
+
+def test_models_of_two_kernels_are_named_by_them() -> None:
+    titles = [table.title for table in build("fits", [pingpong(), overheads(0)])]
+
+    assert [title for title in titles if "default" in title] == []
+    assert "Models of a message's time, pingpong" in titles

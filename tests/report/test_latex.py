@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import haloscope
+from haloscope.report.document import Document, Section
 from haloscope.report.draw.figures import Drawing
-from haloscope.report.draw.latex import escape, pages, tabulars
+from haloscope.report.draw.latex import ROWS_A_PAGE, escape, lists, pages, tabulars, write
 from haloscope.report.tables.model import Cell, Column, Table, label
 
 NAME = "2 processes, chunks = 8, layout = strided, topology = 2x1, transpose = pipelined"
@@ -89,3 +92,31 @@ def test_latex_prints_every_sign_that_reports_write() -> None:
 
     assert {"α", "₁", "∞", "×"} <= signs
     assert sorted(sign for sign in signs if "?" in escape(sign)) == []
+
+
+def test_a_long_table_is_cut_in_parts_of_nearly_as_many_rows() -> None:
+    rows = tuple((label(f"row{index}"),) for index in range(ROWS_A_PAGE + 2))
+    parts = tabulars(Table("t", "t", "T", (Column("case", "case", align="left"),), rows))
+
+    assert [part.count("row") for part in parts] == [(ROWS_A_PAGE + 2) // 2] * 2
+    assert [part.find("row0 ") >= 0 for part in parts] == [True, False]
+
+
+def shared() -> Section:
+    """Two tables with a note in common, one of them folded."""
+    whole = replace(table(2), notes=("common",))
+    return Section("s", "S", (), (whole, replace(whole, id="u", title="U", folded=True)))
+
+
+def test_common_notes_and_folded_tables_stand_after_all_that_floats(tmp_path: Path) -> None:
+    """What floats itself waits behind those before it; bare text would overtake them."""
+    document = Document("T", "H", "S", (), (shared(),), (), (), (), (), ())
+
+    text = write(document, {}, tmp_path).read_text(encoding="utf-8")
+
+    assert lists(shared()) == [["Tables 1 and 2: common", "Table 2: U, see tables/u.csv."]]
+    own = text[text.index(r"\section{S}") : text.index(r"\clearpage")]
+    outside = re.sub(r"\\begin\{table\}.*?\\end\{table\}", "", own, flags=re.DOTALL)
+    assert outside.strip() == r"\section{S}"
+    assert own.index("U, see tables") > own.index(r"\end{tabular}")
+    assert r"\let\ftype@figure\ftype@table" in text  # figures wait with tables

@@ -42,8 +42,8 @@ def test_too_few_launches_name_no_fastest() -> None:
     (said,) = told([*of("openmpi", dict.fromkeys(SIZES, 2.0), 2), *of("mpich", {}, 2)])
 
     assert said == (
-        "Fastest MPI library (8 B to 32 KiB, one way): at every size launches are too few to tell "
-        "(5 of each would do)."
+        "Fastest MPI library (8 B to 32 KiB, one way): at every size launches are too few to "
+        "tell: 5 of each would do for 5 comparisons."
     )
 
 

@@ -46,7 +46,7 @@ def test_convergence_has_the_columns_of_table_3_1_and_the_published_values() -> 
         85.98,
         "0.23 ×",
     )
-    assert cell(table, "1024", "iterations").published == "1581"
+    assert cell(table, "1024", "iterations").published == "1,581"
     assert "Published: Stampede2 (hpcf-2018-10, table 3.1)." in table.notes
     assert "a … b: smallest and largest of 3 launches: too few for an interval." in table.notes
 
@@ -439,3 +439,18 @@ def test_bindings_are_set_against_close_and_named_where_they_differ() -> None:
         "Bind spread against close, 2 settings (fused, 2 processes): no difference shown in 1 and "
         "faster in 1 (1.33 times as fast, with N = 128)." in said
     )
+
+
+def test_a_solve_that_was_cut_short_stands_beside_no_published_one() -> None:
+    """Sixteen iterations are no solve."""
+    raws = [*launches(1024, [2.3], nodes=2, ranks=2), *launches(1024, [2.3])]
+    whole = build("walltime_grid", raws, STAMPEDE)
+    for raw in raws:
+        raw["params"]["iterations"] = 16
+    cut = build("walltime_grid", raws, STAMPEDE)
+
+    published = [
+        [cell.published for table in tables for row in table.rows for cell in row if cell.published]
+        for tables in (whole, cut)
+    ]
+    assert published[0] and not published[1]

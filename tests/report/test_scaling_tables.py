@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from made import build, launches, texts
-from recorded import Raw, bad
+from recorded import Raw, bad, spmv
 
 TARA = "hpcf-2010-6"
 
@@ -107,3 +107,38 @@ def test_threads_of_one_process_scale_too() -> None:
 
 def test_one_number_of_processes_is_no_scaling() -> None:
     assert build("scaling", launches(64, [1.0] * 3)) == []
+
+
+def test_scalings_of_one_mesh_each_are_rows_of_the_same_three_tables() -> None:
+    raws = [
+        spmv(ranks=ranks, matrix=matrix, launch=k, time_s=time / ranks)
+        for matrix, time in (("3d27", 8.0), ("3d7", 4.0))
+        for ranks in (1, 2)
+        for k in range(2)
+    ]
+
+    time, speedup, efficiency = build("scaling", raws)
+
+    assert [table.title for table in (time, speedup, efficiency)] == [
+        *("(a) Wall time", "(b) Observed speedup", "(c) Observed efficiency")
+    ]
+    assert [column.title for column in speedup.columns] == ["case", "N", "p = 1", "p = 2"]
+    assert [row[0].text for row in speedup.rows] == ["3d27", "3d7"]
+    assert speedup.stub == 2
+    (reference,) = (note for note in speedup.notes if note.startswith("Speedup refers to"))
+    assert "3d27, N = 100: 1 process, 8." in reference and "; 3d7, N = 100: " in reference
+
+
+def test_scalings_of_two_kernels_share_no_table() -> None:
+    raws = [
+        *(spmv(ranks=ranks) for ranks in (1, 2)),
+        *launches(64, [4.0]),
+        *launches(64, [2.0], ranks=2),
+    ]
+
+    made = build("scaling", raws)
+
+    assert sorted(table.title for table in made if table.title.startswith("(b)")) == [
+        "(b) Observed speedup, poisson_cg",
+        "(b) Observed speedup, spmv",
+    ]

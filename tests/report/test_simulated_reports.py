@@ -16,6 +16,7 @@ from haloscope.report.context import Context
 from haloscope.report.figures.model import of_launches
 from haloscope.report.findings import findings
 from haloscope.report.method import machine_facts, method
+from haloscope.report.tables import Cell
 from haloscope.report.writing import composed
 
 
@@ -222,3 +223,17 @@ def test_intervals_of_replicates_are_called_simulated() -> None:
     (both,) = build("summary", [*drawn, *alike])
     (note,) = [note for note in both.notes if note.startswith("‡")]
     assert "nodes were all alike" in note
+
+
+def test_speedups_of_replicates_have_intervals_of_these() -> None:
+    def speedup(**told: Any) -> Cell:
+        said = {"clock": "simulated", "simulation": simulated(64, **told)["simulation"]}
+        raws = [
+            {**poisson(64, ranks=ranks, launch=k, **said), "times_s": [(1 + k / 100) / ranks]}
+            for ranks in (1, 2)
+            for k in range(7)
+        ]
+        return build("scaling", raws)[1].rows[0][2]
+
+    assert speedup(spread={"nodes": 0.02, "phases": 0.0, "seed": 1}).low is not None
+    assert speedup().low is None

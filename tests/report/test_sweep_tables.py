@@ -148,10 +148,11 @@ def test_bandwidth_sets_declared_traffic_against_triad_on_as_many_cores() -> Non
 def test_bandwidth_without_a_stream_on_as_many_cores_has_no_share() -> None:
     (table,) = build("bandwidth", [poisson(64, ranks=2), stream()])
 
-    assert [cell.text for cell in table.rows[0][5:]] == ["–", "–", "–"]
+    assert table.title == "Achieved bandwidth"
+    assert [column.title for column in table.columns[4:]] == ["achieved"]  # none without a value
     assert (
-        "No bound: stream was not run on as many cores, bound alike, over such a working set."
-        in table.notes
+        "What would be possible is not known: stream was not run on as many cores, bound alike, "
+        "over such a working set." in table.notes
     )
 
 
@@ -241,3 +242,34 @@ def test_every_kind_bears_records_that_all_failed() -> None:
                 if column.key not in settings
             ]
             assert all(value is None or isinstance(value, str | int) for value in values), kind
+
+
+def test_all_cases_have_the_numbers_that_other_tables_have() -> None:
+    raws = [pingpong(launch=k) for k in range(3)]
+    for raw, fast in zip(raws, (64, 256, 1024), strict=True):  # each is best at another size
+        for one in raw["points"]:
+            if one["size_bytes"] == fast:
+                one["times_s"] = [time / 100 for time in one["times_s"]]
+
+    (messages,) = build("pingpong", raws)
+    (summary,) = build("summary", raws)
+    rates = {row[0].text: row[2] for row in messages.rows if row[2].value is not None}
+    best = max(rates, key=lambda name: float(str(rates[name].value)))
+    (found,) = (row[3].text for row in summary.rows)
+
+    assert found.endswith(f"{messages.rows[1][1].text}, {rates[best].text} at {best}")
+
+
+def test_what_was_left_out_stands_in_its_own_section_alone() -> None:
+    (summary,) = build("summary", [bad(poisson(64), "failed", "killed"), poisson(64, launch=1)])
+
+    assert not any("killed" in note for note in summary.notes)
+
+
+def test_the_error_of_a_solve_that_was_cut_short_is_not_told() -> None:
+    whole, cut = poisson(64), poisson(128)
+    cut["params"]["iterations"] = 10
+
+    (summary,) = build("summary", [whole, cut])
+
+    assert sorted("error" in row[3].text for row in summary.rows) == [False, True]

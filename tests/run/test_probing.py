@@ -58,6 +58,10 @@ def install(monkeypatch: pytest.MonkeyPatch, **answers: Sequence[Probe]) -> Prob
             "echo exited on signal 7 '(Bus error)'; exit 1",
             Probe(None, "exit code 135: killed by SIGBUS", answered=False),
         ),
+        (
+            "echo 'Abort(673858959): Fatal error'; echo '(84): getinfo failed'; exit 143",
+            Probe(None, "Fatal error"),
+        ),
         ("sleep 9", Probe(None, "no message arrived within 0.3 s", answered=False)),
     ],
 )

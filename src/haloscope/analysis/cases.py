@@ -6,7 +6,7 @@ Only launches whose outcome is "ok" enter a sample. Everything else stays beside
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 from statistics import median
@@ -270,6 +270,17 @@ def facets_by_kernel(cases: Sequence[MeasuredCase]) -> list[Facet]:
         for kernel in kernels
         for part in facets([case for case in cases if case.kernel == kernel], ())
     ]
+
+
+def facets_of_kernels(cases: Sequence[MeasuredCase], axes: Sequence[str]) -> list[Facet]:
+    """Facets of each kernel, named among cases of it alone; by the kernel too where are several."""
+    kernels = dict.fromkeys(case.kernel for case in cases)
+    found = []
+    for kernel in kernels:
+        for part in facets([case for case in cases if case.kernel == kernel], axes):
+            parts = (kernel if len(kernels) > 1 else "", part.label)
+            found.append(replace(part, label=", ".join(text for text in parts if text)))
+    return found
 
 
 def values(cases: Iterable[MeasuredCase], name: str) -> list[int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
+from haloscope.analysis.cases import Facet, MeasuredCase, facets_of_kernels, values
 from haloscope.quantities import count, seconds
 from haloscope.stats.allocations import compare_over
 from haloscope.stats.estimates import Estimate, ratio_of_medians
@@ -80,8 +80,8 @@ def scalings(cases: Sequence[MeasuredCase]) -> list[Scaling]:
     sized = [case for case in cases if isinstance(case.settings.get("n"), int)]
     alone = [case for case in sized if case.ranks == 1]
     found = [
-        *(_by_processes(part) for part in facets(sized, ("n", "nodes", "ppn"))),
-        *(_by_threads(part) for part in facets(alone, ("n", "threads"))),
+        *(_by_processes(part) for part in facets_of_kernels(sized, ("n", "nodes", "ppn"))),
+        *(_by_threads(part) for part in facets_of_kernels(alone, ("n", "threads"))),
     ]
     return [one for one in found if any(len(ladder.steps) > 1 for ladder in one.ladders)]
 
@@ -121,7 +121,7 @@ def _is_of(case: MeasuredCase, ppn: int) -> bool:
 def times_as_fast(slow: MeasuredCase, fast: MeasuredCase, seed: int) -> Estimate | None:
     """How many times as fast one case is as another, with a bootstrap interval.
 
-    None without good launches; no interval where simulated, or launches are too few.
+    None without good launches; no interval where launches are too few, or simulated and all alike.
     """
     if not slow.times_s or not fast.times_s:
         return None
@@ -131,4 +131,5 @@ def times_as_fast(slow: MeasuredCase, fast: MeasuredCase, seed: int) -> Estimate
     if one is not None and other is not None and min(len(one), len(other)) > 1:
         return compare_over(one, other).ratio
     ratio = ratio_of_medians(slow.times_s, fast.times_s, seed=seed)
-    return Estimate(ratio.value, None, None, ratio.n, "simulated") if fast.simulated else ratio
+    alike = slow.alike or fast.alike
+    return Estimate(ratio.value, None, None, ratio.n, "simulated") if alike else ratio

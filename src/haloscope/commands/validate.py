@@ -18,6 +18,7 @@ from haloscope.errors import Problem, UserError
 from haloscope.predict import local_validation, paper_validation
 from haloscope.predict.paper_validation import Replicates
 from haloscope.predict.sensitivity import FACTOR, Moved, sensitivity
+from haloscope.quantities import error
 from haloscope.report import validating, writing
 from haloscope.report.document import Document
 from haloscope.report.draw import csv_files, terminal
@@ -149,7 +150,8 @@ def _show_sensitivity(found: Sequence[Moved], out: Screen) -> None:
     out.print(f"What each assumed number moves predictions by, {FACTOR:g} times as large:")
     for one in found:
         keys = ", ".join(f"{key} = {value}" for key, value in one.farthest.keys.items())
-        moved = f"median {one.median:.1%}, most {one.change:+.1%} ({keys})"
+        median = error(one.median, sign="")
+        moved = f"median {median}, most {error(one.change)} ({keys})"
         out.print(f"  {one.assumption.where}: {moved}", markup=False, soft_wrap=True)
     out.print()
 
@@ -209,7 +211,7 @@ def _local(arguments: argparse.Namespace) -> int:
         pairs = {name: [o for o in done.predictions if o.kernel == name] for name in kernels}
         title = "Predicted from this machine's calibration, and measured"
         document = validating.document(title, pairs, tables, done.failures, found)
-        _report(document, arguments.out, out)
+        _report(validating.marked(document, done.model.disturbed), arguments.out, out)
     return 1 if done.failures else code
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from haloscope.analysis.cases import MeasuredCase, group, label_of
 from haloscope.analysis.dossier import open_folder
+from haloscope.analysis.fits import exchanges
 from haloscope.analysis.predictions import PredictedTime
 from haloscope.analysis.sweeps import sweep
 from haloscope.clusters.schema import Cluster, missing_for_simulation, require_undisturbed
@@ -87,7 +88,10 @@ def _predicted(folder: ResultFolder) -> list[Case]:
 def predictions(
     real: Sequence[MeasuredCase], simulated: Sequence[MeasuredCase]
 ) -> Iterator[PredictedTime]:
-    """Every case that both have: the time of a step, or of each size of a sweep."""
+    """Every case that both have: the time of a step, or of each size of a sweep.
+
+    Of messages that go there and back half, as reports have it.
+    """
     twins = {_setting(case): case for case in simulated}
     for case in real:
         twin = twins.get(_setting(case))
@@ -95,10 +99,18 @@ def predictions(
             continue
         points = {point.size_bytes: point for point in sweep(twin)}
         for point in sweep(case):
-            predicted = points[point.size_bytes].time.value
-            yield PredictedTime(case.kernel, size(point.size_bytes), point.time, predicted)
+            other = points[point.size_bytes]
+            times = (point.one_way, other.one_way) if exchanges(case) else (point.time, other.time)
+            yield PredictedTime(case.kernel, size(point.size_bytes), times[0], times[1].value)
         if not points:
-            yield PredictedTime(case.kernel, label_of(case, real), case.time, twin.time.value)
+            yield PredictedTime(case.kernel, _named(case, real), case.time, twin.time.value)
+
+
+def _named(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
+    """A case's settings that vary, and how many iterations it was cut short to."""
+    iterations = case.settings.get("iterations")
+    cut = f", {iterations} iterations" if iterations else ""
+    return f"{label_of(case, [each for each in among if each.kernel == case.kernel])}{cut}"
 
 
 def _setting(case: MeasuredCase) -> str:

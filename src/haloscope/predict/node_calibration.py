@@ -21,6 +21,7 @@ from haloscope.clusters.schema import Cache, Memory, Node, Quantity
 from haloscope.errors import Problem, UserError
 from haloscope.models.intervals import bootstrapped
 from haloscope.models.sweep import Array
+from haloscope.quantities import count, percent, size
 from haloscope.stats.estimates import Estimate
 
 ARITHMETIC = ("poisson_cg", "fused", "sweep")
@@ -100,13 +101,13 @@ def node(cases: Sequence[MeasuredCase], machine: Mapping[str, Any]) -> Node:
 def _traffic(case: MeasuredCase) -> dict[int, list[float]]:
     """Bytes a second by working set of a rank, one number a launch: all loops together."""
     found = {}
-    for size in sorted({point.size_bytes for point in sweep(case)}):
-        loops = [point for point in sweep(case) if point.size_bytes == size]
+    for bytes_ in sorted({point.size_bytes for point in sweep(case)}):
+        loops = [point for point in sweep(case) if point.size_bytes == bytes_]
         moved = [point.result.get("traffic_bytes") for point in loops]
         if None not in moved:
             total = sum(one for one in moved if one is not None)
             times = zip(*(point.sample for point in loops), strict=True)
-            found[size] = [total / sum(launch) for launch in times]
+            found[bytes_] = [total / sum(launch) for launch in times]
     return found
 
 
@@ -116,8 +117,8 @@ def _write_cost(case: MeasuredCase) -> Quantity | None:
     Least squares of each launch's times a byte over what is read and written of it. None where not
     all loops were measured.
     """
-    size = max(_traffic(case))
-    loops = [point for point in sweep(case) if point.size_bytes == size]
+    bytes_ = max(_traffic(case))
+    loops = [point for point in sweep(case) if point.size_bytes == bytes_]
     if {point.operation for point in loops} != {*_WRITTEN}:
         return None
     written = np.array([_WRITTEN[str(point.operation)] for point in loops])
@@ -127,18 +128,20 @@ def _write_cost(case: MeasuredCase) -> Quantity | None:
     read_s, written_s = np.linalg.lstsq(parts, launches, rcond=None)[0]
     costs = [float(np.clip(cost, *_COSTS)) for cost in written_s / read_s]
     found = case.estimate(costs)
-    source = f"stream, its loops apart, {size} bytes a core, {case.cores} cores"
+    source = f"stream, its loops apart, {count(case.cores, 'core')}, {size(bytes_)} a core"
     return quantity(found, source) if found else None
 
 
-def _bandwidth(case: MeasuredCase, size: int, share: int) -> Quantity:
+def _bandwidth(case: MeasuredCase, bytes_: int, share: int) -> Quantity:
     """The bandwidth at a working set; with share, what each of so many cores has of it."""
-    sample = [rate / share for rate in _traffic(case)[size]]
+    sample = [rate / share for rate in _traffic(case)[bytes_]]
     found = case.estimate(sample)
     if found is None:
         raise ValueError("a sweep without a launch")
     each = "" if share == 1 else ", of each"
-    return quantity(found, f"stream, all loops, {size} bytes a core, {case.cores} cores{each}")
+    return quantity(
+        found, f"stream, all loops, {count(case.cores, 'core')}, {size(bytes_)} a core{each}"
+    )
 
 
 def _shares(machine: Mapping[str, Any]) -> tuple[int, dict[int, int]]:
@@ -255,7 +258,7 @@ def _last_cache(
     best = fitted(times, starts)
     draws = np.array([fitted(_redrawn(swept, seed), [best]) for seed in range(_RESAMPLES)])
     off = median(abs(one) for one in misfit(best, times))
-    source = f"stream, {len(swept)} working sets about the last cache, median misfit {off:.0%}"
+    source = f"stream, {len(swept)} working sets about the last cache, median misfit {percent(off)}"
     launches = min(len(one.times) for one in swept)
 
     def told(*indices: int, unit: float = 1.0) -> Quantity:
@@ -287,7 +290,7 @@ def _beyond(
         crowd = (case.cores - 1) / (cores - 1) if cores > 1 else 0.0
         sharing = max(1, ceil(case.cores * last.shared_by / cores))
         direct = case.cores / from_memory.bandwidth_bytes_per_s.value
-        for size, sample in _traffic(case).items():
-            if size >= _SWEPT * below:
+        for bytes_, sample in _traffic(case).items():
+            if bytes_ >= _SWEPT * below:
                 times = tuple(case.cores / rate for rate in sample)
-                yield _Swept(last.size_bytes / sharing / size, crowd, direct, times)
+                yield _Swept(last.size_bytes / sharing / bytes_, crowd, direct, times)

@@ -14,6 +14,7 @@ from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, pow
 from haloscope.report.findings import Finding
 from haloscope.report.method import machine_facts, toolchain_facts
 from haloscope.report.tables.compared import Compared
+from haloscope.report.words import tests_of
 
 if TYPE_CHECKING:
     from haloscope.analysis.dossier import Dossier
@@ -40,9 +41,10 @@ def document(
         machine=machine_facts(second.machine),
         toolchains=toolchain_facts([*first.records, *second.records]),
         method=(
-            "Cases match by kernel, parameters and layout. Compared are medians over launches, by "
-            "a two-sided Mann-Whitney test with Holm's correction for the number of comparisons; "
-            "ratios have bootstrap intervals from 6 launches on.",
+            "Cases match by kernel, parameters and layout. Compared are medians over launches by "
+            f"tests ({tests_of(compared.contrasts)}) with Holm's correction for the number of "
+            "comparisons; ratios have intervals (bootstrap's from 6 launches on, or over "
+            "allocations).",
         ),
         provenance=(
             ("first", str(first.path.resolve())),

@@ -49,19 +49,22 @@ def machine_facts(machine: Mapping[str, Any] | None) -> Facts:
 
 
 def toolchain_facts(records: Iterable[Record]) -> Facts:
-    """Every toolchain and transport the records name."""
-    known: dict[str, str] = {}
+    """Every toolchain the records name, once, and the transports that it was asked for."""
+    known: dict[tuple[str, str], dict[str, None]] = {}
     for record in records:
         own = record.toolchain
-        name = str(own.get("name"))
-        if record.transport:
-            name += f", transport {record.transport}"
         parts = [
             str(own[key]).splitlines()[0] for key in ("mpi", "compiler", "flags") if own.get(key)
         ]
         if parts:
-            known.setdefault(name, "; ".join(parts))
-    return tuple(known.items())
+            asked = known.setdefault((str(own.get("name")), "; ".join(parts)), {})
+            asked.update({record.transport: None} if record.transport else {})
+    return tuple(
+        (f"{name}, transport{'s' if len(asked) > 1 else ''} {listed(sorted(asked))}", text)
+        if asked
+        else (name, text)
+        for (name, text), asked in known.items()
+    )
 
 
 def method(
@@ -88,6 +91,10 @@ def method(
             "Intervals are rank-based (median) or from the bootstrap (ratios), from 6 launches on; "
             "below that the smallest and largest launch are shown. Comparisons are two-sided "
             "Mann-Whitney tests over launches, with Holm's correction.",
+            "Launches of a batch system are nested in its allocations: where there are several, "
+            "intervals and comparisons are Student's, over allocations."
+            if any(case.allocations for case in cases)
+            else "",
         )
         if line
     )
@@ -172,17 +179,19 @@ def _stopped(plan: Mapping[str, Any]) -> str:
     rule = plan.get("rule")
     if not rule:
         return ""
-    why = Counter(case.get("stopped") or "not yet" for case in plan["cases"])
+    asked = [case for case in plan["cases"] if not case.get("absent")]
+    why = Counter(case.get("stopped") or "not yet" for case in asked)
     words = {
         "narrow": "{} narrow enough",
         "count": f"{{}} at the cap of {count(rule['most'], 'launch', 'launches')}",
-        "time": f"{{}} at the cap of {number(rule.get('most_s') or 0)} s",
-        "not yet": "{} not done",
+        "time": f"{{}} at the cap of {rule.get('most_s') or 0:g} s",
+        "not yet": "{} not to its end",
     }
     told = listed([words[key].format(count(why[key], "case")) for key in words if why[key]])
     return (
-        f"Every case was launched until the intervals of its medians were within "
-        f"± {percent(rule['half_width'])}, with all launches and without the last: {told}."
+        f"Cases were launched until the intervals of their medians were within "
+        f"± {percent(rule['half_width'])}, with all launches and without the last, or to a cap: "
+        f"{told}."
     )
 
 

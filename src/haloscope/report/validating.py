@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from haloscope.analysis.predictions import Errors, PredictedCell, PredictedTime
-from haloscope.quantities import count, percent
+from haloscope.quantities import SECONDS, count, percent, quantity
 from haloscope.report.document import Document, Section
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark
 from haloscope.report.findings import Finding
@@ -39,13 +39,15 @@ def document(
         left_out=tuple(f"Not simulated: {why}" for why in failures),
         machine=(),
         toolchains=(),
-        method=(
-            "An error is what was predicted over what is known, less one. Cells that may have set "
-            "numbers of the cluster file show how well it was fitted, all others how well it "
-            "predicts.",
-        ),
+        method=("An error is what was predicted over what is known, less one.", *_kinds(pairs)),
         provenance=tuple(provenance),
     )
+
+
+def marked(made: Document, disturbed: Sequence[str]) -> Document:
+    """A report with what says that the calibration was disturbed that its predictions are from."""
+    found = (Finding(f"The calibration was disturbed. {why}", "warning") for why in disturbed)
+    return replace(made, findings=(*found, *made.findings))
 
 
 def of_cells(cells: Sequence[PredictedCell]) -> dict[str, list[PredictedCell]]:
@@ -55,14 +57,33 @@ def of_cells(cells: Sequence[PredictedCell]) -> dict[str, list[PredictedCell]]:
     return {name: own for name, own in found.items() if own}
 
 
+def _kinds(pairs: Mapping[str, Sequence[PredictedCell | PredictedTime]]) -> Iterator[str]:
+    """What tells fits from predictions, or how predicted times were measured here."""
+    if FITTED in pairs or ONLY_PREDICTED in pairs:
+        yield (
+            "Cells that may have set numbers of the cluster file show how well it was fitted, all "
+            "others how well it predicts."
+        )
+    else:
+        yield (
+            "What calibrates this machine and what is predicted were measured in turn, launch by "
+            "launch; nothing that is predicted is in the calibration."
+        )
+
+
 def _findings(pairs: Mapping[str, Sequence[PredictedCell | PredictedTime]]) -> Iterator[Finding]:
     for name, own in pairs.items():
         found = Errors.of(own)
         if found.median is not None and found.worst is not None:
             yield Finding(
-                f"{name[0].upper()}{name[1:]}: {percent(found.median)} off at the median of "
+                f"{_sentence(name)}: {percent(found.median)} off at the median of "
                 f"{found.number}, {percent(found.worst)} at worst."
             )
+
+
+def _sentence(name: str) -> str:
+    """A name as a sentence begins with it: a kernel's stays as it is."""
+    return f"{name[0].upper()}{name[1:]}" if name in (FITTED, ONLY_PREDICTED) else name
 
 
 def _figures(pairs: Mapping[str, Sequence[PredictedCell | PredictedTime]]) -> Iterator[Figure]:
@@ -85,6 +106,20 @@ def _pair(one: PredictedCell | PredictedTime) -> tuple[str, _Pair | None]:
     return unit, (known, predicted) if known > 0 and predicted > 0 else None
 
 
+def _axis(what: str, unit: str, every: Sequence[_Pair]) -> Axis:
+    """A logarithmic axis; of seconds with a unit at each tick, as they may be of any size."""
+    if unit != "s":
+        return Axis(f"{what} ({unit})", "log")
+    low, high = min(map(min, every)), max(map(max, every))
+    powers = [10.0**k for k in range(-9, 7) if low / 10 < 10.0**k < high * 10]
+    step = -(-len(powers) // _TICKS)
+    return Axis(what, "log", tuple((one, quantity(one, SECONDS, 1)) for one in powers[::step]))
+
+
+_TICKS = 8
+"""_TICKS is how many ticks with their units an axis has room for."""
+
+
 def _figure(unit: str, by_name: Mapping[str, Sequence[_Pair]]) -> Figure:
     every = [pair for own in by_name.values() for pair in own]
     ends = min(map(min, every)), max(map(max, every))
@@ -105,8 +140,8 @@ def _figure(unit: str, by_name: Mapping[str, Sequence[_Pair]]) -> Figure:
             Lines(
                 f"predicted-{unit.replace('/', '_')}",
                 "",
-                Axis(f"known ({unit})", "log"),
-                Axis(f"predicted ({unit})", "log"),
+                _axis("known", unit, every),
+                _axis("predicted", unit, every),
                 (
                     *bounds,
                     *(
@@ -119,5 +154,5 @@ def _figure(unit: str, by_name: Mapping[str, Sequence[_Pair]]) -> Figure:
         fewest=1,
         alt=f"{count(len(every), 'prediction')} over what is known: {within} within "
         f"{percent(BAND)} of it.",
-        notes=(f"Dashed: as predicted, and {percent(BAND)} more and less.",),
+        notes=(f"Dashed: predicted as known, and {percent(BAND)} more and less.",),
     )

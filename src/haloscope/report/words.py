@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.comparison import launches_needed
+from haloscope.analysis.comparison import Contrast, launches_needed
 from haloscope.quantities import count, listed, number, percent, probability
 from haloscope.stats.estimates import Estimate
 
@@ -31,6 +31,14 @@ def interval(ratio: Estimate) -> str:
     if ratio.low is None or ratio.high is None:
         return ""
     return f" (95 % interval {number(ratio.low)} to {number(ratio.high)})"
+
+
+def tests_of(contrasts: Sequence[Contrast]) -> str:
+    """Which tests were made: of launches, or of the allocations that these are nested in."""
+    made = [contrast.comparison for contrast in contrasts if contrast.comparison]
+    nested = [one.ratio is not None and one.ratio.allocations is not None for one in made]
+    named = [] if nested and all(nested) else ["two-sided Mann-Whitney over launches"]
+    return listed([*named, *(["Student's over allocations"] if any(nested) else [])])
 
 
 SPANS = 3

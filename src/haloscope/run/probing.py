@@ -28,6 +28,9 @@ _OWN_FAULT = {signal.SIGSEGV, signal.SIGABRT, signal.SIGILL, signal.SIGFPE}
 """_OWN_FAULT are the signals by which a library ends itself; all others come from outside."""
 _TOLD_SIGNAL = re.compile(r"KILLED BY SIGNAL: (\d+)|exited on signal (\d+)")
 """How Hydra and Open MPI say that a rank was killed, whatever their own exit code is."""
+_ABORTED = re.compile(r"^Abort\(\d+\)", re.MULTILINE)
+"""How MPICH and Intel MPI say that a rank ended itself: their exit code is the last byte of the
+error's number then, and may be what a signal's is (143 where there is no such provider)."""
 
 Probed = tuple[str, str | None]
 """An MPI library's name, and the transport that is asked of it; None leaves it the choice."""
@@ -69,10 +72,9 @@ def probe(built: Built, transport: str | None, hosts: Sequence[str] = ()) -> Pro
 
 def _signal(ended: process.Ended) -> int | None:
     """The signal that killed the launcher or a rank; None where none did."""
-    if ended.code > 128:
-        return ended.code - 128
-    match = _TOLD_SIGNAL.search(ended.output)
-    return int(match[1] or match[2]) if match else None
+    if match := _TOLD_SIGNAL.search(ended.output):
+        return int(match[1] or match[2])
+    return ended.code - 128 if ended.code > 128 and not _ABORTED.search(ended.output) else None
 
 
 def probed(

@@ -47,7 +47,7 @@ OF_A_MATRIX = ("bandwidth", "row_length")
 without these."""
 BY_VALUE = (
     *("variant", "exchange", "clock", "placement", "pattern", "mapping"),
-    *("toolchain", "transport", "mode", "matrix"),
+    *("kernel", "toolchain", "transport", "mode", "matrix"),
 )
 """Settings whose values say what they are."""
 _TITLED = ("matrix", "n", "variant", "nodes", "ppn", "threads")

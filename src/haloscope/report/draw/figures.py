@@ -243,7 +243,14 @@ class _PlainMinor(LogFormatterMathtext):
     """Names ticks between the decades where an axis is shorter than one, in plain numbers."""
 
     def __call__(self, x: float, pos: int | None = None) -> str:
-        return f"{x:g}" if super().__call__(x, pos) else ""
+        return plain(x, pos) if super().__call__(x, pos) else ""
+
+
+def plain(value: float, _: int | None = None) -> str:
+    """A number at a tick, without an exponent unless it is far from one."""
+    if value and not 1e-7 < abs(value) < 1e9:
+        return f"{value:g}"
+    return f"{float(f'{value:.6g}'):.12f}".rstrip("0").rstrip(".")
 
 
 def _scale(axes: Axes, which: str, axis: Axis) -> None:
@@ -254,13 +261,13 @@ def _scale(axes: Axes, which: str, axis: Axis) -> None:
         set_scale("log", base=2)
     elif axis.scale == "log":
         set_scale("log")
-        one.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        one.set_major_formatter(FuncFormatter(plain))
         one.set_minor_formatter(_PlainMinor(minor_thresholds=(1, 0.4)))
     elif axis.scale == "symlog":
         set_scale("symlog", linthresh=10)
-        one.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        one.set_major_formatter(FuncFormatter(plain))
     elif not axis.from_zero:  # no "1e-2 + 1" above the axis
-        one.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        one.set_major_formatter(FuncFormatter(plain))
     if axis.ticks:
         one.set_major_locator(FixedLocator([value for value, _ in axis.ticks]))
         one.set_ticklabels([word for _, word in axis.ticks])

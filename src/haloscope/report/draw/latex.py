@@ -11,14 +11,14 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from haloscope.paths import write_whole
-from haloscope.report.document import Document
+from haloscope.report.document import Document, Section
 from haloscope.report.draw.apart import apart
 from haloscope.report.draw.breadth import width
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.tables import Cell, Column, Table
 
 ROWS_A_PAGE = 24
-"""Longer tables are cut: each row may have four lines."""
+"""Longer tables are cut in parts of nearly as many rows each, of which each may have four lines."""
 
 WIDEST = 125
 """WIDEST is the largest number of characters side by side in a table that is not cut, because what
@@ -92,7 +92,9 @@ def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directo
     )
     environment.filters["tex"] = escape
     template = environment.get_template("template.tex")
-    text = template.render(document=document, pages=pages, drawings=drawings, tabulars=tabulars)
+    text = template.render(
+        document=document, pages=pages, drawings=drawings, tabulars=tabulars, lists=lists
+    )
     path = directory / "report.tex"
     write_whole(path, text)
     return path
@@ -143,15 +145,31 @@ def pages(drawings: Sequence[Drawing]) -> list[list[Drawing]]:
     return parts
 
 
+LINES_A_LIST = 20
+"""LINES_A_LIST is how many lines are kept together, of which each may be several on a page."""
+
+
+def lists(section: Section) -> list[list[str]]:
+    """What stands after a section's tables: its common notes, and where its folded tables are."""
+    folded = [
+        f"{section.called(table)}: {table.title}, see tables/{table.id}.csv."
+        for table in section.tables
+        if table.folded
+    ]
+    lines = [*section.notes, *folded]
+    return [lines[k : k + LINES_A_LIST] for k in range(0, len(lines), LINES_A_LIST)]
+
+
 def tabulars(table: Table) -> list[str]:
     """A table as one tabular, or as several where it is too long or too wide for a page."""
     table = apart(table)
-    starts = range(0, max(1, len(table.rows)), ROWS_A_PAGE)
+    numbers = range(len(table.rows))
+    parts = _cut(numbers, max(1, -(-len(numbers) // ROWS_A_PAGE)))
     wraps = sum(width(table, index) for index in range(len(table.columns))) > FITTING
     return [
-        "\n".join(_tabular(part, part.rows[k : k + ROWS_A_PAGE], wraps=wraps))
-        for part in _side_by_side(table)
-        for k in starts
+        "\n".join(_tabular(one, [one.rows[index] for index in part], wraps=wraps))
+        for one in _side_by_side(table)
+        for part in parts
     ]
 
 
@@ -176,10 +194,10 @@ def _side_by_side(table: Table) -> Iterator[Table]:
         )
 
 
-def _cut(columns: Sequence[int], number: int) -> list[Sequence[int]]:
-    """Columns in so many parts, of which none has more than one more than another."""
-    ends = [len(columns) * part // number for part in range(number + 1)]
-    return [columns[begin:end] for begin, end in pairwise(ends)]
+def _cut(indices: Sequence[int], number: int) -> list[Sequence[int]]:
+    """Columns or rows in so many parts, of which none has more than one more than another."""
+    ends = [len(indices) * part // number for part in range(number + 1)]
+    return [indices[begin:end] for begin, end in pairwise(ends)]
 
 
 def _tabular(table: Table, rows: Sequence[Sequence[Cell]], *, wraps: bool) -> Iterator[str]:

@@ -37,9 +37,9 @@ def _surface_figure(case: MeasuredCase, surface: Mapping[str, Any], context: Con
     return Figure(
         id="surfaces",
         kind="surfaces",
-        title=context.title(f"Numerical solution and its error, N = {n}"),
+        title=context.title("Numerical solution and its error"),
         panels=(panel("solution", "(a) solution"), panel("error", "(b) error u − u_h")),
         alt=f"Two surfaces over the unit square for N = {n}: the solution, one smooth hill of "
         f"height 1 in the middle, and its error, at most {number(error or 0)}.",
-        notes=(f"Sampled on {points} × {points} points, edges included.",),
+        notes=(f"N = {n}, sampled on {points} × {points} points, edges included.",),
     )

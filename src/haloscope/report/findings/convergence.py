@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.iteration_rates import converged
 from haloscope.analysis.published import Library
-from haloscope.quantities import count, percent
+from haloscope.quantities import count, listed, percent
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
 
@@ -22,16 +22,19 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     library = Library(context.shelf)
     errors: list[float] = []
     iterations: list[float] = []
+    sources: dict[str, None] = {}
     for case in own:
         error = library.find(case, "error_max", ("convergence",), ("n",))
         steps = library.find(case, "iterations", ("convergence",), ("n",))
         if error and steps and case.result("error_max") and case.result("iterations"):
             errors.append(abs(case.result("error_max") / error.value - 1))
             iterations.append(abs(case.result("iterations") / steps.value - 1))
+            sources[error.source] = None
     if errors:
+        counted = f"within {_tiny(max(iterations))}" if any(iterations) else "are the same"
         yield Finding(
             f"Errors agree with the published ones within {_tiny(max(errors))}, iteration counts "
-            f"within {_tiny(max(iterations))} ({count(len(errors), 'case')})."
+            f"{counted} ({count(len(errors), 'case')}; {listed(list(sources))})."
         )
 
 

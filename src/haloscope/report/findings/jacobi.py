@@ -12,7 +12,7 @@ from haloscope.analysis.jacobi import (
     memory_bounds,
     scalings,
 )
-from haloscope.quantities import count, listed, number, percent
+from haloscope.quantities import count, error, listed, number, percent
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
 from haloscope.report.words import place
@@ -52,7 +52,7 @@ def _model(scaling: JacobiScaling) -> str:
     processes = f"{first} to {last}" if first < last else f"{first}"
     over = f"{processes} processes{label}{place(worst.case)}"
     if len(off) == 1:
-        told = f"the {name} model's updates a second are off by {100 * off[worst]:+.1f} %"
+        told = f"the {name} model's updates a second are off by {error(off[worst])}"
     else:
         rms = percent(scaling.models[name].residuals.relative_rms)
         told = (

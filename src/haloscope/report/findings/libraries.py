@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
-from haloscope.analysis.comparison import Measure, launches_needed
+from haloscope.analysis.comparison import Measure
 from haloscope.analysis.fits import exchanges
 from haloscope.analysis.races import Race, races
 from haloscope.analysis.sweeps import sweep
 from haloscope.quantities import listed, size
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import between, spans
+from haloscope.report.words import between, enough_launches, spans
 from haloscope.study.settings import describe, varying
 
 ORDER = 135
@@ -65,9 +65,7 @@ def _told(found: Sequence[Race[str]]) -> str:
     several = [race for race in found if len(race.first) > 1]
     for why, chosen in {
         "they tie": [race for race in several if race.tied],
-        f"launches are too few to tell ({_needed(found)} of each would do)": [
-            race for race in several if race.too_few
-        ],
+        enough_launches(_family(found)): [race for race in several if race.too_few],
         "it is not shown which": [r for r in several if not r.tied and not r.too_few],
     }.items():
         if chosen:
@@ -76,9 +74,9 @@ def _told(found: Sequence[Race[str]]) -> str:
     return "; ".join(clauses)
 
 
-def _needed(found: Sequence[Race[str]]) -> int:
-    """Launches with which a difference could be shown in as many comparisons."""
-    return launches_needed(max(one.family for race in found for one in race.against.values()))
+def _family(found: Sequence[Race[str]]) -> int:
+    """How many comparisons are tested together."""
+    return max(one.family for race in found for one in race.against.values())
 
 
 def _lead(won: Sequence[Race[str]]) -> str:

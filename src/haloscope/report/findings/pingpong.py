@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from haloscope.analysis.cases import MeasuredCase, facets
 from haloscope.analysis.fits import exchanges
-from haloscope.analysis.sweeps import sweep
-from haloscope.quantities import rate, seconds, size
+from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.quantities import listed, rate, seconds, size
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
 
 ORDER = 140
+TOLD = 4
+"""TOLD is the largest number of settings that are told one by one; of more, the best alone."""
+
+_Ends = Mapping[str, tuple[Swept, Swept]]
+"""By setting, its smallest message, and the one with the highest bandwidth."""
 
 
 def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
-    """The smallest messages' time and the best bandwidth; of several settings, the best of each."""
+    """The smallest messages' time and the best bandwidth of each setting, or the best of many."""
     own = [case for case in cases if exchanges(case) and case.launches]
     parts = {
         part.label: [p for p in sweep(part.cases[0]) if p.size_bytes] for part in facets(own, ())
@@ -27,13 +32,32 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
     }
     if not ends:
         return
-    quick = min(ends, key=lambda label: ends[label][0].one_way.value)
-    broad = max(ends, key=lambda label: ends[label][1].rate.value)
-    least, most = ends[quick][0], ends[broad][1]
+    quick = sorted(ends, key=lambda label: ends[label][0].one_way.value)
+    broad = sorted(ends, key=lambda label: -ends[label][1].rate.value)
+    least = ends[quick[0]][0].size_bytes
+    if 1 < len(ends) <= TOLD and {first.size_bytes for first, _ in ends.values()} == {least}:
+        times = listed([f"{_time(ends, label)}{_named(label)}" for label in quick])
+        rates = listed([f"{_rate(ends, label, ' at')}{_named(label)}" for label in broad])
+        yield Finding(
+            f"Ping-pong: {size(least)} take one way {times}; the highest bandwidth is {rates}."
+        )
+        return
     yield Finding(
-        f"Ping-pong: {size(least.size_bytes)} take {seconds(least.one_way.value)} one way"
-        f"{f' ({quick})' if quick else ''}; the highest bandwidth is "
-        f"{rate(most.rate.value)}, at {size(most.size_bytes)}"
-        f"{f' ({broad})' if broad else ''}"
+        f"Ping-pong: {size(least)} take {_time(ends, quick[0])} one way"
+        f"{_named(quick[0])}; the highest bandwidth is {_rate(ends, broad[0])}{_named(broad[0])}"
         f"{f', of {len(ends)} settings' if len(ends) > 1 else ''}."
     )
+
+
+def _time(ends: _Ends, label: str) -> str:
+    return seconds(ends[label][0].one_way.value)
+
+
+def _rate(ends: _Ends, label: str, at: str = ", at") -> str:
+    best = ends[label][1]
+    return f"{rate(best.rate.value)}{at} {size(best.size_bytes)}"
+
+
+def _named(label: str) -> str:
+    """A setting's name after its number; one that nothing sets apart has none."""
+    return f" ({label})" if label else ""

@@ -30,9 +30,9 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
                 key = (good[-1].cores, ladder.base.cores, scaling.p, place(good[-1]))
                 by.setdefault(key, []).append((ratio.value, times))
     for (most, fewest, what, where), told in sorted(by.items(), reverse=True):
-        fewer = "one" if fewest == 1 else str(fewest)
+        fewer = "one" if fewest == 1 else f"{fewest} of them"
         ordered = [text for _, text in sorted(told, reverse=True)]
         yield Finding(
-            f"With {most} {what}{where}, a sparse product is, of that with {fewer}, so many times "
-            f"as fast: {listed(ordered)}."
+            f"With {most} {what}{where}, a sparse product is so many times as fast as with "
+            f"{fewer}: {listed(ordered)}."
         )

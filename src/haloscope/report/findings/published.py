@@ -17,8 +17,8 @@ ORDER = 90
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """The largest mesh that was solved by one process both in these cases and in some paper.
 
-    By the published variant where that was measured, else by the fastest, and both are named. Not
-    of simulations: numbers of cluster files are from such published times.
+    By the published variant where that was measured, else by the fastest; both are named where
+    they differ, or cases here do. Not of simulations: numbers of cluster files are from such times.
     """
     serial = [
         case
@@ -30,9 +30,11 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     if beside:
         case, known = min(beside, key=lambda pair: _first(*pair))
         theirs = listed([f"{_printed(time)} on {time.source}" for time in known])
+        own = str(case.settings.get("variant"))
         other = next((time.variant for time in known if time.variant), "")
-        here = f"here ({case.settings.get('variant')})" if other else "here"
-        published = f"published ({other})" if other else "published"
+        named = other or len({str(each.settings.get("variant")) for each in serial}) > 1
+        here = f"here ({own})" if named else "here"
+        published = f"published ({other or own})" if named else "published"
         own_time = f"N = {case.number('n')} on one core takes {seconds(case.time_s)} {here}"
         yield Finding(f"{own_time}; {published}: {theirs}.")
 

@@ -21,6 +21,8 @@ _COLUMNS = (
     Column("triad_working_set_bytes", "triad's set"),
     Column("share_of_triad", "share"),
 )
+_OF_A_TRIAD = 3
+"""_OF_A_TRIAD is how many columns, the last ones, a table without any triad lacks."""
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
@@ -34,12 +36,17 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     rows = tuple(_row(use, solvers, notebook) for use in found)
     notebook.note(
         "working set: what a sweep over the mesh goes through, of all processes. achieved: bytes "
-        "the solver's algorithm moves (declared for a point and an iteration) over its time. "
-        "triad moves: what stream's triad did on as many cores, bound alike, over a working set "
-        "that lies in the same level (triad's set), with lines read only to be overwritten."
+        "the solver's algorithm moves (declared for a point and an iteration) over its time."
     )
-    if found[0].triad is None:
-        notebook.note(f"No bound: {_UNLIKE}.")
+    bounded = found[0].triad is not None
+    if bounded:
+        notebook.note(
+            "triad moves: what stream's triad did on as many cores, bound alike, over a working "
+            "set that lies in the same level (triad's set), with lines read only to be overwritten."
+        )
+    shown = len(_COLUMNS) if bounded else -_OF_A_TRIAD
+    if not bounded:
+        notebook.note(f"What would be possible is not known: {_UNLIKE}.")
     elif len(found) < len(every):
         notebook.note(f"Without {count(len(every) - len(found), 'case')}: {_UNLIKE}.")
     if any(use.exceeds for use in found):
@@ -51,9 +58,9 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
         Table(
             id="bandwidth",
             kind="bandwidth",
-            title=context.title("Achieved and possible bandwidth"),
-            columns=_COLUMNS,
-            rows=rows,
+            title=context.title(f"Achieved {'and possible ' if bounded else ''}bandwidth"),
+            columns=_COLUMNS[:shown],
+            rows=tuple(row[:shown] for row in rows),
             notes=notebook.notes(),
         )
     ]

@@ -8,6 +8,7 @@ from haloscope.analysis.comparison import ALPHA, UNTESTABLE, Contrast, launches_
 from haloscope.quantities import count, probability
 from haloscope.report.tables.model import Cell, Column, Tone, missing, plain
 from haloscope.report.tables.notebook import Notebook
+from haloscope.report.words import tests_of
 
 COLUMNS = (
     Column("times_as_fast", "times as fast"),
@@ -34,8 +35,8 @@ def explain(shown: Sequence[Contrast], notebook: Notebook) -> None:
     if tests:
         number_of = count(tests[0].family, "comparison")
         notebook.note(
-            "times as fast: ratio of medians. p: two-sided Mann-Whitney over launches, Holm's "
-            f"correction for {number_of}; a difference is shown at p ≤ {ALPHA}."
+            f"times as fast: ratio of medians. p: {tests_of(tests)}, Holm's correction for "
+            f"{number_of}; a difference is shown at p ≤ {ALPHA}."
         )
     if any(contrast.verdict == UNTESTABLE for contrast in shown):
         needed = launches_needed(tests[0].family)

@@ -70,9 +70,12 @@ def _row(
     ratio = coarse / error if coarse and error and n % 2 == 0 else None
     memory = case.launches[0].memory or {}
     published_iterations = find(case, "iterations", _KINDS, ("n",))
-    if published_iterations and iterations != published_iterations.value:
-        share = iterations / published_iterations.value - 1
-        notebook.note(f"N = {n}: iterations differ from the published by {100 * share:+.2f} %.")
+    if published_iterations:
+        whole = f"{published_iterations.value:,.0f}"  # as ours are written
+        published_iterations = replace(published_iterations, text=whole)
+        if iterations != published_iterations.value:
+            share = iterations / published_iterations.value - 1
+            notebook.note(f"N = {n}: iterations differ from the published by {100 * share:+.2f} %.")
     return (
         label(str(n), n),
         plain(n * n, f"{n * n:,}"),

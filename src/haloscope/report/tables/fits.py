@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import isfinite
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.cases import Facet, MeasuredCase, facets_of_kernels
 from haloscope.analysis.fits import bandwidth_curve, message_models, unfitted
 from haloscope.models.curve import BandwidthCurve
 from haloscope.models.model import FittedParameter, Model
@@ -36,7 +36,7 @@ _SCALES: tuple[tuple[str, Scale], ...] = (
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """For a ping-pong with sizes enough, or a run of loggp: parameters, and predictions by size."""
     own = [case for case in cases if message_models(case) or unfitted(case)]
-    return [table for part in facets(own, ()) for table in _tables(part, context)]
+    return [table for part in facets_of_kernels(own, ()) for table in _tables(part, context)]
 
 
 def _tables(part: Facet, context: Context) -> list[Table]:

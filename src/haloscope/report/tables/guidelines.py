@@ -13,7 +13,7 @@ from haloscope.report.context import Context
 from haloscope.report.tables.contrast import COLUMNS, cells, explain
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
-from haloscope.report.words import spans
+from haloscope.report.words import spans, tests_of
 from haloscope.study.settings import common, describe, varying
 
 FEW = 2
@@ -78,10 +78,11 @@ def _collectives(cases: Sequence[MeasuredCase], context: Context) -> list[Table]
     told = [one for one in found if one.broken] if len(shown) > FEW else []
     if told and len(told) < len(found):
         notebook.note(f"Without {len(found) - len(told)} rows that are not shown to be broken.")
+    tests = tests_of([contrast for one in found for contrast in one.at.values()])
     notebook.note(
-        f"broken: slower by a factor of {WORTH} or more, and where measured by a Mann-Whitney test "
-        "over launches, corrected for all sizes, guidelines and cases (Holm). A stand-in's time is "
-        "the sum of its operations', each measured by itself."
+        f"broken: slower by a factor of {WORTH} or more, and where measured by a test ({tests}), "
+        "corrected for all sizes, guidelines and cases (Holm). A stand-in's time is the sum of its "
+        "operations', each measured by itself."
     )
     notebook.note(
         "Guidelines: Träff, Gropp and Thakur 2010; Hunold and others 2016 (PGMPI). Bcast, reduce "

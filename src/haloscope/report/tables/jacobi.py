@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.jacobi import JacobiCase, JacobiScaling, published, scalings
 from haloscope.models.jacobi import exchanged
-from haloscope.quantities import number, percent
+from haloscope.quantities import error, number, percent
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
@@ -102,7 +102,7 @@ def _row(
         _rate(textbook),
         _ratio(scaling, one, textbook),
         _rate(detailed),
-        missing() if off is None else plain(off, f"{100 * off:+.1f} %"),
+        missing() if off is None else plain(off, error(off)),
         measured,
         _ratio(scaling, one, one.rate.value),
         *_published(published(one, context.library)),

@@ -8,7 +8,7 @@ out: never silently.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from haloscope.analysis.cases import MeasuredCase, name_of
@@ -135,38 +135,8 @@ class Notebook:
         )
 
     def _spread_notes(self) -> list[str]:
-        texts = {
-            "rank interval": "[a, b]: rank-based interval of the median over {launches}, "
-            "confidence {confidence} or more.",
-            "normal interval": "[a, b]: mean over {launches} and its normal interval "
-            "(ORFEO report, formula 9), {confidence}.",
-            "bootstrap interval": "[a, b]: bootstrap interval over {launches}, {confidence}.",
-            "nested bootstrap": "[a, b]: bootstrap interval of launches and of repetitions within "
-            "them (Davison and Hinkley 1997, section 3.8) over {launches}, {confidence}.",
-            "interval over allocations": "[a, b]: Student's interval over {allocations} of the "
-            "batch system, in which {launches} are nested, around the geometric mean of their "
-            "medians (Kalibera and Jones 2013), {confidence}.",
-            "range": "a … b: smallest and largest of {launches}: too few for an interval.",
-            "repetitions": "(a … b): smallest and largest repetition inside the only launch: "
-            "no statement about other launches.",
-            "none": "A value without spread rests on {launches}: too few for an interval.",
-        }
-        notes = []
-        for method, text in texts.items():
-            if estimates := self._estimates.get(method):
-                attained = min(estimate.confidence or 0 for estimate in estimates)
-                launches = _counted([one.n for one in estimates], "launch", "launches")
-                jobs = [one.allocations or 1 for one in estimates]
-                over = _counted(jobs, "allocation", "allocations")
-                confidence = f"{100 * attained:.1f} %"
-                notes.append(
-                    text.format(launches=launches, allocations=over, confidence=confidence)
-                )
-        if any(one.allocations == 1 for those in self._estimates.values() for one in those):
-            notes.append(ONE_ALLOCATION)
-        if told := scatter(self._cases):
-            notes.append(told)
-        return notes
+        told = scatter(self._cases)
+        return [*spread_notes(self._estimates), *([told] if told else [])]
 
     def _mark_notes(self) -> list[str]:
         texts = {
@@ -192,6 +162,36 @@ class Notebook:
     def left_out(self) -> list[str]:
         """What was left out of the cases in the table, and why."""
         return left_out(self._cases, self._among)
+
+
+def spread_notes(estimates: Mapping[str, Sequence[Estimate]]) -> list[str]:
+    """What the spreads of estimates are, by their methods, and over how many launches."""
+    texts = {
+        "rank interval": "[a, b]: rank-based interval of the median over {launches}, "
+        "confidence {confidence} or more.",
+        "normal interval": "[a, b]: mean over {launches} and its normal interval "
+        "(ORFEO report, formula 9), {confidence}.",
+        "bootstrap interval": "[a, b]: bootstrap interval over {launches}, {confidence}.",
+        "nested bootstrap": "[a, b]: bootstrap interval of launches and of repetitions within "
+        "them (Davison and Hinkley 1997, section 3.8) over {launches}, {confidence}.",
+        "interval over allocations": "[a, b]: Student's interval over {allocations} of the "
+        "batch system, in which {launches} are nested, around the geometric mean of their "
+        "medians (Kalibera and Jones 2013), {confidence}.",
+        "range": "a … b: smallest and largest of {launches}: too few for an interval.",
+        "repetitions": "(a … b): smallest and largest repetition inside the only launch: "
+        "no statement about other launches.",
+        "none": "A value without spread rests on {launches}: too few for an interval.",
+    }
+    notes = []
+    for method, text in texts.items():
+        if own := estimates.get(method):
+            launches = _counted([one.n for one in own], "launch", "launches")
+            over = _counted([one.allocations or 1 for one in own], "allocation", "allocations")
+            confidence = f"{100 * min(one.confidence or 0 for one in own):.1f} %"
+            notes.append(text.format(launches=launches, allocations=over, confidence=confidence))
+    if any(one.allocations == 1 for those in estimates.values() for one in those):
+        notes.append(ONE_ALLOCATION)
+    return notes
 
 
 def _one_program(cases: Sequence[MeasuredCase]) -> list[str]:

@@ -11,9 +11,10 @@ from haloscope.analysis.predictions import (
     PredictedCell,
     PredictedTime,
 )
-from haloscope.quantities import MISSING, SECONDS, count, number, seconds
+from haloscope.quantities import MISSING, SECONDS, count, error, number, seconds
 from haloscope.report.tables.model import Cell, CellValue, Column, Table, label, missing, plain
-from haloscope.report.tables.notebook import REPLICATES, spread_text
+from haloscope.report.tables.notebook import REPLICATES, spread_notes, spread_text
+from haloscope.stats.estimates import Estimate
 
 NOT_SIMULATED = "not simulated"
 FITTED, ONLY_PREDICTED = "may have set parameters", "only predicted"
@@ -72,7 +73,7 @@ def _errors(found: Errors) -> tuple[Cell, ...]:
 
 
 def _share(value: float | None, sign: str = "") -> Cell:
-    return missing() if value is None else plain(value, f"{value:{sign}.1%}")
+    return missing() if value is None else plain(value, error(value, sign))
 
 
 def _of_short(cells: Sequence[PredictedCell], reading: str) -> Iterator[str]:
@@ -225,7 +226,7 @@ def measured_tables(predictions: Sequence[PredictedTime]) -> list[Table]:
         Table(
             id=f"predicted-{kernel}",
             kind="predicted",
-            title=kernel,
+            title=f"{kernel}, half round trip" if kernel == "pingpong" else kernel,
             columns=(
                 Column("what", "what", align="left"),
                 Column("measured_s", "measured"),
@@ -233,10 +234,18 @@ def measured_tables(predictions: Sequence[PredictedTime]) -> list[Table]:
                 Column("error", "error"),
             ),
             rows=tuple(map(_measured, times)),
+            notes=tuple(spread_notes(_by_method([each.measured for each in times]))),
         )
         for kernel, times in kernels.items()
     ]
     return [*tables, *([_errors_by_kernel(kernels)] if kernels else [])]
+
+
+def _by_method(estimates: Sequence[Estimate]) -> dict[str, list[Estimate]]:
+    found: dict[str, list[Estimate]] = {}
+    for one in estimates:
+        found.setdefault(one.method, []).append(one)
+    return found
 
 
 def _measured(time: PredictedTime) -> tuple[Cell, ...]:

@@ -21,26 +21,55 @@ from haloscope.stats.estimates import Estimate
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """By p three tables for each scaling (wall time, speedup, efficiency), over nodes two.
 
-    Settings that were run on one p only have none.
+    Scalings of one mesh each are the rows of the same three. Settings that were run on one p only
+    have none.
     """
-    return [table for scaling in scalings(cases) for table in _tables(scaling, context)]
+    found = scalings(cases)
+    kernels = {_kernel(scaling) for scaling in found}
+    together: dict[object, list[Scaling]] = {}
+    for k, scaling in enumerate(found):
+        alone = scaling.is_grid or len(scaling.ladders) > 1
+        together.setdefault(k if alone else (_kernel(scaling), scaling.p), []).append(scaling)
+    return [
+        table
+        for own in together.values()
+        for table in _tables(own, _kernel(own[0]) if len(kernels) > 1 else "", context)
+    ]
+
+
+def _kernel(scaling: Scaling) -> str:
+    return next(case.kernel for one in scaling.ladders for case in one.steps.values())
+
+
+def _own_label(scaling: Scaling) -> str:
+    """What sets it apart from others of its kernel."""
+    return scaling.label.removeprefix(f"{_kernel(scaling)}, ")
 
 
 _MakeCell = Callable[[Ladder, MeasuredCase, Notebook, Context], Cell]
 
 
-def _tables(scaling: Scaling, context: Context) -> list[Table]:
+def _tables(several: Sequence[Scaling], kernel: str, context: Context) -> list[Table]:
+    """Tables of one scaling, or of several with a row each."""
+    scaling, *others = several
+    named = scaling.label if not others else kernel
     forms: tuple[tuple[str, str, _MakeCell], ...] = (
         ("time_s", "Wall time", _time),
         ("speedup", "Observed speedup", _speedup),
         ("efficiency", "Observed efficiency", _efficiency),
     )
-    make = _over_nodes if scaling.is_grid else _by_p
+    if scaling.is_grid:
+        return lettered(
+            [
+                _over_nodes(key, context.title(title, named), cell, scaling, context)
+                for key, title, cell in forms
+                if key != "time_s"
+            ]
+        )
     return lettered(
         [
-            make(key, context.title(title, scaling.label), cell, scaling, context)
+            _by_p(key, context.title(title, named), cell, several, context)
             for key, title, cell in forms
-            if not (scaling.is_grid and key == "time_s")
         ]
     )
 
@@ -57,7 +86,7 @@ def _over_nodes(key: str, title: str, make: _MakeCell, scaling: Scaling, context
         return (label(str(one.n), one.n), label(str(one.ppn), one.ppn), *cells)
 
     rows = tuple(row(one) for one in scaling.ladders)
-    _note_references(scaling, notebook)
+    _note_references([scaling], notebook)
     return Table(
         id=f"scaling-{key}",
         kind="scaling",
@@ -73,28 +102,40 @@ def _over_nodes(key: str, title: str, make: _MakeCell, scaling: Scaling, context
     )
 
 
-def _by_p(key: str, title: str, make: _MakeCell, scaling: Scaling, context: Context) -> Table:
-    shown = [case for one in scaling.ladders for case in one.steps.values()]
+def _by_p(
+    key: str, title: str, make: _MakeCell, several: Sequence[Scaling], context: Context
+) -> Table:
+    ladders = [one for scaling in several for one in scaling.ladders]
+    shown = [case for one in ladders for case in one.steps.values()]
     notebook = Notebook(shown, context.all_cases)
     across = sorted({case.cores for case in shown})
+    named = len(several) > 1
+    names = [
+        (label(_own_label(scaling)),) if named else ()
+        for scaling in several
+        for _ in scaling.ladders
+    ]
 
-    def row(one: Ladder) -> tuple[Cell, ...]:
+    def row(one: Ladder, name: tuple[Cell, ...]) -> tuple[Cell, ...]:
         steps = [one.steps.get(p) for p in across]
         cells = (make(one, case, notebook, context) if case else missing() for case in steps)
-        return (label(str(one.n), one.n), *cells)
+        return (*name, label(str(one.n), one.n), *cells)
 
-    rows = tuple(row(one) for one in scaling.ladders)
+    rows = tuple(map(row, ladders, names))
     if key != "time_s":
-        _note_references(scaling, notebook)
-    _note_exceptions(scaling, notebook)
+        _note_references(several, notebook)
+    for scaling in several:
+        _note_exceptions(scaling, notebook)
+    first = [Column("case", "case", align="left")] if named else []
     heads = (Column(f"p_{p}_{key}", f"p = {p}") for p in across)
     return Table(
         id=f"scaling-{key.removesuffix('_s')}",
         kind="scaling",
         title=title,
-        columns=(Column("n", "N", align="left"), *heads),
+        columns=(*first, Column("n", "N", align="left"), *heads),
         rows=rows,
         notes=notebook.notes(),
+        stub=1 + len(first),
     )
 
 
@@ -118,8 +159,12 @@ def _ratio(
     return notebook.beside(notebook.estimate(ratio, case), published)
 
 
-def _note_references(scaling: Scaling, notebook: Notebook) -> None:
-    references = dict.fromkeys(one.reference for one in scaling.ladders)
+def _note_references(several: Sequence[Scaling], notebook: Notebook) -> None:
+    references = dict.fromkeys(
+        f"{_own_label(scaling)}, {one.reference}" if len(several) > 1 else one.reference
+        for scaling in several
+        for one in scaling.ladders
+    )
     notebook.note(f"Speedup refers to {'; '.join(references)}.")
 
 

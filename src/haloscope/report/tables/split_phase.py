@@ -86,7 +86,7 @@ def _predicted(predicted_s: float, measured_s: float) -> tuple[Cell, Cell]:
     """A prediction of the step, one way, and how far it is off."""
     off = float(predicted_s / measured_s - 1)
     time_s = ONE_WAY * float(predicted_s)
-    return plain(time_s, seconds(time_s)), plain(off, f"{100 * off:+.0f} %")
+    return plain(time_s, seconds(time_s)), plain(off, f"{100 * off:+,.0f} %")
 
 
 def _notes(case: MeasuredCase, model: SplitPhase, context: Context) -> Iterator[str]:

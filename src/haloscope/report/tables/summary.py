@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 
 from haloscope.analysis.cases import MeasuredCase, name_of
-from haloscope.quantities import flops, rate, scientific, seconds
+from haloscope.analysis.fits import exchanges
+from haloscope.analysis.iteration_rates import converged
+from haloscope.analysis.sweeps import sweep
+from haloscope.quantities import flops, rate, scientific, seconds, size
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """One table of all cases, good or not."""
+    """One table of all cases, good or not.
+
+    What was left out, and why, is a section of the report by itself.
+    """
     if not cases:
         return []
     notebook = Notebook(cases, context.all_cases)
@@ -39,7 +45,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
                 (*row, *(plain(case.settings.get(name), "") for name in names))
                 for case, row in zip(cases, rows, strict=True)
             ),
-            notes=notebook.notes(),
+            notes=tuple(note for note in notebook.notes() if note not in notebook.left_out()),
         )
     ]
 
@@ -58,22 +64,32 @@ def _row(case: MeasuredCase, among: Sequence[MeasuredCase], notebook: Notebook) 
 
 
 def _found(case: MeasuredCase) -> list[str]:
-    """A kernel's main results in words, medians over launches; [] for kernels without any."""
+    """A kernel's main results in words, as other tables have them; [] for kernels without any.
+
+    A solve that was cut short has an error that tells nothing.
+    """
 
     def middle(name: str) -> float | None:
         sample = case.sample(lambda record: record.result.get(name))
         return median(sample) if sample else None
 
-    shown = (
-        ("iterations", "{} iterations", lambda value: f"{value:,.0f}"),
-        ("error_max", "error {}", scientific),
-        ("triad_bytes_per_s", "triad {}", rate),
-        ("product_flops_per_s", "{}", flops),
-        ("latency_s", "{} for the smallest message", seconds),
-        ("bandwidth_bytes_per_s", "{} at best", rate),
-    )
-    return [
-        text.format(show(value))
-        for name, text, show in shown
-        if (value := middle(name)) is not None
-    ]
+    if case.kernel == "pingpong":
+        return list(_messages(case))
+    nonzeros = middle("nonzeros") if case.kernel == "spmv" else None
+    if nonzeros and case.time:
+        return [flops(case.time.rate(2 * nonzeros).value)]
+    iterations, error = middle("iterations"), middle("error_max")
+    told = [f"{iterations:,.0f} iterations"] if iterations is not None else []
+    if error is not None and (case.kernel != "poisson_cg" or converged(case)):
+        told.append(f"error {scientific(error)}")
+    return told
+
+
+def _messages(case: MeasuredCase) -> Iterator[str]:
+    """The time of its smallest message, where it has one, and its best bandwidth."""
+    points = [point for point in sweep(case) if point.size_bytes]
+    if points and exchanges(case):
+        yield f"{size(points[0].size_bytes)} in {seconds(points[0].one_way.value)}"
+    if points:
+        best = max(points, key=lambda point: point.rate.value)
+        yield f"{rate(best.rate.value)} at {size(best.size_bytes)}"

@@ -1,0 +1,36 @@
+"""How it was measured, in words: toolchains once each, and what ended the launches of cases."""
+
+from __future__ import annotations
+
+from recorded import Raw, cases, pingpong
+
+from haloscope.report.method import method, toolchain_facts
+
+
+def plan(*stopped: tuple[str | None, str | None]) -> Raw:
+    """A plan of a rule, with cases that something ended, or that are absent."""
+    rule = {"half_width": 0.05, "fewest": 7, "most": 20, "most_s": 120.0}
+    return {"rule": rule, "cases": [{"stopped": why, "absent": no} for why, no in stopped]}
+
+
+def test_a_library_is_described_once_with_all_its_transports() -> None:
+    one, other = ({"name": name, "mpi": f"{name} 1"} for name in ("openmpi", "mpich"))
+    raws = [pingpong(toolchain=one, transport=name) for name in ("tcp", "shm")]
+    records = [r for case in cases([*raws, pingpong(toolchain=other)]) for r in case.launches]
+
+    rest = "g++ 12.2.0; -O3 -march=native -std=c++20"
+    assert sorted(toolchain_facts(records)) == [
+        ("mpich", f"mpich 1; {rest}"),
+        ("openmpi, transports shm and tcp", f"openmpi 1; {rest}"),
+    ]
+
+
+def test_what_ended_the_launches_of_a_rule_is_told_of_all_but_absent_cases() -> None:
+    asked = plan(("narrow", None), ("time", None), (None, None), (None, "no such provider"))
+    (line,) = (line for line in method([], [], asked) if "were launched until" in line)
+
+    assert line == (
+        "Cases were launched until the intervals of their medians were within ± 5.0 %, with all "
+        "launches and without the last, or to a cap: 1 case narrow enough, 1 case at the cap of "
+        "120 s and 1 case not to its end."
+    )
