@@ -100,7 +100,9 @@ def _link(path: Path) -> None:
     path.symlink_to(path.parent.parent / "elsewhere")
 
 
-@pytest.mark.parametrize("name", ["jobs", "jobs/jobs.json", "jobs/check.json", "heartbeat.json"])
+@pytest.mark.parametrize(
+    "name", ["jobs", "jobs/jobs.json", "jobs/check.json", "jobs/driver.json", "heartbeat.json"]
+)
 @pytest.mark.parametrize("make", [os.mkfifo, _link])
 def test_links_and_pipes_are_refused(
     place: Path, name: str, make: Callable[[Path], None], capsys: pytest.CaptureFixture[str]

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from haloscope.batch.allocation import Allocation, of_slurm
+from haloscope.batch.jobs import Batch
 from haloscope.batch.slurm import Slurm
 from haloscope.clusters import file as cluster_file
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
 from haloscope.run import preview, probing, workbench
 from haloscope.run.here import transports_of
+from haloscope.run.hold import holds
 from haloscope.run.place import Seen, Wanted
 from haloscope.run.progress import Teller
 from haloscope.run.runners.base import Runner
@@ -140,11 +142,19 @@ class BatchPlace:
         """Launches on the nodes of this job, one after the other."""
         busy = machine.busy_processors()
         described = {**machine.describe(), "host": self.name, "busy_processors": busy}
-        nodes = Nodes(self.allocation, self.folder, share=self.described.shared_cores is not None)
+        share = self.described.shared_cores is not None
+        nodes = Nodes(self.allocation, self.folder, share=share, held=self._held)
         facts = workbench.facts(study, seed, described)
         return LocalRunner(
             facts, self._launched_with(bench), seen, nodes=nodes, name=self.described.scheduler
         )
+
+    def _held(self, well: bool) -> bool:
+        """Whether this job still has its folder, and its nodes if a launch did not end well."""
+        if not holds(self.folder, self.allocation):
+            return False
+        job = self.allocation
+        return well or Batch(self.commands).has_its_nodes(job.job, job.restarts)
 
     def _launched_with(self, bench: Workbench) -> dict[str, Built]:
         """halobench's builds, with the site's launcher."""
