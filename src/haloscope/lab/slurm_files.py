@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from haloscope.lab.model import HEAD, Lab, address
@@ -52,6 +53,7 @@ def slurm_conf(lab: Lab, folder: Path, memory_mb: int) -> str:
         "SchedulerParameters=batch_sched_delay=0,bf_interval=2,sched_min_interval=100000",
         "ReturnToService=2",
         "JobRequeue=1",
+        f"FirstJobId={_first_job()}",
         "PreemptType=preempt/partition_prio",
         "PreemptMode=REQUEUE",
         "KillWait=5",
@@ -61,6 +63,14 @@ def slurm_conf(lab: Lab, folder: Path, memory_mb: int) -> str:
         _partition(lab, URGENT, "Default=NO PriorityTier=2"),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _first_job() -> int:
+    """The number of a lab's first job: its second of the last hundred days and more.
+
+    So no job of a later lab has the number of one of an earlier lab, which result folders note.
+    """
+    return 1 + int(time.time()) % 10_000_000
 
 
 def _partition(lab: Lab, name: str, own: str) -> str:
