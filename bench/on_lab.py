@@ -66,5 +66,10 @@ def records(out: Path) -> Sequence[dict[str, Any]]:
     """The records of a result folder; the end of this script where one is not good."""
     found = [json.loads(line) for line in (out / "records.jsonl").read_text().splitlines()]
     if bad := [one for one in found if one["outcome"] != "ok"]:
-        sys.exit(f"{len(bad)} of {len(found)} launches are not good: {bad[0]['reason']}")
+        told = [
+            f"{one['kernel']} {one['params']} launch {one['launch']} of job "
+            f"{one.get('allocation')}: {one['reason']}\n{one.get('stderr')}"
+            for one in bad
+        ]
+        sys.exit("\n".join([f"{len(bad)} of {len(found)} launches are not good", *told]))
     return found

@@ -11,6 +11,7 @@ from lab_jobs import QUIET, launched_by, shortly, submitted
 from haloscope.batch.jobs import Batch
 from haloscope.cli import main, parse
 from haloscope.errors import UserError
+from haloscope.host import machine
 from haloscope.lab.cluster import RunningLab
 from haloscope.records.record import read_once
 from haloscope.run import submission
@@ -70,6 +71,39 @@ def test_more_launches_of_a_folder_are_planned_for_its_jobs(
     assert main(["run", "--resume", "out", "--launches", "3", "--script-only"]) == 0
 
     assert len(jobs.left()) == 15
+
+
+def test_what_can_not_run_is_recorded_though_no_job_has_its_number_of_nodes(
+    lab: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lacking = [name for name, pair in machine.placements().items() if not pair]
+    if not lacking:
+        pytest.skip("two ranks can be placed in every way on this machine")
+    monkeypatch.chdir(tmp_path)
+    text = (
+        STUDY[: STUDY.index("[[runs]]")]
+        + f"""
+    [[runs]]
+    kernel = "ring"
+    params = {{ repetitions = 1 }}
+    layout = {{ nodes = 2, ppn = 1 }}
+    [[runs]]
+    kernel = "pingpong"
+    params = {{ sizes = "8", repetitions = 1 }}
+    layout = {{ ppn = 2, placement = "{lacking[0]}" }}
+    """
+    )
+    jobs = submitted(text, tmp_path, built)
+
+    submission.follow(jobs, QUIET, wait=shortly)
+
+    records = read_once(tmp_path / "out" / "records.jsonl")
+    assert [(one.kernel, one.outcome) for one in records] == [
+        ("pingpong", "absent"),  # by the job that asks the nodes
+        ("ring", "ok"),
+    ]
+    assert lacking[0] in (records[0].reason or "")
+    assert [one.nodes for one in jobs.noted()] == [1, 2]
 
 
 def test_a_job_is_found_by_its_comment_and_not_submitted_twice(

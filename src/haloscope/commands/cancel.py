@@ -25,5 +25,8 @@ def execute(arguments: argparse.Namespace) -> int:
     jobs.found_again()
     waiting = jobs.waiting()
     jobs.batch.cancel(waiting)
-    Screen().print(f"{count(len(waiting), 'job')} cancelled")
+    out = Screen()
+    out.print(f"{count(len(waiting), 'job')} cancelled")
+    if left := submission.tidy(jobs):
+        out.print(f"{count(left, 'folder')} that killed launches left: removed")
     return 0

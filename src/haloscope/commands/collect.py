@@ -22,7 +22,9 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Write the report; 1 if launches are missing."""
     out = Screen()
-    left = submission.of_folder(arguments.directory).left()
+    jobs = submission.of_folder(arguments.directory)
+    left = jobs.left()
+    submission.tidy(jobs)
     document = writing.composed(arguments.directory)
     out.print(writing.summary(document))
     out.print(f"report: {writing.write(document, arguments.directory)}", soft_wrap=True)

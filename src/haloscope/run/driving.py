@@ -107,7 +107,7 @@ _SHARED = "nodes must see what the login node sees: set HALOSCOPE_CACHE to a sha
 
 
 def check(directory: Path, tell: Teller) -> None:
-    """Find out on the nodes what can't run there, and fix it in the plan, before anything else.
+    """Find out on the nodes what can't run there, and fix it in plan and records, before all else.
 
     UserError, kept for `submission` too, where nothing can.
     """
@@ -116,7 +116,11 @@ def check(directory: Path, tell: Teller) -> None:
         with _taken(folder):
             campaign = loaded(directory, tell)
             asked = replace(campaign, source=folder.study.read_text(encoding="utf-8"))
-            folder.save(asked.probed().plan)
+            found = replace(asked.probed(), source=None)
+            folder.save(found.plan)
+            absent = [one for one in found.launches_left()[0] if one.case.absent]
+            for _ in found.run(absent, iter):
+                pass  # its record is on disk: no job comes for a shape that has no case but these
     except UserError as error:
         problems = [vars(problem) for problem in error.problems]
         write_whole(checked(directory), json.dumps({"problems": problems}))
@@ -134,8 +138,7 @@ def drive(directory: Path, nodes: int, minutes: int, tell: Teller) -> int:
     end = time.monotonic() + 60 * minutes
     folder = ResultFolder(directory)
     with _taken(folder):
-        for left in directory.glob(f"{PREFIX}*"):  # by a job that was killed: we are alone here
-            shutil.rmtree(left, ignore_errors=True)
+        remove_left(directory)
         campaign = loaded(directory, tell).probed()
         budget = Budget(end, campaign.earlier_walls())
         signal.signal(signal.SIGUSR1, budget.close)
@@ -163,6 +166,14 @@ def _taken(folder: ResultFolder) -> Iterator[None]:
     patience_s = _RESERVE_S + max((case.timeout_s for case in plan.cases), default=0.0)
     with folder.alone(patience_s):
         yield
+
+
+def remove_left(directory: Path) -> int:
+    """Remove what killed launches left there, and say how many. For one who is alone there."""
+    left = [*directory.glob(f"{PREFIX}*")]
+    for folder in left:
+        shutil.rmtree(folder, ignore_errors=True)
+    return len(left)
 
 
 def of_shape(launches: Sequence[Launch], nodes: int) -> list[Launch]:

@@ -15,8 +15,8 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from haloscope.batch.jobs import GONE, Batch, JobState
-from haloscope.batch.script import JobAsked, script
-from haloscope.batch.slurm import NoAnswerError, told_variables
+from haloscope.batch.script import MOST_MINUTES, JobAsked, script
+from haloscope.batch.slurm import NoAnswerError, RefusedError, told_variables
 from haloscope.errors import Problem, UserError
 from haloscope.host.scratch import scratch
 from haloscope.paths import write_whole
@@ -28,7 +28,7 @@ from haloscope.records.folder import ResultFolder, SavedPlan
 from haloscope.run import places
 from haloscope.run.batched import BatchPlace
 from haloscope.run.campaign import Campaign, earlier_walls
-from haloscope.run.driving import ALLOWANCE, HEARTBEAT, checked, of_shape
+from haloscope.run.driving import ALLOWANCE, HEARTBEAT, checked, of_shape, remove_left
 from haloscope.run.progress import Teller, TimeLeft
 from haloscope.study.case import Launch
 
@@ -37,8 +37,6 @@ USUAL_MINUTES = 60
 LEAST_MINUTES = 2
 """LEAST_MINUTES is the shortest job: to begin it takes some seconds, and Slurm looks at time limits
 once in half a minute."""
-MOST_MINUTES = 1_000_000
-"""MOST_MINUTES is the longest job that can be asked for: two years."""
 CHECK_MINUTES = 1
 """CHECK_MINUTES is the job that asks the nodes whether all is there: one launch a library."""
 FIRST_POLL_S = 30.0
@@ -293,6 +291,7 @@ def follow(
     while True:
         before = len(submission.left())
         if before == 0:
+            tidy(submission)
             return
         jobs = submit_all(submission, tell)
         _until_over(submission, jobs, tell, wait, poll_s)
@@ -341,6 +340,17 @@ def _until_over(
             return
         wait(pause)
         pause = min(LAST_POLL_S, 1.5 * pause)
+
+
+def tidy(submission: Submission) -> int:
+    """Remove what killed launches left in the folder; how many. None while a job may be at work."""
+    try:
+        if submission.waiting():
+            return 0
+        with submission.folder.alone():
+            return remove_left(submission.directory)
+    except (NoAnswerError, RefusedError, UserError):  # another job, or the next command, does it
+        return 0
 
 
 def in_words(states: Mapping[str, JobState]) -> str:
