@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,34 @@ def test_more_launches_of_a_folder_are_planned_for_its_jobs(
     assert main(["run", "--resume", "out", "--launches", "3", "--script-only"]) == 0
 
     assert len(jobs.left()) == 15
+
+
+def test_a_precision_is_reached_over_allocations(
+    lab: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = """
+    title = "Until it is known well enough"
+    precision = 0.9
+    most_launches = 20
+    timeout_s = 60
+    [[runs]]
+    kernel = "ring"
+    params = { repetitions = 1 }
+    layout = { ppn = 1 }
+    """
+    jobs = submitted(text, tmp_path, built)
+    assert len(jobs.planned()) == 5
+
+    submission.follow(jobs, QUIET, wait=shortly)
+
+    records = read_once(tmp_path / "out" / "records.jsonl")
+    each = Counter(one.raw["allocation"]["job"] for one in records)
+    assert len(each) >= 5
+    assert {*each.values()} <= {3, 4}
+    assert [one.stopped for one in records[:-1]] == [None] * (len(records) - 1)
+    assert records[-1].stopped in ("narrow", "count")
+    assert jobs.left() == []
 
 
 def test_what_can_not_run_is_recorded_though_no_job_has_its_number_of_nodes(

@@ -17,6 +17,7 @@ from haloscope.run import submission
 from haloscope.run.batched import BatchPlace
 from haloscope.run.submission import Submission
 from haloscope.sites.schema import BatchSite, Partition
+from haloscope.stats.stopping_rule import Rule
 from haloscope.study.capacity import Site
 from haloscope.study.case import Launch
 from haloscope.study.plan import expand
@@ -89,6 +90,17 @@ def test_jobs_are_as_many_and_as_long_as_launches_take(
     launches = [Launch(case, number) for number in range(10)]
 
     assert jobs._length(launches, {} if wall_s is None else {case.id: [wall_s]}) == expected
+
+
+def test_a_precision_takes_several_jobs_each_with_some_of_the_launches(tmp_path: Path) -> None:
+    jobs = of(tmp_path)
+    jobs = replace(jobs, plan=replace(jobs.plan, rule=Rule(0.1, 7, 15)))
+    (case,) = jobs.plan.cases
+    launches = [Launch(case, number) for number in range(10)]
+
+    assert [one.number for one in jobs._in_a_job(launches)] == [0, 1, 2]
+    assert [one.minutes for one in jobs.planned()] == [30] * 5
+    assert len(of(tmp_path).planned()) == 1
 
 
 @pytest.mark.parametrize(

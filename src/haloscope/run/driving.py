@@ -139,7 +139,11 @@ def drive(directory: Path, nodes: int, minutes: int, tell: Teller) -> int:
     folder = ResultFolder(directory)
     with _taken(folder):
         remove_left(directory)
-        campaign = loaded(directory, tell).probed()
+        campaign = loaded(directory, tell)
+        if not of_shape(campaign.launches_left()[0], nodes):  # an earlier job did them all
+            tell.say(f"no launches on {nodes} nodes are left")
+            return 0
+        campaign = campaign.probed()
         budget = Budget(end, campaign.earlier_walls())
         signal.signal(signal.SIGUSR1, budget.close)
         launches = of_shape(campaign.launches_left()[0], nodes)

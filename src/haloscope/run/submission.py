@@ -25,11 +25,13 @@ from haloscope.records import strict_json
 from haloscope.records.checked import told
 from haloscope.records.enclosure import require_enclosed
 from haloscope.records.folder import ResultFolder, SavedPlan
+from haloscope.records.record import read
 from haloscope.run import places
 from haloscope.run.batched import BatchPlace
 from haloscope.run.campaign import Campaign, earlier_walls
 from haloscope.run.driving import ALLOWANCE, HEARTBEAT, checked, of_shape, remove_left
 from haloscope.run.progress import Teller, TimeLeft
+from haloscope.stats.enough import ALLOCATIONS, most_in_one
 from haloscope.study.case import Launch
 
 USUAL_MINUTES = 60
@@ -104,9 +106,33 @@ class Submission:
         walls = earlier_walls(self.folder, self.place.name)
         jobs = []
         for nodes in sorted({launch.case.layout.nodes for launch in left}):
-            number, minutes = self._length(of_shape(left, nodes), walls)
+            number, minutes = self._length(self._in_a_job(of_shape(left, nodes)), walls)
+            number = max(number, self._allocations_lacking(nodes))
             jobs += [self._asked(nodes, minutes) for _ in range(number)]
         return jobs
+
+    def _in_a_job(self, launches: Sequence[Launch]) -> list[Launch]:
+        """Those of these launches that one job runs: all, or as many as a precision lets it."""
+        if self.plan.rule is None:
+            return [*launches]
+        each: Counter[str] = Counter()
+        taken = []
+        for launch in launches:
+            each[launch.case.id] += 1
+            if each[launch.case.id] <= most_in_one(self.plan.rule):
+                taken.append(launch)
+        return taken
+
+    def _allocations_lacking(self, nodes: int) -> int:
+        """How many more of so many nodes a precision takes at least; 0 where none is asked for."""
+        if self.plan.rule is None:
+            return 0
+        given = (
+            one.allocation
+            for one in read(self.folder.records)
+            if one.outcome == "ok" and one.layout["nodes"] == nodes
+        )
+        return ALLOCATIONS - len({(one["job"], one["restarts"]) for one in given if one})
 
     def _length(
         self, launches: Sequence[Launch], walls: Mapping[str, Sequence[float]]
