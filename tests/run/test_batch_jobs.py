@@ -15,7 +15,7 @@ from haloscope.errors import UserError
 from haloscope.host import machine
 from haloscope.lab.cluster import RunningLab
 from haloscope.records.record import read_once
-from haloscope.run import submission
+from haloscope.run import following
 
 pytestmark = pytest.mark.lab
 
@@ -46,7 +46,7 @@ def test_a_study_runs_on_one_two_and_four_nodes(
     launched_by(launcher, tmp_path)
 
     jobs = submitted(STUDY, tmp_path, built)
-    submission.follow(jobs, QUIET, wait=shortly)
+    following.follow(jobs, QUIET, wait=shortly)
 
     every = read_once(tmp_path / "out" / "records.jsonl")
     records = [record for record in every if record.outcome == "ok"]
@@ -94,7 +94,7 @@ def test_a_precision_is_reached_over_allocations(
     jobs = submitted(text, tmp_path, built)
     assert len(jobs.planned()) == 5
 
-    submission.follow(jobs, QUIET, wait=shortly)
+    following.follow(jobs, QUIET, wait=shortly)
 
     records = read_once(tmp_path / "out" / "records.jsonl")
     each = Counter(one.raw["allocation"]["job"] for one in records)
@@ -127,7 +127,7 @@ def test_what_can_not_run_is_recorded_though_no_job_has_its_number_of_nodes(
     )
     jobs = submitted(text, tmp_path, built)
 
-    submission.follow(jobs, QUIET, wait=shortly)
+    following.follow(jobs, QUIET, wait=shortly)
 
     records = read_once(tmp_path / "out" / "records.jsonl")
     assert [(one.kernel, one.outcome) for one in records] == [
@@ -225,6 +225,6 @@ def test_what_is_not_on_the_nodes_is_told_before_the_rest_begins(
     monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / "empty"))  # as a folder nodes don't see
 
     with pytest.raises(UserError, match="halobench built for"):
-        submission.follow(jobs, QUIET, wait=shortly)
+        following.follow(jobs, QUIET, wait=shortly)
 
     assert not (tmp_path / "out" / "records.jsonl").exists()

@@ -13,7 +13,7 @@ from lab_jobs import QUIET, shortly, submitted
 from haloscope.cli import main
 from haloscope.lab.cluster import RunningLab
 from haloscope.records.record import Record, read_once
-from haloscope.run import submission
+from haloscope.run import following
 from haloscope.run.campaign import Request, measure, start
 
 pytestmark = pytest.mark.lab
@@ -89,7 +89,7 @@ def test_records_have_the_local_runners_keys(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     jobs = submitted(STUDY.replace("NODES", "[1, 2, 4]") + BETWEEN, tmp_path, built)
-    submission.follow(jobs, QUIET, wait=shortly)
+    following.follow(jobs, QUIET, wait=shortly)
     (tmp_path / "here.toml").write_text(STUDY.replace("NODES", "1"))
     here = Request("here.toml", tmp_path / "here", toolchain=built)
     local = start(here, QUIET).probed()

@@ -13,7 +13,7 @@ from haloscope.batch.jobs import Batch
 from haloscope.batch.slurm import NoAnswerError, Slurm
 from haloscope.errors import UserError
 from haloscope.records.folder import ResultFolder, SavedPlan
-from haloscope.run import submission
+from haloscope.run import following
 from haloscope.run.batched import BatchPlace
 from haloscope.run.submission import Submission
 from haloscope.sites.schema import BatchSite, Partition
@@ -134,14 +134,14 @@ def test_what_killed_launches_left_goes_when_no_job_is_there(
         noted = jobs.write(jobs.check_asked())
         jobs._save([replace(noted, job="7")])
 
-    assert submission.tidy(jobs) == removed
+    assert following.tidy(jobs) == removed
     assert (tmp_path / "haloscope-scratch-x").exists() is (removed == 0)
 
 
 def test_while_the_batch_system_is_away_nothing_is_removed(tmp_path: Path) -> None:
     (tmp_path / "haloscope-scratch-x").mkdir()
 
-    assert submission.tidy(of(tmp_path, jobs={"away": ""})) == 0
+    assert following.tidy(of(tmp_path, jobs={"away": ""})) == 0
 
 
 def test_a_site_names_the_node_model_of_its_nodes(tmp_path: Path) -> None:

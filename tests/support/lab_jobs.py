@@ -17,7 +17,7 @@ from haloscope.lab import cluster
 from haloscope.lab.cluster import RunningLab
 from haloscope.lab.model import FOLDER, HEAD
 from haloscope.records.record import read_once
-from haloscope.run import submission
+from haloscope.run import following, submission
 from haloscope.run.campaign import Request, start
 from haloscope.run.progress import Teller
 from haloscope.run.submission import Submission
@@ -66,7 +66,7 @@ def follow_through(
             coming.pop(0)
             struck.append(there)
 
-    submission.follow(jobs, QUIET, wait=wait)
+    following.follow(jobs, QUIET, wait=wait)
     return struck
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from haloscope.commands.screen import Screen
 from haloscope.quantities import count
-from haloscope.run import submission
+from haloscope.run import following, submission
 
 
 def set_up(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +27,6 @@ def execute(arguments: argparse.Namespace) -> int:
     jobs.batch.cancel(waiting)
     out = Screen()
     out.print(f"{count(len(waiting), 'job')} cancelled")
-    if left := submission.tidy(jobs):
+    if left := following.tidy(jobs):
         out.print(f"{count(left, 'folder')} that killed launches left: removed")
     return 0

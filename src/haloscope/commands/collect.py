@@ -8,7 +8,7 @@ from pathlib import Path
 from haloscope.commands.screen import Screen
 from haloscope.quantities import count
 from haloscope.report import writing
-from haloscope.run import submission
+from haloscope.run import following, submission
 
 
 def set_up(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +24,7 @@ def execute(arguments: argparse.Namespace) -> int:
     out = Screen()
     jobs = submission.of_folder(arguments.directory)
     left = jobs.left()
-    submission.tidy(jobs)
+    following.tidy(jobs)
     document = writing.composed(arguments.directory)
     out.print(writing.summary(document))
     out.print(f"report: {writing.write(document, arguments.directory)}", soft_wrap=True)

@@ -34,7 +34,8 @@ def decide_over(samples: Sequence[Grouped], spent_s: float, rule: Rule) -> Why:
         sample for each time of the case. spent_s: as of `decide`.
 
     Narrow is what is so with all allocations and without the last, of which there are ALLOCATIONS
-    at least, the last with LEAST_IN_ONE launches. ValueError without samples or launches, and for numbers that are not positive.
+    at least, the last with LEAST_IN_ONE launches. ValueError without samples or launches, and for
+    numbers that are not positive.
     """
     launches = sum(map(len, samples[0].values()))
     if launches >= rule.fewest and all(_narrow_twice(sample, rule) for sample in samples):
