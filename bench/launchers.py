@@ -16,7 +16,9 @@ from statistics import median
 from typing import Any
 
 import on_lab
-from turns import ROOT, write_page
+from turns import ROOT, taken, write_page
+
+from haloscope.quantities import count
 
 NODES = (1, 2, 4)
 STUDY = """
@@ -74,7 +76,7 @@ def main() -> None:
     if [len(one) for one in found.values()] != [rounds * len(NODES)] * 2 + [rounds]:
         sys.exit("not whole studies")
     alone = median(walls(found["alone"], 1))
-    body = [f"| way | {' | '.join(f'{nodes} nodes' for nodes in NODES)} |"]
+    body = [f"| way | {' | '.join(count(nodes, 'node') for nodes in NODES)} |"]
     body += ["|---|" + "---|" * len(NODES)]
     body += [row("srun (PMIx) in a job", found["srun"]), row("mpirun in a job", found["mpirun"])]
     body += [row("mpirun alone", found["alone"]), ""]
@@ -85,7 +87,7 @@ def main() -> None:
         for way in WAYS
     ]
     body.append(f"In a job, {'; '.join(told)}.")
-    write_page("launchers", "What a launcher costs", body, HOW)
+    write_page("launchers", "What a launcher costs", body, f"{HOW} Measured {taken()}")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,9 @@ from statistics import median
 from typing import Any
 
 import on_lab
-from turns import write_page
+from turns import taken, write_page
+
+from haloscope.quantities import count
 
 RATES = {"100 Mbit/s": "100mbit", "1 Gbit/s": "1gbit", "10 Gbit/s": "10gbit"}
 SIZES = (256, 512)
@@ -73,7 +75,7 @@ def messages(found: Found, rate: str, size: int) -> list[float]:
 def page(found: Found) -> list[str]:
     """The tables, and what they say beside the paper's."""
     body = [f"## Wall time of a solve in s, {len(NODES)} numbers of nodes, 1 process a node", ""]
-    body += [f"| N | rate | {' | '.join(f'{nodes} nodes' for nodes in NODES)} |"]
+    body += [f"| N | rate | {' | '.join(count(nodes, 'node') for nodes in NODES)} |"]
     body += ["|---|---|" + "---|" * len(NODES)]
     for n in SIZES:
         for rate in RATES:
@@ -121,7 +123,7 @@ def main() -> None:
         found = {rate: on_lab.records(folder / "out") for rate, folder in folders.items()}
         if {len(one) for one in found.values()} != {rounds * (len(SIZES) * len(NODES) + 1)}:
             sys.exit("not whole studies")
-        write_page("rates", "Nodes joined at three rates", page(found), HOW)
+        write_page("rates", "Nodes joined at three rates", page(found), f"{HOW} Measured {taken()}")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,13 @@ import pytest
 
 from haloscope.batch.jobs import Batch
 from haloscope.batch.slurm import NoAnswerError, RefusedError, Slurm
+from haloscope.errors import Problem, UserError
+
+ANSWERS = {
+    "away": NoAnswerError("Socket timed out"),
+    "no": RefusedError("Invalid job id specified"),
+    "none": UserError(Problem("scontrol", "there is no such command here", "")),
+}
 
 
 class Says(Slurm):
@@ -14,7 +21,7 @@ class Says(Slurm):
     def told(self, *words: str, **_: object) -> str:
         assert words == ("scontrol", "--oneliner", "show", "job", "7")
         if "=" not in self.environment["says"]:
-            raise {"away": NoAnswerError, "no": RefusedError}[self.environment["says"]]
+            raise ANSWERS[self.environment["says"]]
         return f"JobId=7 JobName=x {self.environment['says']} NodeList=n1\n"
 
 
@@ -28,6 +35,7 @@ class Says(Slurm):
         ("JobState=COMPLETING Reason=NodeDown Restarts=1", False),
         ("JobState=TIMEOUT Reason=TimeLimit Restarts=1", False),
         ("no", False),
+        ("none", True),
         ("away", True),  # a controller that is restarted ends no job
     ],
 )

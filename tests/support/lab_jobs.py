@@ -118,6 +118,16 @@ def controller_restarted(lab: RunningLab, jobs: Submission) -> bool:
     return True
 
 
+def controller_killed(lab: RunningLab, jobs: Submission) -> bool:
+    """The controller is killed by kill -9 while a job is at work, and started again."""
+    if at_work(lab, DRIVER) is None:
+        return False
+    lab.host(HEAD).told(["kill", "-9", (FOLDER / f"{HEAD}.pid").read_text().strip()])
+    time.sleep(2)
+    lab.start_controller()
+    return True
+
+
 def node_failed(lab: RunningLab, jobs: Submission) -> bool:
     """The node that the driver runs on is taken down, its slurmd killed; the driver lives on."""
     return _failed(lab, which=0)

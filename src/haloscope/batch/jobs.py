@@ -151,7 +151,7 @@ class Batch:
         """
         try:
             state = self._remembered(job) or JobState(GONE)
-        except NoAnswerError:
+        except (NoAnswerError, UserError):  # the controller is away, or nodes have no scontrol
             return True
         at_work = state.state in AT_WORK and state.state not in LEAVING
         return at_work and state.restarts == restarts
