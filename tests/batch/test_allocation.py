@@ -79,6 +79,25 @@ def test_lists_of_nodes_are_unfolded_and_folded() -> None:
     assert allocation.folded(("n1", "n2", "n4")) == "n[1-2,4]"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "n[1-99999999]",
+        "a,n[1-500]x[1-500]",
+        "n[000000001-999999999/2]",
+        f"n[1-{'9' * 400}]",
+        ",".join(f"n[{i}-{i + 99999}]" for i in range(3)),
+    ],
+)
+def test_a_list_of_millions_of_nodes_is_not_unfolded(text: str) -> None:
+    with pytest.raises(UserError, match="more than 200,000 nodes"):
+        allocation.names_of(text)
+
+
+def test_a_long_list_that_a_job_can_have_is_taken() -> None:
+    assert len(allocation.names_of("n[1-9000/3],rack[1-10]-[01-20],m[3,5-6]")) == 3000 + 200 + 3
+
+
 def test_what_is_no_list_of_nodes_is_refused() -> None:
     with pytest.raises(UserError, match="SLURM_JOB_NODELIST"):
         allocation.names_of("n[1-")

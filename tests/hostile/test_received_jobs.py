@@ -14,7 +14,7 @@ from haloscope.batch.script import JobAsked
 from haloscope.cli import main
 from haloscope.errors import UserError
 from haloscope.records.folder import ResultFolder, SavedPlan
-from haloscope.run import submission
+from haloscope.run import following, submission
 from haloscope.sites import file as site_file
 
 SITE = """
@@ -100,7 +100,9 @@ def _link(path: Path) -> None:
     path.symlink_to(path.parent.parent / "elsewhere")
 
 
-@pytest.mark.parametrize("name", ["jobs", "jobs/jobs.json", "jobs/check.json", "heartbeat.json"])
+@pytest.mark.parametrize(
+    "name", ["jobs", "jobs/jobs.json", "jobs/check.json", "jobs/driver.json", "heartbeat.json"]
+)
 @pytest.mark.parametrize("make", [os.mkfifo, _link])
 def test_links_and_pipes_are_refused(
     place: Path, name: str, make: Callable[[Path], None], capsys: pytest.CaptureFixture[str]
@@ -122,7 +124,7 @@ def test_what_a_check_did_not_write_is_refused(place: Path, text: str) -> None:
     path.write_text(text, encoding="latin-1")
 
     with pytest.raises(UserError, match=r"check.json: damaged"):
-        submission.refused(place / "R")
+        following.refused(place / "R")
 
 
 @pytest.mark.parametrize(

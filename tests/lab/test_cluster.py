@@ -122,7 +122,7 @@ def test_a_lab_that_cant_be_brought_up_leaves_nothing(
     lab: RunningLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert cluster.down() == 6
-    monkeypatch.setattr(cluster, "_until_ready", lambda _: 1 / 0)
+    monkeypatch.setattr(cluster, "until_ready", lambda _: 1 / 0)
 
     with pytest.raises(ZeroDivisionError):
         cluster.up(lab.lab, lambda _: None)

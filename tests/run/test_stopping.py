@@ -97,6 +97,49 @@ def test_every_size_of_a_sweep_has_to_be_narrow() -> None:
     assert Stopping(RULE, (sweep(k) for k in range(9))).done == {}
 
 
+def in_job(job: str, case: str, launch: int, time: float) -> dict[str, Any]:
+    return {**record(case, time), "launch": launch, "allocation": {"job": job, "restarts": 0}}
+
+
+def test_a_case_with_enough_in_its_allocation_is_left_to_another_one() -> None:
+    case = Case("fake", {}, {}, Layout(), "fake", 0, 12, 1.0, 0)
+    stopping = Stopping(RULE, ())
+    left = [Launch(case, number) for number in range(12)]
+
+    for number, launch in enumerate(stopping.needed(left)):
+        stopping.add(in_job("1", case.id, number, 1.0))
+        assert launch.number == number
+
+    assert number == 2
+    assert stopping.done == {}
+
+
+def test_another_allocation_goes_on_with_it_until_it_is_done() -> None:
+    case = Case("fake", {}, {}, Layout(), "fake", 0, 30, 1.0, 0)
+    rule = Rule(half_width=0.05, fewest=7, most=30)
+    records: list[dict[str, Any]] = []
+    for job in range(1, 7):
+        stopping = Stopping(rule, records)
+        left = [Launch(case, number) for number in range(len(records), 30)]
+        for launch in stopping.needed(left):
+            time = 1.0 + 0.01 * (job % 2) + 0.0001 * (launch.number % 3)
+            records.append(in_job(str(job), case.id, launch.number, time))
+            if stopping.add(records[-1]):
+                break
+
+    assert [one["allocation"]["job"] for one in records] == [*"111222333444555"]
+    assert stopping.done == {case.id: "narrow"}
+
+
+def test_a_job_that_was_begun_anew_is_another_allocation() -> None:
+    case = Case("fake", {}, {}, Layout(), "fake", 0, 12, 1.0, 0)
+    stopping = Stopping(RULE, (in_job("1", case.id, number, 1.0) for number in range(3)))
+    again = in_job("1", case.id, 3, 1.0)
+    stopping.add({**again, "allocation": {"job": "1", "restarts": 1}})
+
+    assert [one.number for one in stopping.needed([Launch(case, 4)])] == [4]
+
+
 def test_the_rule_is_the_studys() -> None:
     def rule(**keys: Any) -> Rule | None:
         table = {"title": "t", "runs": [{"kernel": "fake"}], **keys}

@@ -75,6 +75,14 @@ def test_a_users_file_is_found_by_its_name_and_others_are_not(
         ("cores = 16", "core = 16", "partitions#1.core: unknown key", "'cores'"),
         ('partition = "short"', 'partition = "long"', "no [[partitions]] table", "known: short"),
         ('partition = "short"', 'partition = "a b"', "partition: 'a b' won't do", "jobs go to"),
+        ('mpi = "pmix"', 'mpi = "pmix"\nmodules = ["gcc", "-f"]', "'-f' won't do", "module load"),
+        ('mpi = "pmix"', 'mpi = "pmix"\nmodules = ["*"]', "'*' won't do", "module load"),
+        ('mpi = "pmix"', 'mpi = "pmix"\nmodules = ["{a,b}"]', "'{a,b}' won't do", "module load"),
+        ('mpi = "pmix"', 'mpi = "pmix"\nmodules = ["~x"]', "'~x' won't do", "module load"),
+        ('mpi = "pmix"', 'mpi = "pmix"\nmodules = ["/x/y"]', "'/x/y' won't do", "module load"),
+        ('mpi = "pmix"', 'mpi = "pmix"\nmodules = ["a/../b"]', "'a/../b' won't do", "module"),
+        ('mpi = "pmix"', 'mpi = "pmix"\nconstraint = "a b"', "'a b' won't do", "features"),
+        ('mpi = "pmix"', 'mpi = "pmix"\nqos = "--x"', "'--x' won't do", "quality"),
         ('source = "sinfo"', 'name = "x"\nsource = "s"', "name: it is 'taki'", "leave it out"),
     ],
 )
@@ -90,3 +98,12 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     text = GOOD.replace("cores = 16", "cores = -1").replace('mpi = "pmix"', "mpi = 3")
 
     assert len(refused(written(tmp_path, text))) == 2
+
+
+def test_names_that_clusters_have_are_taken(tmp_path: Path) -> None:
+    more = 'modules = ["gcc/12.2.0", "openmpi/4.1.5-gcc_12", "intel@2021+x", "PrgEnv-gnu"]'
+    more += '\nconstraint = "[rack1|rack2]&gpu*2"\naccount = "m1234.p-x"'
+    site = site_file.load(written(tmp_path, GOOD.replace("[[part", f"{more}\n\n[[part")))
+
+    assert len(site.modules) == 4
+    assert site.constraint == "[rack1|rack2]&gpu*2"

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ClusterShell.NodeSet import NodeSet, NodeSetParseError
+from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetParseError
 
 from haloscope.batch import slurm
 from haloscope.batch.slurm import NoAnswerError, RefusedError, Slurm
 from haloscope.errors import Problem, UserError
+
+NODES_LIMIT = 200_000
+"""NODES_LIMIT is the most nodes of a job that are taken: the largest cluster has 160,000."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +59,33 @@ def of_slurm(site: str, environment: Mapping[str, str], commands: Slurm) -> Allo
 
 
 def names_of(text: str) -> tuple[str, ...]:
-    """The nodes of a list as batch systems write it: n[1-3],m7. UserError where it is none."""
+    """The nodes of a list as batch systems write it: n[1-3],m7.
+
+    UserError where it is none, or has more than NODES_LIMIT.
+    """
+    if _at_most(text) > NODES_LIMIT:
+        raise UserError(Problem("SLURM_JOB_NODELIST", f"more than {NODES_LIMIT:,} nodes", _INSIDE))
     try:
-        return tuple(NodeSet(text))
-    except NodeSetParseError as error:
+        return tuple(NodeSet(text, resolver=RESOLVER_NOGROUP))
+    except (NodeSetParseError, ValueError) as error:
         raise UserError(Problem("SLURM_JOB_NODELIST", str(error), _INSIDE)) from error
+
+
+def _at_most(text: str) -> float:
+    """How many nodes a list has at most, without unfolding it: a line may name billions."""
+    number = 0.0
+    for name in re.findall(r"(?:\[[^\]]*\]|[^,\[])+", text):
+        of_name = 1.0
+        for ranges in re.findall(r"\[([^\]]*)\]", name):
+            of_name *= sum(_width(one) for one in ranges.split(","))
+        number += of_name
+    return number
+
+
+def _width(one: str) -> float:
+    """How many numbers a range has at most: 1-3, 7, 1-9/2."""
+    ends = re.match(r"\s*(\d+)-(\d+)", one)
+    return max(1.0, float(ends[2]) - float(ends[1]) + 1.0) if ends else 1.0
 
 
 _INSIDE = "run it inside a job of the batch system"

@@ -15,6 +15,8 @@ WAITING = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT",
 """WAITING are the states of a job that has not begun, or is to begin again."""
 AT_WORK = ("RUNNING", "COMPLETING", "SUSPENDED", "STAGE_OUT", "STOPPED", "RESIZING", "SIGNALING")
 """AT_WORK are the states of a job that has nodes."""
+LEAVING = ("COMPLETING", "STAGE_OUT")
+"""LEAVING are those of a job that is being ended, whose nodes are taken from it."""
 GONE = "GONE"
 """GONE is the state of a job that nobody knows any more: it has ended."""
 _TRIES = 5
@@ -141,6 +143,18 @@ class Batch:
         for job in jobs:
             found[job] = known.get(job) or self._remembered(job) or self._accounted(job)
         return found
+
+    def has_its_nodes(self, job: str, restarts: int) -> bool:
+        """Whether a job that was begun anew so often still is at work; so if nobody answers.
+
+        A job whose node failed may be begun anew while what it ran there before goes on.
+        """
+        try:
+            state = self._remembered(job) or JobState(GONE)
+        except (NoAnswerError, UserError):  # the controller is away, or nodes have no scontrol
+            return True
+        at_work = state.state in AT_WORK and state.state not in LEAVING
+        return at_work and state.restarts == restarts
 
     def _in_queue(self) -> dict[str, JobState]:
         said = self.commands.told("squeue", "--me", "--noheader", "--format=%i|%T|%S|%N|%r")

@@ -16,6 +16,8 @@ from haloscope.sites.schema import BatchSite
 
 WARNING_S = 120
 """WARNING_S is how long before its end a job is told of it, so that no launch begins in vain."""
+MOST_MINUTES = 1_000_000
+"""MOST_MINUTES is the longest job that can be asked for: two years."""
 _PASSED_ON = ("HALOSCOPE_CACHE", "SIMGRID_ROOT")
 """_PASSED_ON are variables by which a job finds what the shell that submitted it found."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from haloscope.commands.screen import Screen
 from haloscope.quantities import count
-from haloscope.run import submission
+from haloscope.run import following, submission
 
 
 def set_up(parser: argparse.ArgumentParser) -> None:
@@ -25,5 +25,8 @@ def execute(arguments: argparse.Namespace) -> int:
     jobs.found_again()
     waiting = jobs.waiting()
     jobs.batch.cancel(waiting)
-    Screen().print(f"{count(len(waiting), 'job')} cancelled")
+    out = Screen()
+    out.print(f"{count(len(waiting), 'job')} cancelled")
+    if left := following.tidy(jobs):
+        out.print(f"{count(left, 'folder')} that killed launches left: removed")
     return 0

@@ -8,7 +8,7 @@ from pathlib import Path
 from haloscope.commands.screen import Screen
 from haloscope.quantities import count
 from haloscope.report import writing
-from haloscope.run import submission
+from haloscope.run import following, submission
 
 
 def set_up(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +22,9 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     """Write the report; 1 if launches are missing."""
     out = Screen()
-    left = submission.of_folder(arguments.directory).left()
+    jobs = submission.of_folder(arguments.directory)
+    left = jobs.left()
+    following.tidy(jobs)
     document = writing.composed(arguments.directory)
     out.print(writing.summary(document))
     out.print(f"report: {writing.write(document, arguments.directory)}", soft_wrap=True)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from haloscope.batch.script import MOST_MINUTES
 from haloscope.commands.screen import Screen
+from haloscope.errors import Problem, UserError, out_of
 from haloscope.run import driving
 from haloscope.run.progress import Teller
+from haloscope.sites.schema import COUNT_LIMIT
 
 _DESCRIPTION = """\
 What the job scripts of haloscope call, inside a job of a batch system: runs the launches of DIR
@@ -27,7 +30,14 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Drive the job; 0."""
+    """Drive the job; 0. UserError for numbers that no job has."""
+    bounds = (("nodes", arguments.nodes, COUNT_LIMIT), ("minutes", arguments.minutes, MOST_MINUTES))
+    if problems := [
+        Problem(f"--{name} {number}", word, f"give a number from 1 to {most:,}")
+        for name, number, most in bounds
+        if number is not None and (word := out_of(number, 1, most))
+    ]:
+        raise UserError(problems)
     tell = Teller(Screen())
     if arguments.check:
         driving.check(arguments.directory, tell)

@@ -15,7 +15,7 @@ from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.quantities import count, size
-from haloscope.run import submission
+from haloscope.run import following, submission
 from haloscope.run.batched import BatchPlace
 from haloscope.run.campaign import Campaign, Request, measure, resume, start
 from haloscope.run.preview import Preview, UnplannedError
@@ -117,7 +117,7 @@ def _by_jobs(arguments: argparse.Namespace, campaign: Campaign, tell: Teller) ->
         tell.say(f"haloscope status {path}; collect {path}; cancel {path}")
         return 0
     try:
-        submission.follow(jobs, tell)
+        following.follow(jobs, tell)
     except KeyboardInterrupt:
         tell.say(f"\nThe jobs go on: haloscope status {path}; cancel {path}")
         raise

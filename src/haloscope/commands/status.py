@@ -8,7 +8,7 @@ from pathlib import Path
 from haloscope.batch.slurm import NoAnswerError
 from haloscope.commands.screen import Screen
 from haloscope.quantities import count
-from haloscope.run import submission
+from haloscope.run import following, submission
 
 
 def set_up(parser: argparse.ArgumentParser) -> None:
@@ -33,9 +33,9 @@ def execute(arguments: argparse.Namespace) -> int:
         out.print(f"no answer from the batch system: {error}", soft_wrap=True)
         states = {}
     for job, state in states.items():
-        out.print(submission.in_words({job: state}), soft_wrap=True)
+        out.print(following.in_words({job: state}), soft_wrap=True)
     if left:
-        out.print(submission.last_heard(jobs.directory), soft_wrap=True)
+        out.print(following.last_heard(jobs.directory), soft_wrap=True)
         if states and all(state.over for state in states.values()):
             out.print(f"to go on: haloscope run --resume {arguments.directory}", soft_wrap=True)
     return 0

@@ -114,7 +114,7 @@ def _brought_up(lab: Lab, say: Callable[[str], None]) -> RunningLab:
     running.start_controller()
     for node in lab.names:
         running.start_daemon(node)
-    _until_ready(lab)
+    until_ready(lab)
     site_file.write(site(lab), OF_THE_LAB / "lab.toml")
     write_whole(FOLDER / "lab.json", json.dumps(asdict(lab)))
     return running
@@ -178,7 +178,7 @@ def _daemon(program: str) -> list[str]:
     return ["sh", "-c", quiet, program, _where(program), *words]
 
 
-def _until_ready(lab: Lab) -> None:
+def until_ready(lab: Lab) -> None:
     """Wait until every node takes jobs. UserError with what the batch system says if none do."""
     deadline = time.monotonic() + _PATIENCE_S
     said = ""
@@ -195,13 +195,13 @@ def _until_ready(lab: Lab) -> None:
 
 def site(lab: Lab) -> BatchSite:
     """The lab as a site."""
-    (partition,), cores = detected("lab", environment()).partitions, len(machine.physical_cores())
+    found, cores = detected("lab", environment()), len(machine.physical_cores())
     return BatchSite(
         name="lab",
         source="haloscope lab up",
         scheduler="slurm",
-        partition=partition.name,
-        partitions=(partition,),
+        partition=found.partition,
+        partitions=found.partitions,
         launcher="srun",
         mpi="pmix",
         environment=environment(),
@@ -212,7 +212,8 @@ def site(lab: Lab) -> BatchSite:
 def states() -> str:
     """What Slurm says of each node, as lab1=idle."""
     words = ["env", *(f"{key}={value}" for key, value in environment().items())]
-    lines = told([*words, "sinfo", "--noheader", "--Node", "--format=%N=%t"])
+    words += ["sinfo", f"--partition={slurm_files.PARTITION}", "--noheader", "--Node"]
+    lines = told([*words, "--format=%N=%t"])
     return " ".join(sorted(lines.split(), key=lambda line: int(line.split("=")[0][3:])))
 
 

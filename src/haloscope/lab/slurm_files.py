@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from haloscope.lab.model import HEAD, Lab, address
 from haloscope.lab.wiring import TRUNK
 
 PARTITION = "lab"
+URGENT = "urgent"
+"""URGENT is the partition of the same nodes whose jobs come first: those of PARTITION that are in
+their way are put back into the queue."""
 MAX_MINUTES = 240
-"""MAX_MINUTES is the time limit of the one partition: a lab is for tests, which are shorter."""
+"""MAX_MINUTES is the time limit of both partitions: a lab is for tests, which are shorter."""
+REQUEUED_S = 10
+"""REQUEUED_S is how long a job that was put back into the queue waits at least, which is how long
+the batch system's credentials hold: Slurm's own 120 s are for slow file systems."""
 
 
 def slurm_conf(lab: Lab, folder: Path, memory_mb: int) -> str:
@@ -28,7 +35,7 @@ def slurm_conf(lab: Lab, folder: Path, memory_mb: int) -> str:
         f"SlurmctldHost={HEAD}({address(HEAD)})",
         "SlurmUser=root",
         "AuthType=auth/munge",
-        f"AuthInfo=socket={folder}/munge.socket",
+        f"AuthInfo=socket={folder}/munge.socket,cred_expire={REQUEUED_S}",
         "CredType=cred/munge",
         f"StateSaveLocation={folder}/state",
         f"SlurmctldPidFile={folder}/{HEAD}.pid",
@@ -46,13 +53,30 @@ def slurm_conf(lab: Lab, folder: Path, memory_mb: int) -> str:
         "SchedulerParameters=batch_sched_delay=0,bf_interval=2,sched_min_interval=100000",
         "ReturnToService=2",
         "JobRequeue=1",
+        f"FirstJobId={_first_job()}",
+        "PreemptType=preempt/partition_prio",
+        "PreemptMode=REQUEUE",
         "KillWait=5",
         "SlurmdTimeout=20",
         *nodes,
-        f"PartitionName={PARTITION} Nodes={','.join(lab.names)} Default=YES MaxTime={MAX_MINUTES}"
-        " DefaultTime=10 State=UP",
+        _partition(lab, PARTITION, "Default=YES PriorityTier=1"),
+        _partition(lab, URGENT, "Default=NO PriorityTier=2"),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _first_job() -> int:
+    """The number of a lab's first job: its second of the last hundred days and more.
+
+    So no job of a later lab has the number of one of an earlier lab, which result folders note.
+    """
+    return 1 + int(time.time()) % 10_000_000
+
+
+def _partition(lab: Lab, name: str, own: str) -> str:
+    """A partition of all nodes. own: what is said of it besides."""
+    nodes = ",".join(lab.names)
+    return f"PartitionName={name} Nodes={nodes} {own} MaxTime={MAX_MINUTES} DefaultTime=10 State=UP"
 
 
 CGROUP_CONF = "CgroupPlugin=cgroup/v1\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from haloscope.errors import Problem, UserError
 
-JOBS = ("jobs/jobs.json", "jobs/check.json")
+JOBS = ("jobs/jobs.json", "jobs/check.json", "jobs/driver.json")
 """What a batch system's jobs of a folder leave there."""
 FILES = ("study.toml", "plan.json", "plan.json.new", "records.jsonl", ".lock", "heartbeat.json")
 """What is read of a result folder, and written in place."""

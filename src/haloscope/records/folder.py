@@ -136,13 +136,13 @@ class ResultFolder:
         return self.path / "records.jsonl"
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """While records are written. UserError where another process writes some here."""
+    def alone(self, patience_s: float = 0.0) -> Iterator[None]:
+        """While records are written. UserError where another process writes some here that long."""
         self.path.mkdir(parents=True, exist_ok=True)
         require_enclosed(self.path, measuring=True)
         lock = FileLock(self.path / ".lock")
         try:
-            lock.acquire(timeout=0)
+            lock.acquire(timeout=patience_s)
         except Timeout as error:
             what = "another haloscope measures there"
             raise UserError(Problem(str(self.path), what, "wait until it has ended")) from error

@@ -10,12 +10,16 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from haloscope.batch.allocation import Allocation, of_slurm
+from haloscope.batch.jobs import Batch
 from haloscope.batch.slurm import Slurm
 from haloscope.clusters import file as cluster_file
+from haloscope.clusters.schema import Cluster, state
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
+from haloscope.quantities import count
 from haloscope.run import preview, probing, workbench
 from haloscope.run.here import transports_of
+from haloscope.run.hold import holds
 from haloscope.run.place import Seen, Wanted
 from haloscope.run.progress import Teller
 from haloscope.run.runners.base import Runner
@@ -95,7 +99,29 @@ class BatchPlace:
     def identity(self) -> Mapping[str, Any]:
         """The site's name, and what it gives out."""
         partition = self.described.used
-        return {"host": self.name, "cores": partition.cores, "partition": partition.name}
+        here = {"host": self.name, "cores": partition.cores, "partition": partition.name}
+        if (model := self._model) is None:
+            return here
+        return {**here, "cluster": model.name, "platform": state(model)}
+
+    @cached_property
+    def _model(self) -> Cluster | None:
+        """The cluster file that the site names for its nodes; None where it names none.
+
+        UserError where it is of other nodes, or does not say how fast they compute.
+        """
+        if self.described.cluster is None:
+            return None
+        cluster = cluster_file.find(self.described.cluster)
+        where, cores = f"site {self.name}: cluster", self.described.used.cores
+        if cluster.node.cores != cores:
+            what = f"nodes of {cluster.name} have {count(cluster.node.cores, 'core')}"
+            mend = f"name one of nodes with {cores}, as the partition has, or leave it out"
+            raise UserError(Problem(where, what, mend))
+        if not cluster.node.core_flops_per_s:
+            what = f"{cluster.name} does not say how fast its nodes compute"
+            raise UserError(Problem(where, what, "name another cluster file, or leave it out"))
+        return cluster
 
     @cached_property
     def commands(self) -> Slurm:
@@ -140,11 +166,24 @@ class BatchPlace:
         """Launches on the nodes of this job, one after the other."""
         busy = machine.busy_processors()
         described = {**machine.describe(), "host": self.name, "busy_processors": busy}
-        nodes = Nodes(self.allocation, self.folder, share=self.described.shared_cores is not None)
+        share = self.described.shared_cores is not None
+        nodes = Nodes(self.allocation, self.folder, share=share, held=self._held)
         facts = workbench.facts(study, seed, described)
         return LocalRunner(
-            facts, self._launched_with(bench), seen, nodes=nodes, name=self.described.scheduler
+            facts,
+            self._launched_with(bench),
+            seen,
+            self._model,
+            nodes=nodes,
+            name=self.described.scheduler,
         )
+
+    def _held(self, well: bool) -> bool:
+        """Whether this job still has its folder, and its nodes if a launch did not end well."""
+        if not holds(self.folder, self.allocation):
+            return False
+        job = self.allocation
+        return well or Batch(self.commands).has_its_nodes(job.job, job.restarts)
 
     def _launched_with(self, bench: Workbench) -> dict[str, Built]:
         """halobench's builds, with the site's launcher."""

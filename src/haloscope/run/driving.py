@@ -8,6 +8,7 @@ import shutil
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
@@ -18,6 +19,7 @@ from haloscope.host.scratch import PREFIX
 from haloscope.paths import write_whole
 from haloscope.records.folder import ResultFolder
 from haloscope.records.maker import now
+from haloscope.run import hold, places
 from haloscope.run.batched import BatchPlace
 from haloscope.run.campaign import Campaign, resume
 from haloscope.run.preview import Preview, UnplannedError
@@ -105,16 +107,20 @@ _SHARED = "nodes must see what the login node sees: set HALOSCOPE_CACHE to a sha
 
 
 def check(directory: Path, tell: Teller) -> None:
-    """Find out on the nodes what can't run there, and fix it in the plan, before anything else.
+    """Find out on the nodes what can't run there, and fix it in plan and records, before all else.
 
     UserError, kept for `submission` too, where nothing can.
     """
     folder = ResultFolder(directory)
     try:
-        with folder.alone():
+        with _taken(folder):
             campaign = loaded(directory, tell)
             asked = replace(campaign, source=folder.study.read_text(encoding="utf-8"))
-            folder.save(asked.probed().plan)
+            found = replace(asked.probed(), source=None)
+            folder.save(found.plan)
+            absent = [one for one in found.launches_left()[0] if one.case.absent]
+            for _ in found.run(absent, iter):
+                pass  # its record is on disk: no job comes for a shape that has no case but these
     except UserError as error:
         problems = [vars(problem) for problem in error.problems]
         write_whole(checked(directory), json.dumps({"problems": problems}))
@@ -131,15 +137,18 @@ def drive(directory: Path, nodes: int, minutes: int, tell: Teller) -> int:
     """Run what is left of the cases on so many nodes, as long as time is; how many launches ran."""
     end = time.monotonic() + 60 * minutes
     folder = ResultFolder(directory)
-    with folder.alone():
-        for left in directory.glob(f"{PREFIX}*"):  # by a job that was killed: we are alone here
-            shutil.rmtree(left, ignore_errors=True)
-        campaign = loaded(directory, tell).probed()
+    with _taken(folder):
+        remove_left(directory)
+        campaign = loaded(directory, tell)
+        if not of_shape(campaign.launches_left()[0], nodes):  # an earlier job did them all
+            tell.say(f"no launches on {nodes} nodes are left")
+            return 0
+        campaign = campaign.probed()
         budget = Budget(end, campaign.earlier_walls())
         signal.signal(signal.SIGUSR1, budget.close)
         launches = of_shape(campaign.launches_left()[0], nodes)
         tell.say(f"{len(launches)} launches on {nodes} nodes are left")
-        for launch, record in campaign.run(launches, _told(campaign, budget)):
+        for launch, record in campaign.run(launches, _told(campaign, budget, tell)):
             budget.ended(record)
             reason = f": {record['reason']}" if record["reason"] else ""
             tell.say(f"{record['outcome']}: {launch.case.title}, launch {launch.number}{reason}")
@@ -147,18 +156,47 @@ def drive(directory: Path, nodes: int, minutes: int, tell: Teller) -> int:
     return budget.begun
 
 
+@contextmanager
+def _taken(folder: ResultFolder) -> Iterator[None]:
+    """While this job alone writes to the folder.
+
+    Another driver of it, on a node that the batch system gave up for dead, sees that this one took
+    it, and ends after its launch: that long is waited. UserError where it does not.
+    """
+    plan = folder.load()
+    place = places.place(plan.on)
+    if isinstance(place, BatchPlace):
+        hold.take(folder.path, place.allocation)
+    patience_s = _RESERVE_S + max((case.timeout_s for case in plan.cases), default=0.0)
+    with folder.alone(patience_s):
+        yield
+
+
+def remove_left(directory: Path) -> int:
+    """Remove what killed launches left there, and say how many. For one who is alone there."""
+    left = [*directory.glob(f"{PREFIX}*")]
+    for folder in left:
+        shutil.rmtree(folder, ignore_errors=True)
+    return len(left)
+
+
 def of_shape(launches: Sequence[Launch], nodes: int) -> list[Launch]:
     """Those of the cases on so many nodes."""
     return [launch for launch in launches if launch.case.layout.nodes == nodes]
 
 
-def _told(campaign: Campaign, budget: Budget) -> Callable[[Iterable[Launch]], Iterator[Launch]]:
-    """The launches that fit, with a heartbeat before each."""
+def _told(
+    campaign: Campaign, budget: Budget, tell: Teller
+) -> Callable[[Iterable[Launch]], Iterator[Launch]]:
+    """The launches that fit, with a heartbeat before each, as long as the folder is this job's."""
     place = campaign.place
     assert isinstance(place, BatchPlace)
 
     def watch(launches: Iterable[Launch]) -> Iterator[Launch]:
         for launch in budget.fitting(launches):
+            if not hold.holds(campaign.folder.path, place.allocation):
+                tell.say("another job goes on with this folder")
+                return
             beat = {
                 "job": place.allocation.job,
                 "restarts": place.allocation.restarts,

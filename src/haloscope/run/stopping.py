@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from statistics import median
 from typing import Any
 
+from haloscope.stats.enough import decide_over, enough_in
 from haloscope.stats.sequential import Why, decide
 from haloscope.stats.stopping_rule import Rule
 from haloscope.study.case import Launch
@@ -16,7 +17,8 @@ class Stopping:
 
     A case is done when every one of its times (of each size, for a kernel that sweeps) is known as
     narrowly as the rule asks. Launches that did not end well tell nothing, but their time counts: a
-    case that never ends is done at the cap on time, too.
+    case that never ends is done at the cap on time, too. Launches in allocations of a batch system
+    are nested in them, and a case may have enough in one before it is done.
     """
 
     def __init__(self, rule: Rule, records: Iterable[Mapping[str, Any]]) -> None:
@@ -26,12 +28,15 @@ class Stopping:
         """
         self._rule = rule
         self._samples: dict[str, list[list[float]]] = {}
+        self._allocations: dict[str, list[str]] = {}
+        self._here: str | None = None
         self._spent_s: dict[str, float] = {}
         self._launches: dict[str, int] = {}
         self.done: dict[str, Why] = {}
         for record in records:
             if record["outcome"] == "ok":
                 self.add(record)
+        self._here = None  # whatever ran before, this allocation may be another one
 
     def add(self, record: Mapping[str, Any]) -> bool:
         """Whether the case of a record is done, once that is taken in."""
@@ -49,11 +54,36 @@ class Stopping:
         if (known := self._samples.setdefault(case, [])) and len(times) != len(known[0]):
             return False  # of other points than the launches before: it tells nothing of these
         known.append(times)
-        by_size = [list(sample) for sample in zip(*known, strict=True)]
-        decision = decide(by_size, self._spent_s[case], self._rule)
-        if decision.stop:
-            self.done[case] = decision.why
-        return decision.stop
+        if (given := record.get("allocation")) is not None:
+            self._here = f"{given['job']} {given['restarts']}"
+            self._allocations.setdefault(case, []).append(self._here)
+        if (why := self._decided(case)) != "go on":
+            self.done[case] = why
+        return case in self.done
+
+    def _decided(self, case: str) -> Why:
+        by_size = [list(sample) for sample in zip(*self._samples[case], strict=True)]
+        if (nested := self._nested(case)) is not None:
+            return decide_over(nested, self._spent_s[case], self._rule)
+        return decide(by_size, self._spent_s[case], self._rule).why
+
+    def _nested(self, case: str) -> list[dict[str, list[float]]] | None:
+        """Each time of a case, allocation by allocation; None unless each launch was in one."""
+        launches, names = self._samples[case], self._allocations.get(case, [])
+        if len(names) != len(launches):
+            return None
+        nested: list[dict[str, list[float]]] = [{} for _ in launches[0]]
+        for name, times in zip(names, launches, strict=True):
+            for sample, time in zip(nested, times, strict=True):
+                sample.setdefault(name, []).append(time)
+        return nested
+
+    def _enough_here(self, case: str) -> bool:
+        """Whether a case needs another allocation more than another launch in this one."""
+        if self._here is None or case not in self._samples:
+            return False
+        nested = self._nested(case)
+        return nested is not None and enough_in(nested, self._here, self._rule)
 
     def launches(self, case: str) -> int:
         """Launches of a case so far, also those that did not end well."""
@@ -62,13 +92,16 @@ class Stopping:
     def needed(self, launches: Iterable[Launch]) -> Iterator[Launch]:
         """The launches in their order, but those after which their case was done.
 
-        One before that did not end well, and is tried again.
+        One before that did not end well, and is tried again; but none in an allocation of a batch
+        system in which its case has enough: it is left to another one.
         """
-        return (
-            launch
-            for launch in launches
-            if launch.case.id not in self.done or launch.number < self.launches(launch.case.id)
-        )
+        return (launch for launch in launches if self._needs(launch))
+
+    def _needs(self, launch: Launch) -> bool:
+        case = launch.case.id
+        if case in self.done:
+            return launch.number < self.launches(case)
+        return not self._enough_here(case)
 
 
 def _times(record: Mapping[str, Any]) -> list[float]:

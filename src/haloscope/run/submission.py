@@ -1,22 +1,21 @@
-"""A campaign in a batch system's hands: its jobs planned, submitted, followed, cancelled."""
+"""A campaign in a batch system's hands: its jobs planned, submitted, found again."""
 
 from __future__ import annotations
 
 import json
 import math
-import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from haloscope.batch.jobs import GONE, Batch, JobState
-from haloscope.batch.script import JobAsked, script
-from haloscope.batch.slurm import NoAnswerError, told_variables
+from haloscope.batch.jobs import Batch, JobState
+from haloscope.batch.script import MOST_MINUTES, JobAsked, script
+from haloscope.batch.slurm import told_variables
 from haloscope.errors import Problem, UserError
 from haloscope.host.scratch import scratch
 from haloscope.paths import write_whole
@@ -25,11 +24,13 @@ from haloscope.records import strict_json
 from haloscope.records.checked import told
 from haloscope.records.enclosure import require_enclosed
 from haloscope.records.folder import ResultFolder, SavedPlan
+from haloscope.records.record import read
 from haloscope.run import places
 from haloscope.run.batched import BatchPlace
 from haloscope.run.campaign import Campaign, earlier_walls
-from haloscope.run.driving import ALLOWANCE, HEARTBEAT, checked, of_shape
+from haloscope.run.driving import ALLOWANCE, checked, of_shape
 from haloscope.run.progress import Teller, TimeLeft
+from haloscope.stats.enough import ALLOCATIONS, most_in_one
 from haloscope.study.case import Launch
 
 USUAL_MINUTES = 60
@@ -37,14 +38,8 @@ USUAL_MINUTES = 60
 LEAST_MINUTES = 2
 """LEAST_MINUTES is the shortest job: to begin it takes some seconds, and Slurm looks at time limits
 once in half a minute."""
-MOST_MINUTES = 1_000_000
-"""MOST_MINUTES is the longest job that can be asked for: two years."""
 CHECK_MINUTES = 1
 """CHECK_MINUTES is the job that asks the nodes whether all is there: one launch a library."""
-FIRST_POLL_S = 30.0
-LAST_POLL_S = 300.0
-"""FIRST_POLL_S and LAST_POLL_S: how long to wait between questions to the batch system, at first
-and at most; half as long again each time that nothing has changed."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +55,6 @@ class Submitted:
 
 
 _NOTED: TypeAdapter[list[Submitted]] = TypeAdapter(list[Submitted])
-_CHECKED: TypeAdapter[dict[str, list[Problem]]] = TypeAdapter(
-    dict[Literal["problems"], list[Problem]]
-)
 
 
 @dataclass(frozen=True)
@@ -106,9 +98,33 @@ class Submission:
         walls = earlier_walls(self.folder, self.place.name)
         jobs = []
         for nodes in sorted({launch.case.layout.nodes for launch in left}):
-            number, minutes = self._length(of_shape(left, nodes), walls)
+            number, minutes = self._length(self._in_a_job(of_shape(left, nodes)), walls)
+            number = max(number, self._allocations_lacking(nodes))
             jobs += [self._asked(nodes, minutes) for _ in range(number)]
         return jobs
+
+    def _in_a_job(self, launches: Sequence[Launch]) -> list[Launch]:
+        """Those of these launches that one job runs: all, or as many as a precision lets it."""
+        if self.plan.rule is None:
+            return [*launches]
+        each: Counter[str] = Counter()
+        taken = []
+        for launch in launches:
+            each[launch.case.id] += 1
+            if each[launch.case.id] <= most_in_one(self.plan.rule):
+                taken.append(launch)
+        return taken
+
+    def _allocations_lacking(self, nodes: int) -> int:
+        """How many more of so many nodes a precision takes at least; 0 where none is asked for."""
+        if self.plan.rule is None:
+            return 0
+        given = (
+            one.allocation
+            for one in read(self.folder.records)
+            if one.outcome == "ok" and one.layout["nodes"] == nodes
+        )
+        return ALLOCATIONS - len({(one["job"], one["restarts"]) for one in given if one})
 
     def _length(
         self, launches: Sequence[Launch], walls: Mapping[str, Sequence[float]]
@@ -277,98 +293,3 @@ def submit_all(submission: Submission, tell: Teller) -> list[str]:
         size = f"{count(job.nodes, 'node')}, at most {count(job.minutes, 'minute')}"
         tell.say(f"job {number}: {size}")
     return [*([first] if first else []), *jobs]
-
-
-def follow(
-    submission: Submission,
-    tell: Teller,
-    *,
-    wait: Callable[[float], None] = time.sleep,
-    poll_s: float = FIRST_POLL_S,
-) -> None:
-    """Submit, wait, and submit again what a job's end has left, as long as that gets on.
-
-    UserError where the nodes lack something, or a round of jobs brings no record.
-    """
-    while True:
-        before = len(submission.left())
-        if before == 0:
-            return
-        jobs = submit_all(submission, tell)
-        _until_over(submission, jobs, tell, wait, poll_s)
-        if problems := refused(submission.directory):
-            raise UserError(problems)
-        if len(submission.left()) >= before:
-            raise UserError(_stuck(submission, jobs))
-
-
-def refused(directory: Path) -> list[Problem]:
-    """What the nodes lack, as the first job found it; that job is then asked again."""
-    path = checked(directory)
-    if not (text := strict_json.content(path)):
-        return []
-    try:
-        problems = _CHECKED.validate_json(text)["problems"]
-    except ValidationError as error:
-        what = f"damaged: {told(error.errors(include_url=False)[0])}"
-        mend = "remove it: a job asks the nodes again"
-        raise UserError(Problem(str(path), what, mend)) from error
-    if problems:
-        path.unlink()
-    return problems
-
-
-def _until_over(
-    submission: Submission,
-    jobs: Sequence[str],
-    tell: Teller,
-    wait: Callable[[float], None],
-    poll_s: float,
-) -> None:
-    """Wait for jobs, saying what changes. A controller that does not answer is asked again."""
-    pause, told = poll_s, ""
-    while True:
-        try:
-            states = submission.batch.states(jobs)
-        except NoAnswerError as error:
-            line, over = f"no answer from the batch system: {error}", False
-        else:
-            line, over = in_words(states), all(state.over for state in states.values())
-        if line != told:
-            tell.say(line)
-            pause, told = poll_s, line
-        if over:
-            return
-        wait(pause)
-        pause = min(LAST_POLL_S, 1.5 * pause)
-
-
-def in_words(states: Mapping[str, JobState]) -> str:
-    """How jobs stand, on a line: the ones that wait say why."""
-    words = []
-    for job, state in states.items():
-        why = f" ({state.reason})" if state.state == "PENDING" and state.reason else ""
-        where = f" on {state.nodes}" if state.nodes and not state.over else ""
-        words.append(f"job {job} {state.state.lower().replace('_', ' ')}{where}{why}")
-    return "; ".join(words)
-
-
-def _stuck(submission: Submission, jobs: Sequence[str]) -> Problem:
-    """No record came of jobs: why, by their states and the ends of what they printed."""
-    states = submission.batch.states(jobs)
-    ends = Counter(state.state for state in states.values())
-    what = ", ".join(f"{number} {name.lower()}" for name, number in ends.items())
-    if GONE in ends:
-        what += f" ({last_heard(submission.directory)})"
-    logs = submission.directory / "jobs"
-    mend = f"see {logs}/*.log; then: haloscope run --resume {submission.directory}"
-    return Problem(str(submission.directory), f"jobs ended without a launch more: {what}", mend)
-
-
-def last_heard(directory: Path) -> str:
-    """What a job was doing last, by its heartbeat."""
-    try:
-        beat = strict_json.json_object(strict_json.content(directory / HEARTBEAT))
-        return f"job {beat['job']} last began a launch at {beat['at']}, of {beat['case']}"
-    except (UserError, OSError, ValueError, KeyError):
-        return "no job has begun a launch yet"

@@ -6,9 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, StringConstraints
 
-_Word = Annotated[str, StringConstraints(min_length=1, pattern=r"^[^\s'\"\\$`;&|<>()]+$")]
-"""_Word is what may stand in a job script without being taken for more than one word."""
-
+_Word = Annotated[str, StringConstraints(pattern=r"^[\w][\w+:@=,%-]*([./][\w+:@=,%-]+)*$")]
+"""_Word is what may stand in a job script and be taken for itself: no option, no pattern, and of
+modules no path, which would be a file of somebody else's choice."""
+_Features = Annotated[str, StringConstraints(pattern=r"^[\w(\[][\w.&|,*()\[\]:-]*$")]
+"""_Features is what sbatch takes for features of nodes, as [rack1|rack2]&gpu; no shell reads it."""
 
 _Variable = Annotated[str, StringConstraints(pattern=r"^(SLURM|MUNGE)_[A-Z0-9_]+$")]
 """_Variable is one that names a file of the batch system: another one, as PATH, could make a site
@@ -19,8 +21,9 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=False)
 
 
-_Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
-"""_Count is how many nodes or cores there may be: no cluster has a million."""
+COUNT_LIMIT = 1_000_000
+"""COUNT_LIMIT is the largest number of nodes or cores that is taken: no cluster has a million."""
+_Count = Annotated[int, Field(strict=True, ge=1, le=COUNT_LIMIT)]
 
 
 class Partition(_Table):
@@ -55,7 +58,9 @@ class BatchSite(_Table):
     )
     account: _Word | None = Field(None, description="whom jobs are charged to (sbatch --account)")
     qos: _Word | None = Field(None, description="the quality of service (sbatch --qos)")
-    constraint: _Word | None = Field(None, description="features of nodes (sbatch --constraint)")
+    constraint: _Features | None = Field(
+        None, description="features of nodes (sbatch --constraint)"
+    )
     reservation: _Word | None = Field(None, description="a reservation (sbatch --reservation)")
     modules: tuple[_Word, ...] = Field((), description="names for `module load`, in their order")
     toolchain: _Word | None = Field(

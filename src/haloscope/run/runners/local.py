@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from haloscope.batch.allocation import Allocation
 from haloscope.batch.slurm import never_began
 from haloscope.clusters.schema import Cluster
 from haloscope.clusters.simgrid_files import machine_file
+from haloscope.errors import Problem, UserError
 from haloscope.host import process
 from haloscope.host.scratch import PREFIX, Scratch, scratch
 from haloscope.records import maker
@@ -49,12 +50,14 @@ that is restarted is back after some seconds."""
 class Nodes:
     """The nodes of a batch job, as the runner needs them.
 
-    folder: one that all of them see. share: whether they share one machine's processors.
+    folder: one that all of them see. share: whether they share one machine's processors. held:
+    whether they are still the job's, asked after a launch and told whether that ended well.
     """
 
     allocation: Allocation
     folder: Path
     share: bool = False
+    held: Callable[[bool], bool] = lambda _: True
 
 
 @dataclass(frozen=True)
@@ -73,10 +76,16 @@ class LocalRunner:
     name: str = "local"
 
     def run(self, launches: Iterable[Launch]) -> Iterator[dict[str, Any]]:
-        """The records of the launches, in their order, each as soon as it has ended."""
+        """The records of the launches, in their order, each as soon as it has ended.
+
+        UserError, and no record, where a job's nodes were taken from it during a launch.
+        """
         for launch in launches:
             why = launch.case.absent
-            yield maker.absent(self._asked(launch), why) if why else self._launch(launch)
+            record = maker.absent(self._asked(launch), why) if why else self._launch(launch)
+            if self.nodes and not why and not self.nodes.held(record["outcome"] == "ok"):
+                raise UserError(_taken_away(self.nodes.allocation, launch))
+            yield record
 
     def _asked(self, launch: Launch) -> dict[str, Any]:
         used = self.seen.get((launch.case.toolchain, launch.case.transport))
@@ -117,6 +126,8 @@ class LocalRunner:
         for pause_s in _PAUSES_S if self.nodes else ():
             ended = process.run(command, environment, timeout_s)
             if ended.code == 0 or ended.timed_out or not never_began(ended.output):
+                return ended
+            if self.nodes and not self.nodes.held(False):
                 return ended
             time.sleep(pause_s)
         return process.run(command, environment, timeout_s)
@@ -186,3 +197,12 @@ class LocalRunner:
         else:
             reason = misplaced(case.layout, seen, asked, smt)
         return ("misplaced", reason) if reason else ("ok", None)
+
+
+def _taken_away(allocation: Allocation, launch: Launch) -> Problem:
+    what = (
+        f"its nodes were taken from it, or another job goes on with its folder; {launch.case.title}"
+    )
+    what += f", launch {launch.number}, is not recorded"
+    mend = "none is needed where it begins anew; else: haloscope run --resume DIR"
+    return Problem(f"job {allocation.job}", what, mend)

@@ -1,0 +1,135 @@
+"""A campaign's jobs, followed to their end, and how they stand in words."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from haloscope.batch.jobs import GONE, JobState
+from haloscope.batch.slurm import NoAnswerError, RefusedError
+from haloscope.errors import Problem, UserError
+from haloscope.records import strict_json
+from haloscope.records.checked import told
+from haloscope.run.driving import HEARTBEAT, checked, remove_left
+from haloscope.run.progress import Teller
+from haloscope.run.submission import Submission, submit_all
+
+FIRST_POLL_S = 30.0
+LAST_POLL_S = 300.0
+"""FIRST_POLL_S and LAST_POLL_S: how long to wait between questions to the batch system, at first
+and at most; half as long again each time that nothing has changed."""
+_CHECKED: TypeAdapter[dict[str, list[Problem]]] = TypeAdapter(
+    dict[Literal["problems"], list[Problem]]
+)
+
+
+def follow(
+    submission: Submission,
+    tell: Teller,
+    *,
+    wait: Callable[[float], None] = time.sleep,
+    poll_s: float = FIRST_POLL_S,
+) -> None:
+    """Submit, wait, and submit again what a job's end has left, as long as that gets on.
+
+    UserError where the nodes lack something, or a round of jobs brings no record.
+    """
+    while True:
+        before = len(submission.left())
+        if before == 0:
+            tidy(submission)
+            return
+        jobs = submit_all(submission, tell)
+        _until_over(submission, jobs, tell, wait, poll_s)
+        if problems := refused(submission.directory):
+            raise UserError(problems)
+        if len(submission.left()) >= before:
+            raise UserError(_stuck(submission, jobs))
+
+
+def refused(directory: Path) -> list[Problem]:
+    """What the nodes lack, as the first job found it; that job is then asked again."""
+    path = checked(directory)
+    if not (text := strict_json.content(path)):
+        return []
+    try:
+        problems = _CHECKED.validate_json(text)["problems"]
+    except ValidationError as error:
+        what = f"damaged: {told(error.errors(include_url=False)[0])}"
+        mend = "remove it: a job asks the nodes again"
+        raise UserError(Problem(str(path), what, mend)) from error
+    if problems:
+        path.unlink()
+    return problems
+
+
+def _until_over(
+    submission: Submission,
+    jobs: Sequence[str],
+    tell: Teller,
+    wait: Callable[[float], None],
+    poll_s: float,
+) -> None:
+    """Wait for jobs, saying what changes. A controller that does not answer is asked again."""
+    pause, told = poll_s, ""
+    while True:
+        try:
+            states = submission.batch.states(jobs)
+        except NoAnswerError as error:
+            line, over = f"no answer from the batch system: {error}", False
+        else:
+            line, over = in_words(states), all(state.over for state in states.values())
+        if line != told:
+            tell.say(line)
+            pause, told = poll_s, line
+        if over:
+            return
+        wait(pause)
+        pause = min(LAST_POLL_S, 1.5 * pause)
+
+
+def tidy(submission: Submission) -> int:
+    """Remove what killed launches left in the folder; how many. None while a job may be at work."""
+    try:
+        if submission.waiting():
+            return 0
+        with submission.folder.alone():
+            return remove_left(submission.directory)
+    except (NoAnswerError, RefusedError, UserError):  # another job, or the next command, does it
+        return 0
+
+
+def in_words(states: Mapping[str, JobState]) -> str:
+    """How jobs stand, on a line: the ones that wait say why."""
+    words = []
+    for job, state in states.items():
+        why = f" ({state.reason})" if state.state == "PENDING" and state.reason else ""
+        where = f" on {state.nodes}" if state.nodes and not state.over else ""
+        words.append(f"job {job} {state.state.lower().replace('_', ' ')}{where}{why}")
+    return "; ".join(words)
+
+
+def _stuck(submission: Submission, jobs: Sequence[str]) -> Problem:
+    """No record came of jobs: why, by their states and the ends of what they printed."""
+    states = submission.batch.states(jobs)
+    ends = Counter(state.state for state in states.values())
+    what = ", ".join(f"{number} {name.lower()}" for name, number in ends.items())
+    if GONE in ends:
+        what += f" ({last_heard(submission.directory)})"
+    logs = submission.directory / "jobs"
+    mend = f"see {logs}/*.log; then: haloscope run --resume {submission.directory}"
+    return Problem(str(submission.directory), f"jobs ended without a launch more: {what}", mend)
+
+
+def last_heard(directory: Path) -> str:
+    """What a job was doing last, by its heartbeat."""
+    try:
+        beat = strict_json.json_object(strict_json.content(directory / HEARTBEAT))
+        return f"job {beat['job']} last began a launch at {beat['at']}, of {beat['case']}"
+    except (UserError, OSError, ValueError, KeyError):
+        return "no job has begun a launch yet"

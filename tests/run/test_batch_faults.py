@@ -1,0 +1,112 @@
+"""Faults on a real Slurm, that of a cluster in a box: each launch is measured once all the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import lab_jobs
+import pytest
+from lab_jobs import Fault, follow_through, launched_by, submitted
+
+from haloscope.lab.cluster import RunningLab
+from haloscope.records.record import read_once
+
+pytestmark = pytest.mark.lab
+
+EIGHT = """
+title = "Eight launches"
+launches = 8
+timeout_s = 120
+[[runs]]
+kernel = "ring"
+params = { repetitions = 1, steps = 1 }
+layout = { nodes = [2], ppn = [1] }
+"""
+FORTY = EIGHT.replace("Eight", "Forty").replace("= 8", "= 20").replace("[2]", "[1, 2]")
+
+
+@pytest.fixture
+def whole(lab: RunningLab) -> Iterator[RunningLab]:
+    """The lab, whose nodes are all there again afterwards."""
+    yield lab
+    lab_jobs.mended(lab)
+
+
+@pytest.mark.parametrize(
+    ("fault", "restarts", "ends"),
+    [
+        (lab_jobs.driver_killed, {0}, {"FAILED", "COMPLETED"}),
+        (lab_jobs.job_cancelled, {0}, {"CANCELLED", "COMPLETED"}),
+        (lab_jobs.time_over, {0}, {"TIMEOUT", "COMPLETED"}),
+        (lab_jobs.node_failed, {0, 1}, {"COMPLETED"}),
+        (lab_jobs.other_node_failed, {0, 1}, {"COMPLETED"}),
+        (lab_jobs.preempted, {0, 1}, {"COMPLETED"}),
+    ],
+)
+def test_what_ends_a_job_loses_no_launch_and_repeats_none(
+    whole: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    fault: Fault, restarts: set[int], ends: set[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    jobs = submitted(EIGHT, tmp_path, built)
+
+    struck = follow_through(whole, jobs, [(3, fault)])
+
+    records = read_once(tmp_path / "out" / "records.jsonl")
+    assert len(struck) == 1
+    assert struck[0] < 8
+    assert Counter(record.outcome for record in records) == {"ok": 8}
+    assert len({record.key for record in records}) == 8
+    allocations = {
+        (one.raw["allocation"]["job"], one.raw["allocation"]["restarts"]) for one in records
+    }
+    assert len(allocations) == 2
+    assert {restarted for _, restarted in allocations} == restarts
+    assert {state.state for state in jobs.states().values()} == ends
+    assert [path.name for path in (tmp_path / "out").iterdir() if "scratch" in path.name] == []
+
+
+def test_a_driver_that_its_batch_system_forgot_gives_way(
+    whole: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By mpirun on one node, launches need no batch system: it would go on to the end."""
+    monkeypatch.chdir(tmp_path)
+    launched_by("mpirun", tmp_path)
+    text = EIGHT.replace("[2]", "[1]").replace("launches = 8", "launches = 80")
+    jobs = submitted(text, tmp_path, built)
+
+    follow_through(whole, jobs, [(3, lab_jobs.node_failed)])
+
+    records = read_once(tmp_path / "out" / "records.jsonl")
+    assert Counter(record.outcome for record in records) == {"ok": 80}
+    assert len({record.key for record in records}) == 80
+    assert {one.raw["allocation"]["restarts"] for one in records} == {0, 1}
+
+
+def test_forty_launches_with_faults_are_measured_once_each(
+    whole: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    jobs = submitted(FORTY, tmp_path, built)
+    faults = [
+        (3, lab_jobs.driver_killed),
+        (8, lab_jobs.job_cancelled),
+        (12, lab_jobs.controller_restarted),
+        (16, lab_jobs.node_failed),
+        (24, lab_jobs.time_over),
+        (30, lab_jobs.preempted),
+    ]
+
+    struck = follow_through(whole, jobs, faults)
+
+    records = read_once(tmp_path / "out" / "records.jsonl")
+    assert len(struck) == len(faults)
+    assert Counter(record.outcome for record in records) == {"ok": 40}
+    assert len({record.key for record in records}) == 40
+    assert jobs.left() == []
+    logs = "".join(path.read_text() for path in (tmp_path / "out" / "jobs").glob("*.log"))
+    for said in ("DUE TO TIME LIMIT", "DUE TO PREEMPTION", "its nodes were taken from it"):
+        assert logs.count(said) == 1
+    assert len(jobs.noted()) >= 6  # the check, two shapes, and one more after each of three ends

@@ -1,0 +1,63 @@
+"""A result folder is the last job's that took it, and a launch without nodes is no record."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fakes import FakeProgram, Laboratory
+
+from haloscope.batch.allocation import Allocation
+from haloscope.errors import UserError
+from haloscope.run import hold
+from haloscope.run.runners.local import LocalRunner, Nodes
+from haloscope.study.capacity import Site
+from haloscope.study.case import Launch
+from haloscope.study.plan import expand
+from haloscope.study.schema import Study
+
+JOB = Allocation("s", "slurm", "7", "short", ("n1",), None, 0)
+
+
+def test_a_folder_is_the_last_ones_that_took_it(tmp_path: Path) -> None:
+    assert hold.holds(tmp_path, JOB)  # nobody took it yet
+
+    hold.take(tmp_path, JOB)
+    assert hold.holds(tmp_path, JOB)
+
+    again = replace(JOB, restarts=1, nodes=("n2",))
+    hold.take(tmp_path, again)
+    assert hold.holds(tmp_path, again)
+    assert not hold.holds(tmp_path, JOB)
+    assert not hold.holds(tmp_path, replace(JOB, job="8", restarts=1))
+
+
+@pytest.mark.parametrize("text", ["", "no JSON", "[]"])
+def test_what_is_no_holder_takes_no_folder_away(tmp_path: Path, text: str) -> None:
+    hold.take(tmp_path, JOB)
+    (tmp_path / "jobs" / "driver.json").write_text(text)
+
+    assert hold.holds(tmp_path, JOB)
+
+
+@pytest.mark.parametrize(("fault", "well"), [("none", True), ("late", False)])
+def test_a_launch_whose_nodes_were_taken_away_is_no_record(
+    laboratory: Laboratory, tmp_path: Path, fault: str, well: bool
+) -> None:
+    runs = [{"kernel": "fake", "params": {"fault": fault}, "layout": {"ppn": 2}}]
+    study = Study.model_validate({"title": "t", "launches": 3, "runs": runs})
+    (case,) = expand(study, Site(1, 4, 4, 2**30, False, ("fake",)), FakeProgram()).cases
+    asked = []
+
+    def held(ended_well: bool) -> bool:
+        asked.append(ended_well)
+        return len(asked) < 2
+
+    runner = LocalRunner(laboratory.facts, laboratory.built, nodes=Nodes(JOB, tmp_path, held=held))
+    records = runner.run([Launch(case, number) for number in range(3)])
+
+    assert next(records)["launch"] == 0
+    with pytest.raises(UserError, match="launch 1, is not recorded"):
+        next(records)
+    assert asked == [well, well]

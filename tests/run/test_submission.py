@@ -1,0 +1,159 @@
+"""How a campaign becomes jobs: how many, how long; and what its folder is cleared of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fakes import FakeProgram
+
+from haloscope.batch.jobs import Batch
+from haloscope.batch.slurm import NoAnswerError, Slurm
+from haloscope.errors import UserError
+from haloscope.records.folder import ResultFolder, SavedPlan
+from haloscope.run import following
+from haloscope.run.batched import BatchPlace
+from haloscope.run.submission import Submission
+from haloscope.sites.schema import BatchSite, Partition
+from haloscope.stats.stopping_rule import Rule
+from haloscope.study.capacity import Site
+from haloscope.study.case import Launch
+from haloscope.study.plan import expand
+from haloscope.study.schema import Study
+
+PARTITION = Partition(name="short", nodes=8, cores=4, memory_mb=1000, max_minutes=30)
+SITE = BatchSite(
+    name="taki", source="a test", scheduler="slurm", partition="short", partitions=(PARTITION,),
+    launcher="srun", mpi="pmix",
+)  # fmt: skip
+
+
+class Queue(Slurm):
+    """A Slurm with these jobs of the folder's name, by their ids and states; or away."""
+
+    def told(self, *words: str, **_: object) -> str:
+        if "away" in self.environment:
+            raise NoAnswerError("away")
+        jobs = self.environment.items()
+        if words[-1] == "--format=%i|%j":
+            return "".join(f"{job}|{state.split()[1]}\n" for job, state in jobs)
+        return "".join(f"{job}|{state.split()[0]}|N/A|n1|None\n" for job, state in jobs)
+
+
+def of(
+    folder: Path,
+    *,
+    minutes: int | None = None,
+    most: int | None = 30,
+    timeout_s: float = 60.0,
+    jobs: Mapping[str, str] | None = None,
+) -> Submission:
+    """Of a plan of one case on one node with ten launches."""
+    runs = [{"kernel": "fake", "layout": {"ppn": 2}}]
+    study = Study.model_validate(
+        {"title": "t", "timeout_s": timeout_s, "launches": 10, "runs": runs}
+    )
+    cases = expand(study, Site(1, 4, 4, 2**30, False, ("fake",)), FakeProgram()).cases
+    site = SITE.model_copy(
+        update={"partitions": (PARTITION.model_copy(update={"max_minutes": most}),)}
+    )
+    plan = SavedPlan("t", "t", 1, cases, (), {}, {"host": "taki"}, on="taki")
+    place = BatchPlace("taki", site, folder)
+    return Submission(ResultFolder(folder), plan, place, Batch(Queue(jobs or {})), minutes)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "most", "wall_s", "expected"),
+    [
+        (None, 30, None, (1, 30)),  # nothing is known: as long as it may, but no more than usual
+        (None, 600, None, (1, 60)),
+        (None, None, None, (1, 60)),
+        (5, 600, None, (1, 5)),
+        (None, 30, 6.0, (1, 4)),  # ten of 6 s are a minute, 1.5 times that, and two to begin
+        (20, 30, 6.0, (1, 20)),  # as the user says
+        (None, None, 600.0, (1, 152)),
+        (None, 30, 600.0, (6, 30)),  # 152 minutes in jobs of 30, each but half a launch's limit
+        (2, 30, 60.0, (17, 2)),
+    ],
+)
+def test_jobs_are_as_many_and_as_long_as_launches_take(
+    tmp_path: Path,
+    minutes: int | None,
+    most: int | None,
+    wall_s: float | None,
+    expected: tuple[int, int],
+) -> None:
+    jobs = of(tmp_path, minutes=minutes, most=most)
+    (case,) = jobs.plan.cases
+    launches = [Launch(case, number) for number in range(10)]
+
+    assert jobs._length(launches, {} if wall_s is None else {case.id: [wall_s]}) == expected
+
+
+def test_a_precision_takes_several_jobs_each_with_some_of_the_launches(tmp_path: Path) -> None:
+    jobs = of(tmp_path)
+    jobs = replace(jobs, plan=replace(jobs.plan, rule=Rule(0.1, 7, 15)))
+    (case,) = jobs.plan.cases
+    launches = [Launch(case, number) for number in range(10)]
+
+    assert [one.number for one in jobs._in_a_job(launches)] == [0, 1, 2]
+    assert [one.minutes for one in jobs.planned()] == [30] * 5
+    assert len(of(tmp_path).planned()) == 1
+
+
+@pytest.mark.parametrize(
+    ("minutes", "said"),
+    [
+        (0, "--minutes 0: can't be"),
+        (-5, "--minutes -5: can't be"),
+        (1_000_001, "--minutes 1000001: can't be"),
+        (31, "allows 30 minutes"),
+    ],
+)
+def test_a_time_that_no_job_may_have_is_refused(tmp_path: Path, minutes: int, said: str) -> None:
+    assert any(said in str(problem) for problem in of(tmp_path, minutes=minutes).problems())
+
+
+@pytest.mark.parametrize("minutes", [1, 30, None])
+def test_a_time_that_a_job_may_have_is_taken(tmp_path: Path, minutes: int | None) -> None:
+    assert [*of(tmp_path, minutes=minutes).problems()] == []
+
+
+@pytest.mark.parametrize(
+    ("job", "removed"), [(None, 1), ("RUNNING", 0), ("PENDING", 0), ("COMPLETED", 1)]
+)
+def test_what_killed_launches_left_goes_when_no_job_is_there(
+    tmp_path: Path, job: str | None, removed: int
+) -> None:
+    name = of(tmp_path).name
+    jobs = of(tmp_path, jobs={"7": f"{job} {name}"} if job else {})
+    (tmp_path / "haloscope-scratch-x").mkdir()
+    if job:
+        noted = jobs.write(jobs.check_asked())
+        jobs._save([replace(noted, job="7")])
+
+    assert following.tidy(jobs) == removed
+    assert (tmp_path / "haloscope-scratch-x").exists() is (removed == 0)
+
+
+def test_while_the_batch_system_is_away_nothing_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "haloscope-scratch-x").mkdir()
+
+    assert following.tidy(of(tmp_path, jobs={"away": ""})) == 0
+
+
+def test_a_site_names_the_node_model_of_its_nodes(tmp_path: Path) -> None:
+    def place(cluster: str | None, cores: int) -> BatchPlace:
+        partition = PARTITION.model_copy(update={"cores": cores})
+        update = {"cluster": cluster, "partitions": (partition,)}
+        return BatchPlace("taki", SITE.model_copy(update=update), tmp_path)
+
+    assert place(None, 48).identity() == {"host": "taki", "cores": 48, "partition": "short"}
+    named = place("stampede2", 48).identity()
+    assert (named["cluster"], len(named["platform"])) == ("stampede2", 12)
+    with pytest.raises(UserError, match="nodes of stampede2 have 48 cores"):
+        place("stampede2", 16).identity()
+    with pytest.raises(UserError, match="stampede3"):
+        place("stampede3", 48).identity()

@@ -1,0 +1,182 @@
+"""Campaigns on the lab's Slurm for tests, and what goes wrong on the way: one function a fault."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from rich.console import Console
+
+from haloscope.errors import UserError
+from haloscope.lab import cluster
+from haloscope.lab.cluster import RunningLab
+from haloscope.lab.model import FOLDER, HEAD
+from haloscope.records.record import read_once
+from haloscope.run import following, submission
+from haloscope.run.campaign import Request, start
+from haloscope.run.progress import Teller
+from haloscope.run.submission import Submission
+
+QUIET = Teller(Console(quiet=True))
+Fault = Callable[[RunningLab, Submission], bool]
+"""Something that goes wrong; whether it could: a job must be at work for most of them."""
+
+
+def submitted(text: str, folder: Path, toolchain: str) -> Submission:
+    """A new campaign on the lab, with its folder; no job of it yet."""
+    (folder / "mine.toml").write_text(text, encoding="utf-8")
+    request = Request(str(folder / "mine.toml"), folder / "out", toolchain=toolchain, on="lab")
+    campaign = start(request, QUIET)
+    submission.begin(campaign, {}, QUIET)
+    return submission.of(campaign, minutes=5)
+
+
+def shortly(_: float) -> None:
+    """A wait that is short, as jobs here are."""
+    time.sleep(0.3)
+
+
+def launched_by(launcher: str, folder: Path) -> None:
+    """Let the site `lab` start ranks by srun or by mpirun: a user's own site file comes first."""
+    text = (FOLDER / "sites" / "lab.toml").read_text(encoding="utf-8")
+    (folder / "sites").mkdir()
+    own = text.replace('launcher = "srun"', f'launcher = "{launcher}"')
+    (folder / "sites" / "lab.toml").write_text(own, encoding="utf-8")
+
+
+def follow_through(
+    lab: RunningLab, jobs: Submission, faults: Iterable[tuple[int, Fault]]
+) -> list[int]:
+    """Follow a campaign to its end; each fault strikes once so many records are there.
+
+    How many records there were when each did.
+    """
+    coming, struck = [*faults], []
+    records = jobs.directory / "records.jsonl"
+
+    def wait(_: float) -> None:
+        time.sleep(0.2)
+        there = len(read_once(records))
+        if coming and there >= coming[0][0] and coming[0][1](lab, jobs):
+            coming.pop(0)
+            struck.append(there)
+
+    following.follow(jobs, QUIET, wait=wait)
+    return struck
+
+
+def slurm(*words: str) -> str:
+    """What a command of the lab's Slurm printed."""
+    env = {**os.environ, **cluster.environment()}
+    done = subprocess.run(words, capture_output=True, text=True, check=True, env=env, timeout=60)
+    return done.stdout
+
+
+def at_work(lab: RunningLab, program: str) -> tuple[str, str, list[str]] | None:
+    """A job that runs such a program at this moment, its first node, and its nodes; else None."""
+    for line in slurm("squeue", "--noheader", "--states=R", "--format=%i|%B|%N").splitlines():
+        job, first, nodes = line.split("|")
+        with suppress(UserError):  # pgrep found none
+            lab.host(first).told(["pgrep", "-f", program])
+            names = slurm("scontrol", "show", "hostnames", nodes).split()
+            return job, first, names
+    return None
+
+
+RANKS = "halobench .*--out"
+"""RANKS is how pgrep finds a launch."""
+DRIVER = "haloscope drive .* --nodes"
+"""DRIVER is how pgrep finds a job's driver."""
+
+
+def driver_killed(lab: RunningLab, jobs: Submission) -> bool:
+    """The driver is killed by kill -9, wherever it runs."""
+    if (found := at_work(lab, DRIVER)) is None:
+        return False
+    lab.host(found[1]).told(["pkill", "-9", "-f", DRIVER])
+    return True
+
+
+def job_cancelled(lab: RunningLab, jobs: Submission) -> bool:
+    """The job at work is cancelled from outside."""
+    if (found := at_work(lab, DRIVER)) is None:
+        return False
+    slurm("scancel", found[0])
+    return True
+
+
+def controller_restarted(lab: RunningLab, jobs: Submission) -> bool:
+    """The controller ends in order, is away for two seconds, and is started again."""
+    lab.host(HEAD).told(["kill", (FOLDER / f"{HEAD}.pid").read_text().strip()])
+    time.sleep(2)
+    lab.start_controller()
+    return True
+
+
+def controller_killed(lab: RunningLab, jobs: Submission) -> bool:
+    """The controller is killed by kill -9 while a job is at work, and started again."""
+    if at_work(lab, DRIVER) is None:
+        return False
+    lab.host(HEAD).told(["kill", "-9", (FOLDER / f"{HEAD}.pid").read_text().strip()])
+    time.sleep(2)
+    lab.start_controller()
+    return True
+
+
+def node_failed(lab: RunningLab, jobs: Submission) -> bool:
+    """The node that the driver runs on is taken down, its slurmd killed; the driver lives on."""
+    return _failed(lab, which=0)
+
+
+def other_node_failed(lab: RunningLab, jobs: Submission) -> bool:
+    """The same of a node that only ranks run on."""
+    return _failed(lab, which=-1)
+
+
+def _failed(lab: RunningLab, which: int) -> bool:
+    if (found := at_work(lab, DRIVER)) is None:
+        return False
+    node = found[2][which]
+    lab.host(node).told(["kill", "-9", (FOLDER / f"{node}.pid").read_text().strip()])
+    slurm("scontrol", "update", f"nodename={node}", "state=down", "reason=a test")
+    return True
+
+
+def time_over(lab: RunningLab, jobs: Submission) -> bool:
+    """A launch hangs, and its job's time limit is hit: Slurm sees it within half a minute."""
+    if (found := at_work(lab, RANKS)) is None:
+        return False
+    job, first, _ = found
+    with suppress(UserError):
+        lab.host(first).told(["pkill", "-STOP", "-f", RANKS])
+    end = datetime.now() + timedelta(seconds=2)
+    slurm("scontrol", "update", f"jobid={job}", f"endtime={end:%Y-%m-%dT%H:%M:%S}")
+    return True
+
+
+def preempted(lab: RunningLab, jobs: Submission) -> bool:
+    """A job that comes first wants this one's nodes for two seconds."""
+    if (found := at_work(lab, DRIVER)) is None:
+        return False
+    nodes = f"--nodelist={','.join(found[2])}"
+    words = ["--partition=urgent", nodes, "--exclusive", "--output=/dev/null", "--wrap=sleep 2"]
+    slurm("sbatch", *words)
+    return True
+
+
+def mended(lab: RunningLab) -> None:
+    """Every node with its daemon, ready for jobs, and with nothing that still runs there."""
+    for word in cluster.states().split():
+        node, _, state = word.partition("=")
+        if state.startswith("down"):
+            lab.start_daemon(node)
+            slurm("scontrol", "update", f"nodename={node}", "state=resume")
+        for program in (DRIVER, RANKS):
+            with suppress(UserError):  # there is none
+                lab.host(node).told(["pkill", "-9", "-f", program])
+    cluster.until_ready(lab.lab)
