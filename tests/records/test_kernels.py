@@ -10,7 +10,19 @@ from typing import Any
 
 import pytest
 from kernels_file import declared, text
-from recorded import Raw, case_id, fft, overheads, pingpong, poisson, record, ring, spmv, stream
+from recorded import (
+    Raw,
+    case_id,
+    fft,
+    overheads,
+    pingpong,
+    poisson,
+    record,
+    ring,
+    spmv,
+    star_forest,
+    stream,
+)
 from simulated_build import BINARY
 
 from haloscope.records import checked, kernels
@@ -96,6 +108,39 @@ def test_what_a_kernel_can_not_have_found_is_no_record(
     problem = checked.wrong(changed(raw, where, value), Record)
 
     assert problem is not None and problem.startswith(str(where[0]))
+
+
+def forest() -> Raw:
+    return star_forest("sf_grid", ranks=2)
+
+
+@pytest.mark.parametrize(
+    ("raw", "where", "value", "problem"),
+    [
+        (forest(), ("parts", 0, "point"), 5, "parts#1.point can't be 5, of 5"),
+        (forest(), ("timeline",), [], None),
+        (
+            forest(),
+            ("timeline",),
+            forest()["timeline"][:1],
+            "timeline can't have 1 steps, of 5 points",
+        ),
+        (surfaced(), ("params", ""), False, 'params can\'t have the key ""'),
+        (surfaced(), ("params", "more"), {}, "params.more can't be {}"),
+    ],
+)
+def test_parts_steps_and_settings_are_of_what_was_measured(
+    raw: Raw, where: tuple[str | int, ...], value: object, problem: str | None
+) -> None:
+    assert checked.wrong(changed(raw, where, value), Record) == problem
+
+
+@pytest.mark.parametrize("key", ["n", "shape"])
+def test_points_have_what_their_kernel_sweeps(key: str) -> None:
+    raw = forest()
+    del raw["points"][0][key]
+
+    assert checked.wrong(raw, Record) == f"points#1.{key} missing"
 
 
 @pytest.mark.parametrize("key", ["iterations", "points"])
