@@ -31,7 +31,8 @@ case and launch come twice, the first did not end well and was tried again: the 
 A line that is not as this page has it is left out on reading, with a word that names it: a value of
 another type, a measured time that is not above 0, a key that is there twice, an answer that is
 called good and is beyond the bound that stands beside it (`error_max` and `error_max_bound`), a
-case whose id is not the hash of its settings.
+parameter or result that is not as its kernel declares it (`haloscope describe KERNEL`), a case
+whose id is not the hash of its settings.
 
 A key is written by halobench (what it measured), by the runner (what was asked, and how the launch
 ended; it also takes over what halobench says of itself), or by the campaign that keeps the record.
