@@ -25,6 +25,8 @@ from recorded import (
     bad,
     cases,
     collectives,
+    fft,
+    overheads,
     pingpong,
     poisson,
     ring,
@@ -136,6 +138,10 @@ class Made:
             return star_forest(self.kernel, **given)
         if self.kernel == "stream":
             return stream(**given)
+        if self.kernel == "fft_pencil":
+            return fft(**given)
+        if self.kernel == "loggp":
+            return overheads(number)
         return pingpong(**given) if self.kernel == "pingpong" else spmv(**given)
 
 
@@ -143,7 +149,12 @@ MAKERS = st.one_of(
     solves().map(lambda given: Made("poisson_cg", given)),
     solves().map(lambda given: Made("poisson_cg", given)),  # scaling takes several
     st.sampled_from([1, 2]).map(lambda ranks: Made("stream", {"ranks": ranks})),
-    st.just(Made("pingpong", {})),
+    st.sampled_from(["imb", "osu", "stream"]).map(lambda mode: Made("pingpong", {"mode": mode})),
+    st.sampled_from(["tcp", "shm"]).map(lambda name: Made("pingpong", {"transport": name})),
+    st.just(Made("loggp", {})),
+    st.sampled_from(["pipelined", "pairwise"]).map(
+        lambda transpose: Made("fft_pencil", {"transpose": transpose})
+    ),
     st.sampled_from([1, 2, 4]).map(lambda ranks: Made("spmv", {"ranks": ranks})),
     st.sampled_from([2, 3, 4]).map(lambda ranks: Made("ring", {"ranks": ranks})),
     st.sampled_from([2, 4]).map(lambda ranks: Made("collectives", {"ranks": ranks})),
@@ -201,7 +212,14 @@ def _slower(raw: Raw, factor: float) -> Raw:
     changed["points"] = [timed(point) for point in raw["points"]]
     changed["parts"] = [timed(part) for part in raw.get("parts", [])]
     changed["phases"] = [
-        {**phase, "time_s": {key: factor * time for key, time in phase["time_s"].items()}}
+        {
+            **phase,
+            **{
+                name: {key: factor * time for key, time in phase[name].items()}
+                for name in ("time_s", "median_s")
+                if phase.get(name)
+            },
+        }
         for phase in raw["phases"]
     ]
     return changed
@@ -466,6 +484,8 @@ def _shares(own: Sequence[Raw]) -> Iterator[float]:
             told[phase["name"]].append(phase["time_s"]["mean"] / step)
         told[""].append(1 - sum(phase["time_s"]["mean"] for phase in raw["phases"]) / step)
     yield from (max(0.0, median(values)) for values in told.values() if values)
+    passed = [values for name, values in told.items() if name.startswith("transpose") and values]
+    yield from (median(map(sum, zip(*passed, strict=True))) for _ in passed[:1])
 
 
 def _steady(times_s: list[float]) -> float:

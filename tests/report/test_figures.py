@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from made import draw
 from matplotlib.container import ErrorbarContainer
+from matplotlib.text import Annotation
 from recorded import bad, pingpong, poisson, quick, stream
 
 from haloscope.report import figures
 from haloscope.report.draw.figures import canvas_of, plain
 from haloscope.report.draw.series_styles import series_styles
-from haloscope.report.figures.model import Bars, Figure, Lines, Mark, Surface
+from haloscope.report.figures.model import Axis, Bars, Curve, Figure, Lines, Mark, Surface
 from haloscope.study import kinds
 
 
@@ -251,3 +252,15 @@ def test_ticks_keep_the_labels_that_have_room() -> None:
 )  # fmt: skip
 def test_a_tick_is_a_plain_number(value: float, text: str) -> None:
     assert plain(value) == text
+
+
+def test_guides_that_are_near_have_their_words_below_each_other() -> None:
+    x, curve = Axis("sent", "log2"), Curve("own", (Mark(1.0, 1.0), Mark(2.0**20, 2.0)))
+    guides = ((2.0**18, "256 KiB"), (3 * 2.0**17, "384 KiB"), (2.0**10, "1 KiB"))
+    panel = Lines("p", "P", x, Axis("time", "log"), (curve,), guides=guides)
+
+    (axes,) = canvas_of(panel, {}, {"own": 0}).axes
+
+    words = [text for text in axes.texts if isinstance(text, Annotation)]
+    at = {text.get_text(): text.xyann[1] for text in words}
+    assert at["1 KiB"] == at["256 KiB"] > at["384 KiB"]

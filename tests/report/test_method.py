@@ -34,3 +34,12 @@ def test_what_ended_the_launches_of_a_rule_is_told_of_all_but_absent_cases() -> 
         "launches and without the last, or to a cap: 1 case narrow enough, 1 case at the cap of "
         "120 s and 1 case not to its end."
     )
+
+
+def test_how_processes_start_together_is_said_in_words() -> None:
+    def told(way: str) -> str:
+        records = cases([pingpong(synchronisation=way)])[0].launches
+        return next(line for line in method(records, [], {}) if line.startswith("Clock"))
+
+    assert told("barrier").endswith("Processes start after a barrier.")
+    assert told("round_time").endswith("Processes start together by round time.")

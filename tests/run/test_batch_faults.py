@@ -68,6 +68,20 @@ def test_what_ends_a_job_loses_no_launch_and_repeats_none(
     assert [path.name for path in (tmp_path / "out").iterdir() if "scratch" in path.name] == []
 
 
+def test_a_controller_that_is_killed_costs_no_launch(
+    whole: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether the job goes on or the next one does is Slurm's to say: what it last saved."""
+    monkeypatch.chdir(tmp_path)
+    jobs = submitted(EIGHT, tmp_path, built)
+
+    assert len(follow_through(whole, jobs, [(3, lab_jobs.controller_killed)])) == 1
+
+    good = [one for one in read_once(tmp_path / "out" / "records.jsonl") if one.outcome == "ok"]
+    assert len(good) == len({record.key for record in good}) == 8
+    assert jobs.left() == []
+
+
 def test_a_driver_that_its_batch_system_forgot_gives_way(
     whole: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -219,13 +219,18 @@ def _warmups(case: MeasuredCase) -> list[Warmup]:
     return [one for one in found if one is not None]
 
 
+_STARTS = {"barrier": "after a barrier", "round_time": "together by round time"}
+"""How processes start together, in words."""
+
+
 def _timer(records: Sequence[Record]) -> str:
     timers = [record.timer for record in records if record.timer]
     ways = sorted({record.synchronisation for record in records if record.synchronisation})
     if not timers:
         return ""
     worst = max(timers, key=lambda timer: timer.get("resolution_s") or 0)
-    synchronised = f" Processes start after a {listed(ways)}." if ways else ""
+    told = [_STARTS.get(way, f"by {way}") for way in ways]
+    synchronised = f" Processes start {listed(told)}." if ways else ""
     return (
         f"Clock: {worst.get('function')}, resolution {seconds(worst.get('resolution_s'))}, "
         f"cost of a call {seconds(worst.get('cost_s'))}.{synchronised}"

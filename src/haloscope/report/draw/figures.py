@@ -128,6 +128,30 @@ def canvas_of(panel: Panel, colours: Mapping[str, str], styles: Mapping[str, int
         return _surface(panel)
 
 
+_NEAR = 4.0
+"""_NEAR is the factor by which one guide must be beyond another for their words to stand beside
+each other."""
+
+
+def _guides(axes: Axes, guides: Sequence[tuple[float, str]]) -> None:
+    """Lines at some sizes with their words; where two are near, the second's is a line lower."""
+    before, lower = 0.0, 0
+    for x, word in sorted(guides):
+        lower = lower + 1 if before and x < _NEAR * before else 0
+        before = x
+        axes.axvline(x, color=MUTED, linewidth=1, linestyle=":")
+        axes.annotate(
+            word,
+            (x, 1),
+            (3, -2 - 12 * lower),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            color=MUTED,
+            ha="left",
+            va="top",
+        )
+
+
 def _lines(panel: Lines, styles: Mapping[str, int]) -> Canvas:
     names = list(dict.fromkeys(curve.label for curve in panel.curves))
     columns = 2 if all(len(name) < 24 for name in names) else 1
@@ -138,18 +162,7 @@ def _lines(panel: Lines, styles: Mapping[str, int]) -> Canvas:
     axes.set_title(panel.title, loc="left")
     _scale(axes, "x", panel.x)
     _scale(axes, "y", panel.y)
-    for x, word in panel.guides:
-        axes.axvline(x, color=MUTED, linewidth=1, linestyle=":")
-        axes.annotate(
-            word,
-            (x, 1),
-            (3, -2),
-            xycoords=("data", "axes fraction"),
-            textcoords="offset points",
-            color=MUTED,
-            ha="left",
-            va="top",
-        )
+    _guides(axes, panel.guides)
     own = [curve for curve in panel.curves if not curve.bound]
     pointed = [curve for curve in own if not curve.model]
     for curve in own:

@@ -16,6 +16,7 @@ from haloscope.analysis.collectives import (
     leaps,
     order_of,
     parts,
+    undisturbed,
 )
 from haloscope.analysis.sweeps import Swept
 from haloscope.quantities import count, listed, number, seconds, size
@@ -41,7 +42,7 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
             yield Finding(f"Collectives, {_from_to(few, most)}{label}: {grown}.")
         for case in _tops(part):
             if leaping := leaps(case, context.seed):
-                yield Finding(f"Collectives, {_where(case)}{label}: {_leaping(leaping, part)}.")
+                yield Finding(f"Collectives, {_where(case)}{label}: {_leaping(leaping, case)}.")
 
 
 def _tops(part: Facet) -> list[MeasuredCase]:
@@ -116,7 +117,7 @@ def _by_order(found: Sequence[Growth], few: MeasuredCase, many: MeasuredCase) ->
     )
 
 
-def _leaping(found: Sequence[Leap], part: Facet) -> str:
+def _leaping(found: Sequence[Leap], case: MeasuredCase) -> str:
     """The leaps, of many the greatest, the greatest first."""
     greatest = sorted(found, key=lambda one: -max(one.factor, 1 / one.factor))[:LEAPS_TOLD]
     told = [
@@ -125,10 +126,10 @@ def _leaping(found: Sequence[Leap], part: Facet) -> str:
         for one in greatest
     ]
     rest = f" (the greatest of {len(found)} such leaps)" if len(found) > len(greatest) else ""
-    clock = "simulated library" if all(case.simulated for case in part.cases) else "library"
-    cause = (
-        f"there the {clock} probably changes its algorithm or protocol"
-        if all(case.simulated for case in part.cases)
-        else f"there the {clock} probably changes its algorithm or protocol, or a cache is full"
-    )
-    return f"{listed(told)}{rest}: {cause}"
+    what = "changes its algorithm or protocol"
+    if case.simulated:
+        return f"{listed(told)}{rest}: there the simulated library probably {what}"
+    sizes = [points[0].size_bytes for points in undisturbed(case).values() if points]
+    cold = any(one.factor < 1 and one.below_bytes == min(sizes) for one in greatest)
+    warm = ", or the first size was not warm yet" if cold else ""
+    return f"{listed(told)}{rest}: there the library probably {what}, or a cache is full{warm}"
