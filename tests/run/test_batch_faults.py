@@ -34,6 +34,7 @@ def whole(lab: RunningLab) -> Iterator[RunningLab]:
     lab_jobs.mended(lab)
 
 
+@pytest.mark.minutes  # each but one is among those of the forty launches below
 @pytest.mark.parametrize(
     ("fault", "restarts", "ends"),
     [
