@@ -47,6 +47,7 @@ void describe(const std::string& name) {
                    .set("name", kernel.name)
                    .set("summary", kernel.summary)
                    .set("paper", kernel.paper.empty() ? Json() : Json(kernel.paper))
+                   .set("sweeps", kernel.sweeps)
                    .set("parameters", parameters)
                    .set("results", described(kernel.results))
                    .set("point_results", described(kernel.point_results))

@@ -319,13 +319,14 @@ Kernel spmv() {
         {"product_flops_per_s", real, "two a nonzero, over the median time", "1/s", timeless},
         {"product_bytes_per_s", real, "memory traffic by the algorithm, over that", "B/s",
          timeless},
-        {"rows", integer, "of the matrix"},
-        {"nonzeros", integer, "of the matrix"},
+        {"rows", integer, "of the matrix", "", "", 1},
+        {"nonzeros", integer, "of the matrix", "", "", 1},
         {"nonzeros_of_a_rank", real, "of the rank with the most"},
         {"off_diagonal", integer, "nonzeros that need another rank's value"},
         {"ghosts", integer, "values from other ranks, over all ranks"},
         {"ghosts_of_a_rank", real, "of the rank with the most"},
-        {"bytes_per_nonzero", real, "memory traffic of one product, by the algorithm", "B"}};
+        {"bytes_per_nonzero", real, "memory traffic of one product, by the algorithm", "B", "", 0,
+         1e9}};
   }
   kernel.repetitions = "20";
   kernel.warmup = "2";

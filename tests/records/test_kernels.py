@@ -98,6 +98,19 @@ def test_results_as_their_kernel_declares_them_are_records(raw: Raw) -> None:
         (stream(), ("points", 0, "result", "traffic_bytes"), None),
         (ring(1e-6), ("result", "values", 1), "0"),
         (jacobi(), ("result", "grid"), "2x"),
+        (surfaced(), ("result", "error_max_bound"), None),
+        (surfaced(), ("result", "residual_relative_bound"), 1e30),
+        (surfaced(), ("result", "bytes_per_point_iteration"), 1e30),
+        (surfaced(), ("result", "points"), 1),
+        (surfaced(), ("result", "iterations"), 2**62),
+        (surfaced(), ("layout", "ranks"), 1000),
+        (surfaced(), ("layout", "bind"), "zzz"),
+        (surfaced(), ("phases", 0, "time_s", "min"), 9.0),
+        (pingpong(), ("points",), []),
+        (pingpong(), ("points", 1, "times_s"), []),
+        (pingpong(), ("points", 1, "steps"), 0),
+        (pingpong(), ("points", 1, "result", "bandwidth_bytes_per_s"), 1e30),
+        (spmv(), ("result", "nonzeros"), 0),
         (jacobi(), ("result", "size"), "40x0x40"),
         (jacobi(), ("result", "mlups"), True),
     ],
@@ -180,3 +193,10 @@ def test_settings_are_looked_at_again_unless_they_are_the_same_object() -> None:
     assert checked.wrong(again, Record, right) is None
     assert checked.wrong(other, Record, right) == "params.n can't be 0"
     assert checked.wrong({**again, "transport": "tcp"}, Record, right) is not None
+
+
+@pytest.mark.parametrize(("made", "left_out"), [(poisson(64), True), (ring(1e-6), False)])
+def test_simulated_steps_that_compute_take_time(made: Raw, left_out: bool) -> None:
+    raw = {**made, "clock": "simulated", "times_s": [0.0]}
+
+    assert (checked.wrong(raw, Record) == "times_s#1 can't be 0.0") == left_out

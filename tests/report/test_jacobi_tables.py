@@ -215,7 +215,8 @@ def test_the_roofline_has_memory_cache_and_variants() -> None:
     reached = [(mark.x, mark.y) for mark in found["reached, 1 core"].marks]
     assert reached == pytest.approx([(0.25, 3.24), (3, 5.4)])
     assert found["in the cache, 1 core"].marks[0].y == pytest.approx(12)
-    assert found["memory, 1 core"].marks[0].y == pytest.approx(13 / 8, rel=0.1)
+    moved = 13 * 4 / 3  # a line is read before it is written
+    assert found["memory, 1 core"].marks[0].y == pytest.approx(moved / 8, rel=0.1)
     assert found["memory, 1 core"].style == found["reached, 1 core"].style
 
 

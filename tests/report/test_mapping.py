@@ -205,7 +205,7 @@ def test_the_fastest_pattern_and_mapping_are_named_with_what_others_take() -> No
         "poisson_cg: with 8 tasks distributed (8 nodes) is fastest, concentrated takes 2.00 times "
         "as long; with 16 tasks intermediate (4 nodes) is fastest, concentrated takes 1.09 times "
         "as long.",
-        "poisson_cg: which ranks share a node matters most with 8 tasks on 8 nodes: block is "
+        "poisson_cg: which node has which rank matters most with 8 tasks on 8 nodes: block is "
         "fastest, random 7 takes 1.60 times as long.",
     ]
 

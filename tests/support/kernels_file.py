@@ -15,7 +15,7 @@ from haloscope.records.kernels import FILE
 from haloscope.run import halobench
 
 PARAMETER = ("name", "type", "default", "minimum", "maximum", "choices")
-RESULT = ("name", "type", "minimum", "maximum", "absent")
+RESULT = ("name", "type", "unit", "minimum", "maximum", "absent")
 """What is kept of each: the rest is for people, who ask `haloscope describe`."""
 
 
@@ -28,6 +28,7 @@ def _kernel(binary: Path, name: str) -> dict[str, Any]:
     said = subprocess.run([binary, "--describe", name], capture_output=True, check=True)
     kernel = json.loads(said.stdout)
     return {
+        "sweeps": kernel["sweeps"],
         "parameters": [{key: one[key] for key in PARAMETER} for one in kernel["parameters"]],
         "results": [{key: one[key] for key in RESULT} for one in kernel["results"]],
         "point_results": [{key: one[key] for key in RESULT} for one in kernel["point_results"]],
@@ -40,6 +41,9 @@ def text(kernels: dict[str, Any]) -> str:
     for name, kernel in kernels.items():
         lists = []
         for key, entries in kernel.items():
+            if not isinstance(entries, list):
+                lists.append(f'  "{key}": {json.dumps(entries)}')
+                continue
             lines = ",\n".join(f"   {json.dumps(one)}" for one in entries)
             lists.append(f'  "{key}": [\n{lines}\n  ]' if entries else f'  "{key}": []')
         parts.append(f' "{name}": {{\n' + ",\n".join(lists) + "\n }")

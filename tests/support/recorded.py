@@ -151,6 +151,7 @@ def bad(raw: Raw, outcome: str, reason: str) -> Raw:
     if outcome in ("wrong", "misplaced"):
         return {**raw, "outcome": outcome, "reason": reason}
     nothing: Raw = {"times_s": [], "points": [], "phases": [], "result": {}}
+    nothing |= {"parts": [], "timeline": []}
     return {**raw, **nothing, "outcome": outcome, "reason": reason, "stderr": "out of memory"}
 
 
@@ -179,7 +180,9 @@ def poisson(
     result: Raw = {
         "iterations": iterations,
         "error_max": ERRORS[n],
+        "error_max_bound": 8 / (n + 1) ** 2 + 1e-7,
         "residual_relative": 9.9e-7,
+        "residual_relative_bound": 2e-6,
         "bytes_per_point_iteration": BYTES[variant],
         "points": n * n,
         "iterations_passed_over": 0,

@@ -32,9 +32,11 @@ from pydantic_core import (
 
 from haloscope.errors import dotted
 from haloscope.records import kernels
-from haloscope.records.keys import SHORTEST_S, Key
+from haloscope.records.keys import SHORTEST_S, TAKE_TIME, Key
 from haloscope.study.case import Layout, identity
 
+ROUNDED = 1 + 1e-9
+"""ROUNDED is by how much a mean of equal numbers may be off."""
 SHOWN = 60
 """SHOWN is the largest number of characters of a wrong value that a message has."""
 
@@ -56,12 +58,23 @@ def wrong(
             kernels.check_results(raw["kernel"], raw.get("result") or {}, raw.get("points") or ())
     except ValidationError as error:
         return told(error.errors(include_url=False, include_context=False)[0])
-    if raw["outcome"] == "ok" and not raw["times_s"]:
-        return "times_s is empty, of a launch that ended well"
+    if raw["outcome"] == "ok" and (lacking := _untimed(raw)):
+        return f"{lacking} is empty, of a launch that ended well"
     beyond = _beyond(raw) if raw["outcome"] == "ok" else None
-    if problem := _too_short(raw) or beyond or _no_call(raw) or _no_point(raw):
+    if problem := _too_short(raw) or beyond or _no_phase(raw) or _no_call(raw) or _no_point(raw):
         return problem
     return None if settled else _no_settings(raw)
+
+
+def _untimed(raw: Mapping[str, Any]) -> str | None:
+    """What a good launch has no time of, or no size."""
+    if kernels.sweeps(raw["kernel"]) and not raw.get("points"):
+        return "points"
+    for kind in ("points", "parts"):
+        for index, one in enumerate(raw.get(kind) or ()):
+            if not one["times_s"]:
+                return dotted((kind, index, "times_s"))
+    return None if raw["times_s"] else "times_s"
 
 
 def _has_settings_of(raw: Mapping[str, Any], right: Mapping[str, Any]) -> bool:
@@ -76,6 +89,9 @@ def _no_settings(raw: Mapping[str, Any]) -> str | None:
     """What can't be a case's settings, or is not that of its id."""
     if problem := _no_setting(raw):
         return problem
+    layout = raw["layout"]
+    if layout["ranks"] != layout["nodes"] * layout["ppn"]:
+        return f"layout.ranks can't be {layout['ranks']}, of {layout['nodes']} x {layout['ppn']}"
     if raw["clock"] == "simulated" and raw["outcome"] != "ok":
         return None  # its parameters may be those that were simulated, not those asked for
     if raw["case"] != (named := _id(raw)):
@@ -85,23 +101,39 @@ def _no_settings(raw: Mapping[str, Any]) -> str | None:
 
 def _too_short(raw: Mapping[str, Any]) -> str | None:
     """Which times no step can have taken; a simulated one without messages takes none at all."""
+    timeless = raw["clock"] == "simulated" and raw["kernel"] not in TAKE_TIME
     for kind in ("points", "parts"):
         for index, one in enumerate(raw.get(kind) or ()):
-            if problem := _shortest((kind, index, "times_s"), one["times_s"], raw["clock"]):
+            if problem := _shortest((kind, index, "times_s"), one["times_s"], timeless=timeless):
                 return problem
-    return _shortest(("times_s",), raw["times_s"], raw["clock"])
+    return _shortest(("times_s",), raw["times_s"], timeless=timeless)
 
 
 def _beyond(raw: Mapping[str, Any]) -> str | None:
-    """What of an answer that is said to be good is not within the kernel's own bound."""
+    """What of an answer that is said to be good is not within the kernel's own bound.
+
+    There is none for a fixed count of iterations, and for what was not looked at.
+    """
     found = raw.get("result") or {}
-    for name, most in found.items():
-        key = name.removesuffix(BOUND)
-        if key == name or most is None:
-            continue
+    named = [name for name in found if name.endswith(kernels.BOUND)]
+    for name in dict.fromkeys([*named, *kernels.bounds(raw["kernel"])]):
+        key, most = name.removesuffix(kernels.BOUND), found.get(name)
         value = found.get(key)
+        if most is None and (value is None or raw["params"].get("iterations")):
+            continue
         if not (_is_number(value) and _is_number(most) and 0 <= value <= most):
             return f"result.{key} can't be {_shown(value)}, which must be within {_shown(most)}"
+    return _too_many(raw["params"], found) if raw["kernel"] == "poisson_cg" else None
+
+
+def _too_many(params: Mapping[str, Any], found: Mapping[str, Any]) -> str | None:
+    """Which numbers of a solve are not those of its mesh, or beyond its limits."""
+    n = params["n"]
+    if found["points"] != n * n:
+        return f"result.points can't be {found['points']}, of n = {n}"
+    most = params["iterations"] or params["max_iterations"] or 10 * n + 100
+    if found["iterations"] > most + params["s"]:  # which are made together, at the most
+        return f"result.iterations can't be {found['iterations']}, of {most} at the most"
     return None
 
 
@@ -126,6 +158,16 @@ def _no_point(raw: Mapping[str, Any]) -> str | None:
     return None
 
 
+def _no_phase(raw: Mapping[str, Any]) -> str | None:
+    """Which phase's time is none over ranks: the fastest's, their mean, the slowest's."""
+    for index, phase in enumerate(raw.get("phases") or ()):
+        for key in ("time_s", "median_s"):
+            time = phase.get(key)
+            if time and not time["min"] <= time["mean"] * ROUNDED <= time["max"] * ROUNDED**2:
+                return f"{dotted(('phases', index, key))} can't be {_shown(time)}"
+    return None
+
+
 def _no_call(raw: Mapping[str, Any]) -> str | None:
     """What in a timeline is no call of a rank: a phase, its depth, when it began and ended."""
     for index, trace in enumerate(raw.get("timeline") or ()):
@@ -144,15 +186,13 @@ def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-BOUND = "_bound"
-"""BOUND ends the name of a result that says how large another one may be, as `error_max_bound`."""
-
-
-def _shortest(where: tuple[str | int, ...], times_s: Sequence[float], clock: str) -> str | None:
-    """A time that is shorter than can be; None where there is none."""
+def _shortest(
+    where: tuple[str | int, ...], times_s: Sequence[float], *, timeless: bool
+) -> str | None:
+    """A time that is shorter than can be; None where there is none. timeless: 0 can be."""
     if not times_s or (shortest := min(times_s)) >= SHORTEST_S:
         return None
-    if clock == "simulated":
+    if timeless:
         shortest = min((time for time in times_s if time), default=SHORTEST_S)
     if shortest >= SHORTEST_S:
         return None

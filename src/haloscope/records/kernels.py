@@ -14,7 +14,7 @@ from typing import Any, get_args, get_type_hints
 
 from pydantic_core import CoreSchema, SchemaValidator, core_schema
 
-from haloscope.records.keys import Key, Point
+from haloscope.records.keys import LONGEST_S, Key, Point
 
 FILE = Path(__file__).with_name("kernels.json")
 LARGEST_INTEGER = 2**63 - 1
@@ -22,6 +22,8 @@ LARGEST_INTEGER = 2**63 - 1
 LARGEST_REAL = 1e30
 """LARGEST_REAL is the largest number of a record: no machine counts further, and squares of it are
 still finite."""
+FASTEST = 1e21
+"""FASTEST is the largest rate: a thousand times what the fastest machine of all computes."""
 
 Declaration = Mapping[str, Any]
 """One parameter or result: name, type, minimum, maximum, choices (of a parameter), absent."""
@@ -49,6 +51,21 @@ def declared() -> Mapping[str, Any]:
 def defaults(kernel: str) -> dict[str, Any]:
     """The parameters of a kernel, each as it is where nothing is given."""
     return {one["name"]: one["default"] for one in declared()[kernel]["parameters"]}
+
+
+def bounds(kernel: str) -> list[str]:
+    """The results that another one must be within, by their names: `error_max_bound`."""
+    found = declared().get(kernel, {"results": []})["results"]
+    return [one["name"] for one in found if one["name"].endswith(BOUND)]
+
+
+def sweeps(kernel: str) -> bool:
+    """Whether every good launch of a kernel has points."""
+    return bool(declared().get(kernel, {}).get("sweeps"))
+
+
+BOUND = "_bound"
+"""BOUND ends the name of a result that says how large another one may be."""
 
 
 @cache
@@ -108,6 +125,9 @@ def _parameter(one: Declaration) -> CoreSchema:
 
 
 def _result(one: Declaration) -> CoreSchema:
+    limits = {"s": LONGEST_S, "1/s": FASTEST, "B/s": FASTEST}
+    if one["type"] == "real" and one["maximum"] is None:
+        one = {**one, "maximum": limits.get(one["unit"])}
     schema = _present(one)
     return core_schema.nullable_schema(schema) if one["absent"] else schema
 

@@ -14,9 +14,13 @@ WrittenBy = Literal["halobench", "runner", "campaign"]
 SHORTEST_S = 1e-12
 """SHORTEST_S is the smallest time of a step that a record may have, because light itself gets no
 further than a third of a millimetre in it."""
+MOST_RANKS = 10**9
+"""MOST_RANKS is the largest count of processes, nodes or threads that a record may have."""
 LONGEST_S = 1e10
 """LONGEST_S is the largest time that a record may have, because 300 years are no launch."""
 STAR_FORESTS = ("sf_pingpong", "sf_newpingpong", "sf_unpack", "sf_scatter", "sf_grid")
+TAKE_TIME = ("stream", "pingpong", "loggp", "poisson_cg", "jacobi3d", "spmv", "fft_pencil")
+"""TAKE_TIME has the kernels whose every step computes or sends: simulated ones take time, too."""
 OUTCOMES = ("ok", "wrong", "failed", "timeout", "misplaced", "absent")
 CLOCKS = ("wall", "simulated")
 
@@ -56,12 +60,15 @@ class SeenRank(TypedDict):
 class LayoutAsked(TypedDict):
     """What a record has to say of where ranks and threads were to go."""
 
-    nodes: Annotated[int, Key("nodes", least=1)]
-    ppn: Annotated[int, Key("processes a node", least=1)]
-    ranks: Annotated[int, Key("all processes: nodes x ppn", least=1)]
-    threads: Annotated[int, Key("threads of each process", least=1)]
+    nodes: Annotated[int, Key("nodes", least=1, most=MOST_RANKS)]
+    ppn: Annotated[int, Key("processes a node", least=1, most=MOST_RANKS)]
+    ranks: Annotated[int, Key("all processes: nodes x ppn", least=1, most=MOST_RANKS)]
+    threads: Annotated[int, Key("threads of each process", least=1, most=MOST_RANKS)]
     places: Annotated[str, Key("what one thread is bound to: cores, threads, sockets")]
-    bind: Annotated[str, Key("side by side or over all processors: close, spread")]
+    bind: Annotated[
+        str,
+        Key("side by side or over all processors: close, spread", values=("close", "spread")),
+    ]
 
 
 class RecordedLayout(LayoutAsked, total=False):
@@ -167,7 +174,7 @@ class Point(TypedDict):
     result: Annotated[
         dict[str, Any], Key("medians over the repetitions, by the kernel's own names")
     ]
-    steps: Annotated[int, Key("steps in one repetition")]
+    steps: Annotated[int, Key("steps in one repetition", least=1)]
     times_s: Annotated[
         list[float],
         Key(
@@ -210,6 +217,7 @@ class Phase(TypedDict):
             "what one step takes by the node model, on the slowest rank",
             unit="s",
             absent="null without a node model, and where nothing is computed",
+            most=LONGEST_S,
         ),
     ]
     by_rank_s: NotRequired[
@@ -219,6 +227,7 @@ class Phase(TypedDict):
                 "of each rank, in one step: what the slowest rank takes longer, others wait for",
                 unit="s",
                 absent="not there where nothing is computed, on one rank, and where simulated",
+                most=LONGEST_S,
             ),
         ]
     ]
@@ -313,9 +322,9 @@ class Machine(TypedDict, total=False):
 
     host: Annotated[str, Key("its name; simulated, the cluster's")]
     cpu: Annotated[str | None, Key("the processor", absent="null where it can't be read")]
-    sockets: Annotated[int, Key("of a node", least=1)]
-    cores: Annotated[int, Key("of a node", least=1)]
-    threads_per_core: Annotated[int, Key("hardware threads", least=1)]
+    sockets: Annotated[int, Key("of a node", least=1, most=MOST_RANKS)]
+    cores: Annotated[int, Key("of a node", least=1, most=MOST_RANKS)]
+    threads_per_core: Annotated[int, Key("hardware threads", least=1, most=1024)]
     caches: Annotated[list[MachineCache], Key("from the core outwards")]
     memory_bytes: Annotated[
         int | None, Key("of a node", unit="bytes", absent="null where it can't be read")

@@ -51,7 +51,8 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
             fewest=1,
             alt=". ".join(_told(case) for case in best),
             notes=(
-                "Dashed: the triad's bandwidth times the operations on each byte; an update is "
+                "Dashed: what the triad moves, the lines among it that are read only to be "
+                "overwritten, as for the sweeps, times the operations on each byte; an update is "
                 f"{operations} operations. Bytes are those that the variant's algorithm "
                 "moves: caches can't make them fewer. Of several settings of a variant on as many "
                 "cores, the fastest.",
@@ -98,7 +99,7 @@ def _bounds(
     """What memory allows by operations on each byte, and the cache, which has no such limit."""
     memory = memory_triads(context.all_cases, context.machine)
     for style, number_ in enumerate(cores):
-        marks = tuple(Mark(x, x * memory[number_].point.rate.value / 1e9) for x in ends)
+        marks = tuple(Mark(x, x * memory[number_].moved.value / 1e9) for x in ends)
         yield Curve(f"memory, {count(number_, 'core')}", marks, bound=True, style=style)
     alone = [case for case in swept if case.cores == 1 and in_cache(case, context.machine)]
     if alone:

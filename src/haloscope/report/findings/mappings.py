@@ -159,8 +159,13 @@ def _ranks(cases: Sequence[MeasuredCase], seed: int) -> str:
     last = max(slower, key=lambda case: case.time_s)
     tasks, nodes = count(last.ranks, "task"), count(last.number("nodes"), "node")
     ahead = f"{listed(first)} {race.undecided}" if len(first) > 1 else f"{first[0]} is fastest"
+    choice = (
+        "which ranks share a node"
+        if last.ranks > last.number("nodes")
+        else "which node has which rank"
+    )
     return (
-        f"which ranks share a node matters most with {tasks} on {nodes}: {ahead}, "
+        f"{choice} matters most with {tasks} on {nodes}: {ahead}, "
         f"{ranks_of(last)} takes {number(race.over_best(last))} times as long"
     )
 
