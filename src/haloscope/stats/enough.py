@@ -9,7 +9,7 @@ narrow twice, as looking again and again stops too often by luck.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, pi
+from math import pi
 
 from haloscope.stats.allocations import Grouped, components, typical_over
 from haloscope.stats.sequential import Why
@@ -40,11 +40,7 @@ def decide_over(samples: Sequence[Grouped], spent_s: float, rule: Rule) -> Why:
     launches = sum(map(len, samples[0].values()))
     if launches >= rule.fewest and all(_narrow_twice(sample, rule) for sample in samples):
         return "narrow"
-    if launches >= rule.most:
-        return "count"
-    if rule.most_s is not None and spent_s + spent_s / launches > rule.most_s:
-        return "time"
-    return "go on"
+    return rule.cap(launches, spent_s) or "go on"
 
 
 def _narrow_twice(sample: Grouped, rule: Rule) -> bool:
@@ -54,15 +50,7 @@ def _narrow_twice(sample: Grouped, rule: Rule) -> bool:
     if len(sample[last]) < LEAST_IN_ONE:
         return False
     before = {name: values for name, values in sample.items() if name != last}
-    return max(_half_width(sample), _half_width(before)) <= rule.half_width
-
-
-def _half_width(sample: Grouped) -> float:
-    """Of the interval over allocations, as a share of the value; infinite where there is none."""
-    found = typical_over(sample)
-    if found.low is None or found.high is None:
-        return inf
-    return (found.high - found.low) / 2 / found.value
+    return all(typical_over(one).relative_half_width <= rule.half_width for one in (sample, before))
 
 
 def enough_in(samples: Sequence[Grouped], allocation: str, rule: Rule) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from math import comb, sqrt
+from math import comb, inf, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -56,6 +56,13 @@ class Estimate:
         high = None if self.high is None else self.high * factor
         outliers = tuple(one * factor for one in self.outliers)
         return replace(self, value=self.value * factor, low=low, high=high, outliers=outliers)
+
+    @property
+    def relative_half_width(self) -> float:
+        """Of the interval, as a share of the value; infinite where there is no interval."""
+        if self.low is None or self.high is None:
+            return inf
+        return (self.high - self.low) / 2 / self.value
 
     def rate(self, work: float) -> Estimate:
         """Work per unit of this estimate (bytes, seconds: bytes a second): ends change places."""

@@ -207,16 +207,8 @@ def _why(samples: Sequence[Sequence[float]], width: float, spent_s: float, rule:
         before = max(_half_width(sample[:-1]) for sample in samples)
         if before <= rule.half_width:
             return "narrow"
-    if launches >= rule.most:
-        return "count"
-    if rule.most_s is not None and spent_s + spent_s / launches > rule.most_s:
-        return "time"
-    return "go on"
+    return rule.cap(launches, spent_s) or "go on"
 
 
 def _half_width(sample: Sequence[float]) -> float:
-    """Of the median's interval, as a share of the median; infinite where there is none."""
-    estimate = median_interval(sample)
-    if estimate.low is None or estimate.high is None:
-        return inf
-    return (estimate.high - estimate.low) / 2 / estimate.value
+    return median_interval(sample).relative_half_width

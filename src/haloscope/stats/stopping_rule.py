@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 FEWEST_FOR_INTERVAL = 6
 """The fewest launches whose median has a 95 % interval, because with five not even [minimum,
@@ -31,3 +32,14 @@ class Rule:
             raise ValueError(
                 f"at least {FEWEST_FOR_INTERVAL + 1} launches, and no more at least than at most"
             )
+
+    def cap(self, launches: int, spent_s: float) -> Literal["count", "time"] | None:
+        """Which cap ends so many launches, at least one, that took so long: another would pass it.
+
+        None where another may be made.
+        """
+        if launches >= self.most:
+            return "count"
+        if self.most_s is not None and spent_s + spent_s / launches > self.most_s:
+            return "time"
+        return None
