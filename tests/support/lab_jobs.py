@@ -174,8 +174,7 @@ def mended(lab: RunningLab) -> None:
     for word in cluster.states().split():
         node, _, state = word.partition("=")
         if state.startswith("down"):
-            lab.start_daemon(node)
-            slurm("scontrol", "update", f"nodename={node}", "state=resume")
+            lab.start_daemon(node)  # its registration makes the node idle, whatever took it down
         for program in (DRIVER, RANKS):
             with suppress(UserError):  # there is none
                 lab.host(node).told(["pkill", "-9", "-f", program])

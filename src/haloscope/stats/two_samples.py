@@ -11,7 +11,6 @@ from fractions import Fraction
 from math import comb
 
 import numpy as np
-from scipy import stats as scipy_stats
 
 from haloscope.stats.estimates import Array, Estimate, finite, ratio_of_medians
 
@@ -43,15 +42,17 @@ def compare(first: Sequence[float], second: Sequence[float], *, seed: int = 0) -
     pooled launches with ties (a seeded sample of 20,000 of them where there are more). Of samples
     above EXACT it is that of the normal distribution, corrected for continuity and ties.
     """
+    from scipy.stats import mannwhitneyu  # here: what only plans and measures compares nothing
+
     a, b = finite(first), finite(second)
     positive = bool(np.all(a > 0) and np.all(b > 0))
     ratio = ratio_of_medians(first, second, seed=seed) if positive else None
     attainable = min(1.0, float(Fraction(2, comb(a.size + b.size, a.size))))
     pooled = np.concatenate([a, b])
     if a.size * b.size > EXACT:
-        p_value = float(scipy_stats.mannwhitneyu(a, b, method="asymptotic").pvalue)
+        p_value = float(mannwhitneyu(a, b, method="asymptotic").pvalue)
     elif np.unique(pooled).size == pooled.size:
-        p_value = float(scipy_stats.mannwhitneyu(a, b, method="exact").pvalue)
+        p_value = float(mannwhitneyu(a, b, method="exact").pvalue)
     else:
         p_value = _rank_permutation(pooled, int(a.size), seed)
     return Comparison(ratio, p_value, attainable)
@@ -59,11 +60,13 @@ def compare(first: Sequence[float], second: Sequence[float], *, seed: int = 0) -
 
 def _rank_permutation(pooled: Array, size: int, seed: int) -> float:
     """Two-sided permutation p-value of the rank sum of the first `size` of the pooled launches."""
-    ranks = scipy_stats.rankdata(pooled)
+    from scipy.stats import permutation_test, rankdata
+
+    ranks = rankdata(pooled)
     if size == 1 or size == pooled.size - 1:  # scipy's test wants two on either side
         alone = np.abs(ranks - ranks.mean())
         return float(np.mean(alone >= alone[0 if size == 1 else -1]))
-    result = scipy_stats.permutation_test(
+    result = permutation_test(
         (ranks[:size], ranks[size:]),
         lambda x, y, axis: np.abs(np.mean(x, axis=axis) - np.mean(y, axis=axis)),
         permutation_type="independent",
