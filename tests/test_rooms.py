@@ -124,6 +124,8 @@ LATE = {
     "host/machine.py": "psutil",
     "run/matrices.py": "numpy pymetis",
     "run/matrix_market.py": "numpy scipy.io scipy.sparse",
+    "stats/allocations.py": "scipy.special",
+    "stats/two_samples.py": "scipy.stats",
     "toolchains/build.py": "cmake ninja",
 }
 """Imported by the functions that use it: what few command lines need and takes long to import."""

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from lab_jobs import QUIET, launched_by, shortly, submitted
+from lab_jobs import QUIET, launched_by, shortly, slurm, submitted
 
 from haloscope.batch.jobs import Batch
 from haloscope.cli import main, parse
 from haloscope.errors import UserError
 from haloscope.host import machine
 from haloscope.lab.cluster import RunningLab
+from haloscope.paths import cache_path
+from haloscope.records.folder import Via
 from haloscope.records.record import read_once
-from haloscope.run import following
+from haloscope.run import following, submission
+from haloscope.run.campaign import Request, start
 
 pytestmark = pytest.mark.lab
 
@@ -63,6 +67,48 @@ def test_a_study_runs_on_one_two_and_four_nodes(
         assert record.runner == "slurm"
     left = [path.name for path in (tmp_path / "out").iterdir() if "scratch" in path.name]
     assert left == []
+
+
+def test_a_sites_jobs_simulate_one_case_on_each_of_their_cores(
+    lab: RunningLab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = """
+    title = "Solves on a simulated cluster"
+    [[runs]]
+    kernel = "poisson_cg"
+    params = { n = 1024, iterations = 200, variant = ["textbook", "fused", "pipelined"] }
+    layout = { nodes = [1, 4, 16], ppn = [2, 16] }
+    """
+    (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
+    nodes: set[str] = set()
+
+    def wait(_: float) -> None:
+        time.sleep(0.1)
+        nodes.update(slurm("squeue", "--steps", "--noheader", "--format=%N").split())
+
+    kept = Path("cache") / "simulated"  # nothing is there that was simulated before
+    kept.mkdir(parents=True)
+    kept.with_name("builds").symlink_to(cache_path() / "builds")
+    monkeypatch.setenv("HALOSCOPE_CACHE", str(kept.parent.absolute()))
+    request = Request("mine.toml", Path("by-jobs"), on="stampede2", via=Via("lab", 2))
+    campaign = start(request, QUIET)
+    submission.begin(campaign, {}, QUIET)
+    following.follow(submission.of(campaign, minutes=5), QUIET, wait=wait)
+    shutil.rmtree(kept)
+    assert main(["run", "mine.toml", "--on", "stampede2", "--out", "here", "--no-report"]) == 0
+
+    by_jobs = {one.case: one for one in read_once(Path("by-jobs/records.jsonl"))}
+    here = {one.case: one for one in read_once(Path("here/records.jsonl"))}
+    assert len(by_jobs) == 18
+    assert {one.outcome for one in by_jobs.values()} == {"ok"}
+    assert len({name for name in nodes if name.startswith("lab")}) == 2
+    for case, one in by_jobs.items():
+        assert one.raw["times_s"] == here[case].raw["times_s"]
+        assert (one.raw["simulation"]["cached"], here[case].raw["simulation"]["cached"]) == (
+            False,
+            False,
+        )
 
 
 def test_more_launches_of_a_folder_are_planned_for_its_jobs(

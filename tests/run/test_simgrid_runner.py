@@ -24,7 +24,7 @@ from haloscope.paths import share
 from haloscope.records.kernels import defaults
 from haloscope.records.maker import CampaignFacts
 from haloscope.run.runners.local import Built
-from haloscope.run.runners.simgrid import SimgridRunner
+from haloscope.run.runners.simgrid import SimgridRunner, Steps
 from haloscope.study.case import Case, Launch, Layout
 from haloscope.toolchains import build
 from haloscope.toolchains.simgrid import smpi as found_smpi
@@ -382,3 +382,26 @@ def test_ranks_are_mapped_as_the_layout_says(tmp_path: Path) -> None:
     list(runner(tmp_path / "cache", keep=tmp_path / "kept").run([one]))
     (file,) = (tmp_path / "kept").glob("*/hosts")
     assert file.read_text().split() == ["node-0", "node-1", "node-0", "node-1"]
+
+
+@pytest.mark.usefixtures("smpi")
+def test_simulations_are_started_as_steps_of_a_job_with_files_that_its_nodes_see(
+    tmp_path: Path,
+) -> None:
+    """A step here is a shell that writes down what it runs, and where its files are."""
+    shared, said = tmp_path / "shared", tmp_path / "said"
+    shared.mkdir()
+    step = ("sh", "-c", f'echo "$TMPDIR $*" >> {said}; exec "$@"', "step")
+    one = launch(n=32, iterations=4)
+
+    (as_step,) = runner(tmp_path / "a", steps=Steps(step, shared)).run([one])
+    (here,) = runner(tmp_path / "b").run([one])
+
+    (line,) = said.read_text().splitlines()
+    folder, *command = line.split()
+    assert Path(folder).parent == shared
+    assert any(word.endswith("smpirun") for word in command)
+    assert [*shared.iterdir()] == []
+    assert as_step["outcome"] == here["outcome"] == "ok"
+    assert as_step["times_s"] == here["times_s"]
+    assert as_step["command"] == here["command"]

@@ -12,9 +12,10 @@ from fakes import FakeProgram
 from haloscope.batch.jobs import Batch
 from haloscope.batch.slurm import NoAnswerError, Slurm
 from haloscope.errors import UserError
-from haloscope.records.folder import ResultFolder, SavedPlan
+from haloscope.records.folder import ResultFolder, SavedPlan, Via
 from haloscope.run import following
 from haloscope.run.batched import BatchPlace
+from haloscope.run.driving import of_shape
 from haloscope.run.submission import Submission
 from haloscope.sites.schema import BatchSite, Partition
 from haloscope.stats.stopping_rule import Rule
@@ -101,6 +102,20 @@ def test_a_precision_takes_several_jobs_each_with_some_of_the_launches(tmp_path:
     assert [one.number for one in jobs._in_a_job(launches)] == [0, 1, 2]
     assert [one.minutes for one in jobs.planned()] == [30] * 5
     assert len(of(tmp_path).planned()) == 1
+
+
+def test_simulated_cases_share_jobs_whatever_nodes_they_are_of(tmp_path: Path) -> None:
+    jobs = of(tmp_path, minutes=None, most=600)
+    (one,) = jobs.plan.cases
+    other = replace(one, layout=replace(one.layout, nodes=64))
+    jobs = replace(jobs, plan=replace(jobs.plan, cases=(one, other), via=Via("taki", 3)))
+
+    assert [(job.nodes, "--nodes" in job.command) for job in jobs.planned()] == [(3, True)]
+    launches = jobs.plan.launches()
+    assert of_shape(jobs.plan, launches, 3) == launches
+    assert of_shape(jobs.plan, launches, 64) == []
+    walls = {one.id: [720.0], other.id: [720.0]}  # 20 launches: 4 hours, on 12 cores 20 minutes
+    assert jobs._length(launches, walls) == (1, 2 + 30)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.quantities import count, size
-from haloscope.run import following, submission
+from haloscope.records.folder import Via
+from haloscope.run import following, places, submission
 from haloscope.run.batched import BatchPlace
 from haloscope.run.campaign import Campaign, Request, measure, resume, start
 from haloscope.run.preview import Preview, UnplannedError
@@ -76,6 +77,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         type=int,
         help="for the order of launches (default: random, recorded)",
     )
+    add("--via", metavar="SITE", help="have a site's jobs simulate the cases, one on each core")
+    add("--nodes", metavar="N", type=int, help="with --via: of each such job (default: 1)")
     add("--detach", action="store_true", help="on a site: submit the jobs, and return")
     add("--script-only", action="store_true", help="on a site: write the job scripts, submit none")
     add("--minutes", metavar="N", type=int, help="on a site: the time limit of each job")
@@ -88,7 +91,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.dry_run:
         return _dry_run(arguments, tell, Screen())
     campaign = _campaign(arguments, tell)
-    if isinstance(campaign.place, BatchPlace):
+    if places.site_of(campaign.place) is not None:
         return _by_jobs(arguments, campaign, tell)
     # only what was measured is drawn: planning does without the libraries that draw and fit
     from haloscope.commands.conclusion import conclude
@@ -133,7 +136,7 @@ def _dry_run(arguments: argparse.Namespace, tell: Teller, out: Console) -> int:
     try:
         campaign = _campaign(arguments, tell, preview)
         _show(campaign, out)
-        if isinstance(campaign.place, BatchPlace):
+        if places.site_of(campaign.place) is not None:
             _show_jobs(submission.of(campaign, arguments.minutes), out)
     except UnplannedError:
         out.print("the cases, and what they need, are known when halobench is there")
@@ -169,6 +172,7 @@ def _campaign(
             accept_change=arguments.accept_change,
             prepare=prepare,
         )
+    nodes = 1 if arguments.nodes is None else arguments.nodes
     request = Request(
         study=arguments.study,
         out=Path(arguments.out) if arguments.out else None,
@@ -179,6 +183,7 @@ def _campaign(
         oversubscribe=arguments.oversubscribe,
         on=arguments.on,
         keep=Path(arguments.keep) if arguments.keep else None,
+        via=Via(arguments.via, nodes) if arguments.via else None,
         execute=arguments.arithmetic,
     )
     return start(request, tell, prepare)
@@ -196,7 +201,8 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         return
     on = None if arguments.on == "local" else arguments.on
     given = {**vars(arguments), "execute": arguments.arithmetic, "on": on}
-    for option in ("out", "toolchain", "seed", "oversubscribe", "execute", "on", "replicates"):
+    fixed = ("out", "toolchain", "seed", "oversubscribe", "execute", "on", "replicates")
+    for option in (*fixed, "via", "nodes"):
         if given[option] not in (None, False):
             what = "with --resume, the folder's plan has that already"
             yield Problem(f"--{option}", what, "leave it out, or start a new folder")
@@ -204,12 +210,16 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
 
 def _of_jobs(arguments: argparse.Namespace) -> Iterator[Problem]:
     """Options for the jobs of a batch system, where there is none."""
-    if BatchPlace.has(arguments.on):
+    if arguments.nodes is not None and not arguments.via:
+        mend = "a study's layouts say on how many nodes its cases are"
+        yield Problem("--nodes", "it is for simulations on a site: --via SITE", mend)
+    if BatchPlace.has(arguments.on) or arguments.via:
         return
     for option in ("detach", "script_only", "minutes"):
         if getattr(arguments, option):
             where = f"--{option.replace('_', '-')}"
-            yield Problem(where, f"{arguments.on} has no batch system", "give --on SITE")
+            mend = "give --on SITE, or for simulated cases --via SITE"
+            yield Problem(where, f"{arguments.on} has no batch system", mend)
 
 
 def _show(campaign: Campaign, out: Console) -> None:

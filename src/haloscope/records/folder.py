@@ -24,7 +24,15 @@ from haloscope.records.record import latest, read
 from haloscope.stats.stopping_rule import Rule
 from haloscope.study.case import Case, Launch
 from haloscope.study.plan import schedule
-from haloscope.study.schema import LAUNCHES_LIMIT, SEED_LIMIT, TIME_LIMIT_S
+from haloscope.study.schema import COUNT_LIMIT, LAUNCHES_LIMIT, SEED_LIMIT, TIME_LIMIT_S
+
+
+@dataclass(frozen=True)
+class Via:
+    """Where simulated cases are computed: by jobs of a site, on so many of its nodes each."""
+
+    site: str
+    nodes: int
 
 
 @dataclass(frozen=True)
@@ -33,6 +41,7 @@ class SavedPlan:
 
     name: of the study; sources: the hash of halobench's sources for each toolchain;
     on: the place, as --on names it. keep: where simulated cases' files are kept, if anywhere.
+    via: the site whose jobs simulate them, if they do.
     machine: what must be the same for the records of one folder to be of one kind: host,
     processor, cores, cluster file and its state. libraries: so too, of each toolchain: version,
     compiler, flags. Plans of older versions say less.
@@ -52,6 +61,7 @@ class SavedPlan:
     rule: Rule | None = None
     libraries: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     changes: tuple[str, ...] = ()
+    via: Via | None = None
 
     def launches(self) -> list[Launch]:
         """All launches, in the order they are to run."""
@@ -100,6 +110,8 @@ def plan_of(text: bytes) -> SavedPlan:
             raise ValueError(f"case {case.id}: {case.launches} launches, {case.timeout_s:g} s each")
     if not 0 <= plan.seed <= SEED_LIMIT:
         raise ValueError(f"seed can't be {plan.seed}")
+    if plan.via and not 1 <= plan.via.nodes <= COUNT_LIMIT:
+        raise ValueError(f"via.nodes can't be {plan.via.nodes}")
     if "host" not in plan.machine:
         raise ValueError("machine.host missing")
     return plan

@@ -185,6 +185,21 @@ class BatchPlace:
         job = self.allocation
         return well or Batch(self.commands).has_its_nodes(job.job, job.restarts)
 
+    @property
+    def cores_given(self) -> int:
+        """How many cores this job's nodes have together."""
+        return len(self.allocation.nodes) * self.described.used.cores
+
+    @property
+    def one_core(self) -> tuple[str, ...]:
+        """What runs a command on a core of this job that is free; it waits for one.
+
+        --mem=0: steps do not divide the job's memory, of which the first would have all.
+        """
+        threads = self.described.used.threads_per_core
+        where = ("--nodes=1", "--ntasks=1", f"--cpus-per-task={threads}", "--exact", "--mem=0")
+        return ("srun", *where, "--input=none", "--mpi=none")
+
     def _launched_with(self, bench: Workbench) -> dict[str, Built]:
         """halobench's builds, with the site's launcher."""
         if self.described.launcher == "mpirun":

@@ -11,7 +11,7 @@ from typing import Any
 from haloscope.errors import Problem, UserError, dotted, nearest, no_such, out_of
 from haloscope.quantities import count
 from haloscope.records.enclosure import enclosed
-from haloscope.records.folder import ResultFolder, SavedPlan, changes
+from haloscope.records.folder import ResultFolder, SavedPlan, Via, changes
 from haloscope.records.record import Record, append, read, read_once
 from haloscope.run import fixed, halobench, places, received, workbench
 from haloscope.run.doctor import Patient, check_load
@@ -45,6 +45,7 @@ class Request:
     oversubscribe: bool = False
     on: str = LOCAL
     keep: Path | None = None
+    via: Via | None = None
     execute: bool = False
 
 
@@ -186,7 +187,7 @@ def start(request: Request, tell: Teller, prepare: Prepare | None = None) -> Cam
     draft = study_file.read(request.study)
     if draft.study is None:
         raise UserError(draft.problems)
-    place = places.place(request.on, request.keep)
+    place = places.place(request.on, request.keep, request.via)
     study = _as_requested(draft.study, request)
     folder = ResultFolder(request.out or _default_folder(draft.name))
     wanted = {
@@ -226,6 +227,7 @@ def start(request: Request, tell: Teller, prepare: Prepare | None = None) -> Cam
         libraries=fixed.libraries(bench.built),
         on=place.name,
         keep=str(request.keep.absolute()) if request.keep else None,
+        via=request.via,
         rule=None if place.facts.deterministic or request.launches else schema.stopping_rule(study),
     )
     return Campaign(place, folder, saved, bench, draft.source)
@@ -335,7 +337,7 @@ def resume(
     _check_numbers(launches)
     folder = ResultFolder(directory)
     plan = folder.load()
-    place = places.place(plan.on, received.kept(plan, directory, keep))
+    place = places.place(plan.on, received.kept(plan, directory, keep), plan.via)
     where = f"--resume {directory}"
     wanted = {where: list(plan.sources)}
     bench = prepare(place, wanted) if prepare else place.workbench(wanted, tell)

@@ -17,10 +17,9 @@ from typing import Any
 from haloscope.errors import Problem, UserError
 from haloscope.host.scratch import PREFIX
 from haloscope.paths import write_whole
-from haloscope.records.folder import ResultFolder
+from haloscope.records.folder import ResultFolder, SavedPlan
 from haloscope.records.maker import now
 from haloscope.run import hold, places
-from haloscope.run.batched import BatchPlace
 from haloscope.run.campaign import Campaign, resume
 from haloscope.run.preview import Preview, UnplannedError
 from haloscope.run.progress import Teller
@@ -92,15 +91,14 @@ def loaded(directory: Path, tell: Teller) -> Campaign:
     except UnplannedError as error:
         what = "; ".join(prepare.lines) or "no MPI library is there"
         raise UserError(Problem(f"on {platform.node()}", what, _SHARED)) from error
-    place = campaign.place
-    if not isinstance(place, BatchPlace):
+    if (site := places.site_of(campaign.place)) is None:
         mend = f"haloscope run --resume {directory}"
-        raise UserError(Problem(str(directory), f"it is measured on {place.name}", mend))
-    node = place.allocation.nodes[0]
+        raise UserError(Problem(str(directory), f"it is measured on {campaign.place.name}", mend))
+    node = site.allocation.nodes[0]
     if prepare.lines:
         raise UserError([Problem(f"on {node}", line, _SHARED) for line in prepare.lines])
     folder = campaign.folder.path.absolute()
-    return replace(campaign, place=replace(place, folder=folder))
+    return replace(campaign, place=places.with_folder(campaign.place, folder))
 
 
 _SHARED = "nodes must see what the login node sees: set HALOSCOPE_CACHE to a shared folder"
@@ -140,13 +138,15 @@ def drive(directory: Path, nodes: int, minutes: int, tell: Teller) -> int:
     with _taken(folder):
         remove_left(directory)
         campaign = loaded(directory, tell)
-        if not of_shape(campaign.launches_left()[0], nodes):  # an earlier job did them all
+        if not of_shape(
+            campaign.plan, campaign.launches_left()[0], nodes
+        ):  # an earlier job did them all
             tell.say(f"no launches on {nodes} nodes are left")
             return 0
         campaign = campaign.probed()
         budget = Budget(end, campaign.earlier_walls())
         signal.signal(signal.SIGUSR1, budget.close)
-        launches = of_shape(campaign.launches_left()[0], nodes)
+        launches = of_shape(campaign.plan, campaign.launches_left()[0], nodes)
         tell.say(f"{len(launches)} launches on {nodes} nodes are left")
         for launch, record in campaign.run(launches, _told(campaign, budget, tell)):
             budget.ended(record)
@@ -164,9 +164,8 @@ def _taken(folder: ResultFolder) -> Iterator[None]:
     it, and ends after its launch: that long is waited. UserError where it does not.
     """
     plan = folder.load()
-    place = places.place(plan.on)
-    if isinstance(place, BatchPlace):
-        hold.take(folder.path, place.allocation)
+    if (site := places.site_of(places.place(plan.on, via=plan.via))) is not None:
+        hold.take(folder.path, site.allocation)
     patience_s = _RESERVE_S + max((case.timeout_s for case in plan.cases), default=0.0)
     with folder.alone(patience_s):
         yield
@@ -180,27 +179,32 @@ def remove_left(directory: Path) -> int:
     return len(left)
 
 
-def of_shape(launches: Sequence[Launch], nodes: int) -> list[Launch]:
-    """Those of the cases on so many nodes."""
-    return [launch for launch in launches if launch.case.layout.nodes == nodes]
+def of_shape(plan: SavedPlan, launches: Sequence[Launch], nodes: int) -> list[Launch]:
+    """Those of the launches that jobs on so many nodes run."""
+    return [launch for launch in launches if nodes_for(plan, launch) == nodes]
+
+
+def nodes_for(plan: SavedPlan, launch: Launch) -> int:
+    """The nodes of the job that runs a launch: the case's own, or those that simulate any case."""
+    return plan.via.nodes if plan.via else launch.case.layout.nodes
 
 
 def _told(
     campaign: Campaign, budget: Budget, tell: Teller
 ) -> Callable[[Iterable[Launch]], Iterator[Launch]]:
     """The launches that fit, with a heartbeat before each, as long as the folder is this job's."""
-    place = campaign.place
-    assert isinstance(place, BatchPlace)
+    site = places.site_of(campaign.place)
+    assert site is not None
 
     def watch(launches: Iterable[Launch]) -> Iterator[Launch]:
         for launch in budget.fitting(launches):
-            if not hold.holds(campaign.folder.path, place.allocation):
+            if not hold.holds(campaign.folder.path, site.allocation):
                 tell.say("another job goes on with this folder")
                 return
             beat = {
-                "job": place.allocation.job,
-                "restarts": place.allocation.restarts,
-                "node": place.allocation.nodes[0],
+                "job": site.allocation.job,
+                "restarts": site.allocation.restarts,
+                "node": site.allocation.nodes[0],
                 "at": now(),
                 "case": launch.case.title,
                 "launch": launch.number,

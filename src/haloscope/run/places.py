@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from haloscope.errors import Problem, UserError, nearest
+from haloscope.errors import Problem, UserError, nearest, out_of
+from haloscope.records.folder import Via
 from haloscope.run.batched import BatchPlace
 from haloscope.run.here import Here
 from haloscope.run.place import Place
@@ -15,13 +17,46 @@ KINDS: tuple[type[Place], ...] = (Here, BatchPlace, SimulatedCluster)
 """Every kind of place; the first that has a name is meant by it."""
 
 
-def place(name: str, keep: Path | None = None) -> Place:
-    """The place that --on names. UserError where there is none."""
+def place(name: str, keep: Path | None = None, via: Via | None = None) -> Place:
+    """The place that --on names. UserError where there is none.
+
+    via: the site whose jobs simulate its cases, if it is a simulated cluster.
+    """
     for kind in KINDS:
         if kind.has(name):
-            return kind.named(name, keep)
+            found = kind.named(name, keep)
+            return found if via is None else _by_way_of(found, via)
     known = [known for kind in KINDS for known in kind.names()]
     raise UserError(Problem(f"--on {name}", "there is no such place", nearest(name, known)))
+
+
+def _by_way_of(found: Place, via: Via) -> Place:
+    if not isinstance(found, SimulatedCluster):
+        mend = "leave --via out, or name a simulated cluster: --on (haloscope list)"
+        raise UserError(Problem(f"--via {via.site}", f"{found.name} is no simulated cluster", mend))
+    if not BatchPlace.has(via.site):
+        mend = nearest(via.site, BatchPlace.names())
+        raise UserError(Problem(f"--via {via.site}", "there is no such site", mend))
+    site = BatchPlace.named(via.site)
+    if word := out_of(via.nodes, 1, most := site.described.used.nodes):
+        where = f"--nodes {via.nodes}"
+        what = f"{word} for partition {site.described.partition} of {via.site}"
+        raise UserError(Problem(where, what, f"give a number from 1 to {most:,}"))
+    return replace(found, via=site)
+
+
+def site_of(place: Place) -> BatchPlace | None:
+    """The site whose jobs run the cases of a place; None where they run on this machine."""
+    if isinstance(place, SimulatedCluster):
+        return place.via
+    return place if isinstance(place, BatchPlace) else None
+
+
+def with_folder(place: Place, folder: Path) -> Place:
+    """A place whose jobs may write to a folder that all of its nodes see."""
+    if isinstance(place, SimulatedCluster) and place.via is not None:
+        return replace(place, via=replace(place.via, folder=folder))
+    return replace(place, folder=folder) if isinstance(place, BatchPlace) else place
 
 
 def facts(name: str) -> PlaceFacts | None:

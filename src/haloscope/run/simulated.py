@@ -18,11 +18,12 @@ from haloscope.errors import Problem, UserError
 from haloscope.host import machine
 from haloscope.paths import cache_path
 from haloscope.run import preview, workbench
+from haloscope.run.batched import BatchPlace
 from haloscope.run.place import Seen, Wanted
 from haloscope.run.progress import Teller
 from haloscope.run.runners.base import Runner
 from haloscope.run.runners.local import Built
-from haloscope.run.runners.simgrid import SimgridRunner
+from haloscope.run.runners.simgrid import SimgridRunner, Steps
 from haloscope.run.workbench import Workbench
 from haloscope.study.capacity import PlaceFacts, Site
 from haloscope.study.case import Case
@@ -45,11 +46,12 @@ def _split_paths() -> list[Problem]:
 
 @dataclass(frozen=True)
 class SimulatedCluster:
-    """A cluster file, under SimGrid."""
+    """A cluster file, under SimGrid. via: the site whose jobs simulate; None: this machine."""
 
     name: str
     cluster: schema.Cluster
     keep: Path | None = None
+    via: BatchPlace | None = None
     facts: ClassVar = PlaceFacts(clock="simulated", remote=True, deterministic=True)
 
     @classmethod
@@ -127,7 +129,7 @@ class SimulatedCluster:
         return tuple(cases), {}
 
     def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
-        """Simulations, side by side on this machine's cores."""
+        """Simulations, side by side on this machine's cores, or on those of a job's nodes."""
         node = self.cluster.node
         described = {
             **self._machine,
@@ -146,7 +148,8 @@ class SimulatedCluster:
             bench.built[SIMGRID],
             self.cluster,
             cache_path() / "simulated",
-            at_once=len(machine.physical_cores()),
+            at_once=len(machine.physical_cores()) if self.via is None else self.via.cores_given,
             memory_bytes=machine.memory_available_bytes(),
             keep=self.keep,
+            steps=None if self.via is None else Steps(self.via.one_core, self.via.folder),
         )

@@ -28,7 +28,7 @@ from haloscope.records.record import read
 from haloscope.run import places
 from haloscope.run.batched import BatchPlace
 from haloscope.run.campaign import Campaign, earlier_walls
-from haloscope.run.driving import ALLOWANCE, checked, of_shape
+from haloscope.run.driving import ALLOWANCE, checked, nodes_for, of_shape
 from haloscope.run.progress import Teller, TimeLeft
 from haloscope.stats.enough import ALLOCATIONS, most_in_one
 from haloscope.study.case import Launch
@@ -63,7 +63,7 @@ class Submission:
 
     folder: ResultFolder
     plan: SavedPlan
-    place: BatchPlace
+    site: BatchPlace
     batch: Batch
     minutes: int | None = None
 
@@ -74,8 +74,8 @@ class Submission:
 
     def problems(self) -> Iterator[Problem]:
         """Times that the partition does not allow."""
-        limit = self.place.described.used.max_minutes
-        where = f"partition {self.place.described.partition} of {self.place.name}"
+        limit = self.site.described.used.max_minutes
+        where = f"partition {self.site.described.partition} of {self.site.name}"
         if self.minutes is not None and not 1 <= self.minutes <= MOST_MINUTES:
             mend = f"give a number from 1 to {MOST_MINUTES:,}"
             yield Problem(f"--minutes {self.minutes}", "can't be", mend)
@@ -95,10 +95,10 @@ class Submission:
     def planned(self) -> list[JobAsked]:
         """The jobs for what is left, a shape after the other, the smallest first."""
         left = self.left()
-        walls = earlier_walls(self.folder, self.place.name)
+        walls = earlier_walls(self.folder, self.plan.machine["host"])
         jobs = []
-        for nodes in sorted({launch.case.layout.nodes for launch in left}):
-            number, minutes = self._length(self._in_a_job(of_shape(left, nodes)), walls)
+        for nodes in sorted({nodes_for(self.plan, launch) for launch in left}):
+            number, minutes = self._length(self._in_a_job(of_shape(self.plan, left, nodes)), walls)
             number = max(number, self._allocations_lacking(nodes))
             jobs += [self._asked(nodes, minutes) for _ in range(number)]
         return jobs
@@ -130,11 +130,13 @@ class Submission:
         self, launches: Sequence[Launch], walls: Mapping[str, Sequence[float]]
     ) -> tuple[int, int]:
         """How many jobs these launches take, and how long each."""
-        limit = self.minutes or self.place.described.used.max_minutes
+        limit = self.minutes or self.site.described.used.max_minutes
         seconds = TimeLeft(launches, walls).seconds()
         if seconds is None:
             return 1, min(limit or USUAL_MINUTES, self.minutes or USUAL_MINUTES)
         longest = max(launch.case.timeout_s for launch in launches)
+        if self.plan.via:  # a launch a core
+            seconds /= self.plan.via.nodes * self.site.described.used.cores
         needed = LEAST_MINUTES + math.ceil(ALLOWANCE * seconds / 60)
         if limit is None or needed <= limit:
             return 1, self.minutes or needed
@@ -165,14 +167,14 @@ class Submission:
         """When a job could begin, as sbatch says it. UserError where it would be refused."""
         with scratch() as own:
             path = own.folder / "job.sh"
-            path.write_text(script(self.place.described, job, Path.cwd()), encoding="utf-8")
+            path.write_text(script(self.site.described, job, Path.cwd()), encoding="utf-8")
             return self.batch.tested(path)
 
     def write(self, job: JobAsked) -> Submitted:
         """Write a job's script, and note the job; it is not submitted."""
         path = job.log.with_suffix(".sh")
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, script(self.place.described, job, Path.cwd()))
+        write_whole(path, script(self.site.described, job, Path.cwd()))
         check = "--check" in job.command
         noted = Submitted(job.comment, job.nodes, job.minutes, str(path), check=check)
         self._save([*self.noted(), noted])
@@ -240,9 +242,9 @@ class Submission:
 
 def of(campaign: Campaign, minutes: int | None = None) -> Submission:
     """The submission of a campaign on a site. UserError where its jobs would be refused."""
-    place = campaign.place
-    assert isinstance(place, BatchPlace)
-    submission = Submission(campaign.folder, campaign.plan, place, Batch(place.commands), minutes)
+    site = places.site_of(campaign.place)
+    assert site is not None
+    submission = Submission(campaign.folder, campaign.plan, site, Batch(site.commands), minutes)
     if problems := [*submission.problems()]:
         raise UserError(problems)
     return submission
@@ -252,11 +254,11 @@ def of_folder(directory: Path) -> Submission:
     """The submission of a result folder that there is. UserError where it is none of a site."""
     folder = ResultFolder(directory)
     plan = folder.load()
-    place = places.place(plan.on)
-    if not isinstance(place, BatchPlace):
+    site = places.site_of(places.place(plan.on, via=plan.via))
+    if site is None:
         what = f"it is measured on {plan.on}, without a batch system"
         raise UserError(Problem(str(directory), what, "haloscope run --resume, report or show"))
-    return Submission(folder, plan, place, Batch(place.commands))
+    return Submission(folder, plan, site, Batch(site.commands))
 
 
 def begin(campaign: Campaign, environment: Mapping[str, str], tell: Teller) -> None:

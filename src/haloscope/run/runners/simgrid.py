@@ -22,17 +22,18 @@ import re
 import shlex
 import signal
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from haloscope.clusters import simgrid_files
 from haloscope.clusters.schema import Cluster, state
 from haloscope.errors import Problem, UserError, printable
 from haloscope.host import process
-from haloscope.host.scratch import scratch
+from haloscope.host.scratch import PREFIX, scratch
 from haloscope.paths import write_whole
 from haloscope.quantities import count, size
 from haloscope.records import checked, maker, strict_json
@@ -51,12 +52,24 @@ RECORD = "record.json"
 
 
 @dataclass(frozen=True)
+class Steps:
+    """How simulations reach the nodes of a job.
+
+    before: the words that run a command on a core of one of them. folder: one that all of them see.
+    """
+
+    before: tuple[str, ...]
+    folder: Path
+
+
+@dataclass(frozen=True)
 class SimgridRunner:
     """Simulates launches, `at_once` side by side, each in a process of its own.
 
     memory_bytes: what the arrays of those side by side may take; one by itself may take more.
     keep: where each case has a folder with its platform, host file and node model, and with run.sh,
     which says what case it is and simulates it; None keeps none.
+    steps: as they are started on the nodes of a job; None: on this machine.
     """
 
     facts: CampaignFacts
@@ -66,6 +79,7 @@ class SimgridRunner:
     at_once: int
     memory_bytes: int
     keep: Path | None = None
+    steps: Steps | None = None
     name: str = "simgrid"
 
     def run(self, launches: Iterable[Launch]) -> Iterator[dict[str, Any]]:
@@ -159,11 +173,23 @@ class _Simulation:
         return words.replace(",", "").replace(" ", "-")
 
     def start(self) -> process.Running:
-        own = self._own.enter_context(scratch())
-        self._write(own.folder)
-        self._out = own.folder / RECORD
-        environment = {**os.environ, "TMPDIR": str(own.folder)}
-        return process.Running(self._command(own.folder), environment, self.case.timeout_s)
+        folder = self._own.enter_context(self._folder())
+        self._write(folder)
+        self._out = folder / RECORD
+        environment = {**os.environ, "TMPDIR": str(folder)}
+        before = self.runner.steps.before if self.runner.steps else ()
+        command = [*before, *self._command(folder)]
+        return process.Running(command, environment, self.case.timeout_s)
+
+    @contextmanager
+    def _folder(self) -> Iterator[Path]:
+        """What the simulation reads and writes, where it sees it."""
+        if self.runner.steps is None:
+            with scratch() as own:
+                yield own.folder
+        else:
+            with TemporaryDirectory(prefix=PREFIX, dir=self.runner.steps.folder) as shared:
+                yield Path(shared)
 
     def close(self) -> None:
         """Remove what the simulation wrote."""
