@@ -53,6 +53,9 @@ NodeModel NodeModel::read(const std::string& path) {
     } else if (key == "writes") {
       const double cores = next();
       model.writes_.add(cores, next());
+    } else if (key == "region") {
+      const double threads = next();
+      model.regions_.add(threads, next());
     } else if (key == "cache") {
       const double size = next();
       const double shared_by = next();
@@ -68,7 +71,7 @@ NodeModel NodeModel::read(const std::string& path) {
       model.spread_ = spread_of(line, where);
     } else {
       throw UsageError(where + ": no such key; known: core_flops_per_s, cores, memory, writes, " +
-                       "cache, sharpness, smt_gain, packed, spread");
+                       "region, cache, sharpness, smt_gain, packed, spread");
     }
     if (std::string rest; line >> rest) throw UsageError(where + ": '" + rest + "' is too much");
   }
@@ -96,7 +99,7 @@ NodeModel::Use NodeModel::use(int ranks_on_node, int threads) const {
 
 double NodeModel::weight(const Traffic& traffic, double cores) const {
   if (writes_.empty() || traffic.bytes <= 0) return 1.0;
-  const double more = writes_.bandwidth_bytes_per_s(cores) - 1;
+  const double more = writes_.at(cores) - 1;
   return (1 + more * traffic.written_bytes / traffic.bytes) / (1 + more * written_by_stream);
 }
 
@@ -118,7 +121,7 @@ Cost NodeModel::cost_per_byte(const Traffic& traffic, const Use& use, int thread
     found = held;
   }
   const double evenness = use.spans ? std::min(1.0, threads / cores_) : 1.0;
-  const double bandwidth = evenness * memory_.bandwidth_bytes_per_s(use.busy);
+  const double bandwidth = evenness * memory_.at(use.busy);
   const double slower = weight(traffic, use.busy);
   return {seconds + slower * (1 - found) * use.busy / threads / bandwidth, 1 - found};
 }
@@ -127,7 +130,8 @@ Cost NodeModel::cost(const Traffic& traffic, int ranks_on_node, int threads) con
   const auto now = use(ranks_on_node, threads);
   const double rate = now.own * std::lerp(core_flops_per_s_, crowded_flops_per_s_, now.crowd);
   const auto of_a_byte = cost_per_byte(traffic, now, threads);
-  return {std::max(traffic.flops / (threads * rate), traffic.bytes * of_a_byte.seconds),
+  const double regions = threads > 1 ? traffic.regions * regions_.at(threads) : 0.0;
+  return {regions + std::max(traffic.flops / (threads * rate), traffic.bytes * of_a_byte.seconds),
           traffic.bytes * of_a_byte.memory_bytes};
 }
 

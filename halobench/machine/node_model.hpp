@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/memory_curve.hpp"
+#include "machine/over_cores.hpp"
 #include "machine/slowness.hpp"
 
 namespace halobench {
@@ -15,6 +15,7 @@ struct Traffic {
   double flops = 0;
   double working_set_bytes = 0;  ///< what is touched again the next time round
   double written_bytes = 0;      ///< of `bytes`; lines that are read to be overwritten are read
+  double regions = 1;            ///< that its threads begin and end; 0: one does it all
 };
 
 /// What it takes of a rank: its time, and bytes that the memory moves for it meanwhile.
@@ -31,7 +32,8 @@ struct CacheLevel {
   double crowded_bytes_per_s;    ///< of one core, when all of its socket work
 };
 
-/// time = max(flops / core rate, sum over levels of bytes from there / bandwidth there).
+/// time = max(flops / core rate, sum over levels of bytes from there / bandwidth there) + regions,
+/// each what it takes to begin and end one, where a rank has several threads.
 ///
 /// A sweep over a working set of w bytes that has a share of s < w bytes in the last cache finds
 /// (s / w)^sharpness of them there: replacement that is not strictly by age keeps a part of what is
@@ -55,6 +57,7 @@ class NodeModel {
   ///   cache SIZE SHARED_BY ALONE CROWDED    of each level; bytes a second of a core
   ///   writes CORES COST              of the memory: what a written byte takes over a read one, for
   ///                                  each number of cores that `memory` has; else 1
+  ///   region THREADS SECONDS         to begin and end a parallel region of so many; else 0
   ///   sharpness EXPONENT             of the last cache; else 1
   ///   smt_gain FACTOR                what the threads of a core do, over what one does; else 1
   ///   packed                         ranks fill one socket before the next; else spread
@@ -97,8 +100,9 @@ class NodeModel {
   double smt_gain_ = 1;
   bool packed_ = false;
   Spread spread_;
-  MemoryCurve memory_;
-  MemoryCurve writes_;  ///< a cost in place of a bandwidth
+  OverCores memory_;   ///< bytes a second
+  OverCores writes_;   ///< of a written byte, in read ones
+  OverCores regions_;  ///< seconds
   std::vector<CacheLevel> caches_;
 };
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/memory_curve.hpp"
+#include "machine/over_cores.hpp"
 
 namespace halobench {
 
@@ -60,7 +60,7 @@ struct Description {
   double receive_s = 0;
   double cached_bytes = 0;
   double copied = 1;
-  MemoryCurve memory;
+  OverCores memory;
   std::vector<int> ranks;  ///< of each node
 };
 

@@ -72,8 +72,8 @@ void SharedMemory::flow(double seconds, double bytes, int cores) {
 /// In bytes of messages, and no less than what a message by itself has.
 double SharedMemory::given_bytes_per_s(int cores) {
   for (auto next = static_cast<int>(given_.size()); next <= cores; ++next) {
-    given_.push_back(std::max(setting_.alone_bytes_per_s,
-                              setting_.curve.bandwidth_bytes_per_s(next) / setting_.copied));
+    given_.push_back(
+        std::max(setting_.alone_bytes_per_s, setting_.curve.at(next) / setting_.copied));
   }
   return given_[static_cast<std::size_t>(cores)];
 }

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "machine/memory_curve.hpp"
+#include "machine/over_cores.hpp"
 #include "platform/node_memory.hpp"
 
 namespace halobench {
@@ -18,7 +18,7 @@ class SharedMemory final : public NodeMemory {
  public:
   /// What it is to a message. copied: bytes that the memory moves for each one that is sent.
   struct Setting {
-    MemoryCurve curve;
+    OverCores curve;
     double copied;
     double alone_bytes_per_s;  ///< a message by itself
     double longest_latency_s;  ///< of a message, before it is a flow

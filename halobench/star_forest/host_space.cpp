@@ -151,7 +151,7 @@ Traffic traffic(const Ends& ends, const Unit& unit, Operation operation) {
       sizeof(std::int64_t) * static_cast<double>(ends.from.list.size() + ends.to.list.size());
   const double bytes = (joins ? 3.0 : 2.0) * count * static_cast<double>(unit.bytes()) + indices;
   return {bytes, joins ? count * static_cast<double>(unit.width()) : 0.0, bytes,
-          count * static_cast<double>(unit.bytes())};
+          count * static_cast<double>(unit.bytes()), 0};
 }
 
 }  // namespace

@@ -173,6 +173,22 @@ void phases_that_write_more_than_stream_take_less_where_writing_costs_less() {
        read(machine).seconds({1e12, 0, huge}, 8, 1));  // all cores: a byte is a byte
 }
 
+void a_phase_of_several_threads_begins_and_ends_a_parallel_region() {
+  const std::string regions = "region 2 1e-6\nregion 4 5e-6\n";
+  const auto more = [&](int threads) {
+    const auto seconds = [&](const std::string& text) {
+      return read(text).seconds({1e6, 0, huge}, 1, threads);
+    };
+    return seconds(machine + regions) - seconds(machine);
+  };
+  expect::equal(more(1), 0.0);
+  near(more(2) * 1e6, 1.0);
+  near(more(3) * 1e6, 3.0);
+  near(more(4) * 1e6, 5.0);
+  near(more(8) * 1e6, 5.0);
+  near(read(machine + regions).seconds({0, 0, 0, 0, 100}, 1, 4) * 1e6, 500.0);
+}
+
 void a_file_says_how_far_nodes_lie_apart() {
   const auto of = [](const std::string& line) { return read(machine + line).spread(); };
   expect::equal(of("").nodes, 0.0);
@@ -220,6 +236,7 @@ int main() {
   hardware_threads_together_do_more_than_one();
   threads_split_the_working_set();
   phases_that_write_more_than_stream_take_less_where_writing_costs_less();
+  a_phase_of_several_threads_begins_and_ends_a_parallel_region();
   a_file_says_how_far_nodes_lie_apart();
   a_bad_file_is_refused();
   return expect::exit_code();

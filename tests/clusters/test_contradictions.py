@@ -214,6 +214,31 @@ def test_a_written_byte_that_costs_too_much_is_named(tmp_path: Path) -> None:
     assert len(others) == 6
 
 
+@pytest.mark.parametrize(
+    ("regions", "key", "what"),
+    [
+        ([(1, 1e-6)], "#1.threads", "1, and a node has 96 hardware threads"),
+        ([(97, 1e-6)], "#1.threads", "97, and a node has 96 hardware threads"),
+        ([(2, 1e-6), (4, 1e-6), (4, 2e-6)], "#2.threads", "4 is there twice"),
+        ([(2, 20.0)], "#1.cost_s", "20 seconds can't be"),
+    ],
+)
+def test_parallel_regions_that_no_node_has_are_named(
+    tmp_path: Path, regions: list[tuple[int, float]], key: str, what: str
+) -> None:
+    text = cluster_file.ready()["stampede2"].read_text(encoding="utf-8")
+    path = tmp_path / "odd.toml"
+    tables = [
+        f"[[node.regions]]\nthreads = {threads}\ncost_s = {{ value = {cost_s}, source = 'x' }}\n"
+        for threads, cost_s in regions
+    ]
+    path.write_text(text + "\n" + "".join(tables))
+    with pytest.raises(UserError) as raised:
+        cluster_file.load(path)
+    first = raised.value.problems[0]
+    assert (first.where, first.what) == (f"{path}: node.regions{key}", what)
+
+
 def test_a_memory_that_gives_ever_less_to_more_cores_is_named(tmp_path: Path) -> None:
     """Though no step of the curve falls by half."""
     falls = (("175.6e9", "90e9"), ("199.9e9", "65e9"), ("186e9", "50e9"))

@@ -13,7 +13,7 @@ from cluster_files import described, quantity
 from haloscope.cli import main
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import schema, simgrid_files
-from haloscope.clusters.schema import Cluster, KernelRate, NetworkLevel, Quantity
+from haloscope.clusters.schema import Cluster, KernelRate, NetworkLevel, ParallelRegion, Quantity
 from haloscope.clusters.sketch import drawing
 from haloscope.errors import Problem, UserError
 from haloscope.run.places import place
@@ -402,6 +402,15 @@ def test_what_writing_costs_is_told_where_the_file_says_it() -> None:
         "writes 4 0.25",
     ]
     assert "writes" not in "".join(lines(other))
+
+
+def test_what_parallel_regions_cost_is_told() -> None:
+    one = described()
+    assert "region" not in simgrid_files.machine_file(one, case("stream"))
+    cost = Quantity(value=2e-6, source="a test")
+    regions = (ParallelRegion(threads=4, cost_s=cost),)
+    other = one.model_copy(update={"node": one.node.model_copy(update={"regions": regions})})
+    assert "region 4 2e-06" in simgrid_files.machine_file(other, case("stream")).splitlines()
 
 
 def test_a_place_that_is_not_there_is_refused_with_the_nearest() -> None:

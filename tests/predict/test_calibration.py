@@ -6,7 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 
 import pytest
-from recorded import MACHINE, Raw, cases, overheads, pingpong, poisson, stream, write_folder
+from recorded import MACHINE, Raw, cases, overheads, pingpong, poisson, record, stream, write_folder
 
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import schema
@@ -86,6 +86,25 @@ def test_what_writing_costs_is_found_in_loops_that_write_more_and_less(
     assert alone.write_cost.value == pytest.approx(found)
     assert "stream, its loops apart" in alone.write_cost.source
     assert alone.bandwidth_bytes_per_s.value == pytest.approx(10e9 * 16 / (12 + 4 * cost))
+
+
+def test_what_parallel_regions_cost_is_by_the_number_of_threads() -> None:
+    raws = [
+        record(
+            "parallel_region",
+            {},
+            [64 * cost_s],
+            threads=threads,
+            launch=k,
+            result={"region_s": cost_s},
+        )
+        for threads, cost_s in ((4, 3e-6), (1, 1e-7), (2, 1e-6))
+        for k in range(6)
+    ]
+    found = calibrated([*measured(), *raws]).node.regions
+    assert [(one.threads, one.cost_s.value) for one in found] == [(2, 1e-6), (4, 3e-6)]
+    assert found[0].cost_s.source.startswith("parallel_region, 2 threads")
+    assert calibrated(measured()).node.regions == ()
 
 
 def test_without_all_loops_nothing_is_said_of_writing() -> None:

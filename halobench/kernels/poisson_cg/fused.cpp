@@ -77,17 +77,17 @@ class Fused : public Rescue {
   Products sweep(const Step& step) {
     auto& exchange = domain_.exchange();
     if (exchange.overlaps()) {
-      context_.meter.compute(phases_.edges, edge_traffic(), [&] { foresee_edges(step); });
+      context_.meter.compute(phases_.edges, edge_traffic(0), [&] { foresee_edges(step); });
       context_.meter.communicate(phases_.halo, [&] { exchange.start(); });
     }
     const double bytes = sweep_bytes + (step.solution ? solution_bytes : 0);
     context_.meter.compute(phases_.sweep, traffic(bytes, bytes / 2, flops_per_iteration),
                            [&] { advance_all(step); });
     if (!exchange.overlaps()) {
-      context_.meter.compute(phases_.edges, edge_traffic(), [&] { domain_.pack(&Strip::r); });
+      context_.meter.compute(phases_.edges, edge_traffic(0), [&] { domain_.pack(&Strip::r); });
     }
     context_.meter.communicate(phases_.halo, [&] { exchange.finish(); });
-    context_.meter.compute(phases_.edges, edge_traffic(), [&] { close_edges(); });
+    context_.meter.compute(phases_.edges, edge_traffic(2), [&] { close_edges(); });
     return reduce();
   }
 
@@ -171,9 +171,9 @@ class Fused : public Rescue {
     return {bytes * points, flops * points, 3 * sizeof(double) * points, written * points};
   }
 
-  Traffic edge_traffic() const {
+  Traffic edge_traffic(double regions) const {
     const double bytes = 2 * sizeof(double) * domain_.edge_points();
-    return {bytes, 0, bytes, bytes / 2};
+    return {bytes, 0, bytes, bytes / 2, regions};
   }
 
   const Context context_;

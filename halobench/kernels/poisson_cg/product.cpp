@@ -26,7 +26,8 @@ void Product::apply(Vector to, Vector from) {
     context_.meter.compute(matvec_, whole, [&] { multiply_inside(to, from); });
   }
   context_.meter.communicate(halo_, [&] { exchange.finish(); });
-  context_.meter.compute(edges_, edge, [&] {
+  const Traffic by_one_thread{edge_bytes, 0, edge_bytes, edge_bytes / 2, 0};
+  context_.meter.compute(edges_, by_one_thread, [&] {
     domain_.unpack_rows(from);
     domain_.unpack_columns(from);
     if (exchange.overlaps()) multiply_edges(to, from);

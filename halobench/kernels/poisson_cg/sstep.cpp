@@ -222,7 +222,7 @@ class Sstep : public Solver {
   /// Of one pass of the exchange, before or after the messages.
   Traffic edge_traffic() const {
     const double bytes = sizeof(double) * halos_.doubles() / DeepHalo::passes;
-    return {bytes, 0, bytes, bytes / 2};
+    return {bytes, 0, bytes, bytes / 2, 0};
   }
 
   const Context context_;

@@ -23,6 +23,9 @@ among fewer that a file may have: really it is 1 at most, but both numbers are m
 LEAST_SHARP, SHARPEST = 0.1, 10.0
 """LEAST_SHARP and SHARPEST are the smallest and largest sharpness that a cluster file may have,
 because those that were fitted lie far inside: 1 on published machines, 2.2 on a shared one."""
+LONGEST_REGION_S = 0.01
+"""LONGEST_REGION_S is the most that a file may say of a parallel region: threads that are asleep
+need some 50 us, and a hundred times that would be a mistake in the unit."""
 MOST_WRITING = 4.0
 """MOST_WRITING is the largest cost of a written byte over a read one that a file may have, because
 turning round from one to the other takes a memory a part of its time, not most of it."""
@@ -44,7 +47,8 @@ MOST_CARDS = 16
 def contradictions(path: Path, cluster: Cluster) -> Iterator[Problem]:
     """All of them, each by the key where it stands in the file."""
     node = cluster.node
-    found = [*_shares(node), *_gains(node), *_memory(node), *_caches(node), *_spread(node)]
+    found = [*_shares(node), *_gains(node), *_memory(node), *_caches(node)]
+    found += [*_regions(node), *_spread(node)]
     if cluster.network:
         found += [*_network(cluster.network, cluster.nodes), *_links(cluster.network)]
     if cluster.mpi:
@@ -115,6 +119,22 @@ def _memory(node: Node) -> _Found:
             what += f"{rate(less / few.cores)} to each of {few.cores}"
             mend = "give what so many cores get together: a core gets no more when others do, too"
             yield f"{key}.bandwidth_bytes_per_s", what, mend
+
+
+def _regions(node: Node) -> _Found:
+    threads = Counter(one.threads for one in node.regions)
+    most = node.cores * node.threads_per_core
+    for index, one in enumerate(node.regions):
+        key = dotted(("node", "regions", index))
+        if not 1 < one.threads <= most:
+            what = f"{one.threads}, and a node has {count(most, 'hardware thread')}"
+            yield f"{key}.threads", what, f"give a number from 2 to {most}"
+        elif threads[one.threads] > 1:
+            yield f"{key}.threads", f"{one.threads} is there twice", "give one cost for each"
+        if one.cost_s.value > LONGEST_REGION_S:
+            what = f"{one.cost_s.value:g} s can't be"
+            mend = f"give seconds, {LONGEST_REGION_S:g} at most"
+            yield f"{key}.cost_s", what, mend
 
 
 def _caches(node: Node) -> _Found:

@@ -77,6 +77,13 @@ class Memory(_Part):
     write_cost: Quantity | None = None
 
 
+class ParallelRegion(_Part):
+    """What it takes a rank of so many threads to begin and end a parallel region."""
+
+    threads: PositiveCount
+    cost_s: Quantity
+
+
 class KernelRate(_Part):
     """What a core reaches in one kernel, where that is known: as a program measured there had it.
 
@@ -114,6 +121,7 @@ class Node(_Part):
     core_flops_per_s: of one core; kernels: those with a rate of their own. sharpness: how soon a
     working set is too large for a cache. smt_gain: what all hardware threads of a core do
     together, over what one does alone. (Both 1 if not given: halobench/machine/node_model.hpp.)
+    regions: parallel regions, which cost nothing if not given.
     spread: how far nodes lie apart, of which all else describes the one in the middle.
     """
 
@@ -130,6 +138,7 @@ class Node(_Part):
     smt_gain: Quantity | None = None
     memory: tuple[Memory, ...] = Field(min_length=1)
     caches: tuple[Cache, ...] = ()
+    regions: tuple[ParallelRegion, ...] = ()
     spread: NodeSpread | None = None
 
     @property

@@ -114,6 +114,7 @@ def machine_file(cluster: Cluster, case: Case) -> str:
         f"cores {node.cores} {node.sockets}",
         *_memory(node),
         *(f"writes {one.cores} {one.write_cost.value!r}" for one in node.memory if one.write_cost),
+        *(f"region {one.threads} {one.cost_s.value!r}" for one in node.regions),
         *(
             f"cache {_usable(cache)!r} {cache.shared_by} {alone.value!r} {crowded.value!r}"
             for cache in node.caches

@@ -137,6 +137,9 @@ def _node(found: Cluster) -> Iterator[tuple[str, str, str]]:
                 f"a written byte takes {cost.value:.2g} times as long as a read one",
                 cost.source,
             )
+    for one in node.regions:
+        takes = f"{seconds(one.cost_s.value)} of {count(one.threads, 'thread')}"
+        yield "parallel region", takes, one.cost_s.source
     yield from _spread(node.spread or NodeSpread())
 
 

@@ -17,7 +17,7 @@ from scipy.optimize import least_squares
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.sweeps import level_of, sweep
-from haloscope.clusters.schema import Cache, Memory, Node, Quantity
+from haloscope.clusters.schema import Cache, Memory, Node, ParallelRegion, Quantity
 from haloscope.errors import Problem, UserError
 from haloscope.models.intervals import bootstrapped
 from haloscope.models.sweep import Array
@@ -27,6 +27,8 @@ from haloscope.stats.estimates import Estimate
 ARITHMETIC = ("poisson_cg", "fused", "sweep")
 """ARITHMETIC is the kernel, its variant and the phase whose flops a second, with all data in
 cache, stand in a cluster file for what one core can do."""
+REGIONS = "parallel_region"
+"""REGIONS is the kernel that tells what a parallel region costs."""
 FOUND = "what the operating system says"
 """FOUND is the source of numbers that a calibration does not measure."""
 _SWEPT = 4.0
@@ -95,6 +97,7 @@ def node(cases: Sequence[MeasuredCase], machine: Mapping[str, Any]) -> Node:
         sharpness=sharpness,
         memory=memory,
         caches=tuple(caches),
+        regions=tuple(_regions(cases)),
     )
 
 
@@ -201,6 +204,17 @@ def _arithmetic(cases: Sequence[MeasuredCase]) -> Quantity | None:
             where = f"{kernel}, {variant}, n = {size}, phase {name}"
             return quantity(found, where) if found else None
     return None
+
+
+def _regions(cases: Sequence[MeasuredCase]) -> Iterator[ParallelRegion]:
+    """What parallel regions cost, by the number of threads, the smallest first."""
+    measured = (case for case in cases if case.kernel == REGIONS and case.launches)
+    for case in sorted(measured, key=lambda one: one.number("threads")):
+        threads = case.number("threads")
+        found = case.estimate(case.sample(lambda record: record.result.get("region_s")))
+        if threads > 1 and found and found.value > 0:
+            cost = quantity(found, f"{REGIONS}, {count(threads, 'thread')}")
+            yield ParallelRegion(threads=threads, cost_s=cost)
 
 
 @dataclass(frozen=True)
