@@ -148,10 +148,15 @@ class Jacobi3D : public Instance {
     const auto updates = static_cast<double>(points_of(target) * levels);
     const Traffic traffic{pass_bytes(target), relax_flops * updates,
                           2.0 * sizeof(Value) * static_cast<double>(points_of(part_.own())),
-                          sizeof(Value) * static_cast<double>(points_of(target))};
+                          stored_bytes(target)};
     context_.meter.compute(sweep_, traffic, [&] {
       sweeper_->advance(meshes_[now_], meshes_[1 - now_], target, levels);
     });
+  }
+
+  /// All but one value a point, which is loaded.
+  double stored_bytes(const Box& target) const {
+    return pass_bytes(target) - sizeof(Value) * static_cast<double>(points_of(target));
   }
 
   double pass_bytes(const Box& target) const {

@@ -135,7 +135,7 @@ class Spmv : public Instance {
     auto traffic = diagonal_traffic();
     traffic.bytes += off_diagonal_traffic().bytes;
     traffic.flops += off_diagonal_traffic().flops;
-    traffic.written_bytes += off_diagonal_traffic().written_bytes;
+    traffic.stored_bytes += off_diagonal_traffic().stored_bytes;
     const auto& workers = matrix_.workers();
     const auto all = std::ssize(workers) * pieces;
     meter_.compute(*concurrent_, traffic, [&] {

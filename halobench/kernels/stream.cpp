@@ -163,7 +163,7 @@ class Stream : public Instance {
 
   void step() override {
     const Traffic traffic{passes_ * pass_traffic(), passes_ * pass_flops(), pass_bytes(),
-                          passes_ * pass_written()};
+                          passes_ * pass_stored()};
     meter_.compute(phase_, traffic, [this] {
       dot_ = for_each_slice([this](const Slice& slice) {
         double sum = 0;
@@ -217,7 +217,10 @@ class Stream : public Instance {
     const double fetched = streaming_ ? 0 : operation().written;
     return (operation().arrays + fetched) * sizeof(double) * elements();
   }
-  double pass_written() const { return operation().written * sizeof(double) * elements(); }
+  double pass_stored() const {
+    const double moved = (streaming_ ? 1 : 2) * operation().written;
+    return moved * sizeof(double) * elements();
+  }
   double pass_flops() const { return operation().flops * elements(); }
   double bytes_per_s(const Times& times) const {
     return comm_.size() * passes_ * pass_bytes() / times.median();

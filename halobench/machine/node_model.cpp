@@ -10,9 +10,9 @@
 namespace halobench {
 namespace {
 
-/// Of the bytes that stream's five loops move together: 4 of 16 arrays, with the lines that a store
-/// reads first.
-constexpr double written_by_stream = 0.25;
+/// Of the bytes that stream's five loops move together: 4 of 16 arrays are written, and fetched
+/// before that.
+constexpr double stored_by_stream = 0.5;
 
 double positive(std::istringstream& line, const std::string& where) {
   double value = 0;
@@ -50,9 +50,9 @@ NodeModel NodeModel::read(const std::string& path) {
     } else if (key == "memory") {
       const double cores = next();
       model.memory_.add(cores, next());
-    } else if (key == "writes") {
+    } else if (key == "stores") {
       const double cores = next();
-      model.writes_.add(cores, next());
+      model.stores_.add(cores, next());
     } else if (key == "region") {
       const double threads = next();
       model.regions_.add(threads, next());
@@ -70,7 +70,7 @@ NodeModel NodeModel::read(const std::string& path) {
     } else if (key == "spread") {
       model.spread_ = spread_of(line, where);
     } else {
-      throw UsageError(where + ": no such key; known: core_flops_per_s, cores, memory, writes, " +
+      throw UsageError(where + ": no such key; known: core_flops_per_s, cores, memory, stores, " +
                        "region, cache, sharpness, smt_gain, packed, spread");
     }
     if (std::string rest; line >> rest) throw UsageError(where + ": '" + rest + "' is too much");
@@ -98,9 +98,9 @@ NodeModel::Use NodeModel::use(int ranks_on_node, int threads) const {
 }
 
 double NodeModel::weight(const Traffic& traffic, double cores) const {
-  if (writes_.empty() || traffic.bytes <= 0) return 1.0;
-  const double more = writes_.at(cores) - 1;
-  return (1 + more * traffic.written_bytes / traffic.bytes) / (1 + more * written_by_stream);
+  if (stores_.empty() || traffic.bytes <= 0) return 1.0;
+  const double more = stores_.at(cores) - 1;
+  return (1 + more * traffic.stored_bytes / traffic.bytes) / (1 + more * stored_by_stream);
 }
 
 Cost NodeModel::cost_per_byte(const Traffic& traffic, const Use& use, int threads) const {

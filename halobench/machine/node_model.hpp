@@ -14,7 +14,7 @@ struct Traffic {
   double bytes = 0;  ///< read and written, as a memory of infinite latency-hiding sees it
   double flops = 0;
   double working_set_bytes = 0;  ///< what is touched again the next time round
-  double written_bytes = 0;      ///< of `bytes`; lines that are read to be overwritten are read
+  double stored_bytes = 0;       ///< of `bytes`: written, and read only to be overwritten
   double regions = 1;            ///< that its threads begin and end; 0: one does it all
 };
 
@@ -45,9 +45,9 @@ struct CacheLevel {
 /// between one alone on its socket and a full one. Packed threads of a rank that reaches beyond a
 /// socket fill the first one, whose memory then works longest; where there are ranks for all
 /// sockets, each keeps to its own. Where hardware threads share cores, all wait for those that do.
-/// The memory's bandwidth is that of stream's loops together, a quarter of whose bytes are written:
-/// where written ones take another time than read ones, phases with more or less of them do so,
-/// too.
+/// The memory's bandwidth is that of stream's loops together, half of whose bytes are stored or
+/// fetched for that: where these take another time than loaded ones, as no core waits for them,
+/// phases with more or less of them do so, too.
 class NodeModel {
  public:
   /// Reads lines of
@@ -55,8 +55,8 @@ class NodeModel {
   ///   cores COUNT SOCKETS            of a node
   ///   memory CORES BYTES_PER_S       any number of them
   ///   cache SIZE SHARED_BY ALONE CROWDED    of each level; bytes a second of a core
-  ///   writes CORES COST              of the memory: what a written byte takes over a read one, for
-  ///                                  each number of cores that `memory` has; else 1
+  ///   stores CORES COST              of the memory: what a stored byte takes over a loaded one,
+  ///                                  for each number of cores that `memory` has; else 1
   ///   region THREADS SECONDS         to begin and end a parallel region of so many; else 0
   ///   sharpness EXPONENT             of the last cache; else 1
   ///   smt_gain FACTOR                what the threads of a core do, over what one does; else 1
@@ -101,7 +101,7 @@ class NodeModel {
   bool packed_ = false;
   Spread spread_;
   OverCores memory_;   ///< bytes a second
-  OverCores writes_;   ///< of a written byte, in read ones
+  OverCores stores_;   ///< of a stored byte, in loaded ones
   OverCores regions_;  ///< seconds
   std::vector<CacheLevel> caches_;
 };

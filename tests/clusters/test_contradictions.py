@@ -87,9 +87,9 @@ from haloscope.errors import UserError
         ),
         (
             "cores = 1\n",
-            "cores = 1\nwrite_cost = { value = 0.5, source = 'x' }\n",
+            "cores = 1\nstore_cost = { value = 0.5, source = 'x' }\n",
             "node.memory",
-            "write_cost is there for some numbers of cores alone",
+            "store_cost is there for some numbers of cores alone",
         ),
         ("[node.spread]\nnodes", "[node.spread]\n# nodes", "node.spread", "it says nothing"),
         (
@@ -202,15 +202,15 @@ def test_numbers_that_contradict_each_other_are_named(tmp_path: Path) -> None:
     ]
 
 
-def test_a_written_byte_that_costs_too_much_is_named(tmp_path: Path) -> None:
+def test_a_stored_byte_that_costs_too_much_is_named(tmp_path: Path) -> None:
     text = cluster_file.ready()["stampede2"].read_text(encoding="utf-8")
     path = tmp_path / "odd.toml"
-    cost = "write_cost = { value = 5, source = 'x' }"
+    cost = "store_cost = { value = 5, source = 'x' }"
     path.write_text(text.replace("[[node.memory]]\n", f"[[node.memory]]\n{cost}\n"))
     with pytest.raises(UserError) as raised:
         cluster_file.load(path)
     first, *others = raised.value.problems
-    assert (first.where, first.what) == (f"{path}: node.memory#1.write_cost", "5 can't be")
+    assert (first.where, first.what) == (f"{path}: node.memory#1.store_cost", "5 can't be")
     assert len(others) == 6
 
 

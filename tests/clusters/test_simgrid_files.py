@@ -390,18 +390,18 @@ def test_a_platform_that_does_not_build_names_another_simgrid(
         assert "haloscope toolchain add simgrid" in other.mend
 
 
-def test_what_writing_costs_is_told_where_the_file_says_it() -> None:
+def test_what_storing_costs_is_told_where_the_file_says_it() -> None:
     one = described()
-    assert "writes" not in simgrid_files.machine_file(one, case("stream"))
+    assert "stores" not in simgrid_files.machine_file(one, case("stream"))
     cost = Quantity(value=0.25, source="a test")
-    memory = tuple(each.model_copy(update={"write_cost": cost}) for each in one.node.memory)
+    memory = tuple(each.model_copy(update={"store_cost": cost}) for each in one.node.memory)
     other = one.model_copy(update={"node": one.node.model_copy(update={"memory": memory})})
     told = simgrid_files.machine_file(other, case("stream")).splitlines()
-    assert [line for line in told if line.startswith("writes")] == [
-        "writes 1 0.25",
-        "writes 4 0.25",
+    assert [line for line in told if line.startswith("stores")] == [
+        "stores 1 0.25",
+        "stores 4 0.25",
     ]
-    assert "writes" not in "".join(lines(other))
+    assert "stores" not in "".join(lines(other))
 
 
 def test_what_parallel_regions_cost_is_told() -> None:

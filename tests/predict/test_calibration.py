@@ -61,31 +61,31 @@ def test_bandwidths_latencies_and_overheads_are_there_with_interval_and_source()
     assert found.overheads.gap_s.value == pytest.approx(0.5e-6)
 
 
-def with_all_loops(raw: Raw, cost: float, read_bytes_per_s: float) -> Raw:
-    """One launch of stream whose written bytes take so many times as long as those it reads."""
-    loops = {"copy": (2, 1), "scale": (2, 1), "add": (3, 1), "triad": (3, 1), "dot": (2, 0)}
+def with_all_loops(raw: Raw, cost: float, bytes_per_s: float) -> Raw:
+    """One launch of stream whose stored bytes take so many times as long as those it loads."""
+    loops = {"copy": (1, 2), "scale": (1, 2), "add": (2, 2), "triad": (2, 2), "dot": (2, 0)}
     template = {point["size_bytes"]: point for point in raw["points"]}
     points = []
     for size, point in template.items():
-        for loop, (read, written) in loops.items():
+        for loop, (loaded, stored) in loops.items():
             array = size / 3
-            time_s = (read + cost * written) * array / read_bytes_per_s
-            result = {"traffic_bytes": (read + written) * array, "bytes_per_s": 1.0}
+            time_s = (loaded + cost * stored) * array / bytes_per_s
+            result = {"traffic_bytes": (loaded + stored) * array, "bytes_per_s": 1.0}
             own = {"operation": loop, "times_s": [time_s] * 5, "result": result}
             points.append({**point, **own})
     return {**raw, "points": points}
 
 
 @pytest.mark.parametrize(("cost", "found"), [(0.3, 0.3), (1.0, 1.0), (1.4, 1.4), (-0.2, 0.05)])
-def test_what_writing_costs_is_found_in_loops_that_write_more_and_less(
+def test_what_storing_costs_is_found_in_loops_that_store_more_and_less(
     cost: float, found: float
 ) -> None:
     raws = [with_all_loops(raw, cost, 10e9) for raw in measured() if raw["kernel"] == "stream"]
     (alone, _) = calibrated(raws).node.memory
-    assert alone.write_cost is not None
-    assert alone.write_cost.value == pytest.approx(found)
-    assert "stream, its loops apart" in alone.write_cost.source
-    assert alone.bandwidth_bytes_per_s.value == pytest.approx(10e9 * 16 / (12 + 4 * cost))
+    assert alone.store_cost is not None
+    assert alone.store_cost.value == pytest.approx(found)
+    assert "stream, its loops apart" in alone.store_cost.source
+    assert alone.bandwidth_bytes_per_s.value == pytest.approx(10e9 * 16 / (8 + 8 * cost))
 
 
 def test_what_parallel_regions_cost_is_by_the_number_of_threads() -> None:
@@ -107,8 +107,8 @@ def test_what_parallel_regions_cost_is_by_the_number_of_threads() -> None:
     assert calibrated(measured()).node.regions == ()
 
 
-def test_without_all_loops_nothing_is_said_of_writing() -> None:
-    assert [one.write_cost for one in calibrated(measured()).node.memory] == [None, None]
+def test_without_all_loops_nothing_is_said_of_storing() -> None:
+    assert [one.store_cost for one in calibrated(measured()).node.memory] == [None, None]
 
 
 def test_an_interval_that_is_open_on_one_side_keeps_its_other_end() -> None:

@@ -10,7 +10,7 @@ class Product {
   Product(const Context& context, Domain& domain);
 
   static constexpr double bytes = 24;  ///< a point: read one vector, fetch and write the other
-  static constexpr double written = 8;
+  static constexpr double stored = 16;
   static constexpr double flops = 5;
 
   /// to = A from; fills the halos of `from`. Where messages travel by themselves, the points that

@@ -26,8 +26,8 @@ because those that were fitted lie far inside: 1 on published machines, 2.2 on a
 LONGEST_REGION_S = 0.01
 """LONGEST_REGION_S is the most that a file may say of a parallel region: threads that are asleep
 need some 50 us, and a hundred times that would be a mistake in the unit."""
-MOST_WRITING = 4.0
-"""MOST_WRITING is the largest cost of a written byte over a read one that a file may have, because
+MOST_STORING = 4.0
+"""MOST_STORING is the largest cost of a stored byte over a loaded one that a file may have, because
 turning round from one to the other takes a memory a part of its time, not most of it."""
 LEAST_GAIN = 0.5
 """LEAST_GAIN is the smallest gain by hardware threads that a file may have, because threads that
@@ -89,10 +89,10 @@ def _gains(node: Node) -> _Found:
 def _memory(node: Node) -> _Found:
     points = sorted(enumerate(node.memory), key=lambda point: point[1].cores)
     for index, one in points:
-        if one.write_cost and one.write_cost.value > MOST_WRITING:
-            mend = f"give what a written byte takes over a read one: {MOST_WRITING:g} at most"
-            key = dotted(("node", "memory", index, "write_cost"))
-            yield key, f"{one.write_cost.value:g} can't be", mend
+        if one.store_cost and one.store_cost.value > MOST_STORING:
+            mend = f"give what a stored byte takes over a loaded one: {MOST_STORING:g} at most"
+            key = dotted(("node", "memory", index, "store_cost"))
+            yield key, f"{one.store_cost.value:g} can't be", mend
         if one.cores > node.cores:
             what = f"{one.cores} cores can't use it, a node has {node.cores}"
             yield (
@@ -101,9 +101,9 @@ def _memory(node: Node) -> _Found:
                 "give at most the cores of a node",
             )
     most = points[0][1]
-    if len({one.write_cost is None for one in node.memory}) > 1:
+    if len({one.store_cost is None for one in node.memory}) > 1:
         mend = "give it for each number of cores, or for none"
-        yield "node.memory", "write_cost is there for some numbers of cores alone", mend
+        yield "node.memory", "store_cost is there for some numbers of cores alone", mend
     for (_, few), (index, many) in pairwise(points):
         most = max(most, few, key=lambda one: one.bandwidth_bytes_per_s.value)
         key, less = dotted(("node", "memory", index)), few.bandwidth_bytes_per_s.value

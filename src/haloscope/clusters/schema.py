@@ -67,14 +67,15 @@ class Cache(_Part):
 class Memory(_Part):
     """What the memory of a node gives to so many cores together.
 
-    All that it moves counts: lines that are read only to be overwritten, too. write_cost: what a
-    written byte takes over a read one, 1 if not given; the bandwidth is then that of stream's
-    loops together, a quarter of whose bytes are written.
+    All that it moves counts: lines that are read only to be overwritten, too. store_cost: what a
+    byte that is written, or read only to be overwritten, takes over one that is loaded, for which a
+    core waits; 1 if not given. The bandwidth is then that of stream's loops together, half of
+    whose bytes are such.
     """
 
     cores: PositiveCount
     bandwidth_bytes_per_s: Quantity
-    write_cost: Quantity | None = None
+    store_cost: Quantity | None = None
 
 
 class ParallelRegion(_Part):

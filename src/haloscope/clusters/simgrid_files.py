@@ -113,7 +113,7 @@ def machine_file(cluster: Cluster, case: Case) -> str:
         "core_flops_per_s {!r} {!r}".format(*_core_rates(node, case)),
         f"cores {node.cores} {node.sockets}",
         *_memory(node),
-        *(f"writes {one.cores} {one.write_cost.value!r}" for one in node.memory if one.write_cost),
+        *(f"stores {one.cores} {one.store_cost.value!r}" for one in node.memory if one.store_cost),
         *(f"region {one.threads} {one.cost_s.value!r}" for one in node.regions),
         *(
             f"cache {_usable(cache)!r} {cache.shared_by} {alone.value!r} {crowded.value!r}"

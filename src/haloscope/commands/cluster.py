@@ -131,10 +131,10 @@ def _node(found: Cluster) -> Iterator[tuple[str, str, str]]:
         yield from _rate(
             "memory", memory.bandwidth_bytes_per_s, f" to {count(memory.cores, 'core')}"
         )
-        if cost := memory.write_cost:
+        if cost := memory.store_cost:
             yield (
                 "",
-                f"a written byte takes {cost.value:.2g} times as long as a read one",
+                f"a stored byte takes {cost.value:.2g} times as long as a loaded one",
                 cost.source,
             )
     for one in node.regions:

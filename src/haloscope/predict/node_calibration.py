@@ -34,11 +34,12 @@ FOUND = "what the operating system says"
 _SWEPT = 4.0
 """_SWEPT is the smallest ratio of a working set to a cache's size at which next to nothing of a
 sweep is found in that cache."""
-_WRITTEN = {"copy": 1 / 3, "scale": 1 / 3, "add": 1 / 4, "triad": 1 / 4, "dot": 0.0}
-"""_WRITTEN are stream's loops with the share of the bytes they move that they write."""
+_STORED = {"copy": 2 / 3, "scale": 2 / 3, "add": 1 / 2, "triad": 1 / 2, "dot": 0.0}
+"""_STORED are stream's loops with the share of the bytes they move that they write, or read only to
+overwrite them."""
 _COSTS = (0.05, 4.0)
-"""_COSTS are the smallest and largest cost of a written byte that a calibration finds, because
-noise puts what is next to nothing below nothing, and no memory writes as slowly as that."""
+"""_COSTS are the smallest and largest cost of a stored byte that a calibration finds, because
+noise puts what is next to nothing below nothing, and no memory stores as slowly as that."""
 _RESAMPLES = 200
 """_RESAMPLES is the number of samples that the bootstrap draws, few because each is a fit of some
 milliseconds."""
@@ -71,13 +72,13 @@ def node(cases: Sequence[MeasuredCase], machine: Mapping[str, Any]) -> Node:
     if not streams or streams[0].cores != 1 or not _traffic(streams[0]):
         mend = "run haloscope calibrate to its end: stream on one core was not measured well"
         raise UserError(Problem("calibrate", "nothing tells the memory's bandwidth", mend))
-    costs = [_write_cost(case) for case in streams]
+    costs = [_store_cost(case) for case in streams]
     known = all(cost is not None for cost in costs)
     memory = tuple(
         Memory(
             cores=case.cores,
             bandwidth_bytes_per_s=_bandwidth(case, max(_traffic(case)), 1),
-            write_cost=cost if known else None,
+            store_cost=cost if known else None,
         )
         for case, cost in zip(streams, costs, strict=True)
     )
@@ -114,22 +115,22 @@ def _traffic(case: MeasuredCase) -> dict[int, list[float]]:
     return found
 
 
-def _write_cost(case: MeasuredCase) -> Quantity | None:
-    """What a written byte takes over a read one, by stream's loops at the largest working set.
+def _store_cost(case: MeasuredCase) -> Quantity | None:
+    """What a stored byte takes over a loaded one, by stream's loops at the largest working set.
 
-    Least squares of each launch's times a byte over what is read and written of it. None where not
+    Least squares of each launch's times a byte over what is loaded and stored of it. None where not
     all loops were measured.
     """
     bytes_ = max(_traffic(case))
     loops = [point for point in sweep(case) if point.size_bytes == bytes_]
-    if {point.operation for point in loops} != {*_WRITTEN}:
+    if {point.operation for point in loops} != {*_STORED}:
         return None
-    written = np.array([_WRITTEN[str(point.operation)] for point in loops])
-    parts = np.stack([1 - written, written], axis=1)
+    stored = np.array([_STORED[str(point.operation)] for point in loops])
+    parts = np.stack([1 - stored, stored], axis=1)
     moved = np.array([point.result["traffic_bytes"] for point in loops])
     launches = np.array([point.sample for point in loops]) / moved[:, None]
-    read_s, written_s = np.linalg.lstsq(parts, launches, rcond=None)[0]
-    costs = [float(np.clip(cost, *_COSTS)) for cost in written_s / read_s]
+    loaded_s, stored_s = np.linalg.lstsq(parts, launches, rcond=None)[0]
+    costs = [float(np.clip(cost, *_COSTS)) for cost in stored_s / loaded_s]
     found = case.estimate(costs)
     source = f"stream, its loops apart, {count(case.cores, 'core')}, {size(bytes_)} a core"
     return quantity(found, source) if found else None
