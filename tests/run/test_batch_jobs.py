@@ -75,6 +75,7 @@ def test_a_sites_jobs_simulate_one_case_on_each_of_their_cores(
     monkeypatch.chdir(tmp_path)
     text = """
     title = "Solves on a simulated cluster"
+    timeout_s = 60
     [[runs]]
     kernel = "poisson_cg"
     params = { n = 1024, iterations = 200, variant = ["textbook", "fused", "pipelined"] }

@@ -131,6 +131,13 @@ def test_a_time_that_no_job_may_have_is_refused(tmp_path: Path, minutes: int, sa
     assert any(said in str(problem) for problem in of(tmp_path, minutes=minutes).problems())
 
 
+def test_a_job_shorter_than_a_launch_may_take_is_refused(tmp_path: Path) -> None:
+    (problem,) = of(tmp_path, minutes=5, timeout_s=600).problems()
+    assert str(problem).startswith("--minutes 5: a launch may take 600 s")
+    assert "give 10 at least" in problem.mend
+    assert [*of(tmp_path, minutes=10, timeout_s=600).problems()] == []
+
+
 @pytest.mark.parametrize("minutes", [1, 30, None])
 def test_a_time_that_a_job_may_have_is_taken(tmp_path: Path, minutes: int | None) -> None:
     assert [*of(tmp_path, minutes=minutes).problems()] == []

@@ -82,12 +82,16 @@ class Submission:
         if not str(self.directory).isprintable():
             what = "its name can't stand in a job script"
             yield Problem(f"--out {str(self.directory)!r}", what, "give a folder another name")
+        longest = max((case.timeout_s for case in self.plan.cases), default=0.0)
+        if self.minutes is not None and 1 <= self.minutes < longest / 60:
+            what = f"a launch may take {longest:g} s, so that few would begin in such a job"
+            mend = f"give {math.ceil(longest / 60)} at least, or a smaller timeout_s in the study"
+            yield Problem(f"--minutes {self.minutes}", what, mend)
         if limit is None:
             return
         if self.minutes is not None and self.minutes > limit:
             what = f"{where} allows {count(limit, 'minute')}"
             yield Problem(f"--minutes {self.minutes}", what, f"give at most {limit}")
-        longest = max((case.timeout_s for case in self.plan.cases), default=0.0)
         if longest > 60 * limit:
             what = f"a launch may take {longest:g} s, and {where} allows {count(limit, 'minute')}"
             yield Problem("timeout_s", what, "give less, or another partition in the site file")
