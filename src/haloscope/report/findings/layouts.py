@@ -9,6 +9,7 @@ from haloscope.analysis.comparison import contrasts, step
 from haloscope.quantities import count, seconds
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
+from haloscope.report.words import place
 from haloscope.study.settings import LAYOUT, describe, varying
 
 ORDER = 120
@@ -43,11 +44,13 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         f"{verdict}: {names[0] if len(names) == 1 else f'{len(names)} others'}"
         for verdict, names in verdicts.items()
     )
-    where = f" of {-nodes} nodes" if nodes < -1 else ""
+    there = place(best.case)
+    where = f"{f' of {-nodes} nodes' if nodes < -1 else ''}{there and f'{there},'}"
+    shown = set(verdicts) == {"slower"}
     yield Finding(
-        f"N = {n}{which} on {count(cores, 'core')}{where} is fastest with "
-        f"{describe(best.case.settings, apart)} "
-        f"({seconds(best.case.time_s)}). Against it, {told}."
+        f"N = {n}{which} on {count(cores, 'core')}{where} "
+        f"{'is fastest' if shown else 'has its lowest median'} with "
+        f"{describe(best.case.settings, apart)} ({seconds(best.case.time_s)}). Against it, {told}."
     )
 
 
