@@ -21,7 +21,6 @@ from haloscope.report.figures.model import (
     counts,
     mark,
 )
-from haloscope.stats.estimates import mean_interval
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -34,7 +33,7 @@ def _figure(part: Facet, context: Context) -> Figure:
     own = sorted(part.cases, key=lambda case: case.ranks)
     measured = Curve(
         "measured",
-        tuple(mark(case.ranks, mean_interval(case.times_s).times(1e6)) for case in own),
+        tuple(mark(case.ranks, case.time.times(1e6)) for case in own if case.time),
         joined=False,
     )
     model = ring_model(own)
@@ -53,11 +52,11 @@ def _figure(part: Facet, context: Context) -> Figure:
     panel = Lines(
         "cycle",
         "A cycle by processes",
-        Axis("processes N", ticks=counts([case.ranks for case in own])),
+        Axis("processes N", ticks=counts([case.ranks for case in own], "linear")),
         Axis("cycle (µs)"),
         (measured, *pieces),
     )
-    fitted = ("Lines: T = a + 2 T_l N, fitted level by level.",) if model else ()
+    fitted = ("Lines: T = a + 2 Tₗ N, fitted level by level.",) if model else ()
     return Figure(
         id="ring",
         kind="ring",
@@ -65,5 +64,5 @@ def _figure(part: Facet, context: Context) -> Figure:
         panels=(panel,),
         fewest=OVER_PROCESSES,
         alt=f"Time of a cycle for {own[0].ranks} to {own[-1].ranks} processes.",
-        notes=(*bars(own, [panel]), *fitted),
+        notes=(*bars(own, [panel]), *fitted, *(model.doubts if model else ())),
     )
