@@ -45,7 +45,8 @@ class JacobiCase:
 class JacobiScaling:
     """Cases that differ in their ranks alone, by ranks and grid, and what models say of them.
 
-    alone: the case of one rank. lacking: what a model would have needed; why it is not there.
+    alone: the case of one rank, which models are made from and not checked against.
+    lacking: what a model would have needed; why it is not there.
     """
 
     part: Facet
@@ -183,7 +184,7 @@ def _scaling(part: Facet, among: Sequence[MeasuredCase]) -> JacobiScaling:
     alone = next((one for one in swept if one.sweep.ranks == 1), None)
     swept = [one for one in swept if one is alone or one.sweep.ranks > 1]  # grids of one are alike
     models, lacking = _models(alone, among)
-    measured = {one.sweep: one.seconds for one in swept}
+    measured = {one.sweep: one.seconds for one in swept if one is not alone}  # it is what went in
     checked = {model.name: jacobi.check(model, measured) for model in models}
     return JacobiScaling(part, tuple(swept), alone, checked, tuple(lacking))
 
