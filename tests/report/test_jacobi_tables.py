@@ -309,6 +309,13 @@ def test_a_model_is_not_checked_against_the_case_that_it_was_made_from() -> None
     assert textbook.residuals.relative_rms == pytest.approx(abs(1000e6 / off - 1))
 
 
+def test_one_rank_alone_checks_no_model() -> None:
+    raws = [*quick(), sweeps((1, 1, 1), 540.0), sweeps((1, 1, 1), 500.0, variant="streaming")]
+
+    assert tables.build("jacobi", cases(raws), context(raws)) == []
+    assert not [text for text in told(raws) if text.startswith("Jacobi")]
+
+
 def test_all_scalings_have_one_headline_however_many_cases_they_have() -> None:
     raws = [*quick()]
     for variant in ("plain", "streaming"):

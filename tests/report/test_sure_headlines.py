@@ -124,8 +124,8 @@ def test_the_fastest_variant_near_a_step_of_the_model_is_said_to_rest_on_it() ->
 
     assert simulated == (
         "An iteration (N = 256), simulated on stampede2: with 1 rank fused is fastest (2.00 times "
-        "as fast as textbook, but textbook (at L2) is near a step of the model, where times may "
-        "order otherwise); with 2 ranks fused is fastest (2.00 times as fast as textbook)."
+        "as fast as textbook, but textbook (at L2) is near a step of the model, where measured "
+        "times may differ); with 2 ranks fused is fastest (2.00 times as fast as textbook)."
     )
     assert "near a step" not in measured
 

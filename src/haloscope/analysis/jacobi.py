@@ -185,7 +185,7 @@ def _scaling(part: Facet, among: Sequence[MeasuredCase]) -> JacobiScaling:
     swept = [one for one in swept if one is alone or one.sweep.ranks > 1]  # grids of one are alike
     models, lacking = _models(alone, among)
     measured = {one.sweep: one.seconds for one in swept if one is not alone}  # it is what went in
-    checked = {model.name: jacobi.check(model, measured) for model in models}
+    checked = {model.name: jacobi.check(model, measured) for model in models if measured}
     return JacobiScaling(part, tuple(swept), alone, checked, tuple(lacking))
 
 

@@ -139,7 +139,7 @@ def on_steps(named: Iterable[tuple[str, MeasuredCase]], machine: Mapping[str, An
     if not near:
         return ""
     verb = "is" if len(near) == 1 else "are"
-    return f", but {listed(near)} {verb} near a step of the model, where times may order otherwise"
+    return f", but {listed(near)} {verb} near a step of the model, where measured times may differ"
 
 
 def place(*cases: MeasuredCase) -> str:

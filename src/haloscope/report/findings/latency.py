@@ -26,8 +26,8 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         mesh = found.part.label or f"N = {found.part.settings.get('n')}"
         where = place(found.part.cases[0])
         yield Finding(f"An iteration ({mesh}){where}: {_told(run, found, context.machine)}.")
-        if spent := _communicating(found, context.machine):
-            yield Finding(f"{spent} ({mesh}){where}.")
+        if spent := _communicating(found, f" ({mesh}){where}", context.machine):
+            yield Finding(f"{spent}.")
 
 
 def _told(run: Sequence[Race[str]], found: Paces, machine: Mapping[str, Any] | None) -> str:
@@ -83,7 +83,7 @@ def _ahead(alike: Sequence[Race[str]]) -> str:
     return listed(told)
 
 
-def _communicating(found: Paces, machine: Mapping[str, Any] | None) -> str:
+def _communicating(found: Paces, of: str, machine: Mapping[str, Any] | None) -> str:
     """The share of each variant's iteration in sums and halos, on the most ranks that all have."""
     shared = [ranks for ranks, row in found.by_ranks.items() if set(row) == set(found.variants)]
     if not shared or shared[-1] == 1:
@@ -97,4 +97,4 @@ def _communicating(found: Paces, machine: Mapping[str, Any] | None) -> str:
     total = {name: sum(parts) for name, parts in spent.items()}
     told = [f"{percent(total[name])} of {name}'s" for name in sorted(total, key=lambda n: total[n])]
     but = _on_steps(shared[-1], found, machine)
-    return f"With {shared[-1]:,} ranks, sums and halos take {listed(told)} iteration{but}"
+    return f"With {shared[-1]:,} ranks, sums and halos take {listed(told)} iteration{of}{but}"

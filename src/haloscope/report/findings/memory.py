@@ -26,6 +26,7 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     few, many = min(triads), max(triads)
     least, most = triads[few], triads[many]
     where = place(most.case)
+    there = where and f"{where},"
     if few == many:
         on = f"{count(few, 'core')}{where}"
         yield Finding(f"Memory bandwidth (triad) on {on}: {rate(most.point.rate.value)}.")
@@ -33,7 +34,7 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     (contrast,) = contrasts([(_seconds_a_byte(least), _seconds_a_byte(most))], context.seed)
     assert contrast.ratio is not None
     yield Finding(
-        f"{many} cores{where} give {number(contrast.ratio.value, 2)} times the memory bandwidth of "
+        f"{many} cores{there} give {number(contrast.ratio.value, 2)} times the memory bandwidth of "
         f"{few if few > 1 else 'one'}{sure(contrast.ratio, contrast.verdict)}: "
         f"{rate(most.point.rate.value)} against {rate(least.point.rate.value)} (triad)."
     )

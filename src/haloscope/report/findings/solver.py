@@ -21,8 +21,9 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         own = [use for use in known if str(use.case.settings.get("variant")) == variant]
         best = max(own, key=lambda u: (u.working_set_bytes, u.case.cores, u.achieved.value))
         where = f"{size(best.working_set_bytes)}{f' in {best.level}' if best.level else ''}"
+        there = place(best.case)
         yield Finding(
-            f"The {variant} solver{place(best.case)} moves {rate(best.achieved.value)}, "
+            f"The {variant} solver{there and f'{there},'} moves {rate(best.achieved.value)}, "
             f"{percent(best.share)} of what stream's triad does "
             f"(N = {best.case.settings.get('n')}, {where}, {count(best.case.cores, 'core')})."
         )
