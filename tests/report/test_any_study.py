@@ -337,6 +337,8 @@ def _derived(good: Sequence[Raw]) -> Iterator[float]:
         yield from _of_grids(own, by_case.values())
         yield from _shares(own)
     yield from _of_bounds(good, by_case)
+    errors = {_edge(raw) and raw["params"]["n"]: raw["result"].get("error_max") for raw in good}
+    yield from (errors[n // 2] / errors[n] for n in errors if errors.get(n // 2) and errors[n])
 
 
 def _ratio(slow: Sequence[Raw], fast: Sequence[Raw]) -> float:

@@ -181,3 +181,27 @@ def test_labels_of_processes_have_room_along_a_linear_axis() -> None:
     named = [value for value, word in panel.x.ticks if word]
     assert {1, 16, 48} >= {named[0], named[-1]}
     assert min(later - sooner for sooner, later in pairwise(named)) >= 47 / 16
+
+
+@pytest.mark.parametrize(("message_s", "unit"), [(1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms")])
+def test_the_axis_of_cycles_has_the_unit_that_suits_them(message_s: float, unit: str) -> None:
+    raws = [of_ring(ranks, k, message_s=message_s) for ranks in (2, 3, 4) for k in range(3)]
+
+    (panel,) = panels(draw("ring", raws)[0])
+
+    assert panel.y.label == f"cycle ({unit})"
+    measured, line = panel.curves
+    assert measured.marks[-1].y == pytest.approx(8.08) and line.marks[-1].y == pytest.approx(8.08)
+
+
+def test_bars_of_one_launch_and_of_several_are_told_apart() -> None:
+    raws = [of_ring(ranks, k) for ranks in (2, 3) for k in range(3)]
+    alone = {**of_ring(4, 0), "times_s": [1e-6, 2e-6, 3e-6]}
+
+    (several,), (both,) = (
+        draw("ring", [*raws, of_ring(4, 0), of_ring(4, 1)]),
+        draw("ring", [*raws, alone]),
+    )
+
+    assert several.notes[0] == "Bars: interval or range over launches."
+    assert both.notes[0].endswith("over launches, of one alone over its repetitions.")

@@ -279,7 +279,7 @@ def _scale(axes: Axes, which: str, axis: Axis) -> None:
     elif axis.scale == "symlog":
         set_scale("symlog", linthresh=10)
         one.set_major_formatter(FuncFormatter(plain))
-    elif not axis.from_zero:  # no "1e-2 + 1" above the axis
+    else:  # no "1e6" and no "1e-2 + 1" above the axis
         one.set_major_formatter(FuncFormatter(plain))
     if axis.ticks:
         one.set_major_locator(FixedLocator([value for value, _ in axis.ticks]))

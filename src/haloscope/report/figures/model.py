@@ -112,9 +112,11 @@ def bars(cases: Iterable[MeasuredCase], panels: Sequence[Lines]) -> tuple[str, .
     marks = [mark for panel in panels for curve in panel.curves for mark in curve.marks]
     notes = []
     if any(mark.low is not None for mark in marks):
-        several = any(len(case.launches) > 1 for case in cases)
-        over = "interval or range over launches" if several else "range over the only launch"
-        notes.append(f"Bars: {over}.")
+        launches = {min(2, len(case.launches)) for case in cases}
+        over = "interval or range over launches"
+        if 1 in launches:
+            over = f"{over}, of one alone over its repetitions"
+        notes.append(f"Bars: {over}." if 2 in launches else "Bars: range over the only launch.")
     if any(mark.outliers for mark in marks):
         notes.append(
             "Dots: launches 1.5 interquartile ranges outside the quartiles; they count in all "
