@@ -291,6 +291,8 @@ def _counts_untraced(document: Document, raws: Sequence[Raw]) -> list[tuple[str,
     """Numbers in tables that are no times, rates or fits, and rest on nothing in good records."""
     good = [raw for raw in raws if raw["outcome"] == "ok"]
     known = {*_numbers_of(good), *_derived(good)}
+    asked = {*_numbers_of([raw["params"] for raw in raws])}  # of a case without a good one, too
+    known |= asked | {float(n) ** 2 for n in asked}
     return [
         (table.kind, column.key, float(cell.value))
         for table in document.tables
@@ -302,8 +304,8 @@ def _counts_untraced(document: Document, raws: Sequence[Raw]) -> list[tuple[str,
 
 
 def _is_count(table: Table, column: Column) -> bool:
-    """Whether a column is to be traced: neither a time, a rate, a fit, nor a setting for CSV."""
-    timed = re.search(r"_s(_\d+)?$|time_s|per_s$|residual$", column.key)
+    """Whether a column is to be traced: neither a time, a rate, a fit or test, nor for CSV."""
+    timed = re.search(r"_s(_\d+)?$|time_s|per_s$|residual$|^p_adjusted$", column.key)
     return not (timed or column.only_csv or (table.kind, column.key) in FITTED)
 
 
@@ -332,6 +334,8 @@ def _derived(good: Sequence[Raw]) -> Iterator[float]:
             if other[0]["kernel"] == first["kernel"]:
                 more = cores / (other[0]["layout"]["ranks"] * other[0]["layout"]["threads"])
                 yield from (ratio := _ratio(other, own), ratio / more)
+                shared = [at for at in _points(first) if at in _points(other[0])]
+                yield from (_ratio(other, own, at) for at in shared)
         yield from _of_sweeps(first)
         yield from _of_products(first)
         yield from _of_grids(own, by_case.values())
@@ -341,16 +345,31 @@ def _derived(good: Sequence[Raw]) -> Iterator[float]:
     yield from (errors[n // 2] / errors[n] for n in errors if errors.get(n // 2) and errors[n])
 
 
-def _ratio(slow: Sequence[Raw], fast: Sequence[Raw]) -> float:
-    """How many times as fast; of launches in jobs within those that ran both, or over all jobs."""
-    one, other = (_jobs(own, [_steady(raw["times_s"]) for raw in own]) for own in (slow, fast))
+def _ratio(slow: Sequence[Raw], fast: Sequence[Raw], at: _Point | None = None) -> float:
+    """How many times as fast, in a step or at a point that both have.
+
+    Of launches in jobs within those that ran both, or over all jobs.
+    """
+    times = [[_at(raw, at) for raw in own] for own in (slow, fast)]
+    one, other = (_jobs(own, own_times) for own, own_times in zip((slow, fast), times, strict=True))
     both = [job for job in one if job in other]
     if len(both) > 1:
         return exp(fmean(log(median(one[job]) / median(other[job])) for job in both))
     if len(one) > 1 and len(other) > 1:
-        return _time(slow) / _time(fast)
-    medians = [median([_steady(raw["times_s"]) for raw in own]) for own in (slow, fast)]
-    return medians[0] / medians[1]
+        return _typical(slow, times[0]) / _typical(fast, times[1])
+    return median(times[0]) / median(times[1])
+
+
+_Point = tuple[str | None, int]
+"""The operation and the size of a point of a sweep."""
+
+
+def _points(raw: Raw) -> dict[_Point, list[float]]:
+    return {(point["operation"], point["size_bytes"]): point["times_s"] for point in raw["points"]}
+
+
+def _at(raw: Raw, at: _Point | None) -> float:
+    return _steady(raw["times_s"] if at is None else _points(raw)[at])
 
 
 def _edge(raw: Raw) -> bool:

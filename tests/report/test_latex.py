@@ -12,7 +12,7 @@ import haloscope
 from haloscope.report.document import Document, Section
 from haloscope.report.draw import markdown
 from haloscope.report.draw.figures import Drawing
-from haloscope.report.draw.latex import ROWS_A_PAGE, escape, lists, pages, tabulars, write
+from haloscope.report.draw.latex import LINES_A_PAGE, escape, lists, pages, tabulars, write
 from haloscope.report.findings import Finding
 from haloscope.report.tables.model import Cell, Column, Table, label
 
@@ -96,12 +96,26 @@ def test_latex_prints_every_sign_that_reports_write() -> None:
     assert sorted(sign for sign in signs if "?" in escape(sign)) == []
 
 
-def test_a_long_table_is_cut_in_parts_of_nearly_as_many_rows() -> None:
-    rows = tuple((label(f"row{index}"),) for index in range(ROWS_A_PAGE + 2))
-    parts = tabulars(Table("t", "t", "T", (Column("case", "case", align="left"),), rows))
+def rows_of(number: int, text: str = "", spread: str = "") -> Table:
+    rows = tuple((label(f"row{k} {text}"), Cell(1, "1", spread=spread)) for k in range(number))
+    return Table("t", "t", "T", (Column("case", "case", align="left"), Column("v", "v")), rows)
 
-    assert [part.count("row") for part in parts] == [(ROWS_A_PAGE + 2) // 2] * 2
+
+def test_a_table_that_is_too_long_is_cut_into_parts_that_are_about_as_long() -> None:
+    parts = tabulars(rows_of(LINES_A_PAGE + 2))
+
+    assert [part.count("row") for part in parts] == [(LINES_A_PAGE + 2) // 2] * 2
     assert [part.find("row0 ") >= 0 for part in parts] == [True, False]
+
+
+def test_lines_of_names_and_spreads_and_notes_count_as_what_a_page_has_room_for() -> None:
+    """A page with nothing on it but its heading is what follows where they do not."""
+    assert len(tabulars(rows_of(LINES_A_PAGE))) == 1
+    assert len(tabulars(rows_of(LINES_A_PAGE, spread="[1, 2]"))) == 2
+    assert len(tabulars(rows_of(LINES_A_PAGE, NAME + NAME))) > 2
+    assert len(tabulars(rows_of(LINES_A_PAGE), ["a note"] * 10)) == 2
+    (first, last) = tabulars(rows_of(LINES_A_PAGE), ["a note"] * 40)
+    assert first.count("row") > last.count("row")
 
 
 def shared() -> Section:

@@ -10,6 +10,7 @@ from haloscope.analysis.jacobi import (
     JacobiScaling,
     measured_parts,
     memory_bounds,
+    root_mean_square,
     scalings,
 )
 from haloscope.quantities import count, error, listed, number, percent
@@ -33,8 +34,7 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
 def _errors(scaling: JacobiScaling) -> tuple[str, dict[JacobiCase, float]]:
     """The most detailed model, and what its updates a second are off by on several ranks."""
     name = "detailed" if "detailed" in scaling.models else "textbook"
-    others = [one for one in scaling.swept if one.sweep.ranks > 1]
-    return name, {one: (scaling.predicted(name, one) or 0.0) / one.rate.value - 1 for one in others}
+    return name, scaling.errors(name)
 
 
 def _models(modelled: Sequence[JacobiScaling]) -> str:
@@ -47,7 +47,7 @@ def _models(modelled: Sequence[JacobiScaling]) -> str:
     processes = f"{ranks[0]} to {ranks[-1]}" if ranks[0] < ranks[-1] else f"{ranks[0]}"
     many = f", {count(len(known), 'setting')}" if len(known) > 1 else ""
     names = listed(list(dict.fromkeys(name for _, name, _ in known)))
-    rms = [scaling.models[name].residuals.relative_rms for scaling, name, _ in known]
+    rms = [root_mean_square(off.values()) for _, _, off in known]
     return (
         f"Jacobi, {processes} processes{many}{place(worst.case)}: the {names} model's updates a "
         f"second are off by {_from_to(errors)}{_root_mean_square(rms) if len(errors) > 1 else ''}"
@@ -77,7 +77,7 @@ def _cause(scaling: JacobiScaling, name: str, one: JacobiCase) -> str:
     measured = measured_parts(one)
     if measured is None:
         return ""
-    modelled = scaling.models[name].model.parts(one.sweep)
+    modelled = scaling.models[name].parts(one.sweep)
     parts = {
         "the update of points takes": (measured.update_s, modelled.update_s),
         "ghosts (pack, exchange, unpack) take": (measured.ghosts_s, modelled.ghosts_s),
