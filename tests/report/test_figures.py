@@ -10,7 +10,16 @@ from recorded import bad, pingpong, poisson, quick, stream
 from haloscope.report import figures
 from haloscope.report.draw.figures import canvas_of, plain
 from haloscope.report.draw.series_styles import series_styles
-from haloscope.report.figures.model import Axis, Bars, Curve, Figure, Lines, Mark, Surface
+from haloscope.report.figures.model import (
+    Axis,
+    Bars,
+    Curve,
+    Figure,
+    Lines,
+    Mark,
+    Surface,
+    powers_of_two,
+)
 from haloscope.study import kinds
 
 
@@ -237,6 +246,17 @@ def test_every_kind_bears_records_that_all_failed() -> None:
     raws = [bad(raw, "failed", "no such file") for raw in quick()]
 
     assert not any(draw(kind, raws) for kind in kinds.figures())
+
+
+def test_an_axis_of_powers_of_two_goes_from_one_that_is_named_to_another() -> None:
+    y = Axis("ratio", "log2", powers_of_two([0.27, 1.2]))
+    curve = Curve("a", (Mark(1, 0.27), Mark(2, 1.2, 1.1, 1.3)))
+    panel = Lines("p", "P", Axis("x"), y, (curve,))
+
+    (axes,) = canvas_of(panel, {}, {"a": 0}).axes
+
+    low, high = axes.get_ylim()
+    assert low < 0.25 < 2 < high < 2.2
 
 
 def test_ticks_keep_the_labels_that_have_room() -> None:

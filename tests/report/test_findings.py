@@ -264,6 +264,18 @@ def test_a_layout_is_not_called_slower_without_launches_enough_to_tell() -> None
     )
 
 
+def test_bindings_alone_are_not_told_as_layouts_by_another_test() -> None:
+    raws = [
+        poisson(256, ranks=2, launch=k, time_s=time, layout={"bind": bind})
+        for bind, time in (("close", 1.0), ("spread", 2.0))
+        for k in range(4)
+    ]
+
+    (told,) = (text for text in texts(raws) if "spread" in text)
+
+    assert told.startswith("Bind spread against close")
+
+
 def times(raw: Raw, factor: float) -> Raw:
     """A ping-pong with all its times multiplied."""
     for point in raw["points"]:

@@ -181,20 +181,20 @@ def _lines(panel: Lines, styles: Mapping[str, int]) -> Canvas:
             )
     if panel.y.scale == "linear" and panel.y.from_zero and axes.dataLim.ymin >= 0:
         axes.set_ylim(0, 1.06 * axes.dataLim.ymax)
-    _two_ticks(axes, panel.y)
+    _to_ticks(axes, panel.y)
     if len(names) > 1:
         _legend(canvas, axes, names, columns)
     return canvas
 
 
-def _two_ticks(axes: Axes, axis: Axis) -> None:
-    """Wide enough for two of the ticks that are given: one alone tells no scale."""
-    low, high = axes.get_ylim()
-    ticks = [value for value, _ in axis.ticks]
-    if axis.scale == "log2" and sum(low <= tick <= high for tick in ticks) < 2:
-        below = [tick for tick in ticks if tick <= low]
-        above = [tick for tick in ticks if tick >= high]
-        axes.set_ylim(0.98 * max(below, default=low), 1.02 * min(above, default=high))
+def _to_ticks(axes: Axes, axis: Axis) -> None:
+    """From one of the ticks that are given to another, so that both ends of the scale are named."""
+    if axis.scale != "log2" or not axis.ticks:
+        return
+    low, high = axes.dataLim.ymin, axes.dataLim.ymax
+    below = [value for value, _ in axis.ticks if value <= low]
+    above = [value for value, _ in axis.ticks if value >= high]
+    axes.set_ylim(0.95 * max(below, default=low), 1.05 * min(above, default=high))
 
 
 def _legend(canvas: Canvas, axes: Axes, names: Sequence[str], columns: int) -> None:
@@ -297,8 +297,7 @@ _PITCH_IN, _BAR_IN, _LINE_IN = 0.46, 0.19, 0.13
 def _bars(panel: Bars, colours: Mapping[str, str]) -> Canvas:
     """Stacked bars, each under its own name, which is often too long to stand beside it."""
     words = zip(panel.bars, panel.totals, strict=True)
-    kept = [f"{name}: {total.replace(' ', _NO_BREAK)}" for name, total in words]
-    names = [wrap(text, _FITTING) for text in kept]
+    names = [_wrapped(name, total) for name, total in words]
     pitch = _PITCH_IN + _LINE_IN * (max(map(len, names)) - 1)
     canvas = Canvas(figsize=(WIDTH_IN, 1.0 + pitch * len(panel.bars)), layout="constrained")
     axes = canvas.add_subplot()
@@ -317,6 +316,12 @@ def _bars(panel: Bars, colours: Mapping[str, str]) -> Canvas:
     axes.grid(visible=False)
     canvas.legend(loc="outside lower left", ncols=3)
     return canvas
+
+
+def _wrapped(name: str, total: str) -> list[str]:
+    """A bar's name and its time in lines, a value beside its unit and its setting."""
+    kept = name.replace(" = ", f"{_NO_BREAK}={_NO_BREAK}")
+    return wrap(f"{kept}: {total.replace(' ', _NO_BREAK)}", _FITTING)
 
 
 def _stack(

@@ -18,7 +18,8 @@ ORDER = 120
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """The largest mesh on the most cores that several layouts share: which of them to use.
 
-    Of several other settings one, which is named.
+    Of several other settings one, which is named. Bindings alone are set against each other by all
+    of their settings together.
     """
     solved = [
         case for case in cases if case.kernel == "poisson_cg" and case.time and not _mapped(case)
@@ -29,7 +30,7 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         for case in part.cases:
             key = (case.number("n"), case.cores, -case.number("nodes"), -index)
             layouts.setdefault(key, []).append(case)
-    several = {key: group for key, group in layouts.items() if len(group) > 1}
+    several = {key: group for key, group in layouts.items() if _differ(group)}
     if not several:
         return
     (n, cores, nodes, index), group = max(several.items())
@@ -52,6 +53,11 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         f"{'is fastest' if shown else 'has its lowest median'} with "
         f"{describe(best.case.settings, apart)} ({seconds(best.case.time_s)}). Against it, {told}."
     )
+
+
+def _differ(group: Sequence[MeasuredCase]) -> bool:
+    """Whether there are several, which differ in more than how they are bound: that is told so."""
+    return varying([case.settings for case in group]) not in ([], ["bind"])
 
 
 def _mapped(case: MeasuredCase) -> bool:
