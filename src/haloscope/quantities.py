@@ -20,8 +20,8 @@ PLAIN: Scale = ((1.0, ""),)
 PARAMETERS = {
     "alpha_s": "latency α",
     "latency_s": "latency L",
-    "send_overhead_s": "overhead of sending o_s",
-    "receive_overhead_s": "overhead of receiving o_r",
+    "send_overhead_s": "overhead of sending oₛ",
+    "receive_overhead_s": "overhead of receiving oᵣ",
     "gap_s": "gap between messages g",
     "gap_s_per_byte": "gap between bytes G",
     "bandwidth_bytes_per_s": "bandwidth B",

@@ -128,8 +128,8 @@ def test_every_point_of_every_sweep_is_compared() -> None:
     ]
     assert [what for kernel, _, what in told if kernel == "loggp"] == [
         "latency L",
-        "overhead of sending o_s",
-        "overhead of receiving o_r",
+        "overhead of sending oₛ",
+        "overhead of receiving oᵣ",
         "gap between messages g",
         "gap between bytes G",
     ]

@@ -14,8 +14,9 @@ from haloscope.errors import UserError
 from haloscope.host import machine
 from haloscope.paths import share
 from haloscope.records.record import latest, read
-from haloscope.run import probing
+from haloscope.run import campaign, probing
 from haloscope.run.campaign import measure, resume
+from haloscope.run.doctor import CheckResult
 from haloscope.run.probing import Probe
 
 
@@ -105,6 +106,23 @@ def test_resuming_a_whole_folder_launches_nothing(
     laboratory.launches.clear()
     assert haloscope("run", "--resume", cut) == 0
     assert laboratory.launches == []
+
+
+def test_a_busy_machine_is_told_where_launches_are_left_alone(
+    haloscope: Run,
+    cut: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    busy = CheckResult("load", "warn", "others keep all cores busy", "wait")
+    monkeypatch.setattr(campaign, "check_load", lambda _: busy)
+
+    told = []
+    for _ in range(2):
+        assert haloscope("run", "--resume", cut) == 0
+        told.append("times will suffer" in capsys.readouterr().err)
+
+    assert told == [True, False]
 
 
 def test_resuming_can_add_launches(haloscope: Run, cut: Path) -> None:

@@ -101,6 +101,19 @@ def test_a_negative_latency_is_shown_with_its_reason() -> None:
     assert "intra_socket: the latency is negative" in fit.warnings[0]
 
 
+def test_a_line_below_nothing_is_said_of_the_first_level_and_where_a_further_one_begins() -> None:
+    steep = [3e-6, 9e-6, 15e-6]
+    fit = ring.fit(sweep([2, 3, 4], steep, joint=False), THIN, NONE)
+    assert fit.doubts == fit.warnings
+    assert "intra_socket: the line is at -9.00 µs for 0 ranks" in fit.doubts[0]
+
+    both = sweep([2, 3, 13, 14], [3e-6, 4e-6, 20e-6, 30e-6], joint=False)
+    assert ring.fit(both, THIN, NONE).doubts == ()  # dearer messages than the first level's
+    bent = sweep([2, 3, 13, 14, 24], [3e-6, 4e-6, 1e-6, 1e-6, 100e-6], joint=False)
+    (doubt,) = ring.fit(bent, THIN, NONE).doubts
+    assert doubt.startswith("inter_socket: the line is at") and "for 13 ranks, which no" in doubt
+
+
 def test_levels_that_overlap_are_refused() -> None:
     with pytest.raises(ValueError, match="overlapping"):
         ring.fit(

@@ -9,41 +9,25 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from math import isclose, isnan
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import exp, isclose, isnan, log, prod
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
+from any_study import AnyStudy, Made, slower, studies
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from recorded import (
-    Raw,
-    bad,
-    cases,
-    collectives,
-    fft,
-    overheads,
-    pingpong,
-    poisson,
-    ring,
-    spmv,
-    star_forest,
-    stream,
-    write_folder,
-)
+from recorded import Raw, cases, poisson, spmv, star_forest, write_folder
 
 from haloscope.quantities import SECONDS
 from haloscope.records.record import read
 from haloscope.report import figures, tables
 from haloscope.report.document import Document
-from haloscope.report.figures.model import Figure, Lines
+from haloscope.report.figures.model import Bars, Figure, Lines
 from haloscope.report.tables import Column, Context, Table
 from haloscope.report.writing import composed
-from haloscope.study import kinds
 
 SQUARE_AND_CUBES = [
     *(poisson(64, ranks=ranks, variant="textbook") for ranks in (1, 2)),
@@ -85,153 +69,6 @@ TRIED = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
-SIMULATED: Raw = {
-    "clock": "simulated",
-    "simulation": {
-        "cluster": "stampede2",
-        "verified": False,
-        "cached": False,
-        "iterations": None,
-        "of_iterations": None,
-        "iterations_from": None,
-    },
-    "toolchain": {"name": "simgrid"},
-}
-LAYOUTS = [(1, 1, 1), (2, 1, 1), (4, 1, 1), (4, 2, 1), (8, 4, 1), (1, 1, 2), (2, 1, 2), (4, 4, 1)]
-"""Ranks, nodes, threads."""
-OPERATIONS = ("bcast", "reduce", "allreduce", "allgather", "gather", "scatter", "alltoall")
-
-
-@st.composite
-def solves(draw: st.DrawFn) -> Raw:
-    """The settings of a solve of Poisson's equation."""
-    ranks, nodes, threads = draw(st.sampled_from(LAYOUTS))
-    where = {"ranks": ranks, "nodes": nodes, "threads": threads}
-    how = {
-        "variant": draw(st.sampled_from(["fused", "textbook"])),
-        "exchange": draw(st.sampled_from(["blocking", "nonblocking", "sendrecv"])),
-        "layout": {"bind": draw(st.sampled_from(["close", "spread"]))},
-        "surface": draw(st.sampled_from([0, 0, 0, 5])),
-    }
-    clock = SIMULATED if draw(st.sampled_from([False, False, False, True])) else {}
-    return {"n": draw(st.sampled_from([64, 128, 256])), **where, **how, **clock}
-
-
-@dataclass(frozen=True)
-class Made:
-    """A case of a study: what makes a launch of it, and with which settings."""
-
-    kernel: str
-    given: Raw
-
-    def launch(self, number: int) -> Raw:
-        """The record of one launch."""
-        given = {**self.given, "launch": number}
-        if self.kernel == "poisson_cg":
-            return poisson(given.pop("n"), **given)
-        if self.kernel == "ring":
-            return ring(0.8e-6 * given["ranks"] * (1 + 0.01 * number), **given)
-        if self.kernel == "collectives":
-            each = {(op, size): 1e-6 + 1e-9 * size for op in OPERATIONS for size in (8, 64, 4096)}
-            return collectives(each, **given)
-        if self.kernel.startswith("sf_"):
-            return star_forest(self.kernel, **given)
-        if self.kernel == "stream":
-            return stream(**given)
-        if self.kernel == "fft_pencil":
-            return fft(**given)
-        if self.kernel == "loggp":
-            return overheads(number)
-        return pingpong(**given) if self.kernel == "pingpong" else spmv(**given)
-
-
-MAKERS = st.one_of(
-    solves().map(lambda given: Made("poisson_cg", given)),
-    solves().map(lambda given: Made("poisson_cg", given)),  # scaling takes several
-    st.sampled_from([1, 2]).map(lambda ranks: Made("stream", {"ranks": ranks})),
-    st.sampled_from(["imb", "osu", "stream"]).map(lambda mode: Made("pingpong", {"mode": mode})),
-    st.sampled_from(["tcp", "shm"]).map(lambda name: Made("pingpong", {"transport": name})),
-    st.just(Made("loggp", {})),
-    st.sampled_from(["pipelined", "pairwise"]).map(
-        lambda transpose: Made("fft_pencil", {"transpose": transpose})
-    ),
-    st.sampled_from([1, 2, 4]).map(lambda ranks: Made("spmv", {"ranks": ranks})),
-    st.sampled_from([2, 3, 4]).map(lambda ranks: Made("ring", {"ranks": ranks})),
-    st.sampled_from([2, 4]).map(lambda ranks: Made("collectives", {"ranks": ranks})),
-    st.sampled_from(["sf_scatter", "sf_pingpong"]).map(lambda kernel: Made(kernel, {})),
-    st.just(Made("sf_grid", {"n": "4:64"})),
-)
-
-WAYS = ("measured", "lost", "unlike")
-"""Launches as they are; the last of them bad; or each as much slower as chance has it."""
-OUTCOMES = ("failed", "wrong", "timeout", "misplaced")
-
-
-@dataclass(frozen=True)
-class AnyStudy:
-    """Records of a few cases, and the kinds of tables and figures that are asked for."""
-
-    raws: list[Raw]
-    tables: list[str]
-    figures: list[str]
-
-
-@st.composite
-def studies(draw: st.DrawFn) -> AnyStudy:
-    """Any few cases, each with some launches, and any kinds, or no word of these."""
-    chosen = draw(st.lists(MAKERS, min_size=1, max_size=5, unique_by=repr))
-    raws = [raw for made in chosen for raw in _launches(draw, made)]
-    if draw(st.booleans()):
-        return AnyStudy(raws, [], [])
-    asked = st.lists(st.sampled_from(kinds.tables()), min_size=1, max_size=6, unique=True)
-    shown = st.lists(st.sampled_from(kinds.figures()), min_size=1, max_size=4, unique=True)
-    return AnyStudy(raws, draw(asked), draw(shown))
-
-
-def _launches(draw: st.DrawFn, made: Made) -> list[Raw]:
-    raws = [made.launch(number) for number in range(draw(st.sampled_from([1, 2, 3, 6, 8])))]
-    way = draw(st.sampled_from(WAYS))
-    if way == "lost":
-        raws[-1] = bad(raws[-1], draw(st.sampled_from(OUTCOMES)), "as chance had it")
-    if way == "unlike":
-        return [_slower(raw, draw(st.floats(0.4, 4))) for raw in raws]
-    return raws
-
-
-def _slower(raw: Raw, factor: float) -> Raw:
-    """A launch whose every time is so many times as long, and every rate as much less."""
-
-    def told(found: Raw) -> Raw:
-        return {key: _longer(key, value, factor) for key, value in found.items()}
-
-    def timed(one: Raw) -> Raw:
-        slow = {**one, "times_s": [factor * time for time in one["times_s"]]}
-        return {**slow, "result": told(one["result"])} if "result" in one else slow
-
-    changed = timed(raw)
-    changed["points"] = [timed(point) for point in raw["points"]]
-    changed["parts"] = [timed(part) for part in raw.get("parts", [])]
-    changed["phases"] = [
-        {
-            **phase,
-            **{
-                name: {key: factor * time for key, time in phase[name].items()}
-                for name in ("time_s", "median_s")
-                if phase.get(name)
-            },
-        }
-        for phase in raw["phases"]
-    ]
-    return changed
-
-
-def _longer(key: str, value: Any, factor: float) -> Any:
-    if not isinstance(value, int | float):
-        return value
-    if key.endswith("_per_s") or key == "mlups":
-        return value / factor
-    return value * factor if key.endswith("_s") else value
-
 
 @TRIED
 @given(studies())
@@ -240,7 +77,9 @@ def test_a_report_of_any_few_cases_has_no_empty_table_and_no_nan(any_study: AnyS
 
     assert all(table.rows for table in document.tables)
     assert not any(isnan(value) for value in _numbers(document))
-    assert [value for value in _shares_of_bounds(document) if value > 1] == []
+    assert [value for value in _shares_of_bounds(document) if not 0 <= value <= WHOLE] == []
+    assert list(_above_what_memory_allows(document)) == []
+    assert _bars_untraced(document, any_study.raws) == []
     assert _untraced(document, any_study.raws) == []
     assert _counts_untraced(document, any_study.raws) == []
     assert not any("nan" in line.lower().split() for line in _sentences(document))
@@ -254,7 +93,7 @@ LONGER = 4.0
 @given(studies())
 def test_every_time_of_a_report_follows_those_of_its_records(any_study: AnyStudy) -> None:
     before = _report(any_study, any_study.raws)
-    after = _report(any_study, [_slower(raw, LONGER) for raw in any_study.raws])
+    after = _report(any_study, [slower(raw, LONGER) for raw in any_study.raws])
 
     assert [table.title for table in before.tables] == [table.title for table in after.tables]
     for first, then in zip(before.tables, after.tables, strict=True):
@@ -269,7 +108,7 @@ def test_a_number_of_no_record_is_found() -> None:
     (summary,) = (table for table in document.tables if table.kind == "summary")
 
     assert list(_strange(summary, summary))  # times that are as long though records are longer
-    assert _untraced(document, [_slower(raw, 2) for raw in study.raws])
+    assert _untraced(document, [slower(raw, 2) for raw in study.raws])
     assert _counts_untraced(document, study.raws) == []
     assert {key for _, key, _ in _counts_untraced(document, [])} >= {"iterations", "dof"}
 
@@ -342,24 +181,88 @@ def _times(text: str) -> list[float]:
 
 
 def _shares_of_bounds(document: Document) -> Iterator[float]:
-    """What tables say that something reached of what it could."""
+    """What tables, bars and headlines say that something is of what it could be, or of a whole."""
     for table in document.tables:
         for row in table.rows:
             for column, cell in zip(table.columns, row, strict=True):
-                if column.key in BOUNDED and isinstance(cell.value, int | float):
+                if BOUNDED.search(column.key) and isinstance(cell.value, int | float):
                     yield float(cell.value)
+    for finding in document.findings:
+        if re.search("triad", finding.text):
+            yield from (float(share) / 100 for share in re.findall(r"(\d+) %", finding.text))
+    for panel in _panels(document, Bars):
+        yield from (value for _, values in panel.parts for value in values)
 
 
-BOUNDED = ("share_of_triad",)
+BOUNDED = re.compile("share")
+"""BOUNDED are the columns whose values are parts of a whole, or of a bound."""
+WHOLE = 1 + 1e-9
+
+
+def _above_what_memory_allows(document: Document) -> Iterator[str]:
+    """Points of rooflines above the line of as many cores, where no note says so."""
+    for figure in document.figures:
+        for panel in figure.panels if figure.kind == "roofline" else ():
+            assert isinstance(panel, Lines)
+            lines = {c.style: c.marks[0] for c in panel.curves if c.label.startswith("memory")}
+            for curve in panel.curves:
+                at = lines[curve.style] if curve.label.startswith("reached") else None
+                high = [m for m in curve.marks if at and m.y > at.y / at.x * m.x * WHOLE]
+                if high and not any("above its line" in note for note in figure.notes):
+                    yield curve.label
+
+
+_Panel = TypeVar("_Panel", Lines, Bars)
+
+
+def _panels(document: Document, kind: type[_Panel]) -> list[_Panel]:
+    """All panels of a kind, of all figures."""
+    every = [panel for figure in document.figures for panel in figure.panels]
+    return [panel for panel in every if isinstance(panel, kind)]
+
+
+def _bars_untraced(document: Document, raws: Sequence[Raw]) -> list[float]:
+    """Parts of bars that are no shares of phases in good records; 0 is where there is none."""
+    good = [raw for raw in raws if raw["outcome"] == "ok"]
+    known = [0.0, *(share for own in _by_case(good).values() for share in _shares(own))]
+    drawn = [v for panel in _panels(document, Bars) for _, values in panel.parts for v in values]
+    return [
+        v for v in drawn if not any(isclose(v, one, rel_tol=1e-9, abs_tol=1e-12) for one in known)
+    ]
+
+
+def _by_case(good: Sequence[Raw]) -> dict[str, list[Raw]]:
+    by_case: dict[str, list[Raw]] = {}
+    for raw in good:
+        by_case.setdefault(raw["case"], []).append(raw)
+    return by_case
+
+
+def _time(own: Sequence[Raw]) -> float:
+    """The time of a case by all of its launches."""
+    return _typical(own, [_steady(raw["times_s"]) for raw in own])
+
+
+def _typical(own: Sequence[Raw], values: Sequence[float]) -> float:
+    """The median over launches; over several jobs, the geometric mean of their medians."""
+    by_job = _jobs(own, values)
+    if len(by_job) < 2 or min(values) <= 0:
+        return median(values)
+    return exp(fmean(log(median(there)) for there in by_job.values()))
+
+
+def _jobs(own: Sequence[Raw], values: Sequence[float]) -> dict[str, list[float]]:
+    """One number a launch, job by job; {} where no launch ran in one."""
+    by_job: dict[str, list[float]] = {}
+    for raw, value in zip(own, values, strict=True):
+        by_job.setdefault((raw.get("allocation") or {}).get("job", ""), []).append(value)
+    return by_job if [*by_job] != [""] else {}
 
 
 def _untraced(document: Document, raws: Sequence[Raw]) -> list[tuple[str, float]]:
     """Times in tables that are no median of good launches' medians, of a step or of a point."""
-    good: dict[str, list[Raw]] = {}
-    for raw in raws:
-        if raw["outcome"] == "ok":
-            good.setdefault(raw["case"], []).append(raw)
-    known = [median([_steady(raw["times_s"]) for raw in own]) for own in good.values()]
+    good = _by_case([raw for raw in raws if raw["outcome"] == "ok"])
+    known = [_time(own) for own in good.values()]
     return [
         (table.id, cell.value)
         for table in document.tables
@@ -374,6 +277,11 @@ def _untraced(document: Document, raws: Sequence[Raw]) -> list[tuple[str, float]
 FITTED = {
     *(("split_phase", f"{way}_off") for way in ("max", "sum", "model")),
     *(("fits", name) for name in ("misfit", "value")),
+    *(
+        ("jacobi", f"{model}_{what}")
+        for model in ("textbook", "detailed")
+        for what in ("mlups", "ratio", "error")
+    ),
 }
 """FITTED are the columns with what models were fitted to, which no one number of a record is; tests
 of the models have them."""
@@ -383,6 +291,8 @@ def _counts_untraced(document: Document, raws: Sequence[Raw]) -> list[tuple[str,
     """Numbers in tables that are no times, rates or fits, and rest on nothing in good records."""
     good = [raw for raw in raws if raw["outcome"] == "ok"]
     known = {*_numbers_of(good), *_derived(good)}
+    asked = {*_numbers_of([raw["params"] for raw in raws])}  # of a case without a good one, too
+    known |= asked | {float(n) ** 2 for n in asked}
     return [
         (table.kind, column.key, float(cell.value))
         for table in document.tables
@@ -394,8 +304,8 @@ def _counts_untraced(document: Document, raws: Sequence[Raw]) -> list[tuple[str,
 
 
 def _is_count(table: Table, column: Column) -> bool:
-    """Whether a column is to be traced: neither a time, a rate, a fit, nor a setting for CSV."""
-    timed = re.search(r"_s(_\d+)?$|time_s|per_s$|residual$", column.key)
+    """Whether a column is to be traced: neither a time, a rate, a fit or test, nor for CSV."""
+    timed = re.search(r"_s(_\d+)?$|time_s|per_s$|residual$|^p_adjusted$", column.key)
     return not (timed or column.only_csv or (table.kind, column.key) in FITTED)
 
 
@@ -413,24 +323,53 @@ def _numbers_of(what: Any) -> Iterator[float]:
 
 def _derived(good: Sequence[Raw]) -> Iterator[float]:
     """What tables say beside: launches, cores, working sets, shares, speedups, by other means."""
-    by_case: dict[str, list[Raw]] = {}
-    for raw in good:
-        by_case.setdefault(raw["case"], []).append(raw)
+    by_case = _by_case(good)
     yield from (float(len(own)) for own in by_case.values())
     yield from (0.0, 1.0)
-    times = [(own[0], median([_steady(raw["times_s"]) for raw in own])) for own in by_case.values()]
-    for first, time in times:
+    for own in by_case.values():
+        first = own[0]
         cores = first["layout"]["ranks"] * first["layout"]["threads"]
         yield from (float(cores), float(first["params"].get("n") or 0) ** 2 if _edge(first) else 0)
-        for other, base in times:
-            if other["kernel"] == first["kernel"]:
-                more = cores / (other["layout"]["ranks"] * other["layout"]["threads"])
-                yield from (base / time, base / time / more)
+        for other in by_case.values():
+            if other[0]["kernel"] == first["kernel"]:
+                more = cores / (other[0]["layout"]["ranks"] * other[0]["layout"]["threads"])
+                yield from (ratio := _ratio(other, own), ratio / more)
+                shared = [at for at in _points(first) if at in _points(other[0])]
+                yield from (_ratio(other, own, at) for at in shared)
         yield from _of_sweeps(first)
         yield from _of_products(first)
-    for own in by_case.values():
+        yield from _of_grids(own, by_case.values())
         yield from _shares(own)
     yield from _of_bounds(good, by_case)
+    errors = {_edge(raw) and raw["params"]["n"]: raw["result"].get("error_max") for raw in good}
+    yield from (errors[n // 2] / errors[n] for n in errors if errors.get(n // 2) and errors[n])
+
+
+def _ratio(slow: Sequence[Raw], fast: Sequence[Raw], at: _Point | None = None) -> float:
+    """How many times as fast, in a step or at a point that both have.
+
+    Of launches in jobs within those that ran both, or over all jobs.
+    """
+    times = [[_at(raw, at) for raw in own] for own in (slow, fast)]
+    one, other = (_jobs(own, own_times) for own, own_times in zip((slow, fast), times, strict=True))
+    both = [job for job in one if job in other]
+    if len(both) > 1:
+        return exp(fmean(log(median(one[job]) / median(other[job])) for job in both))
+    if len(one) > 1 and len(other) > 1:
+        return _typical(slow, times[0]) / _typical(fast, times[1])
+    return median(times[0]) / median(times[1])
+
+
+_Point = tuple[str | None, int]
+"""The operation and the size of a point of a sweep."""
+
+
+def _points(raw: Raw) -> dict[_Point, list[float]]:
+    return {(point["operation"], point["size_bytes"]): point["times_s"] for point in raw["points"]}
+
+
+def _at(raw: Raw, at: _Point | None) -> float:
+    return _steady(raw["times_s"] if at is None else _points(raw)[at])
 
 
 def _edge(raw: Raw) -> bool:
@@ -454,22 +393,41 @@ def _of_products(raw: Raw) -> Iterator[float]:
         yield found["nonzeros_of_a_rank"] * raw["layout"]["ranks"] / found["nonzeros"]
 
 
+def _of_grids(own: Sequence[Raw], every: Iterable[Sequence[Raw]]) -> Iterator[float]:
+    """Of Jacobi's sweeps: faces, bytes exchanged, updates a second, and these over one rank's."""
+    if own[0]["kernel"] != "jacobi3d":
+        return
+    grid = [int(along) for along in own[0]["result"]["grid"].split("x")]
+    box = [
+        -(-int(n) // along)
+        for n, along in zip(own[0]["result"]["size"].split("x"), grid, strict=True)
+    ]
+    faces = [prod(box) // side for side, along in zip(box, grid, strict=True) if along > 1]
+    yield from (2.0 * len(faces), 2 * 2 * 8 * sum(faces) / 1e6)
+    rate = _typical(own, [raw["result"]["mlups"] for raw in own])
+    yield rate
+    for alone in every:
+        if alone[0]["kernel"] == "jacobi3d" and alone[0]["layout"]["ranks"] == 1:
+            single = _typical(alone, [raw["result"]["mlups"] for raw in alone])
+            yield own[0]["layout"]["ranks"] * single / rate
+
+
 def _of_bounds(good: Sequence[Raw], by_case: Mapping[str, Sequence[Raw]]) -> Iterator[float]:
     """What each solve moves a second over what each triad does."""
-    triads: dict[tuple[str, int], list[float]] = {}
+    triads: dict[tuple[str, int], list[tuple[Raw, float]]] = {}
     for raw in good:
         for point in raw["points"]:
             if point["operation"] == "triad":
                 moved = point["result"].get("traffic_bytes", point["bytes"])
-                speed = moved / _steady(point["times_s"])
-                triads.setdefault((raw["case"], point["size_bytes"]), []).append(speed)
+                a_byte = _steady(point["times_s"]) / moved
+                triads.setdefault((raw["case"], point["size_bytes"]), []).append((raw, a_byte))
+    speeds = [1 / _typical(*map(list, zip(*told, strict=True))) for told in triads.values()]
     for own in by_case.values():
         if own[0]["kernel"] != "poisson_cg":
             continue
         found = own[0]["result"]
         bytes_ = found["bytes_per_point_iteration"] * found["points"] * found["iterations"]
-        time = median([_steady(raw["times_s"]) for raw in own])
-        yield from (bytes_ / time / median(speeds) for speeds in triads.values())
+        yield from (bytes_ / _time(own) / speed for speed in speeds)
 
 
 def _shares(own: Sequence[Raw]) -> Iterator[float]:
@@ -483,9 +441,11 @@ def _shares(own: Sequence[Raw]) -> Iterator[float]:
         for phase in raw["phases"]:
             told[phase["name"]].append(phase["time_s"]["mean"] / step)
         told[""].append(1 - sum(phase["time_s"]["mean"] for phase in raw["phases"]) / step)
-    yield from (max(0.0, median(values)) for values in told.values() if values)
-    passed = [values for name, values in told.items() if name.startswith("transpose") and values]
-    yield from (median(map(sum, zip(*passed, strict=True))) for _ in passed[:1])
+    timed = [raw for raw in own if raw["times_s"]]
+    every = {name: [max(0.0, value) for value in values] for name, values in told.items() if values}
+    typical = {name: _typical(timed, values) for name, values in every.items()}
+    yield from typical.values()
+    yield sum(share for name, share in typical.items() if name.startswith("transpose"))
 
 
 def _steady(times_s: list[float]) -> float:

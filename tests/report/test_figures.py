@@ -10,7 +10,16 @@ from recorded import bad, pingpong, poisson, quick, stream
 from haloscope.report import figures
 from haloscope.report.draw.figures import canvas_of, plain
 from haloscope.report.draw.series_styles import series_styles
-from haloscope.report.figures.model import Axis, Bars, Curve, Figure, Lines, Mark, Surface
+from haloscope.report.figures.model import (
+    Axis,
+    Bars,
+    Curve,
+    Figure,
+    Lines,
+    Mark,
+    Surface,
+    powers_of_two,
+)
 from haloscope.study import kinds
 
 
@@ -237,6 +246,30 @@ def test_every_kind_bears_records_that_all_failed() -> None:
     raws = [bad(raw, "failed", "no such file") for raw in quick()]
 
     assert not any(draw(kind, raws) for kind in kinds.figures())
+
+
+def test_long_names_of_bars_go_on_in_the_next_line_as_large_as_others() -> None:
+    long = "sstep, 128 nodes, 32 processes per node, iterations = 16, reorthogonalise = 16, s = 2"
+    panel = Bars("b", "B", (long, "fused"), (("sweep", (1.0, 1.0)),), ("1.66 s", "2 ms"))
+
+    (axes,) = canvas_of(panel, {"sweep": "#000000"}, {}).axes
+
+    names = [text for text in axes.texts if "%" not in text.get_text()]
+    lines = [text.get_text().replace("\xa0", " ").split("\n") for text in names]
+    assert [" ".join(own) for own in lines] == [f"{long}: 1.66 s", "fused: 2 ms"]
+    assert len(lines[0]) == 2 and lines[0][1].endswith("s = 2: 1.66 s")
+    assert {text.get_fontsize() for text in names} == {8.0}
+
+
+def test_an_axis_of_powers_of_two_goes_from_one_that_is_named_to_another() -> None:
+    y = Axis("ratio", "log2", powers_of_two([0.27, 1.2]))
+    curve = Curve("a", (Mark(1, 0.27), Mark(2, 1.2, 1.1, 1.3)))
+    panel = Lines("p", "P", Axis("x"), y, (curve,))
+
+    (axes,) = canvas_of(panel, {}, {"a": 0}).axes
+
+    low, high = axes.get_ylim()
+    assert low < 0.25 < 2 < high < 2.2
 
 
 def test_ticks_keep_the_labels_that_have_room() -> None:

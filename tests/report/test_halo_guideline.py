@@ -110,5 +110,7 @@ def test_ways_to_exchange_faces_stand_in_a_table_and_a_headline() -> None:
     assert [row[1].text for row in table.rows] == ["nonblocking", "neighbor"]
     assert table.title.startswith("Exchanges of faces compared")
     ((said, _),) = told(raws, exchange)
-    assert said.startswith("Exchange neighbor against nonblocking, 1 setting")
-    assert "slower in 1 (takes 1.4" in said
+    assert said.startswith(
+        "Exchange neighbor against nonblocking (plain, 2 processes): slower (takes 1.43 times"
+    )
+    assert "slower (takes 1.43 times as long, 95 % interval" in said

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import haloscope
 from haloscope.report.document import Document, Section
+from haloscope.report.draw import markdown
 from haloscope.report.draw.figures import Drawing
-from haloscope.report.draw.latex import ROWS_A_PAGE, escape, lists, pages, tabulars, write
+from haloscope.report.draw.latex import LINES_A_PAGE, escape, lists, pages, tabulars, write
+from haloscope.report.findings import Finding
 from haloscope.report.tables.model import Cell, Column, Table, label
 
 NAME = "2 processes, chunks = 8, layout = strided, topology = 2x1, transpose = pipelined"
@@ -94,12 +96,26 @@ def test_latex_prints_every_sign_that_reports_write() -> None:
     assert sorted(sign for sign in signs if "?" in escape(sign)) == []
 
 
-def test_a_long_table_is_cut_in_parts_of_nearly_as_many_rows() -> None:
-    rows = tuple((label(f"row{index}"),) for index in range(ROWS_A_PAGE + 2))
-    parts = tabulars(Table("t", "t", "T", (Column("case", "case", align="left"),), rows))
+def rows_of(number: int, text: str = "", spread: str = "") -> Table:
+    rows = tuple((label(f"row{k} {text}"), Cell(1, "1", spread=spread)) for k in range(number))
+    return Table("t", "t", "T", (Column("case", "case", align="left"), Column("v", "v")), rows)
 
-    assert [part.count("row") for part in parts] == [(ROWS_A_PAGE + 2) // 2] * 2
+
+def test_a_table_that_is_too_long_is_cut_into_parts_that_are_about_as_long() -> None:
+    parts = tabulars(rows_of(LINES_A_PAGE + 2))
+
+    assert [part.count("row") for part in parts] == [(LINES_A_PAGE + 2) // 2] * 2
     assert [part.find("row0 ") >= 0 for part in parts] == [True, False]
+
+
+def test_lines_of_names_and_spreads_and_notes_count_as_what_a_page_has_room_for() -> None:
+    """A page with nothing on it but its heading is what follows where they do not."""
+    assert len(tabulars(rows_of(LINES_A_PAGE))) == 1
+    assert len(tabulars(rows_of(LINES_A_PAGE, spread="[1, 2]"))) == 2
+    assert len(tabulars(rows_of(LINES_A_PAGE, NAME + NAME))) > 2
+    assert len(tabulars(rows_of(LINES_A_PAGE), ["a note"] * 10)) == 2
+    (first, last) = tabulars(rows_of(LINES_A_PAGE), ["a note"] * 40)
+    assert first.count("row") > last.count("row")
 
 
 def shared() -> Section:
@@ -115,8 +131,34 @@ def test_common_notes_and_folded_tables_stand_after_all_that_floats(tmp_path: Pa
     text = write(document, {}, tmp_path).read_text(encoding="utf-8")
 
     assert lists(shared()) == [["Tables 1 and 2: common", "Table 2: U, see tables/u.csv."]]
-    own = text[text.index(r"\section{S}") : text.index(r"\clearpage")]
+    own = text[text.index(r"\section{S}") : text.rindex(r"\clearpage")]
     outside = re.sub(r"\\begin\{table\}.*?\\end\{table\}", "", own, flags=re.DOTALL)
     assert outside.strip() == r"\section{S}"
     assert own.index("U, see tables") > own.index(r"\end{tabular}")
     assert r"\let\ftype@figure\ftype@table" in text  # figures wait with tables
+
+
+def test_a_warning_has_a_mark_of_its_own(tmp_path: Path) -> None:
+    found = (Finding("so", "warning"), Finding("thus"))
+    document = Document("T", "H", "S", found, (), (), (), (), (), ())
+
+    tex = write(document, {}, tmp_path).read_text(encoding="utf-8")
+    page = markdown.write(document, {}, tmp_path).read_text(encoding="utf-8")
+
+    assert r"\item[\textbf{!}] so" in tex and "\\item thus" in tex
+    assert "- **!** so\n- thus\n" in page
+
+
+def test_signs_below_the_line_are_set_there() -> None:
+    assert escape("latency Tₗ, oₛ, oᵣ") == "latency T$_l$, o$_s$, o$_r$"
+
+
+def test_headings_have_room_for_what_follows_or_begin_a_page(tmp_path: Path) -> None:
+    document = Document("T", "H", "S", (), (shared(),), ("left",), (("a", "b"),), (), ("how",), ())
+
+    text = write(document, {}, tmp_path).read_text(encoding="utf-8")
+
+    assert text.index(r"\clearpage") < text.index(r"\section{S}")
+    below = text[text.index(r"\section{S}") :]
+    headings = re.findall(r"(\S+)\n\\section\*\{", below)
+    assert len(headings) > 2 and set(headings) == {r"\room"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from recorded import Raw, cases, pingpong
 
+from haloscope.report import tables
 from haloscope.report.context import Context
 from haloscope.report.findings import libraries
 
@@ -85,3 +86,40 @@ def test_winners_at_scattered_sizes_are_counted() -> None:
 
     assert "openmpi at 5 of 10 sizes from 16 B to 4 KiB, where the next (mpich)" in said
     assert "mpich at 5 of 10 sizes from 8 B to 2 KiB, where the next (openmpi)" in said
+
+
+def test_the_headline_and_the_table_rest_on_the_same_tests() -> None:
+    """Seven launches that never overlap: enough for one family of tests of a few sizes alone."""
+    raws = [
+        *of("openmpi", dict.fromkeys(SIZES, 1.5), 5),
+        *of("mpich", {8: 1.0, 1024: 1.0}, 5),
+        *of("impi", dict.fromkeys(SIZES, 1.5), 5),
+    ]
+    own = cases(raws)
+
+    (said,) = told(raws)
+    (table,) = tables.build("libraries", own, Context(all_cases=own))
+
+    verdicts = {row[-1].text for row in table.rows}
+    assert ("too few launches to tell" in verdicts) == ("launches are too few to tell" in said)
+    assert any("Holm's correction for 10 comparisons" in note for note in table.notes)
+    assert any("Shown are 1 of 5 sizes, tested together" in note for note in table.notes)
+
+
+def test_placements_are_set_against_each_other_library_by_library() -> None:
+    raws = [
+        {**raw, "layout": {**raw["layout"], "placement": placement},
+         "case": f"{raw['case']}-{placement}"}
+        for name in ("openmpi", "mpich")
+        for raw in of(name, {})
+        for placement in ("same-core", "same-cache")
+    ]  # fmt: skip
+    own = cases(raws)
+
+    made = tables.build("libraries", own, Context(all_cases=own))
+
+    assert [table.title.split(":")[0] for table in made] == [
+        *["Half round trip"] * 2,
+        "Half round trip against same-cache, mpich",
+        "Half round trip against same-cache, openmpi",
+    ]

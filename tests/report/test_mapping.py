@@ -69,6 +69,18 @@ def test_published_times_of_the_same_cluster_stand_in_the_figure_of_what_is_like
     assert not [name for name in curves("elsewhere") if "published" in name]
 
 
+def test_a_published_percentage_of_one_number_of_tasks_stands_in_the_figure() -> None:
+    ends = ((1, "concentrated"), (32, "distributed"))
+    more = [run(32, nodes, pattern, 1.0) for nodes, pattern in ends]
+    (figure,) = figures.build("mapping", cases([*RAWS, *more]), context("eagle"))
+    (panel,) = panels(figure)
+
+    (minife,) = (curve for curve in panel.curves if curve.label == "minife, published")
+    assert [(mark.x, mark.y) for mark in minife.marks] == [(2048, 3.5)]
+    assert minife.published
+    assert any("as of the shorter time" in note for note in figure.notes)
+
+
 def test_what_was_published_of_the_same_cluster_stands_below() -> None:
     """Of programs that communicate as the kernel does, with the nodes that were theirs."""
     (halos,) = tables.build("mapping", cases(RAWS), context("eagle"))
@@ -182,6 +194,7 @@ def test_the_figure_has_a_panel_for_each_kernel_relative_to_concentrated() -> No
     shown = {c.label: [(m.x, m.y, m.low, m.high) for m in c.marks] for c in panel.curves}
     assert shown == {
         "concentrated": [(8, 1.0, 1.0, 1.0), (16, 1.0, 1.0, 1.0)],
+        "minife, published": [(2048, 3.5, None, None)],
         "intermediate": [(16, approx(1.1 / 1.2), approx(1.1 / 1.2), approx(1.1 / 1.2))],
         "distributed": [(8, 0.5, 0.5, 0.8), (16, 2.5, 2.5, 2.5)],
     }

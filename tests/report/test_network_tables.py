@@ -36,17 +36,30 @@ def test_a_rate_of_empty_messages_is_not_told_from_bytes() -> None:
     assert table.rows[1][2].text != "–"
 
 
-def test_libraries_are_tested_against_the_first_size_by_size() -> None:
+def test_libraries_are_tested_against_the_fastest_size_by_size() -> None:
     ours = [pingpong(launch=k) for k in range(8)]
     theirs = [slower(pingpong(launch=k, toolchain=WITH), 2.0) for k in range(8)]
 
     (table,) = build("libraries", [*ours, *theirs])
 
     assert [cell.text for cell in column(table, "size")] == ["8 B", "1 KiB", "64 KiB", "1 MiB"]
-    named = {cell.text for cell in column(table, "setting")}
-    verdicts = {cell.text for cell in column(table, "verdict")}
-    assert (named, verdicts) in (({"mpich"}, {"slower"}), ({"system"}, {"faster"}))
-    assert any("Holm's correction for 4 comparisons" in note for note in table.notes)
+    assert {cell.text for cell in column(table, "fastest")} == {"system"}
+    assert {cell.text for cell in column(table, "setting")} == {"mpich"}
+    assert {cell.text for cell in column(table, "verdict")} == {"faster"}
+    assert any("Holm's correction for 24 comparisons" in note for note in table.notes)
+
+
+def test_an_interval_beside_another_verdict_is_explained() -> None:
+    """Six launches each never overlap: too few for a test among 24, and enough for an interval."""
+    apart = "An interval is of one comparison by itself, p is corrected for all of them"
+
+    def notes(launches: int) -> bool:
+        ours = [pingpong(launch=k) for k in range(launches)]
+        theirs = [slower(pingpong(launch=k, toolchain=WITH), 2.0) for k in range(launches)]
+        (table,) = build("libraries", [*ours, *theirs])
+        return any(apart in note for note in table.notes)
+
+    assert [notes(launches) for launches in (5, 6, 8)] == [False, True, False]
 
 
 def test_transports_have_a_panel_a_library_and_a_curve_each() -> None:

@@ -165,6 +165,24 @@ def test_csv_has_exact_values_their_spread_and_a_word_for_what_is_missing(tmp_pa
     assert (missing["time_s"], missing["time_s_note"]) == ("", "timeout")
 
 
+def test_on_paper_a_folded_table_says_where_it_is(folder: Path) -> None:
+    page = (folder / "report.html").read_text(encoding="utf-8")
+
+    heads = re.findall(r"<summary>(.*?)</summary>", page, flags=re.DOTALL)
+    assert len(heads) == page.count("<details ")
+    for head in heads:
+        (name,) = re.findall(r'<h3 id="title-([^"]*)"', head)
+        assert f'<span class="printed">: see tables/{name}.csv.</span>' in head
+        assert (folder / "tables" / f"{name}.csv").is_file()
+
+
+def test_panels_of_a_figure_are_told_apart_in_words(folder: Path) -> None:
+    page = (folder / "report.html").read_text(encoding="utf-8")
+
+    said = re.findall(r'aria-label="([^"]*)"', page)
+    assert len(set(said)) == len(said) > 5
+
+
 def test_details_are_folded_and_the_page_is_well_nested(folder: Path) -> None:
     page = (folder / "report.html").read_text(encoding="utf-8")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -52,9 +53,14 @@ def test_the_headline_has_a_message_with_the_fewest_and_most_processes_and_by_le
 
     (said,) = (finding.text for finding in headline.find(own, Context()))
 
-    first, level = said.split("; ")
-    assert first == "Ring: a message takes 202 ns with 2 processes and 404 ns with 4 processes"
-    assert re.fullmatch(r"a further process adds two messages of \d+ ns same cache\.", level)
+    first, level, doubt = said.split("; ")
+    assert first == (
+        "Ring: a message takes 202 ns (95 % interval 200 to 204 ns) with 2 processes and 404 ns "
+        "(95 % interval 400 to 408 ns) with 4 processes"
+    )
+    interval = r" \(95 % interval \d+ to \d+ ns\)"
+    assert re.match(rf"a further process adds two messages of \d+ ns{interval} same cache", level)
+    assert doubt.startswith("same-cache: the line is at ")  # messages take longer with more ranks
 
 
 def test_one_process_passes_messages_to_itself_and_has_no_headline() -> None:
@@ -136,3 +142,66 @@ def test_a_simulated_rank_alone_takes_no_time_and_is_in_no_fit() -> None:
 
     assert [row[0].value for row in cycles.rows] == [1, 2, 3, 4]
     assert figure.panels
+
+
+def test_few_launches_of_a_ring_have_their_range_and_the_median_of_all_tables() -> None:
+    raws = [of_ring(ranks, k) for ranks in (2, 3, 4) for k in range(3)]
+    raws[2]["times_s"] = [10 * time for time in raws[2]["times_s"]]
+
+    cycles, *_ = build("ring", raws)
+    (all_cases,) = build("summary", raws)
+
+    (two, *_) = column(cycles, "cycle_s")
+    assert two.value == column(all_cases, "time_s")[0].value == raws[1]["times_s"][0]
+    assert (two.low, two.high) == (raws[0]["times_s"][0], raws[2]["times_s"][0])
+    assert "a … b: smallest and largest of 3 launches: too few for an interval." in cycles.notes
+    assert two.spread == "1.60 … 16.3"
+
+
+def test_a_line_that_no_ring_can_have_is_said_wherever_it_is_shown() -> None:
+    """Messages that take longer the more ranks there are."""
+    raws = [of_ring(ranks, 0, message_s=1e-6 * ranks**2) for ranks in (2, 3, 4)]
+
+    _, latencies = build("ring", raws)
+    (figure,) = draw("ring", raws)
+    (headline_,) = headline.find(cases(raws), Context())
+
+    doubt = "other-socket: the line is at -168 µs for 0 ranks, though a cycle costs no less than"
+    assert any(doubt in note for note in latencies.notes)
+    assert any(doubt in note for note in figure.notes)
+    assert doubt in headline_.text and headline_.tone == "warning"
+
+
+def test_labels_of_processes_have_room_along_a_linear_axis() -> None:
+    raws = [of_ring(ranks, 0) for ranks in (1, 2, 3, 4, 6, 8, 12, 16, 24, 25, 32, 47, 48)]
+
+    (figure,) = draw("ring", raws)
+
+    (panel,) = panels(figure)
+    named = [value for value, word in panel.x.ticks if word]
+    assert {1, 16, 48} >= {named[0], named[-1]}
+    assert min(later - sooner for sooner, later in pairwise(named)) >= 47 / 16
+
+
+@pytest.mark.parametrize(("message_s", "unit"), [(1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms")])
+def test_the_axis_of_cycles_has_the_unit_that_suits_them(message_s: float, unit: str) -> None:
+    raws = [of_ring(ranks, k, message_s=message_s) for ranks in (2, 3, 4) for k in range(3)]
+
+    (panel,) = panels(draw("ring", raws)[0])
+
+    assert panel.y.label == f"cycle ({unit})"
+    measured, line = panel.curves
+    assert measured.marks[-1].y == pytest.approx(8.08) and line.marks[-1].y == pytest.approx(8.08)
+
+
+def test_bars_of_one_launch_and_of_several_are_told_apart() -> None:
+    raws = [of_ring(ranks, k) for ranks in (2, 3) for k in range(3)]
+    alone = {**of_ring(4, 0), "times_s": [1e-6, 2e-6, 3e-6]}
+
+    (several,), (both,) = (
+        draw("ring", [*raws, of_ring(4, 0), of_ring(4, 1)]),
+        draw("ring", [*raws, alone]),
+    )
+
+    assert several.notes[0] == "Bars: interval or range over launches."
+    assert both.notes[0].endswith("over launches, of one alone over its repetitions.")

@@ -39,7 +39,7 @@ def test_speedup_without_a_serial_run_refers_to_the_fewest_processes() -> None:
     assert texts(speedup) == [["1024", "1.00", "1.60"]]
     assert texts(efficiency) == [["1024", "1.00", "0.800"]]
     assert "Speedup refers to N = 1024: 2 processes, 4.00 s." in speedup.notes
-    assert "A value without spread rests on 3 launches: too few for an interval." in speedup.notes
+    assert "a … b: smallest and largest of 3 launches: too few for an interval." in speedup.notes
 
 
 def test_speedup_refers_to_the_smallest_run_with_a_good_launch() -> None:

@@ -83,8 +83,8 @@ def test_schemes_are_set_against_none_beside_what_was_published() -> None:
     assert cell(table, 1, "times_as_fast").value == pytest.approx(1.25, rel=0.02)
     said = [finding.text for finding in findings(cases(raws), Context(machine=MACHINE))]
     assert (
-        "Overlap split against none, 1 setting (3d27, N = 100, 2 processes): faster in 1 "
-        "(1.26 times as fast)." in said
+        "Overlap split against none (3d27, N = 100, 2 processes): faster (1.26 times as fast, "
+        "95 % interval 1.25 to 1.27)." in said
     )
     (note,) = [note for note in table.notes if note.startswith("Published")]
     for words in (
@@ -168,7 +168,8 @@ def test_the_headline_has_the_speedup_of_every_matrix_on_the_most_processes() ->
     (text,) = (one for one in said if "sparse product" in one)
     assert text.startswith("With 4 processes, a sparse product is so many times as fast as")
     assert text.endswith(
-        "with one: 3.99 (3d27, N = 100: an efficiency of 100 %) and 2.00 (3d7, N = 100: an "
+        "with one: 3.99 (95 % interval 3.96 to 4.03) (3d27, N = 100: an efficiency of "
+        "100 %) and 2.00 (95 % interval 1.99 to 2.02) (3d7, N = 100: an "
         "efficiency of 50 %)."
     )
 

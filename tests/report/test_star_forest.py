@@ -202,25 +202,51 @@ def test_without_a_timeline_nothing_is_drawn() -> None:
     assert build("split_phase", [raw]) == []
 
 
+def twice(raw: Raw) -> list[Raw]:
+    """Two launches of the same times."""
+    return [raw, {**raw, "launch": 1}]
+
+
+def test_one_launch_alone_has_no_headline_of_causes() -> None:
+    said = findings(cases([star_forest()]), Context(machine=MACHINE))
+
+    assert not [finding for finding in said if "longest" in finding.text]
+
+
+def test_a_part_that_is_not_longest_in_every_launch_is_not_named() -> None:
+    quick, other = twice(star_forest())
+    other = {**other, "parts": [
+        {**part, "times_s": [1e-3]} if part["name"].endswith(" pack") and part["point"] == 0
+        else part
+        for part in quick["parts"]
+    ]}  # fmt: skip
+
+    said = findings(cases([quick, other]), Context(machine=MACHINE))
+
+    (text,) = [finding.text for finding in said if "longest" in finding.text]
+    assert "in each of 2 launches: " in text and "not the same one at 8 B sent" in text
+
+
 def test_the_headline_says_where_one_part_dominates_everywhere() -> None:
     quick = star_forest()
     scatters = ("bcast scatter", "reduce scatter")
     parts = [
         {**part, "times_s": [1e-8]} if part["name"] in scatters else part for part in quick["parts"]
     ]
-    own = cases([{**quick, "parts": parts}])
+    own = cases(twice({**quick, "parts": parts}))
 
     said = [finding.text for finding in findings(own, Context(machine=MACHINE))]
 
     (text,) = [text for text in said if "longest" in text]
     assert text == (
-        "sf_scatter: longest of an operation's parts: starting messages (what 8 B take) at 8 B to "
-        "4 KiB, packing at 32 KiB sent; packing and unpacking are 2.9 to 44 % of all parts."
+        "sf_scatter: longest of an operation's parts in each of 2 launches: starting messages "
+        "(what 8 B take) at 8 B to 4 KiB, packing at 32 KiB sent; packing and unpacking are 2.9 to "
+        "44 % of all parts."
     )
 
 
 def test_the_headline_says_what_dominates_from_small_to_large() -> None:
-    own = cases([star_forest()])
+    own = cases(twice(star_forest()))
 
     said = [finding.text for finding in findings(own, Context(machine=MACHINE))]
 
@@ -235,17 +261,18 @@ def test_packing_that_takes_longest_is_said_with_its_share() -> None:
         {**part, "times_s": [3e-6]} if part["name"].endswith(" pack") else part
         for part in quick["parts"]
     ]
-    own = cases([{**quick, "parts": parts}])
+    own = cases(twice({**quick, "parts": parts}))
 
     said = [finding.text for finding in findings(own, Context(machine=MACHINE))]
 
     (text,) = [text for text in said if "longest" in text]
-    assert "parts: packing at 8 B to 4 KiB, the scatter within ranks at 32 KiB sent" in text
+    assert "launches: packing at 8 B to 4 KiB, the scatter within ranks at 32 KiB sent" in text
     assert " are 17 to 75 % of all parts" in text
 
 
 def test_of_many_forests_the_fewest_ranks_and_the_most_have_a_headline() -> None:
-    raws = [star_forest("sf_grid", ranks=ranks) for ranks in (2, 3, 4, 6, 8, 16)]
+    forests = (star_forest("sf_grid", ranks=ranks) for ranks in (2, 3, 4, 6, 8, 16))
+    raws = [raw for forest in forests for raw in twice(forest)]
 
     said = [finding.text for finding in findings(cases(raws), Context(machine=MACHINE))]
 

@@ -246,7 +246,9 @@ def test_the_same_words_stand_in_markdown(tmp_path: Path) -> None:
     text = path.read_text(encoding="utf-8").replace("\\", "")
     assert document.figures
     for figure in document.figures:
-        assert f"![{figure.alt}](" in text
+        for panel in figure.panels:
+            which = f"{panel.title}. " if len(figure.panels) > 1 and panel.title else ""
+            assert f"![{which}{figure.alt}](" in text
 
 
 def test_units_of_axes_are_read() -> None:

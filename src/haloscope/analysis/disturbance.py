@@ -25,7 +25,9 @@ def disturbances(cases: Sequence[MeasuredCase], machine: Mapping[str, Any] | Non
     several = [case for case in cases if len(case.times_s) > 1]
     uneven = [case for case in several if max(case.times_s) > UNEVEN * min(case.times_s)]
     if uneven:
+        counted = f"{len(uneven)} of {count(len(several), 'case')}"
+        where = counted if len(several) > 1 else "the only case"
         yield (
-            f"In {len(uneven)} of {count(len(several), 'case')} with several launches the slowest "
+            f"In {where} with several launches the slowest "
             f"took more than {UNEVEN} times as long as the fastest: this machine was not steady."
         )

@@ -1,4 +1,4 @@
-"""Ways to do the same set against each other: to exchange, to overlap, to transpose, to bind."""
+"""Ways to do the same set against each other: to exchange, overlap, transpose, bind, and solve."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.analysis.comparison import Contrast, contrasts, step
+from haloscope.study.settings import Setting
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,7 @@ class Ways:
     least:   of how many it matters: of processes, or of cores where `of_threads` says so.
     follows: settings that follow from the way, and differ with it.
     alone:   those that are one program on one process, which exchanges nothing.
+    idle:    other settings that play no part on one process, where one of their values is enough.
     """
 
     kernel: str
@@ -26,6 +28,7 @@ class Ways:
     least: int = 2
     follows: tuple[str, ...] = ()
     alone: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
 
     def matters(self, case: MeasuredCase) -> bool:
         """Whether a case is of the kernel and has as many of what the setting matters to."""
@@ -56,8 +59,24 @@ TRANSPOSES = Ways(
     follows=("chunks",),
     alone=("alltoallv", "pairwise"),
 )
-LINES = Ways("fft_pencil", "layout", ("strided", "blocked"), "Ways to take lines compared", least=1)
+LINES = Ways(
+    "fft_pencil",
+    "layout",
+    ("strided", "blocked"),
+    "Ways to take lines compared",
+    least=1,
+    idle=("transpose", "chunks"),
+)
 BINDINGS = Ways("poisson_cg", "bind", ("close", "spread"), "Bindings compared", of_threads=True)
+
+VARIANTS = Ways(
+    "poisson_cg",
+    "variant",
+    ("textbook", "fused", "pipelined", "sstep"),
+    "Variants compared",
+    least=1,
+    follows=("s", "reorthogonalise"),
+)
 
 
 def alike(cases: Sequence[MeasuredCase]) -> list[tuple[Ways, Facet]]:
@@ -85,9 +104,20 @@ def groups(
     """
     several = [case for case in cases if ways.matters(case)]
     parts = [part for part in facets(several, (ways.setting, *ways.follows)) if len(part.cases) > 1]
+    parts = _once_alone(parts, ways)
     pairs = []
     for part in parts:
         first, *others = (step(case) for case in sorted(part.cases, key=ways.position))
         pairs += [(first, other) for other in others]
     each = iter(contrasts(pairs, seed))
     return [(part.label, [next(each) for _ in part.cases[1:]]) for part in parts]
+
+
+def _once_alone(parts: Sequence[Facet], ways: Ways) -> list[Facet]:
+    """Without settings of one process that differ from one before in what plays no part there."""
+    found: dict[tuple[tuple[str, Setting], ...], Facet] = {}
+    for part in parts:
+        idle = ways.idle if part.cases[0].ranks == 1 else ()
+        key = tuple((name, v) for name, v in sorted(part.settings.items()) if name not in idle)
+        found.setdefault(key, part)
+    return list(found.values())

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.analysis.comparison import Measure
+from haloscope.analysis.races import Race, races
 from haloscope.stats.estimates import Estimate
 
 AXES = ("nodes", "ppn", "variant", "s", "reorthogonalise", "iterations")
 """Settings in which the cases of one figure differ: two are s-step's, the last how many count."""
+FEWEST = 2
+"""FEWEST is the smallest number of different ranks that a change by ranks can be told of."""
 
 
 def converged(case: MeasuredCase) -> bool:
@@ -54,3 +57,25 @@ def paces(cases: Sequence[MeasuredCase]) -> list[Paces]:
         if len(one.variants) > 1:
             found.append(one)
     return found
+
+
+def by_ranks(cases: Sequence[MeasuredCase], seed: int) -> list[tuple[Paces, list[Race[str]]]]:
+    """Of every mesh, the variants' iterations set against each other, rank by rank, as one family.
+
+    Of meshes whose ranks are laid out in one way alone: ranks are all that differs then.
+    """
+    found = []
+    for one in filter(_of_one_layout, paces(cases)):
+        fields = {
+            float(ranks): {name: iteration(case) for name, (case, _) in row.items()}
+            for ranks, row in one.by_ranks.items()
+        }
+        run = races(fields, seed)
+        if len(run) >= FEWEST:
+            found.append((one, run))
+    return found
+
+
+def _of_one_layout(found: Paces) -> bool:
+    layouts = {(case.ranks, case.number("nodes")) for case in found.part.cases}
+    return len(layouts) == len(found.by_ranks)

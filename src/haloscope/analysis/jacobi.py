@@ -6,9 +6,10 @@ bandwidth (stream), each measured, or simulated, in the same place as the sweeps
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import prod
+from math import prod, sqrt
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -20,7 +21,7 @@ from haloscope.analysis.phases import shares
 from haloscope.analysis.published import Library
 from haloscope.analysis.sweeps import capacities
 from haloscope.models import jacobi
-from haloscope.models.jacobi import Checked, Detailed, Extents, JacobiSweep, Textbook
+from haloscope.models.jacobi import Detailed, Extents, JacobiModel, JacobiSweep, Textbook
 from haloscope.models.model import Model
 from haloscope.stats.estimates import Estimate
 
@@ -45,13 +46,14 @@ class JacobiCase:
 class JacobiScaling:
     """Cases that differ in their ranks alone, by ranks and grid, and what models say of them.
 
-    alone: the case of one rank. lacking: what a model would have needed; why it is not there.
+    alone: the case of one rank, which models are made from.
+    lacking: what a model would have needed; why it is not there.
     """
 
     part: Facet
     swept: tuple[JacobiCase, ...]
     alone: JacobiCase | None
-    models: Mapping[str, Checked]
+    models: Mapping[str, JacobiModel]
     lacking: tuple[str, ...]
 
     def predicted(self, model: str, one: JacobiCase) -> float | None:
@@ -61,7 +63,18 @@ class JacobiScaling:
         """
         if model not in self.models:
             return None
-        return points_of(one.case) / self.models[model].model.seconds(one.sweep)
+        return points_of(one.case) / self.models[model].seconds(one.sweep)
+
+    def errors(self, model: str) -> dict[JacobiCase, float]:
+        """What a model's updates a second are off by, as shares, on several ranks.
+
+        Not on one rank alone: that case is what the model was made from.
+        """
+        return {
+            one: predicted / one.rate.value - 1
+            for one in self.swept
+            if one is not self.alone and (predicted := self.predicted(model, one))
+        }
 
 
 def scalings(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> list[JacobiScaling]:
@@ -183,9 +196,13 @@ def _scaling(part: Facet, among: Sequence[MeasuredCase]) -> JacobiScaling:
     alone = next((one for one in swept if one.sweep.ranks == 1), None)
     swept = [one for one in swept if one is alone or one.sweep.ranks > 1]  # grids of one are alike
     models, lacking = _models(alone, among)
-    measured = {one.sweep: one.seconds for one in swept}
-    checked = {model.name: jacobi.check(model, measured) for model in models}
-    return JacobiScaling(part, tuple(swept), alone, checked, tuple(lacking))
+    named = {model.name: model for model in models}
+    return JacobiScaling(part, tuple(swept), alone, named, tuple(lacking))
+
+
+def root_mean_square(errors: Iterable[float]) -> float:
+    """Of some errors. ValueError for none."""
+    return sqrt(fmean(error**2 for error in errors))
 
 
 def _models(

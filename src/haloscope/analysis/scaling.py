@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets_of_kernels, values
+from haloscope.analysis.comparison import Contrast, contrasts, step
 from haloscope.quantities import count, seconds
 from haloscope.stats.allocations import compare_over
 from haloscope.stats.estimates import Estimate, ratio_of_medians
@@ -39,6 +40,12 @@ class Ladder:
     def speedup(self, case: MeasuredCase, seed: int) -> Estimate | None:
         """The base's time over a case's."""
         return times_as_fast(self.base, case, seed) if self.base else None
+
+    def against_base(self, case: MeasuredCase, seed: int) -> Contrast | None:
+        """A case against the base, by a test; None without a base."""
+        if self.base is None or self.base is case:
+            return None
+        return contrasts([(step(self.base), step(case))], seed)[0]
 
     def efficiency(self, case: MeasuredCase, seed: int) -> Estimate | None:
         """Speedup over how many times as many cores."""

@@ -14,6 +14,7 @@ from haloscope.models import split_phase
 from haloscope.models.intervals import Intervals
 from haloscope.models.round_trip import ONE_WAY
 from haloscope.models.split_phase import MESSAGES, MOVES, SplitPhase, both
+from haloscope.models.sweep import Array
 from haloscope.quantities import listed, size
 
 if TYPE_CHECKING:
@@ -82,20 +83,40 @@ STARTING, BYTES, MOVING = "starting messages", "the bytes of messages", "packing
 """Parts of an operation in words: messages are what the shortest take, and what longer ones add."""
 
 
-def dominant(model: SplitPhase) -> list[str]:
-    """Point by point, what takes longest: starting messages, their bytes, or a move in memory.
+def dominant(model: SplitPhase) -> list[str | None]:
+    """Point by point, what takes longest in every launch; None where launches differ in that.
+
+    It is starting messages, their bytes, or a move in memory.
+    """
+    launches = range(model.data.whole_s.shape[0])
+    each = [
+        _longest({part: times[launch] for part, times in model.data.parts_s.items()})
+        for launch in launches
+    ]
+    at_points = [set(parts) for parts in zip(*each, strict=True)]
+    return [parts.pop() if len(parts) == 1 else None for parts in at_points]
+
+
+def _longest(parts_s: Mapping[str, Array]) -> list[str]:
+    """The longest part at each point of one launch.
 
     Starting takes what the messages of the smallest size take: no longer, as these have bytes too.
     """
-    messages = both(model.parts_s, MESSAGES)
+    messages = both(parts_s, MESSAGES)
     found = []
-    for point in range(len(model.whole_s)):
+    for point in range(len(messages)):
         start = min(messages[0], messages[point])
         times = {STARTING: start, BYTES: messages[point] - start}
-        times |= {move: both(model.parts_s, move)[point] for move in MOVES}
-        longest = max(times, key=lambda part: times[part])
-        found.append({"pack": "packing", "unpack": "unpacking"}.get(longest, longest))
-    return [{"scatter": "the scatter within ranks"}.get(part, part) for part in found]
+        times |= {move: both(parts_s, move)[point] for move in MOVES}
+        found.append(max(times, key=lambda part: times[part]))
+    return [_MOVES_IN_WORDS.get(part, part) for part in found]
+
+
+_MOVES_IN_WORDS = {
+    "pack": "packing",
+    "unpack": "unpacking",
+    "scatter": "the scatter within ranks",
+}
 
 
 def moving(model: SplitPhase) -> list[float]:

@@ -9,19 +9,14 @@ detailed   beyond it: the memory that ranks of a node share, cores that ranks sh
            copies into and out of them, and sweeping meanwhile.
 
 Nothing is fitted to the sweeps that are to be predicted: what goes in is one rank's sweep, messages
-between two ranks, and the memory's bandwidth. The residuals are those of true predictions.
+between two ranks, and the memory's bandwidth.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
-
-import numpy as np
-
-from haloscope.models.model import Residuals
-from haloscope.models.sweep import Array
 
 Extents = tuple[int, int, int]
 
@@ -202,29 +197,3 @@ class Detailed:
 
 
 JacobiModel = Textbook | Detailed
-
-
-@dataclass(frozen=True, eq=False)
-class Checked:
-    """A model beside the sweeps that were measured.
-
-    valid: fewest and most ranks of these. residuals: over ranks, sweep by sweep.
-    """
-
-    model: JacobiModel
-    valid: tuple[float, float]
-    residuals: Residuals
-
-
-def check(model: JacobiModel, measured_s: Mapping[JacobiSweep, float]) -> Checked:
-    """Set a model against measured seconds of sweeps. ValueError for none."""
-    if not measured_s:
-        raise ValueError("nothing was measured")
-    order: Sequence[JacobiSweep] = sorted(measured_s, key=lambda sweep: (sweep.ranks, sweep.grid))
-    ranks: Array = np.array([sweep.ranks for sweep in order], dtype=np.float64)
-    residuals = Residuals(
-        ranks,
-        np.array([measured_s[sweep] for sweep in order]),
-        np.array([model.seconds(sweep) for sweep in order]),
-    )
-    return Checked(model, (float(ranks[0]), float(ranks[-1])), residuals)

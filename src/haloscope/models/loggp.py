@@ -117,7 +117,7 @@ class LogGP:
     warnings: tuple[str, ...]
 
     name = "LogGP"
-    source = "Alexandrov et al. 1995; Hoefler, Lichei and Rehm 2007; Kielmann et al. 2000 (o_r)"
+    source = "Alexandrov et al. 1995; Hoefler, Lichei and Rehm 2007; Kielmann et al. 2000 (oᵣ)"
 
     @property
     def parameters(self) -> tuple[FittedParameter, ...]:
@@ -217,7 +217,7 @@ def _sense(latency: Estimate, send: Estimate, receive: Estimate, gap: Estimate) 
         )
     if send.value < 0:
         said.append(
-            f"o_s is negative ({seconds(send.value)}): the sends cost less than the delays scatter."
+            f"oₛ is negative ({seconds(send.value)}): the sends cost less than the delays scatter."
         )
     if gap.value <= max(send.value, receive.value) * 1.1:
         said.append(

@@ -9,7 +9,7 @@ squares with boundaries that are given, not found. The lines need not meet (the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -66,6 +66,11 @@ class Ring:
     source = "ORFEO report, section 1.A, equation (1)"
 
     @property
+    def doubts(self) -> tuple[str, ...]:
+        """Those of the warnings that say what a fitted line has and no ring can have."""
+        return tuple(_doubts(self.pieces))
+
+    @property
     def parameters(self) -> tuple[FittedParameter, ...]:
         """latency_s and intercept_s of every level."""
         return tuple(
@@ -111,8 +116,11 @@ def fit(data: Sweep, levels: Sequence[RingLevel], intervals: Intervals | None = 
         pieces,
         (float(fitted.x[0]), float(fitted.x[-1])),
         Residuals(fitted.x, fitted.centres_s, predicted),
-        tuple(_sense(pieces, lacking)),
+        (*_doubts(pieces), *(_LACKING.format(name) for name in lacking)),
     )
+
+
+_LACKING = "{}: measured at one number of ranks, which gives no line."
 
 
 def _held(data: Sweep, level: RingLevel) -> list[int]:
@@ -147,12 +155,30 @@ def _piece(data: Sweep, level: RingLevel, how: Intervals) -> RingPiece:
     return RingPiece(level, intercept_s, slope_s.times(0.5))
 
 
-def _sense(pieces: Sequence[RingPiece], lacking: Sequence[str]) -> list[str]:
-    said = [
-        f"{piece.level.name}: the latency is negative ({seconds(piece.latency_s.value)}), which no "
-        "message can have: the times scatter more than the ranks that were added cost."
-        for piece in pieces
-        if piece.latency_s.value < 0
-    ]
-    said += [f"{name}: measured at one number of ranks, which gives no line." for name in lacking]
-    return said
+def _doubts(pieces: Sequence[RingPiece]) -> Iterator[str]:
+    """What lines say that can't be."""
+    for index, piece in enumerate(pieces):
+        latency_s, name = piece.latency_s.value, piece.level.name
+        if latency_s < 0:
+            yield (
+                f"{name}: the latency is negative ({seconds(latency_s)}), which no message can "
+                "have: the times scatter more than the ranks that were added cost."
+            )
+        ranks = piece.level.first_ranks if index else 0
+        time_s = float(piece.predict(np.array([float(ranks)]))[0])
+        if time_s < 0:
+            yield f"{name}: the line is at {seconds(time_s)} for {ranks} ranks, {_why(index)}."
+
+
+def _why(index: int) -> str:
+    """Why a line can't be below 0 there.
+
+    The first level's down to no ranks at all, where it is what a cycle costs beside its messages; a
+    further one's, which adds dearer messages to those of the levels before, at its own first ranks.
+    """
+    if index:
+        return "which no cycle takes: times of this level lie on no straight line"
+    return (
+        "though a cycle costs no less than its messages: these take longer with more ranks, or "
+        "launches were disturbed"
+    )

@@ -43,8 +43,8 @@ def document(
         method=(
             "Cases match by kernel, parameters and layout. Compared are medians over launches by "
             f"tests ({tests_of(compared.contrasts)}) with Holm's correction for the number of "
-            "comparisons; ratios have intervals (bootstrap's from 6 launches on, or over "
-            "allocations).",
+            "comparisons; ratios have intervals (bootstrap's from 6 launches on, below that their "
+            "range, or over allocations).",
         ),
         provenance=(
             ("first", str(first.path.resolve())),
@@ -103,7 +103,7 @@ def _figure(contrasts: Sequence[Contrast]) -> Figure:
         alt=f"Times as fast over the first's time, {count(len(told), 'comparison')}: "
         + "; ".join(_in_words(curve) for curve in curves)
         + ".",
-        notes=("Bars: bootstrap interval of the ratio of medians; without: too few launches.",),
+        notes=("Bars: bootstrap interval of the ratio of medians, else their range.",),
     )
 
 

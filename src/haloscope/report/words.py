@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.comparison import Contrast, launches_needed
-from haloscope.quantities import count, listed, number, percent, probability
+from haloscope.analysis.comparison import UNTESTABLE, Contrast, launches_needed
+from haloscope.analysis.model_steps import step_near
+from haloscope.quantities import (
+    PLAIN,
+    Scale,
+    count,
+    ends,
+    listed,
+    number,
+    percent,
+    probability,
+    unit_of,
+)
 from haloscope.stats.estimates import Estimate
 
 
@@ -24,13 +36,37 @@ def pace(verb: str, ratio: Estimate) -> str:
     return f"{verb} {number(ratio.value)} times as fast as"
 
 
-def interval(ratio: Estimate) -> str:
-    """A ratio's interval in words, above one as the ratio is said; nothing where it has none."""
-    if ratio.value < 1:
-        ratio = ratio.rate(1.0)
-    if ratio.low is None or ratio.high is None:
-        return ""
-    return f" (95 % interval {number(ratio.low)} to {number(ratio.high)})"
+def interval(ratio: Estimate, verdict: str = "") -> str:
+    """How sure a ratio is, above one as `pace` says it: see `sure`."""
+    return sure(ratio if ratio.value >= 1 else ratio.rate(1.0), verdict)
+
+
+def sure(ratio: Estimate, verdict: str = "") -> str:
+    """How sure a ratio is, in words: " (2.1 to 4.4 of 3 launches, too few launches to tell)".
+
+    verdict: of a test, which is said where it shows no difference. Nothing of simulated times.
+    """
+    known = spread(ratio)
+    if verdict not in (UNTESTABLE, "no difference shown"):
+        return known
+    return f"{known.removesuffix(')')}, {verdict})" if known else f" ({verdict})"
+
+
+def spread(estimate: Estimate, scale: Scale = PLAIN) -> str:
+    """The interval of an estimate in words, or the range of too few launches for one.
+
+    " (95 % interval 1.21 to 1.30 µs)", " (1.2 to 4.0 of 3 launches)", " (one launch)"; nothing
+    where times are the same in every launch, as simulated ones are.
+    """
+    if estimate.low is None or estimate.high is None:
+        return " (one launch)" if estimate.method == "none" and estimate.n == 1 else ""
+    low, high = ends(estimate.value, estimate.low, estimate.high, scale)
+    told = f"{low} to {high} {unit_of(estimate.value, scale)[1]}".rstrip()
+    if estimate.method == "repetitions":
+        return f" ({told} inside the only launch)"
+    if estimate.method == "range":
+        return f" ({told} of {count(estimate.n, 'launch', 'launches')})"
+    return f" (95 % interval {told})"
 
 
 def tests_of(contrasts: Sequence[Contrast]) -> str:
@@ -97,6 +133,17 @@ def shares_between(shares: Sequence[float]) -> str:
     return low if low == high else f"{low.removesuffix(' %')} to {high}"
 
 
-def place(case: MeasuredCase) -> str:
-    """ ", simulated on stampede2": where times are from, unless they were measured."""
-    return f", simulated on {case.cluster}" if case.simulated and case.cluster else ""
+def on_steps(named: Iterable[tuple[str, MeasuredCase]], machine: Mapping[str, Any] | None) -> str:
+    """Which of named cases are near a step: ", but fused (at L2) is near a step of the model"."""
+    near = [f"{name} (at {at})" for name, case in named if (at := step_near(case, machine))]
+    if not near:
+        return ""
+    verb = "is" if len(near) == 1 else "are"
+    return f", but {listed(near)} {verb} near a step of the model, where measured times may differ"
+
+
+def place(*cases: MeasuredCase) -> str:
+    """ ", simulated on stampede2": where times are from, if not of several places, or measured."""
+    clusters = {case.cluster if case.simulated else None for case in cases}
+    (cluster,) = clusters if len(clusters) == 1 else (None,)
+    return f", simulated on {cluster}" if cluster else ""

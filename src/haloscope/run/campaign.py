@@ -437,7 +437,9 @@ def _announce(campaign: Campaign, left: int, again: int, tell: Teller) -> None:
         lines.append(f"there already and skipped: {count(done, 'launch', 'launches')}")
     if again:
         lines.append(f"did not end well before, tried again: {count(again, 'launch', 'launches')}")
-    load = None if campaign.place.facts.remote else check_load(Patient())
+    facts = campaign.place.facts
+    here = left and not facts.remote and not facts.simulated
+    load = check_load(Patient()) if here else None
     if load is not None and load.level == "warn":
         lines.append(f"times will suffer: {load.what}; {load.mend}")
     for line in lines:

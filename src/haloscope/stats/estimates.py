@@ -160,15 +160,20 @@ def ratio_of_medians(
 ) -> Estimate:
     """median(numerator) / median(denominator), two independent positive samples, bootstrapped.
 
-    n is the size of the smaller sample; below 6 the interval is refused. ValueError unless all > 0.
+    n is the size of the smaller sample. Below 6 there is no interval but a range: the least and the
+    largest ratio of two of their values; of a sample of one there is none. ValueError unless all
+    are > 0.
     """
     above, below = finite(numerator), finite(denominator)
     if np.any(above <= 0) or np.any(below <= 0):
         raise ValueError("a ratio of medians needs positive samples")
     n = int(min(above.size, below.size))
     value = float(np.median(above) / np.median(below))
-    if n < FEWEST_FOR_INTERVAL:
+    if n == 1:
         return Estimate(value, None, None, n, "none")
+    if n < FEWEST_FOR_INTERVAL:
+        low, high = above.min() / below.max(), above.max() / below.min()
+        return Estimate(value, float(low), float(high), n, "range")
     generator = np.random.default_rng(seed)
     top = _resampled_medians(above, resamples, generator)
     bottom = _resampled_medians(below, resamples, generator)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO, StringIO
+from textwrap import wrap
 from typing import Any
 
 import matplotlib
@@ -29,8 +30,8 @@ from haloscope.report.figures.model import Axis, Bars, Curve, Figure, Gantt, Lin
 
 WIDTH_IN = 4.6
 """Narrow, so that ten-point text stays readable on a phone."""
-_FITTING = 60
-"""Characters of small text that fit its width."""
+_FITTING, _SMALL = 66, 8.0
+"""Characters of small text that fit its width, and how large these are, in points."""
 
 _MARKERS = "osD^vPX*"
 _SIZES = (6.5, 5.0, 4.0, 3.0)
@@ -180,20 +181,20 @@ def _lines(panel: Lines, styles: Mapping[str, int]) -> Canvas:
             )
     if panel.y.scale == "linear" and panel.y.from_zero and axes.dataLim.ymin >= 0:
         axes.set_ylim(0, 1.06 * axes.dataLim.ymax)
-    _two_ticks(axes, panel.y)
+    _to_ticks(axes, panel.y)
     if len(names) > 1:
         _legend(canvas, axes, names, columns)
     return canvas
 
 
-def _two_ticks(axes: Axes, axis: Axis) -> None:
-    """Wide enough for two of the ticks that are given: one alone tells no scale."""
-    low, high = axes.get_ylim()
-    ticks = [value for value, _ in axis.ticks]
-    if axis.scale == "log2" and sum(low <= tick <= high for tick in ticks) < 2:
-        below = [tick for tick in ticks if tick <= low]
-        above = [tick for tick in ticks if tick >= high]
-        axes.set_ylim(0.98 * max(below, default=low), 1.02 * min(above, default=high))
+def _to_ticks(axes: Axes, axis: Axis) -> None:
+    """From one of the ticks that are given to another, so that both ends of the scale are named."""
+    if axis.scale != "log2" or not axis.ticks:
+        return
+    low, high = axes.dataLim.ymin, axes.dataLim.ymax
+    below = [value for value, _ in axis.ticks if value <= low]
+    above = [value for value, _ in axis.ticks if value >= high]
+    axes.set_ylim(0.95 * max(below, default=low), 1.05 * min(above, default=high))
 
 
 def _legend(canvas: Canvas, axes: Axes, names: Sequence[str], columns: int) -> None:
@@ -279,7 +280,7 @@ def _scale(axes: Axes, which: str, axis: Axis) -> None:
     elif axis.scale == "symlog":
         set_scale("symlog", linthresh=10)
         one.set_major_formatter(FuncFormatter(plain))
-    elif not axis.from_zero:  # no "1e-2 + 1" above the axis
+    else:  # no "1e6" and no "1e-2 + 1" above the axis
         one.set_major_formatter(FuncFormatter(plain))
     if axis.ticks:
         one.set_major_locator(FixedLocator([value for value, _ in axis.ticks]))
@@ -288,17 +289,51 @@ def _scale(axes: Axes, which: str, axis: Axis) -> None:
         one.set_minor_formatter(NullFormatter())
 
 
+_NO_BREAK = "\xa0"
+_PITCH_IN, _BAR_IN, _LINE_IN = 0.46, 0.19, 0.13
+"""From one bar to the next where names have one line; a bar's height; a further line of a name."""
+
+
 def _bars(panel: Bars, colours: Mapping[str, str]) -> Canvas:
     """Stacked bars, each under its own name, which is often too long to stand beside it."""
-    canvas = Canvas(figsize=(WIDTH_IN, 1.0 + 0.46 * len(panel.bars)), layout="constrained")
+    words = zip(panel.bars, panel.totals, strict=True)
+    names = [_wrapped(name, total) for name, total in words]
+    pitch = _PITCH_IN + _LINE_IN * (max(map(len, names)) - 1)
+    canvas = Canvas(figsize=(WIDTH_IN, 1.0 + pitch * len(panel.bars)), layout="constrained")
     axes = canvas.add_subplot()
-    lower = [0.0] * len(panel.bars)
+    thick = _BAR_IN / pitch
     places = [float(-index) for index in range(len(panel.bars))]
+    _stack(axes, panel, places, thick, colours)
+    for place, lines in zip(places, names, strict=True):
+        at = place + thick / 2 + 0.02 / pitch
+        text = axes.text(0, at, "\n".join(lines), va="bottom", fontsize=_SMALL, linespacing=1.05)
+        text.set_in_layout(False)
+    axes.set_xlim(0, 1)
+    axes.set_ylim(places[-1] - thick, 1 - thick / 2)
+    axes.set_yticks([])
+    axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
+    axes.spines["left"].set_visible(False)
+    axes.grid(visible=False)
+    canvas.legend(loc="outside lower left", ncols=3)
+    return canvas
+
+
+def _wrapped(name: str, total: str) -> list[str]:
+    """A bar's name and its time in lines, a value beside its unit and its setting."""
+    kept = name.replace(" = ", f"{_NO_BREAK}={_NO_BREAK}")
+    return wrap(f"{kept}: {total.replace(' ', _NO_BREAK)}", _FITTING)
+
+
+def _stack(
+    axes: Axes, panel: Bars, places: Sequence[float], thick: float, colours: Mapping[str, str]
+) -> None:
+    """The parts of all bars, the first at the left; large ones with their share."""
+    lower = [0.0] * len(panel.bars)
     hatches = hatches_of([name for name, _ in panel.parts], colours)
     for name, values in panel.parts:
         colour, hatch = colours[name], hatches[name]
         drawn = axes.barh(
-            places, values, left=lower, height=0.42, color=colour, label=name, linewidth=0
+            places, values, left=lower, height=thick, color=colour, label=name, linewidth=0
         )
         for bar in drawn if hatch else ():
             bar.set(hatch=hatch, edgecolor=ON_COLOUR)
@@ -315,19 +350,6 @@ def _bars(panel: Bars, colours: Mapping[str, str]) -> Canvas:
                     bbox={"facecolor": colour, "edgecolor": "none", "pad": 1} if hatch else None,
                 )
         lower = [left + value for left, value in zip(lower, values, strict=True)]
-    for place, name, total in zip(places, panel.bars, panel.totals, strict=True):
-        words = f"{name}: {total}"
-        points = 8.5 * min(1.0, _FITTING / len(words))
-        text = axes.text(0, place + 0.26, words, va="bottom", fontsize=points)
-        text.set_in_layout(False)
-    axes.set_xlim(0, 1)
-    axes.set_ylim(places[-1] - 0.4, 0.75)
-    axes.set_yticks([])
-    axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
-    axes.spines["left"].set_visible(False)
-    axes.grid(visible=False)
-    canvas.legend(loc="outside lower left", ncols=3)
-    return canvas
 
 
 def _surface(panel: Surface) -> Canvas:

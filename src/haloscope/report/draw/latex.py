@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,11 @@ from haloscope.report.draw.breadth import width
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.tables import Cell, Column, Table
 
-ROWS_A_PAGE = 24
-"""Longer tables are cut in parts of nearly as many rows each, of which each may have four lines."""
+LINES_A_PAGE = 46
+"""LINES_A_PAGE is how many lines of a table a page has room for below a heading and a caption;
+longer tables are cut, as LaTeX would leave the heading alone on its page."""
+_NOTE_A_LINE, _OF_A_LINE = 140, 0.7
+"""Characters of a note that stand in one line, and how high that is, in lines of a table."""
 
 WIDEST = 125
 """WIDEST is the largest number of characters side by side in a table that is not cut, because what
@@ -66,6 +70,9 @@ _SPECIAL = {
     "β": r"$\beta$",
     "₁": r"$_1$",
     "₂": r"$_2$",
+    "ₗ": r"$_l$",
+    "ₛ": r"$_s$",
+    "ᵣ": r"$_r$",
     "†": r"$\dagger$",
     "‡": r"$\ddagger$",
     "§": r"\S{}",
@@ -160,17 +167,42 @@ def lists(section: Section) -> list[list[str]]:
     return [lines[k : k + LINES_A_LIST] for k in range(0, len(lines), LINES_A_LIST)]
 
 
-def tabulars(table: Table) -> list[str]:
-    """A table as one tabular, or as several where it is too long or too wide for a page."""
+def tabulars(table: Table, notes: Sequence[str] = ()) -> list[str]:
+    """A table as one tabular, or as several where it is too long or too wide for a page.
+
+    notes: that stand below the last of them.
+    """
     table = apart(table)
-    numbers = range(len(table.rows))
-    parts = _cut(numbers, max(1, -(-len(numbers) // ROWS_A_PAGE)))
     wraps = sum(width(table, index) for index in range(len(table.columns))) > FITTING
+    below = _OF_A_LINE * sum(-(-len(note) // _NOTE_A_LINE) for note in notes)
+    heights = [_lines_of(row, table, wraps=wraps) for row in table.rows]
     return [
-        "\n".join(_tabular(one, [one.rows[index] for index in part], wraps=wraps))
+        "\n".join(_tabular(one, one.rows[part.start : part.stop], wraps=wraps))
         for one in _side_by_side(table)
-        for part in parts
+        for part in _pages(heights, below)
     ]
+
+
+def _lines_of(row: Sequence[Cell], table: Table, *, wraps: bool) -> int:
+    """How many lines the highest cell of a row has: a value and its spread, a name that goes on."""
+    lines = [1 + bool(cell.spread) for cell in row]
+    if wraps:
+        named = zip(row, table.columns, strict=True)
+        lines += [-(-len(c.text) // _WRAPPED) for c, column in named if column.align == "left"]
+    return max(lines)
+
+
+def _pages(heights: Sequence[int], below: float) -> Iterator[range]:
+    """Rows in parts that fit a page, about equally high; below the last stands something else."""
+    total = sum(heights) + below
+    number = max(1, ceil(total / LINES_A_PAGE))
+    begin, reached = 0, 0
+    for index, height in enumerate(heights):
+        if index > begin and reached + height > total / number:
+            yield range(begin, index)
+            begin, reached = index, 0
+        reached += height
+    yield range(begin, len(heights))
 
 
 def _side_by_side(table: Table) -> Iterator[Table]:

@@ -37,7 +37,8 @@ def write_summary(title: str, lines: Sequence[str], tables: Sequence[Table], pat
 def _lines(document: Document, drawings: Mapping[str, Sequence[Drawing]]) -> Iterator[str]:
     yield from (f"# {_inert(document.title)}", "", _inert(document.summary))
     yield from ("", f"## {_inert(document.heading)}", "")
-    yield from (f"- {_inert(finding.text)}" for finding in document.findings)
+    for finding in document.findings:
+        yield f"- {'**!** ' if finding.tone == 'warning' else ''}{_inert(finding.text)}"
     for section in document.sections:
         yield from _section(section, drawings)
     left_out = document.left_out or (document.nothing_left_out,)
@@ -52,8 +53,9 @@ def _section(section: Section, drawings: Mapping[str, Sequence[Drawing]]) -> Ite
     yield from ("", f"## {section.title}")
     for figure in section.figures:
         yield from ("", f"### {section.called(figure)}. {_inert(figure.title)}", "")
-        for drawing in drawings[figure.id]:
-            yield f"![{_plain(figure.alt)}](figures/{drawing.name}.svg)"
+        for drawing, panel in zip(drawings[figure.id], figure.panels, strict=True):
+            which = f"{panel.title}. " if len(figure.panels) > 1 and panel.title else ""
+            yield f"![{_plain(which + figure.alt)}](figures/{drawing.name}.svg)"
         yield from ("", *(f"- {_inert(note)}" for note in section.notes_of(figure)))
     for table in section.tables:
         name = f"{section.called(table)}. {_inert(table.title)}"

@@ -45,7 +45,10 @@ def _notes(panels: Sequence[Lines]) -> tuple[str, ...]:
         told.append("Bars: from the fastest to the slowest of all mappings.")
     told.append("Below 1, more nodes are faster.")
     if any(curve.published for curve in curves):
-        told.append("Published: on the most nodes over the fewest, of other programs.")
+        told.append(
+            "Published: on the most nodes over the fewest, of other programs; a percentage is "
+            "taken as of the shorter time."
+        )
     return (" ".join(told),)
 
 
@@ -70,7 +73,7 @@ def _panel(index: int, part: Facet, found: Sequence[Spread], context: Context) -
 
 
 def _published(kernel: str, context: Context) -> Iterator[Curve]:
-    """On the most nodes over the fewest, program by program, where times are printed."""
+    """On the most nodes over the fewest, program by program, where one number is printed."""
     cluster = str((context.machine or {}).get("host"))
     points: dict[str, dict[int, float]] = {}
     for one in effects(context.library, cluster, kernel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import log2
 from typing import Literal
 
 from haloscope.analysis.cases import MeasuredCase
@@ -111,9 +112,11 @@ def bars(cases: Iterable[MeasuredCase], panels: Sequence[Lines]) -> tuple[str, .
     marks = [mark for panel in panels for curve in panel.curves for mark in curve.marks]
     notes = []
     if any(mark.low is not None for mark in marks):
-        several = any(len(case.launches) > 1 for case in cases)
-        over = "interval or range over launches" if several else "range over the only launch"
-        notes.append(f"Bars: {over}.")
+        launches = {min(2, len(case.launches)) for case in cases}
+        over = "interval or range over launches"
+        if 1 in launches:
+            over = f"{over}, of one alone over its repetitions"
+        notes.append(f"Bars: {over}." if 2 in launches else "Bars: range over the only launch.")
     if any(mark.outliers for mark in marks):
         notes.append(
             "Dots: launches 1.5 interquartile ranges outside the quartiles; they count in all "
@@ -191,13 +194,17 @@ def mark(x: float, estimate: Estimate) -> Mark:
     return Mark(x, estimate.value, estimate.low, estimate.high, estimate.outliers)
 
 
-def counts(numbers: Sequence[int]) -> tuple[tuple[float, str], ...]:
-    """Ticks on whole numbers, each once, for a logarithmic axis: labels where they have room."""
+def counts(numbers: Sequence[int], scale: AxisScale = "log2") -> tuple[tuple[float, str], ...]:
+    """Ticks on whole numbers, each once: labels where an axis has room for them.
+
+    scale: of the axis, along which they are to stand far enough apart.
+    """
     found = sorted(set(numbers))
-    room = (found[-1] / found[0]) ** (1 / _LABELS)
+    at = {n: float(n) if scale == "linear" else log2(n) for n in found}
+    room = (at[found[-1]] - at[found[0]]) / _LABELS
     labels = [found[-1]]
     for n in sorted(found, key=lambda n: (n.bit_count() > 1, n)):  # powers of two before others
-        if all(max(n / other, other / n) >= room for other in labels):
+        if all(abs(at[n] - at[other]) >= room for other in labels):
             labels.append(n)
     return tuple((float(n), str(n) if n in labels else "") for n in found)
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.analysis.fits import ring_model
-from haloscope.quantities import seconds
+from haloscope.models.ring import RingPiece
+from haloscope.quantities import SECONDS, seconds, unit_of
 from haloscope.report.context import Context
 from haloscope.report.figures.model import (
     OVER_PROCESSES,
@@ -21,7 +22,6 @@ from haloscope.report.figures.model import (
     counts,
     mark,
 )
-from haloscope.stats.estimates import mean_interval
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -32,32 +32,21 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
 
 def _figure(part: Facet, context: Context) -> Figure:
     own = sorted(part.cases, key=lambda case: case.ranks)
+    factor, unit = unit_of(max(case.time_s for case in own), SECONDS)
     measured = Curve(
         "measured",
-        tuple(mark(case.ranks, mean_interval(case.times_s).times(1e6)) for case in own),
+        tuple(mark(case.ranks, case.time.times(1 / factor)) for case in own if case.time),
         joined=False,
     )
     model = ring_model(own)
-    pieces = tuple(
-        Curve(
-            f"{piece.level.name.replace('-', ' ')}: {seconds(piece.latency_s.value)} a message",
-            tuple(
-                Mark(float(ranks), 1e6 * float(time))
-                for ranks, time in zip(ends, piece.predict(ends), strict=True)
-            ),
-            model=True,
-        )
-        for piece in (model.pieces if model else ())
-        for ends in [np.array([piece.level.first_ranks, piece.level.last_ranks], float)]
-    )
     panel = Lines(
         "cycle",
         "A cycle by processes",
-        Axis("processes N", ticks=counts([case.ranks for case in own])),
-        Axis("cycle (µs)"),
-        (measured, *pieces),
+        Axis("processes N", ticks=counts([case.ranks for case in own], "linear")),
+        Axis(f"cycle ({unit})"),
+        (measured, *(_line(piece, factor) for piece in (model.pieces if model else ()))),
     )
-    fitted = ("Lines: T = a + 2 T_l N, fitted level by level.",) if model else ()
+    fitted = ("Lines: T = a + 2 Tₗ N, fitted level by level.",) if model else ()
     return Figure(
         id="ring",
         kind="ring",
@@ -65,5 +54,18 @@ def _figure(part: Facet, context: Context) -> Figure:
         panels=(panel,),
         fewest=OVER_PROCESSES,
         alt=f"Time of a cycle for {own[0].ranks} to {own[-1].ranks} processes.",
-        notes=(*bars(own, [panel]), *fitted),
+        notes=(*bars(own, [panel]), *fitted, *(model.doubts if model else ())),
+    )
+
+
+def _line(piece: RingPiece, factor: float) -> Curve:
+    """The line of one level, over its numbers of ranks, in a unit of so many seconds."""
+    ends = np.array([piece.level.first_ranks, piece.level.last_ranks], float)
+    return Curve(
+        f"{piece.level.name.replace('-', ' ')}: {seconds(piece.latency_s.value)} a message",
+        tuple(
+            Mark(float(ranks), float(time) / factor)
+            for ranks, time in zip(ends, piece.predict(ends), strict=True)
+        ),
+        model=True,
     )

@@ -56,9 +56,25 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
                 f"{operations} operations. Bytes are those that the variant's algorithm "
                 "moves: caches can't make them fewer. Of several settings of a variant on as many "
                 "cores, the fastest.",
+                *([_ABOVE] if _above(curves) else []),
             ),
         )
     ]
+
+
+_ABOVE = (
+    "A point is above its line: a cache served a part of what the algorithm moves, or something "
+    "disturbed the triad."
+)
+
+
+def _above(curves: Sequence[Curve]) -> bool:
+    """Whether a variant did more than the memory allows by its triad."""
+    slopes: dict[int | None, float] = {
+        curve.style: curve.marks[0].y / curve.marks[0].x for curve in curves if curve.bound
+    }
+    reached = [curve for curve in curves if not curve.bound]
+    return any(mark.y > slopes[curve.style] * mark.x for curve in reached for mark in curve.marks)
 
 
 def why_none(cases: Sequence[MeasuredCase], context: Context) -> str | None:

@@ -91,7 +91,7 @@ def _figure(scaling: Scaling, label: str, named: _Named, context: Context) -> It
             *_sources(shown, context),
             *of_launches(
                 (case for _, _, steps in shown for case in steps.values()),
-                "Bars: bootstrap interval of the ratio of medians; without: fewer than 6 launches.",
+                "Bars: bootstrap interval of the ratio of medians, else their range.",
             ),
         ),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import log
+from statistics import median
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast
@@ -17,25 +18,28 @@ from haloscope.analysis.exchanges import (
     Ways,
     groups,
 )
-from haloscope.quantities import count, listed
+from haloscope.quantities import count, listed, number
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import between, place
-from haloscope.study.settings import common, describe, varying
+from haloscope.report.words import between, on_steps, place, spread
+from haloscope.study.settings import Settings, common, describe, varying
 
 ORDER = 110
+MANY = 2
+"""MANY is the largest number of settings whose ends say as much as a median does."""
 
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Every way against the reference of its kernel: where it is faster or slower, by how much."""
     for ways in (EXCHANGES, FACES, OVERLAPS, TRANSPOSES, LINES, BINDINGS):
-        yield from _compared(ways, cases, context)
+        yield from compared(ways, cases, context)
 
 
-def _compared(ways: Ways, cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+def compared(ways: Ways, cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Ways against their reference, a sentence each, over all settings that have both."""
     by_pair: dict[tuple[str, str], list[Contrast]] = {}
-    for _, compared in groups(cases, context.seed, ways):
-        for contrast in (one for one in compared if one.verdict != "not measured"):
+    for _, found in groups(cases, context.seed, ways):
+        for contrast in (one for one in found if one.verdict != "not measured"):
             pair = [measure.case.settings for measure in (contrast.second, contrast.first)]
             other, reference = (str(settings[ways.setting]) for settings in pair)
             by_pair.setdefault((other, reference), []).append(contrast)
@@ -44,31 +48,59 @@ def _compared(ways: Ways, cases: Sequence[MeasuredCase], context: Context) -> It
         for contrast in alike:
             by_verdict.setdefault(contrast.verdict, []).append(contrast)
         ordered = sorted(by_verdict.values(), key=len, reverse=True)
-        told = [_told(own, alike, ways) for own in ordered]
-        same = common([contrast.second.case.settings for contrast in alike])
+        told = listed([_told(own, alike, ways, context) for own in ordered])
+        where = place(alike[0].second.case)
         yield Finding(
-            f"{ways.setting.capitalize()} {other} against {reference}, "
-            f"{count(len(alike), 'setting')}{same and f' ({same})'}{place(alike[0].second.case)}: "
-            f"{listed(told)}."
+            f"{ways.setting.capitalize()} {other} against {reference}"
+            f"{_of(alike, ways)}{where}: {told}."
         )
 
 
-def _told(own: Sequence[Contrast], alike: Sequence[Contrast], ways: Ways) -> str:
-    """In how many settings; of those that differ by how much, and where most."""
+def _of(alike: Sequence[Contrast], ways: Ways) -> str:
+    """How many settings have both, with what they have in common."""
+    same = common([_but(ways.setting, contrast.second.case.settings) for contrast in alike])
+    if len(alike) == 1:
+        return f" ({same})" if same else ""
+    return f", {count(len(alike), 'setting')}{same and f' ({same})'}"
+
+
+def _told(own: Sequence[Contrast], alike: Sequence[Contrast], ways: Ways, context: Context) -> str:
+    """In how many settings, where there are several; of those that differ by how much, and where.
+
+    Of the one that differs most, how sure that is, and whether it is near a step of the model.
+    """
     verdict = own[0].verdict
     ratios = [contrast.ratio.value for contrast in own if contrast.ratio]
+    counted = f"{verdict} in {len(own)}" if len(alike) > 1 else str(verdict)
     if verdict not in ("faster", "slower") or not ratios:
-        return f"{verdict} in {len(own)}"
-    names = varying([contrast.second.case.settings for contrast in alike])
+        return counted
     most = max(own, key=lambda one: abs(log(one.ratio.value)) if one.ratio else 0.0)
-    where = describe(
-        most.second.case.settings,
-        [name for name in names if name not in (ways.setting, *ways.follows)],
-    )
-    times = (
-        f"{between(ratios)} times as fast"
-        if verdict == "faster"
-        else f"takes {between([1 / ratio for ratio in ratios])} times as long"
-    )
-    greatest = "most " if len(own) > 1 else ""
-    return f"{verdict} in {len(own)} ({times}{where and f', {greatest}with {where}'})"
+    assert most.ratio is not None
+    where = _where(most, alike, ways)
+    most_with = f", {'most ' if len(own) > 1 else ''}with {where}" if where else ""
+    sure = spread(most.ratio if verdict == "faster" else most.ratio.rate(1.0)).strip(" ()")
+    sure = sure and f"{': ' if most_with else ', '}{sure}"
+    pair = [(str(one.case.settings[ways.setting]), one.case) for one in (most.second, most.first)]
+    but = on_steps(pair, context.machine)
+    return f"{counted} ({_times(verdict, ratios)}{most_with}{sure}{but})"
+
+
+def _but(name: str, settings: Settings) -> Settings:
+    return {key: value for key, value in settings.items() if key != name}
+
+
+def _times(verdict: str, ratios: Sequence[float]) -> str:
+    """By how much, with the median of many settings."""
+    faster = verdict == "faster"
+    told = list(ratios) if faster else [1 / ratio for ratio in ratios]
+    middle = f", median {number(median(told))}" if len(told) > MANY else ""
+    if faster:
+        return f"{between(told)} times as fast{middle}"
+    return f"takes {between(told)} times as long{middle}"
+
+
+def _where(one: Contrast, alike: Sequence[Contrast], ways: Ways) -> str:
+    """What sets a setting apart from the others that have both ways."""
+    names = varying([contrast.second.case.settings for contrast in alike])
+    kept = [name for name in names if name not in (ways.setting, *ways.follows)]
+    return describe(one.second.case.settings, kept)

@@ -10,71 +10,61 @@ from haloscope.analysis.jacobi import (
     JacobiScaling,
     measured_parts,
     memory_bounds,
+    root_mean_square,
     scalings,
 )
 from haloscope.quantities import count, error, listed, number, percent
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import place
+from haloscope.report.words import place, shares_between
 
 ORDER = 85
-FEW = 3
-"""FEW is the number of scalings of two cases each that have one headline together."""
 SMALL = 0.01
 """SMALL is the largest share of a sweep that a part may be off by without being named a cause."""
 
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of every scaling, by its most detailed model; then each variant beside the memory's bound."""
+    """All scalings by their most detailed model; then each variant beside the memory's bound."""
     modelled = [one for one in scalings(cases, context.all_cases) if one.models]
-    whole = [one for one in modelled if len(one.swept) > 2]
-    pairs = [one for one in modelled if len(one.swept) == 2]
-    if whole or len(pairs) < FEW:
-        yield from (Finding(_model(scaling)) for scaling in whole or pairs)
-    else:
-        yield Finding(_worst_of(pairs))
+    if modelled:
+        yield Finding(_models(modelled))
     yield from map(Finding, _roofs(cases, context))
 
 
 def _errors(scaling: JacobiScaling) -> tuple[str, dict[JacobiCase, float]]:
     """The most detailed model, and what its updates a second are off by on several ranks."""
     name = "detailed" if "detailed" in scaling.models else "textbook"
-    others = [one for one in scaling.swept if one.sweep.ranks > 1]
-    return name, {one: (scaling.predicted(name, one) or 0.0) / one.rate.value - 1 for one in others}
+    return name, scaling.errors(name)
 
 
-def _model(scaling: JacobiScaling) -> str:
-    """How far the model is off, at worst where, and by which of its parts."""
-    name, off = _errors(scaling)
-    worst = max(off, key=lambda one: abs(off[one]))
-    label = f", {scaling.part.label}" if scaling.part.label else ""
-    first, *_, last = [one.sweep.ranks for one in off] * 2
-    processes = f"{first} to {last}" if first < last else f"{first}"
-    over = f"{processes} processes{label}{place(worst.case)}"
-    if len(off) == 1:
-        told = f"the {name} model's updates a second are off by {error(off[worst])}"
-    else:
-        rms = percent(scaling.models[name].residuals.relative_rms)
-        told = (
-            f"the {name} model is off by {rms} (root mean square), at worst its updates a second "
-            f"by {100 * off[worst]:+.1f} % ({_named(worst)})"
-        )
-    return f"Jacobi, {over}: {told}{_cause(scaling, name, worst)}."
-
-
-def _worst_of(pairs: Sequence[JacobiScaling]) -> str:
-    """Of scalings of two cases each: from where to where the models are off, and why at worst."""
-    known = [(scaling, *_errors(scaling)) for scaling in pairs]
+def _models(modelled: Sequence[JacobiScaling]) -> str:
+    """How far models are off over all scalings, at worst where, and by which of their parts."""
+    known = [(scaling, *_errors(scaling)) for scaling in modelled]
     errors = sorted(error for _, _, off in known for error in off.values())
     scaling, name, off = max(known, key=lambda each: max(map(abs, each[2].values())))
-    ((worst, _),) = off.items()
+    worst = max(off, key=lambda one: abs(off[one]))
+    ranks = sorted(one.sweep.ranks for _, _, own in known for one in own)
+    processes = f"{ranks[0]} to {ranks[-1]}" if ranks[0] < ranks[-1] else f"{ranks[0]}"
+    many = f", {count(len(known), 'setting')}" if len(known) > 1 else ""
     names = listed(list(dict.fromkeys(name for _, name, _ in known)))
+    rms = [root_mean_square(off.values()) for _, _, off in known]
     return (
-        f"Jacobi, {count(len(pairs), 'setting')} of one process and of several"
-        f"{place(worst.case)}: the {names} model's updates a second are off by "
-        f"{100 * errors[0]:+.1f} to {100 * errors[-1]:+.1f} %, at worst with {_named(worst)} "
-        f"({scaling.part.label}){_cause(scaling, name, worst)}."
+        f"Jacobi, {processes} processes{many}{place(worst.case)}: the {names} model's updates a "
+        f"second are off by {_from_to(errors)}{_root_mean_square(rms) if len(errors) > 1 else ''}"
+        f"{', at worst' if len(errors) > 1 else ''} with {_named(worst)}"
+        f"{f' ({scaling.part.label})' if scaling.part.label else ''}"
+        f"{_cause(scaling, name, worst)}."
     )
+
+
+def _from_to(errors: Sequence[float]) -> str:
+    low, high = error(errors[0]), error(errors[-1])
+    return low if low == high else f"{low.removesuffix(' %')} to {high}"
+
+
+def _root_mean_square(shares: Sequence[float]) -> str:
+    """Of each scaling, from the best to the worst."""
+    return f" ({shares_between(shares)} root mean square)"
 
 
 def _named(one: JacobiCase) -> str:
@@ -87,7 +77,7 @@ def _cause(scaling: JacobiScaling, name: str, one: JacobiCase) -> str:
     measured = measured_parts(one)
     if measured is None:
         return ""
-    modelled = scaling.models[name].model.parts(one.sweep)
+    modelled = scaling.models[name].parts(one.sweep)
     parts = {
         "the update of points takes": (measured.update_s, modelled.update_s),
         "ghosts (pack, exchange, unpack) take": (measured.ghosts_s, modelled.ghosts_s),

@@ -2,65 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.iteration_rates import Paces, iteration, paces
+from haloscope.analysis.iteration_rates import Paces, by_ranks
 from haloscope.analysis.phases import shares
-from haloscope.analysis.races import Race, races
+from haloscope.analysis.races import Race
 from haloscope.quantities import listed, percent
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import between, place
+from haloscope.report.words import between, on_steps, place
 
 ORDER = 75
 COMMUNICATION = ("reduce", "halo")
 """COMMUNICATION are the phases of a solve in which ranks wait for messages of others."""
-FEWEST = 2
-"""FEWEST is the smallest number of different ranks that a change by ranks can be told of."""
 
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Of every mesh with several variants: the fastest by ranks, and what share is waiting."""
-    for found in filter(_of_one_layout, paces(cases)):
-        fields = {
-            float(ranks): {name: iteration(case) for name, (case, _) in row.items()}
-            for ranks, row in found.by_ranks.items()
-        }
-        run = races(fields, context.seed)
-        if len(run) < FEWEST:
-            continue
+    for found, run in by_ranks(cases, context.seed):
         mesh = found.part.label or f"N = {found.part.settings.get('n')}"
         where = place(found.part.cases[0])
-        yield Finding(f"An iteration ({mesh}){where}: {_told(run, found)}.")
-        if spent := _communicating(found):
-            yield Finding(f"{spent} ({mesh}){where}.")
+        yield Finding(f"An iteration ({mesh}){where}: {_told(run, found, context.machine)}.")
+        if spent := _communicating(found, f" ({mesh}){where}", context.machine):
+            yield Finding(f"{spent}.")
 
 
-def _of_one_layout(found: Paces) -> bool:
-    """Whether as many ranks are laid out in one way alone: ranks are all that differs then."""
-    layouts = {(case.ranks, case.number("nodes")) for case in found.part.cases}
-    return len(layouts) == len(found.by_ranks)
+def _told(run: Sequence[Race[str]], found: Paces, machine: Mapping[str, Any] | None) -> str:
+    """Runs of ranks with the same variants first, from few to many.
 
-
-def _told(run: Sequence[Race[str]], found: Paces) -> str:
-    """Runs of ranks with the same variants first, from few to many."""
+    What rests on a case near a step of the model stands apart, and says so.
+    """
     clauses = []
-    for first, group in groupby(run, lambda race: tuple(sorted(race.first))):
+    near = {race.at: _on_steps(int(race.at), found, machine) for race in run}
+    for (first, but), group in groupby(
+        run, lambda race: (tuple(sorted(race.first)), near[race.at])
+    ):
         alike = list(group)
         ends = [f"{int(race.at):,}" for race in (alike[0], alike[-1])]
-        ranks = " to ".join(dict.fromkeys(ends))
+        ranks = f"{' to '.join(dict.fromkeys(ends))} {'rank' if alike[-1].at == 1 else 'ranks'}"
         lacking = [name for name in found.variants if any(_lacks(race, name) for race in alike)]
         without = f", {listed(lacking)} not measured" if lacking else ""
         if len(first) > 1:
-            why = "tie" if all(race.tied for race in alike) else "can't be told apart"
-            if any(race.too_few for race in alike):
-                why += " by so few launches"
-            clauses.append(f"with {ranks} ranks {listed(first)} {why}{without}")
+            clauses.append(f"with {ranks} {listed(first)} {_undecided(alike)}{without}{but}")
         else:
-            clauses.append(f"with {ranks} ranks {first[0]} is fastest ({_ahead(alike)}{without})")
+            ahead = f"{_ahead(alike)}{without}{but}"
+            clauses.append(f"with {ranks} {first[0]} is fastest ({ahead})")
     return "; ".join(clauses)
+
+
+def _on_steps(ranks: int, found: Paces, machine: Mapping[str, Any] | None) -> str:
+    """Which variants are near a step of the model with so many ranks."""
+    return on_steps([(name, case) for name, (case, _) in found.by_ranks[ranks].items()], machine)
+
+
+def _undecided(alike: Sequence[Race[str]]) -> str:
+    """Why several are first."""
+    why = "tie" if all(race.tied for race in alike) else "can't be told apart"
+    return f"{why} by so few launches" if any(race.too_few for race in alike) else why
 
 
 def _lacks(race: Race[str], name: str) -> bool:
@@ -82,7 +83,7 @@ def _ahead(alike: Sequence[Race[str]]) -> str:
     return listed(told)
 
 
-def _communicating(found: Paces) -> str:
+def _communicating(found: Paces, of: str, machine: Mapping[str, Any] | None) -> str:
     """The share of each variant's iteration in sums and halos, on the most ranks that all have."""
     shared = [ranks for ranks, row in found.by_ranks.items() if set(row) == set(found.variants)]
     if not shared or shared[-1] == 1:
@@ -95,4 +96,5 @@ def _communicating(found: Paces) -> str:
         return ""
     total = {name: sum(parts) for name, parts in spent.items()}
     told = [f"{percent(total[name])} of {name}'s" for name in sorted(total, key=lambda n: total[n])]
-    return f"With {shared[-1]:,} ranks, sums and halos take {listed(told)} iteration"
+    but = _on_steps(shared[-1], found, machine)
+    return f"With {shared[-1]:,} ranks, sums and halos take {listed(told)} iteration{of}{but}"

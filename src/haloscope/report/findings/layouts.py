@@ -9,6 +9,7 @@ from haloscope.analysis.comparison import contrasts, step
 from haloscope.quantities import count, seconds
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
+from haloscope.report.words import place
 from haloscope.study.settings import LAYOUT, describe, varying
 
 ORDER = 120
@@ -17,7 +18,8 @@ ORDER = 120
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """The largest mesh on the most cores that several layouts share: which of them to use.
 
-    Of several other settings one, which is named.
+    Of several other settings one, which is named. Bindings alone are set against each other by all
+    of their settings together.
     """
     solved = [
         case for case in cases if case.kernel == "poisson_cg" and case.time and not _mapped(case)
@@ -28,7 +30,7 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         for case in part.cases:
             key = (case.number("n"), case.cores, -case.number("nodes"), -index)
             layouts.setdefault(key, []).append(case)
-    several = {key: group for key, group in layouts.items() if len(group) > 1}
+    several = {key: group for key, group in layouts.items() if _differ(group)}
     if not several:
         return
     (n, cores, nodes, index), group = max(several.items())
@@ -43,12 +45,19 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         f"{verdict}: {names[0] if len(names) == 1 else f'{len(names)} others'}"
         for verdict, names in verdicts.items()
     )
-    where = f" of {-nodes} nodes" if nodes < -1 else ""
+    there = place(best.case)
+    where = f"{f' of {-nodes} nodes' if nodes < -1 else ''}{there and f'{there},'}"
+    shown = set(verdicts) == {"slower"}
     yield Finding(
-        f"N = {n}{which} on {count(cores, 'core')}{where} is fastest with "
-        f"{describe(best.case.settings, apart)} "
-        f"({seconds(best.case.time_s)}). Against it, {told}."
+        f"N = {n}{which} on {count(cores, 'core')}{where} "
+        f"{'is fastest' if shown else 'has its lowest median'} with "
+        f"{describe(best.case.settings, apart)} ({seconds(best.case.time_s)}). Against it, {told}."
     )
+
+
+def _differ(group: Sequence[MeasuredCase]) -> bool:
+    """Whether there are several, which differ in more than how they are bound: that is told so."""
+    return varying([case.settings for case in group]) not in ([], ["bind"])
 
 
 def _mapped(case: MeasuredCase) -> bool:

@@ -24,8 +24,9 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
         reasons = [f"{number_of} {outcome}" for outcome, number_of in bad.items()]
         if rest := planned - good - bad.total():
             reasons.append(f"{rest} not run")
+        counted = f"{planned - good} of {count(planned, 'launch', 'launches')}"
         yield Finding(
-            f"{planned - good} of {count(planned, 'launch', 'launches')} "
+            f"{counted if planned > 1 else 'The only launch'} "
             f"{'is' if planned - good == 1 else 'are'} in no table: "
             f"{listed(reasons)}. The notes name them.",
             "warning",

@@ -4,51 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets
-from haloscope.analysis.comparison import Measure
-from haloscope.analysis.fits import exchanges
-from haloscope.analysis.races import Race, races
-from haloscope.analysis.sweeps import sweep
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.message_races import apart, message_races
+from haloscope.analysis.races import Race
 from haloscope.quantities import listed, size
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import between, enough_launches, spans
-from haloscope.study.settings import describe, varying
+from haloscope.report.words import between, enough_launches, place, spans
 
 ORDER = 135
-AXES = ("toolchain", "transport")
 
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Of every placement of two ranks: the fastest by size, over all sizes that all have."""
-    own = [case for case in cases if exchanges(case) and case.launches]
-    for part in facets(own, AXES):
-        found = _races(part, context.seed)
-        if found:
-            by = listed([what for what in AXES if what in _apart(part)]).replace(
-                "toolchain", "MPI library"
-            )
-            label = f", {part.label}" if part.label else ""
-            where = f"{size(found[0].at)} to {size(found[-1].at)}, one way{label}"
-            yield Finding(f"Fastest {by} ({where}): {_told(found)}.")
-
-
-def _apart(part: Facet) -> list[str]:
-    return varying([case.settings for case in part.cases])
-
-
-def _races(part: Facet, seed: int) -> list[Race[str]]:
-    """A race at each size."""
-    apart = [name for name in AXES if name in _apart(part)]
-    fields: dict[float, dict[str, Measure]] = {}
-    for case in part.cases:
-        for point in sweep(case):
-            name = describe(case.settings, apart)
-            measure = Measure(case, "", point.sample_one_way, point.one_way)
-            fields.setdefault(float(point.size_bytes), {})[name] = measure
-    return races(
-        {at: fields[at] for at in sorted(fields) if len(fields[at]) == len(part.cases)}, seed
-    )
+    for part, by_size in message_races(cases, context.seed):
+        by = listed(apart(part)).replace("toolchain", "MPI library")
+        label = f", {part.label}" if part.label else ""
+        found = list(by_size.values())
+        where = f"{size(found[0].at)} to {size(found[-1].at)}, one way{label}"
+        yield Finding(f"Fastest {by} ({where}){place(*part.cases)}: {_told(found)}.")
 
 
 def _told(found: Sequence[Race[str]]) -> str:

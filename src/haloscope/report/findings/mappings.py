@@ -13,6 +13,7 @@ from haloscope.quantities import count, listed, number
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
 from haloscope.report.tables.model import Tone
+from haloscope.report.words import place
 from haloscope.study.case import PATTERNS
 
 ORDER = 130
@@ -48,15 +49,16 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """
     for part, _ in spreads(cases):
         timed = [case for case in part.cases if case.time]
+        where = place(*timed)
         races = _pattern_races(timed, context.seed)
         if races:
             told = f"{_nodes(races)}{_packed(part)}"
             published = _published(races, context)
             tone: Tone = "warning" if any("otherwise" in words for words in published) else ""
             sentences = [told, *(f"{words}: {'; '.join(of)}" for words, of in published.items())]
-            yield Finding(f"{named(part)}: {'. '.join(sentences)}.", tone)
+            yield Finding(f"{named(part)}{where}: {'. '.join(sentences)}.", tone)
         if ranks := _ranks(timed, context.seed):
-            yield Finding(f"{named(part)}: {ranks}.")
+            yield Finding(f"{named(part)}{where}: {ranks}.")
 
 
 def _packed(part: Facet) -> str:

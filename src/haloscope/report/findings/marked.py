@@ -17,8 +17,9 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
     """A warning of shared cores; what was simulated, on which machine, and what that is worth."""
     shared = sum(case.oversubscribed for case in cases)
     if shared:
+        which = f"{count(shared, 'case')} of {len(cases)}" if len(cases) > 1 else "The only case is"
         yield Finding(
-            f"{count(shared, 'case')} of {len(cases)} oversubscribed: processes or threads shared "
+            f"{which} oversubscribed: processes or threads shared "
             "cores (†), so these times say little about the machine.",
             "warning",
         )

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.memory_use import memory_triads
+from haloscope.analysis.comparison import Measure, contrasts
+from haloscope.analysis.memory_use import Triad, memory_triads
 from haloscope.quantities import count, number, rate
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
+from haloscope.report.words import place, sure
 
 ORDER = 50
 
@@ -18,15 +20,28 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
 
     Of working sets that no cache holds: what a cache gives is not the memory's.
     """
-    triads = {cores: one.point.rate for cores, one in memory_triads(cases, context.machine).items()}
+    triads = memory_triads(cases, context.machine)
     if not triads:
         return
     few, many = min(triads), max(triads)
-    least, most = triads[few].value, triads[many].value
+    least, most = triads[few], triads[many]
+    where = place(most.case)
+    there = where and f"{where},"
     if few == many:
-        yield Finding(f"Memory bandwidth (triad) on {count(few, 'core')}: {rate(least)}.")
-    else:
-        yield Finding(
-            f"{many} cores give {number(most / least, 2)} times the memory bandwidth of "
-            f"{few if few > 1 else 'one'}: {rate(most)} against {rate(least)} (triad)."
-        )
+        on = f"{count(few, 'core')}{where}"
+        yield Finding(f"Memory bandwidth (triad) on {on}: {rate(most.point.rate.value)}.")
+        return
+    (contrast,) = contrasts([(_seconds_a_byte(least), _seconds_a_byte(most))], context.seed)
+    assert contrast.ratio is not None
+    yield Finding(
+        f"{many} cores{there} give {number(contrast.ratio.value, 2)} times the memory bandwidth of "
+        f"{few if few > 1 else 'one'}{sure(contrast.ratio, contrast.verdict)}: "
+        f"{rate(most.point.rate.value)} against {rate(least.point.rate.value)} (triad)."
+    )
+
+
+def _seconds_a_byte(triad: Triad) -> Measure:
+    """A triad by what can be compared: as many bytes on any number of cores."""
+    point = triad.point
+    sample = tuple(time_s / point.bytes for time_s in point.sample)
+    return Measure(triad.case, "triad", sample, point.time.times(1 / point.bytes))

@@ -10,6 +10,7 @@ from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.quantities import listed, rate, seconds, size
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
+from haloscope.report.words import place
 
 ORDER = 140
 TOLD = 4
@@ -34,16 +35,18 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
         return
     quick = sorted(ends, key=lambda label: ends[label][0].one_way.value)
     broad = sorted(ends, key=lambda label: -ends[label][1].rate.value)
+    where = place(*own)
     least = ends[quick[0]][0].size_bytes
     if 1 < len(ends) <= TOLD and {first.size_bytes for first, _ in ends.values()} == {least}:
         times = listed([f"{_time(ends, label)}{_named(label)}" for label in quick])
         rates = listed([f"{_rate(ends, label, ' at')}{_named(label)}" for label in broad])
         yield Finding(
-            f"Ping-pong: {size(least)} take one way {times}; the highest bandwidth is {rates}."
+            f"Ping-pong{where}: {size(least)} take one way {times}; the highest bandwidth is "
+            f"{rates}."
         )
         return
     yield Finding(
-        f"Ping-pong: {size(least)} take {_time(ends, quick[0])} one way"
+        f"Ping-pong{where}: {size(least)} take {_time(ends, quick[0])} one way"
         f"{_named(quick[0])}; the highest bandwidth is {_rate(ends, broad[0])}{_named(broad[0])}"
         f"{f', of {len(ends)} settings' if len(ends) > 1 else ''}."
     )

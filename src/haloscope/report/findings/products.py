@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.scaling import scalings
+from haloscope.analysis.scaling import Ladder, Scaling, scalings
 from haloscope.quantities import listed, number, percent
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import place
+from haloscope.report.words import place, sure
 
 ORDER = 82
 
@@ -20,19 +20,31 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     for scaling in scalings([case for case in cases if case.kernel == "spmv"]):
         for ladder in scaling.ladders:
             good = [case for case in ladder.steps.values() if case.launches]
-            if len(good) < 2 or ladder.base is None:
-                continue
-            ratio = ladder.speedup(good[-1], context.seed)
-            share = ladder.efficiency(good[-1], context.seed)
-            if ratio and share:
-                named = ", ".join(text for text in (scaling.label, f"N = {ladder.n}") if text)
-                times = f"{number(ratio.value)} ({named}: an efficiency of {percent(share.value)})"
+            if (
+                len(good) > 1
+                and ladder.base
+                and (told := _told(scaling, ladder, good[-1], context))
+            ):
                 key = (good[-1].cores, ladder.base.cores, scaling.p, place(good[-1]))
-                by.setdefault(key, []).append((ratio.value, times))
-    for (most, fewest, what, where), told in sorted(by.items(), reverse=True):
+                by.setdefault(key, []).append(told)
+    for (most, fewest, what, where), found in sorted(by.items(), reverse=True):
         fewer = "one" if fewest == 1 else f"{fewest} of them"
-        ordered = [text for _, text in sorted(told, reverse=True)]
+        ordered = [text for _, text in sorted(found, reverse=True)]
         yield Finding(
             f"With {most} {what}{where}, a sparse product is so many times as fast as with "
             f"{fewer}: {listed(ordered)}."
         )
+
+
+def _told(
+    scaling: Scaling, ladder: Ladder, case: MeasuredCase, context: Context
+) -> tuple[float, str] | None:
+    """A speedup, to order by, and in words with how sure it is; None where there is none."""
+    contrast = ladder.against_base(case, context.seed)
+    share = ladder.efficiency(case, context.seed)
+    if contrast is None or contrast.ratio is None or share is None:
+        return None
+    ratio = contrast.ratio
+    named = ", ".join(text for text in (scaling.label, f"N = {ladder.n}") if text)
+    told = f"{number(ratio.value)}{sure(ratio, contrast.verdict)}"
+    return ratio.value, f"{told} ({named}: an efficiency of {percent(share.value)})"

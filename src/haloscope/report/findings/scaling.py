@@ -12,10 +12,12 @@ from haloscope.analysis.sweeps import level_of
 from haloscope.quantities import percent
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import interval, pace
+from haloscope.report.words import interval, on_steps, pace, place
 from haloscope.stats.estimates import Estimate
 
 ORDER = 80
+ABOVE = 1.005
+"""ABOVE is the least efficiency that is more than 100 %, as it is written, without a decimal."""
 
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
@@ -30,28 +32,38 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     if not tops:
         return
     scaling, ladder, top = max(tops, key=lambda t: (t[1].n, t[2].cores, -t[2].time_s))
-    ratio, share = ladder.speedup(top, context.seed), ladder.efficiency(top, context.seed)
-    if ratio and share and ladder.base:
-        fewer = "one" if ladder.base.cores == 1 else str(ladder.base.cores)
+    contrast, share = ladder.against_base(top, context.seed), ladder.efficiency(top, context.seed)
+    if contrast and contrast.ratio and share and ladder.base:
+        ratio, base = contrast.ratio, ladder.base
+        fewer = "one" if base.cores == 1 else str(base.cores)
         faster = (
             f"N = {ladder.n} {pace('is solved', ratio)}"
             if converged(top)
             else f"an iteration at N = {ladder.n} {pace('is', ratio)}"
         )
         which = f" ({scaling.label})" if scaling.label else ""
+        but = on_steps([(case.processes, case) for case in (base, top)], context.machine)
         yield Finding(
-            f"With {top.cores} {scaling.p}, {faster} with {fewer}{interval(ratio)}{which}: an "
-            f"efficiency of {percent(share.value)}{_caches(ladder.base, top, share, context)}."
+            f"With {top.cores} {scaling.p}{place(top)}, {faster} with {fewer}"
+            f"{interval(ratio, contrast.verdict)}{which}: an efficiency of {percent(share.value)}"
+            f"{_why(base, top, share, context)}{but}."
         )
 
 
-def _caches(base: MeasuredCase, top: MeasuredCase, share: Estimate, context: Context) -> str:
-    """Above 100 %: the levels of memory that hold what a sweep goes through, where they differ."""
-    if share.value <= 1 or base.settings.get("variant") not in VECTORS:
+def _why(base: MeasuredCase, top: MeasuredCase, share: Estimate, context: Context) -> str:
+    """The levels of memory that hold what a sweep goes through, where they differ.
+
+    Where they do not, above 100 %, whether that is more than chance.
+    """
+    few, many = "", ""
+    if base.settings.get("variant") in VECTORS:
+        few, many = (level_of(swept_bytes(case), case, context.machine) for case in (base, top))
+    if few != many:
+        lies = f"lies in {few} with {base.cores}, in {many} with {top.cores}"
+        return f" (what a sweep goes through {lies})"
+    if share.value < ABOVE:
         return ""
-    few, many = (level_of(swept_bytes(case), case, context.machine) for case in (base, top))
-    if few == many:
-        return ""
-    return (
-        f" (what a sweep goes through fits in {few} with {base.cores}, in {many} with {top.cores})"
-    )
+    if not base.alike and (share.low is None or share.low <= 1):
+        why = "so few launches" if share.low is None else "launches that scatter so far"
+        return f" (by {why}, more than 100 % is not shown)"
+    return " (why it is above 100 % is not known)"

@@ -9,6 +9,7 @@ from haloscope.analysis.memory_use import uses
 from haloscope.quantities import count, percent, rate, size
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
+from haloscope.report.words import place
 
 ORDER = 60
 
@@ -20,8 +21,9 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         own = [use for use in known if str(use.case.settings.get("variant")) == variant]
         best = max(own, key=lambda u: (u.working_set_bytes, u.case.cores, u.achieved.value))
         where = f"{size(best.working_set_bytes)}{f' in {best.level}' if best.level else ''}"
+        there = place(best.case)
         yield Finding(
-            f"The {variant} solver moves {rate(best.achieved.value)}, {percent(best.share)} of "
-            f"what stream's triad does (N = {best.case.settings.get('n')}, {where}, "
-            f"{count(best.case.cores, 'core')})."
+            f"The {variant} solver{there and f'{there},'} moves {rate(best.achieved.value)}, "
+            f"{percent(best.share)} of what stream's triad does "
+            f"(N = {best.case.settings.get('n')}, {where}, {count(best.case.cores, 'core')})."
         )

@@ -19,28 +19,38 @@ most ranks'."""
 
 
 def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
-    """Of each star forest that sends, and keeps a part: the longest of its parts by size."""
+    """Of each star forest that sends, and keeps a part: the longest of its parts by size.
+
+    Not of one launch alone, whose parts may have been disturbed one by one.
+    """
     known = [(case, model) for case in cases if (model := split_phase_model(case)) is not None]
     known = [(case, model) for case, model in known if model.data.local_bytes.any()]
     known = [(case, model) for case, model in known if model.data.remote_bytes.any()]
+    known = [(case, model) for case, model in known if case.alike or _launches(model) > 1]
     known.sort(key=lambda pair: pair[0].ranks)
     for case, model in known if len(known) <= FEW else (known[0], known[-1]):
-        yield Finding(f"{name_of(case, cases)}{place(case)}: {_told(model)}.")
+        yield Finding(f"{name_of(case, cases)}{place(case)}: {_told(case, model)}.")
 
 
-def _told(model: SplitPhase) -> str:
+def _launches(model: SplitPhase) -> int:
+    return int(model.data.whole_s.shape[0])
+
+
+def _told(case: MeasuredCase, model: SplitPhase) -> str:
     """By size, which part of an operation is longest, and how much moving data in memory is."""
     sent = [float(each) for each in model.data.remote_bytes]
     longest = dominant(model)
     least = size(sent[0])
-    names = {STARTING: f"starting messages (what {least} take)"}
+    names = {STARTING: f"starting messages (what {least} take)", None: "not the same one"}
+    parts = sorted(dict.fromkeys(longest), key=lambda part: part is None)
     told = [
         f"{names.get(part, part)} at "
         + spans([at for at, one in zip(sent, longest, strict=True) if one == part], sent, size)
-        for part in dict.fromkeys(longest)
+        for part in parts
     ]
     share = moving(model)
+    every = "" if case.alike else f" in each of {_launches(model)} launches"
     return (
-        f"longest of an operation's parts: {', '.join(told)} sent; {MOVING} are "
+        f"longest of an operation's parts{every}: {', '.join(told)} sent; {MOVING} are "
         f"{shares_between(share)} of all parts"
     )

@@ -38,6 +38,20 @@ def explain(shown: Sequence[Contrast], notebook: Notebook) -> None:
             f"times as fast: ratio of medians. p: {tests_of(tests)}, Holm's correction for "
             f"{number_of}; a difference is shown at p ≤ {ALPHA}."
         )
+    if any(map(_apart_alone, tests)):
+        notebook.note(
+            "An interval is of one comparison by itself, p is corrected for all of them: one may "
+            "leave out 1 where the other shows no difference."
+        )
     if any(contrast.verdict == UNTESTABLE for contrast in shown):
         needed = launches_needed(tests[0].family)
         notebook.note(f"To tell, {needed} launches on each side are enough (--launches {needed}).")
+
+
+def _apart_alone(contrast: Contrast) -> bool:
+    """Whether an interval leaves out 1 though the corrected test shows no difference."""
+    ratio = contrast.ratio
+    if contrast.verdict in ("faster", "slower") or ratio is None or ratio.confidence is None:
+        return False
+    assert ratio.low is not None and ratio.high is not None
+    return not ratio.low <= 1 <= ratio.high

@@ -9,7 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.jacobi import JacobiCase, JacobiScaling, published, scalings
+from haloscope.analysis.jacobi import (
+    JacobiCase,
+    JacobiScaling,
+    published,
+    root_mean_square,
+    scalings,
+)
 from haloscope.models.jacobi import exchanged
 from haloscope.quantities import error, number, percent
 from haloscope.report.context import Context
@@ -59,12 +65,13 @@ def _table(scaling: JacobiScaling, context: Context) -> Table:
     notebook = Notebook(shown, context.all_cases)
     clock = "simulated" if all(case.simulated for case in shown) else "measured"
     rows = tuple(_row(scaling, one, notebook, context) for one in scaling.swept)
-    for checked in scaling.models.values():
-        rms = percent(checked.residuals.relative_rms)
-        first, last = checked.valid
+    for name, model in scaling.models.items():
+        errors = scaling.errors(name)
+        ranks = sorted({one.sweep.ranks for one in errors})
+        over = f"{ranks[0]} to {ranks[-1]}" if len(ranks) > 1 else f"{ranks[0]}"
+        rms = percent(root_mean_square(errors.values()))
         notebook.note(
-            f"{checked.model.name} model: {checked.model.source}. Off by {rms} (root mean square) "
-            f"over {first:.0f} to {last:.0f} ranks."
+            f"{name} model: {model.source}. Off by {rms} (root mean square) over {over} ranks."
         )
     if scaling.models:
         notebook.note(_SHARED if clock == "simulated" else _MEASURED)

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import Facet, MeasuredCase
-from haloscope.analysis.mappings import Spread, named, same_name, spreads, stands_for
+from haloscope.analysis.mappings import (
+    Spread,
+    most_over_fewest,
+    named,
+    same_name,
+    spreads,
+    stands_for,
+)
 from haloscope.analysis.published import source
 from haloscope.quantities import number
 from haloscope.report.context import Context
@@ -128,11 +136,7 @@ def _places(row: Mapping[str, PublishedValue]) -> str:
 
 
 def _told(row: Mapping[str, PublishedValue]) -> tuple[Cell, ...]:
-    def times(percent: float) -> float:
-        """So much more than the shorter time, as the time on many nodes over that on few."""
-        longer = 1 + percent / 100
-        return longer if row["faster"] == PATTERNS[0] else 1 / longer
-
+    times = partial(most_over_fewest, str(row["faster"]))
     percents = str(row["difference_text"])
     told = re.sub(r"\d+", lambda found: number(times(float(found[0]))), percents)
     said = Cell(times(float(str(row["difference_percent"]))), told.replace("%", "×"))

@@ -169,8 +169,6 @@ def spread_notes(estimates: Mapping[str, Sequence[Estimate]]) -> list[str]:
     texts = {
         "rank interval": "[a, b]: rank-based interval of the median over {launches}, "
         "confidence {confidence} or more.",
-        "normal interval": "[a, b]: mean over {launches} and its normal interval "
-        "(ORFEO report, formula 9), {confidence}.",
         "bootstrap interval": "[a, b]: bootstrap interval over {launches}, {confidence}.",
         "nested bootstrap": "[a, b]: bootstrap interval of launches and of repetitions within "
         "them (Davison and Hinkley 1997, section 3.8) over {launches}, {confidence}.",

@@ -1,6 +1,6 @@
 """The ring: time of a cycle by number of processes, and the latency of a message at each level.
 
-The form of figure 1 and formula (1) of the ORFEO report; means with its formula (9).
+The form of figure 1 and formula (1) of the ORFEO report, with medians as all other tables have.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from haloscope.quantities import SECONDS, listed
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Column, Table, label
 from haloscope.report.tables.notebook import Notebook
-from haloscope.stats.estimates import mean_interval
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
@@ -30,11 +29,10 @@ def _cycles(part: Facet, context: Context) -> Table:
     notebook = Notebook(part.cases, context.all_cases)
     rows = []
     for case in sorted(part.cases, key=lambda case: case.ranks):
-        mean = mean_interval(case.times_s) if case.times_s else None
-        each = mean.times(1 / (2 * case.ranks)) if mean else None
+        each = case.time.times(1 / (2 * case.ranks)) if case.time else None
         rows.append((
             label(str(case.ranks), case.ranks),
-            notebook.estimate(mean, case, SECONDS),
+            notebook.estimate(case.time, case, SECONDS),
             notebook.estimate(each, case, SECONDS),
         ))  # fmt: skip
     notebook.note("a message: the cycle over the 2 N messages that follow one another in it.")
@@ -69,7 +67,7 @@ def _latencies(part: Facet, context: Context) -> list[Table]:
         )
         for piece in model.pieces
     )
-    notebook.note(f"T = a + 2 T_l N, line by line: {model.source}.")
+    notebook.note(f"T = a + 2 Tₗ N, line by line: {model.source}.")
     notebook.note(
         "level: the farthest that a process lies from the next, as each said of itself. One "
         "process alone, which passes messages to itself, is in none."
@@ -94,7 +92,7 @@ def _latencies(part: Facet, context: Context) -> list[Table]:
             columns=(
                 Column("level", "level", align="left"),
                 Column("ranks", "processes", align="left"),
-                Column("latency_s", "latency T_l"),
+                Column("latency_s", "latency Tₗ"),
                 Column("intercept_s", "intercept a"),
             ),
             rows=rows,

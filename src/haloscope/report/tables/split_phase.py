@@ -91,7 +91,7 @@ def _predicted(predicted_s: float, measured_s: float) -> tuple[Cell, Cell]:
 
 def _notes(case: MeasuredCase, model: SplitPhase, context: Context) -> Iterator[str]:
     yield "One way: half of a step, which is a broadcast and a reduction."
-    yield f"{model.source}; T_sync is 0: in this memory, a move is done when it returns."
+    yield f"{model.source}; T(sync) is 0: in this memory, a move is done when it returns."
     yield "off: parts added up, with max() or as a sum, and the fitted model, less the whole."
     if case.simulated:
         yield (

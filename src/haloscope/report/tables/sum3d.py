@@ -12,7 +12,6 @@ from haloscope.quantities import SECONDS, number
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, lettered, missing, plain
 from haloscope.report.tables.notebook import Notebook
-from haloscope.stats.estimates import mean_interval
 
 _SPLITS = {"balanced": "even", "topology": "topology"}
 """Our distributions by the report's: a = 0 and a != 0."""
@@ -42,7 +41,7 @@ def _table(part: Facet, context: Context) -> Table:
             Column("topology", "topology", align="left"),
             Column("distribution", "distribution", align="left"),
             Column("elements", "elements of each process", align="left"),
-            Column("time_s", "mean time"),
+            Column("time_s", "time"),
         ),
         rows=rows,
         notes=notebook.notes(),
@@ -53,8 +52,7 @@ def _table(part: Facet, context: Context) -> Table:
 def _row(case: MeasuredCase, notebook: Notebook, context: Context) -> tuple[Cell, ...]:
     counts = case.result("elements_per_rank")
     elements = plain(shared_out(counts)) if counts else missing()
-    time = mean_interval(case.times_s) if case.times_s else None
-    cell = notebook.estimate(time, case, SECONDS)
+    cell = notebook.estimate(case.time, case, SECONDS)
     if published := _published(case, context):
         cell = replace(cell, published=published)
     return (

@@ -1,0 +1,47 @@
+"""MPI libraries and transports set against each other, by the time of a message of each size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.comparison import Measure
+from haloscope.analysis.fits import exchanges
+from haloscope.analysis.races import Race, races
+from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.study.settings import describe, varying
+
+AXES = ("toolchain", "transport")
+
+
+def message_races(
+    cases: Sequence[MeasuredCase], seed: int
+) -> list[tuple[Facet, dict[int, Race[str]]]]:
+    """Of every placement of two ranks with several libraries or transports: a race at each size.
+
+    At the sizes that all of them have; all sizes of a placement are tested as one family, so that
+    whatever shows some of them says the same. By size, the smallest first.
+    """
+    own = [case for case in cases if exchanges(case) and case.launches]
+    found = []
+    for part in facets(own, AXES):
+        fields: dict[float, dict[str, Measure]] = {}
+        for case in part.cases:
+            for point in sweep(case):
+                name = describe(case.settings, apart(part))
+                fields.setdefault(float(point.size_bytes), {})[name] = one_way(case, point)
+        common = {at: fields[at] for at in sorted(fields) if len(fields[at]) == len(part.cases)}
+        if run := races(common, seed):
+            found.append((part, {int(race.at): race for race in run}))
+    return found
+
+
+def apart(part: Facet) -> list[str]:
+    """In which of library and transport the cases of a placement differ."""
+    differ = varying([case.settings for case in part.cases])
+    return [name for name in AXES if name in differ]
+
+
+def one_way(case: MeasuredCase, point: Swept) -> Measure:
+    """The time of a message one way."""
+    return Measure(case, "", point.sample_one_way, point.one_way)
