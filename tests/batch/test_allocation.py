@@ -5,9 +5,16 @@ from __future__ import annotations
 import pytest
 
 from haloscope.batch import allocation
-from haloscope.batch.slurm import NoAnswerError, Slurm
+from haloscope.batch.asking import NoAnswerError
+from haloscope.batch.slurm import Slurm
 from haloscope.errors import UserError
+from haloscope.sites.schema import BatchSite, Partition
 
+SITE = BatchSite(
+    name="taki", source="a test", scheduler="slurm", partition="short",
+    partitions=(Partition(name="short", nodes=8, cores=4, memory_mb=1000),),
+    launcher="srun", mpi="pmix",
+)  # fmt: skip
 TOPOLOGY = """\
 SwitchName=switch1 Level=0 LinkSpeed=1 Nodes=n[1-2]
 SwitchName=switch2 Level=0 LinkSpeed=1 Nodes=n[3-4]
@@ -38,7 +45,7 @@ def test_a_job_has_nodes_switches_and_restarts() -> None:
         "SLURM_RESTART_COUNT": "2",
     }
 
-    found = allocation.of_slurm("taki", variables, Told({}))
+    found = Told({}).allocation(SITE, variables)
 
     assert found is not None
     assert found.as_record() == {
@@ -53,7 +60,7 @@ def test_a_job_has_nodes_switches_and_restarts() -> None:
 
 
 def test_outside_of_a_job_there_is_none() -> None:
-    assert allocation.of_slurm("taki", {}, Told({})) is None
+    assert Told({}).allocation(SITE, {}) is None
 
 
 @pytest.mark.parametrize(
@@ -64,18 +71,18 @@ def test_variables_that_no_job_has_are_refused_by_name(wrong: dict[str, str]) ->
     variables = {"SLURM_JOB_ID": "1", "SLURM_JOB_NODELIST": "n1", **wrong}
 
     with pytest.raises(UserError, match=next(iter(wrong))):
-        allocation.of_slurm("x", variables, Away({}))
+        Away({}).allocation(SITE, variables)
 
 
 def test_switches_that_nobody_tells_are_not_known() -> None:
-    found = allocation.of_slurm("x", {"SLURM_JOB_ID": "1", "SLURM_JOB_NODELIST": "n1"}, Away({}))
+    found = Away({}).allocation(SITE, {"SLURM_JOB_ID": "1", "SLURM_JOB_NODELIST": "n1"})
 
     assert found is not None
     assert found.switches is None
 
 
 def test_lists_of_nodes_are_unfolded_and_folded() -> None:
-    assert allocation.names_of("n[01-03],m") == ("m", "n01", "n02", "n03")
+    assert allocation.names_of("n[01-03],m", "a test") == ("m", "n01", "n02", "n03")
     assert allocation.folded(("n1", "n2", "n4")) == "n[1-2,4]"
 
 
@@ -91,13 +98,13 @@ def test_lists_of_nodes_are_unfolded_and_folded() -> None:
 )
 def test_a_list_of_millions_of_nodes_is_not_unfolded(text: str) -> None:
     with pytest.raises(UserError, match="more than 200,000 nodes"):
-        allocation.names_of(text)
+        allocation.names_of(text, "a test")
 
 
 def test_a_long_list_that_a_job_can_have_is_taken() -> None:
-    assert len(allocation.names_of("n[1-9000/3],rack[1-10]-[01-20],m[3,5-6]")) == 3000 + 200 + 3
+    assert len(allocation.names_of("n[1-9000/3],rack[1-10]-[01-20],m[3,5-6]", "a test")) == 3203
 
 
 def test_what_is_no_list_of_nodes_is_refused() -> None:
-    with pytest.raises(UserError, match="SLURM_JOB_NODELIST"):
-        allocation.names_of("n[1-")
+    with pytest.raises(UserError, match="a test"):
+        allocation.names_of("n[1-", "a test")

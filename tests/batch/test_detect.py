@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from haloscope.batch import detect, slurm
+from haloscope.batch import asking, detect
 from haloscope.cli import main
 from haloscope.errors import UserError
 from haloscope.lab import cluster
@@ -68,6 +68,6 @@ def test_an_account_that_slurm_refuses_is_named(lab: RunningLab) -> None:
 def test_where_no_slurm_answers_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     if shutil.which("sinfo") is None:
         pytest.skip("no sinfo in PATH: apt install slurm-wlm")
-    monkeypatch.setattr(slurm, "ANSWER_S", 1.0)  # it looks for a configuration for a minute
+    monkeypatch.setattr(asking, "ANSWER_S", 1.0)  # it looks for a configuration for a minute
     with pytest.raises(UserError, match="SLURM_CONF says"):
         detect.detected(None, {"SLURM_CONF": "/nowhere/slurm.conf"})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from haloscope.batch.asking import NoAnswerError, RefusedError
 from haloscope.batch.jobs import Batch
-from haloscope.batch.slurm import NoAnswerError, RefusedError, Slurm
+from haloscope.batch.slurm import Slurm
 from haloscope.errors import Problem, UserError
 
 ANSWERS = {

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from haloscope.batch import slurm
-from haloscope.batch.slurm import NoAnswerError, RefusedError, Slurm
+from haloscope.batch import asking, slurm
+from haloscope.batch.asking import NoAnswerError, RefusedError
+from haloscope.batch.slurm import Slurm
 from haloscope.errors import UserError
 
 
@@ -74,7 +75,7 @@ def test_the_users_variables_are_not_passed_on(
 
     assert {"SLURM_CONF=/etc/mine", "OWN=1"} <= {*said.splitlines()}
     assert not [line for line in said.splitlines() if line.endswith("=x")]
-    assert slurm.told_variables({"SBATCH_QOS": "a", "SLURM_X": "b"}) == ["SBATCH_QOS"]
+    assert Slurm({}).overriding({"SBATCH_QOS": "a", "SLURM_X": "b"}) == ["SBATCH_QOS"]
 
 
 def test_a_no_and_no_answer_are_told_apart(own_path: Path) -> None:
@@ -98,7 +99,7 @@ def test_a_launch_that_never_began_is_told_from_one_that_failed() -> None:
 def test_a_command_that_does_not_answer_is_given_up(
     own_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slurm, "ANSWER_S", 0.2)
+    monkeypatch.setattr(asking, "ANSWER_S", 0.2)
     program(own_path, "exec sleep 20")
 
     with pytest.raises(NoAnswerError, match="no answer"):

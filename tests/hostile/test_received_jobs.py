@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from haloscope.batch import script, slurm
-from haloscope.batch.script import JobAsked
+from haloscope.batch import schedulers, script, slurm
+from haloscope.batch.scheduler import JobAsked
 from haloscope.cli import main
 from haloscope.errors import UserError
 from haloscope.records.folder import ResultFolder, SavedPlan
@@ -79,6 +79,8 @@ def test_cancelling_takes_the_folders_own_jobs_alone(place: Path) -> None:
     [
         {"comment": "(null)"},
         {"job": "--me"},
+        {"job": "7.a b"},
+        {"job": "7./x"},
         {"job": 5},
         {"job": "5\0"},
         {"more": 1, "comment": None},
@@ -143,7 +145,8 @@ def test_templates_run_nothing_where_jobs_are_submitted(place: Path, template: s
     job = JobAsked("a", COMMENT, 1, 1, place / "log", ["drive"])
 
     with pytest.raises(UserError, match="site tpl: template"):
-        script.script(site_file.load(described), job, place)
+        site = site_file.load(described)
+        script.script(schedulers.of(site), site, job, place)
 
     assert not (place / "ran").exists()
 
@@ -156,7 +159,8 @@ def test_templates_are_files(place: Path, template: str) -> None:
     job = JobAsked("a", COMMENT, 1, 1, place / "log", ["drive"])
 
     with pytest.raises(UserError, match="site tpl: template"):
-        script.script(site_file.load(described), job, place)
+        site = site_file.load(described)
+        script.script(schedulers.of(site), site, job, place)
 
 
 @pytest.mark.parametrize("name", ["PATH", "LD_PRELOAD", "X;touch ran;Y", "BASH_ENV", "A=B"])

@@ -191,10 +191,12 @@ def test_a_job_is_found_by_its_comment_and_not_submitted_twice(
     jobs = submitted(STUDY, tmp_path, built)
     noted = jobs.write(jobs.check_asked())
 
-    first = jobs.batch.submit(Path(noted.script), noted.comment)  # and we are killed just then
+    first = jobs.batch.submit(
+        Path(noted.script), jobs.name, noted.comment
+    )  # and we are killed just then
     jobs.found_again()
 
-    assert jobs.batch.submit(Path(noted.script), noted.comment) == first
+    assert jobs.batch.submit(Path(noted.script), jobs.name, noted.comment) == first
     assert [one.job for one in jobs.noted()] == [first]
     assert main(["cancel", str(tmp_path / "out")]) == 0
     deadline = time.monotonic() + 20
@@ -214,7 +216,7 @@ def test_why_a_job_waits_is_told(
     script.write_text(
         script.read_text().replace("#SBATCH --time", "#SBATCH --hold\n#SBATCH --time")
     )
-    jobs.batch.submit(script, noted.comment)
+    jobs.batch.submit(script, jobs.name, noted.comment)
 
     assert main(["status", str(tmp_path / "out")]) == 0
     assert main(["cancel", str(tmp_path / "out")]) == 0
@@ -260,7 +262,7 @@ def test_a_partition_that_there_is_not_is_refused_by_slurms_own_words(
     script.write_text(script.read_text().replace("--partition=lab", "--partition=labs"))
 
     with pytest.raises(UserError, match="invalid partition"):
-        Batch(jobs.batch.commands).submit(script, noted.comment)
+        Batch(jobs.batch.scheduler).submit(script, jobs.name, noted.comment)
 
 
 def test_what_is_not_on_the_nodes_is_told_before_the_rest_begins(

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from fakes import FakeProgram
 
+from haloscope.batch.asking import NoAnswerError
 from haloscope.batch.jobs import Batch
-from haloscope.batch.slurm import NoAnswerError, Slurm
+from haloscope.batch.slurm import Slurm
 from haloscope.errors import UserError
 from haloscope.records.folder import ResultFolder, SavedPlan, Via
 from haloscope.run import following

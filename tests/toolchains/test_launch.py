@@ -204,7 +204,7 @@ def run_bind_rank(lists: str, env: dict[str, str]) -> subprocess.CompletedProces
     )
 
 
-TWO = Job(4, cpus=FOUR, hosts=("n1", "n2"))
+TWO = Job(4, cpus=FOUR, hosts=("n1", "n2"), scheduler="slurm")
 
 
 def test_ranks_are_shared_out_evenly_over_hosts() -> None:
@@ -279,11 +279,17 @@ def test_srun_passes_on_what_a_librarys_own_launcher_would() -> None:
 
 @pytest.mark.parametrize("family", ["openmpi", "mpich", "impi"])
 def test_a_librarys_own_launcher_needs_the_batch_job_for_other_hosts_alone(family: Family) -> None:
-    outer = {"SLURM_JOB_ID": "7"}
+    one, outer = (
+        replace(TWO, hosts=("n1",)),
+        {"SLURM_JOB_ID": "7", "PBS_JOBID": "8", "LSB_HOSTS": "n1"},
+    )
 
-    assert "SLURM_JOB_ID" in launch_command(of(family), TWO, ["prog"], outer)[1]
-    one = replace(TWO, hosts=("n1",))
-    assert "SLURM_JOB_ID" not in launch_command(of(family), one, ["prog"], outer)[1]
+    assert outer.keys() <= launch_command(of(family), TWO, ["prog"], outer)[1].keys()
+    assert not outer.keys() & launch_command(of(family), one, ["prog"], outer)[1].keys()
+
+
+def test_intel_mpi_finds_its_way_to_other_hosts_by_itself_but_under_slurm() -> None:
+    assert "I_MPI_HYDRA_BOOTSTRAP" not in environment("impi", replace(TWO, scheduler="pbs"))
 
 
 def test_processors_that_hosts_share_are_not_bound_to() -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetParseError
 
-from haloscope.batch import slurm
-from haloscope.batch.slurm import NoAnswerError, RefusedError, Slurm
 from haloscope.errors import Problem, UserError
 
 NODES_LIMIT = 200_000
@@ -39,36 +37,37 @@ class Allocation:
         return {**asdict(self), "nodes": [*self.nodes]}
 
 
-def of_slurm(site: str, environment: Mapping[str, str], commands: Slurm) -> Allocation | None:
-    """The allocation that Slurm's variables name; None outside of a job."""
-    if (job := environment.get("SLURM_JOB_ID")) is None:
-        return None
-    if not (nodes := names_of(environment.get("SLURM_JOB_NODELIST", ""))):
-        raise UserError(Problem("SLURM_JOB_NODELIST", "names no node", _INSIDE))
-    if not (restarts := environment.get("SLURM_RESTART_COUNT", "0")).isdecimal():
-        raise UserError(Problem(f"SLURM_RESTART_COUNT={restarts}", "is no number", _INSIDE))
-    return Allocation(
-        site=site,
-        scheduler="slurm",
-        job=job,
-        partition=environment.get("SLURM_JOB_PARTITION"),
-        nodes=nodes,
-        switches=_switches(nodes, commands),
-        restarts=int(restarts),
-    )
-
-
-def names_of(text: str) -> tuple[str, ...]:
-    """The nodes of a list as batch systems write it: n[1-3],m7.
+def names_of(text: str, where: str) -> tuple[str, ...]:
+    """The nodes of a list as batch systems write it: n[1-3],m7. where: who says so.
 
     UserError where it is none, or has more than NODES_LIMIT.
     """
     if _at_most(text) > NODES_LIMIT:
-        raise UserError(Problem("SLURM_JOB_NODELIST", f"more than {NODES_LIMIT:,} nodes", _INSIDE))
+        raise UserError(Problem(where, f"more than {NODES_LIMIT:,} nodes", INSIDE))
     try:
         return tuple(NodeSet(text, resolver=RESOLVER_NOGROUP))
     except (NodeSetParseError, ValueError) as error:
-        raise UserError(Problem("SLURM_JOB_NODELIST", str(error), _INSIDE)) from error
+        raise UserError(Problem(where, str(error), INSIDE)) from error
+
+
+def of_lines(names: Iterable[str], where: str) -> tuple[str, ...]:
+    """The nodes of a list that has each as often as it has slots, in the order that they come in.
+
+    where: who says so. UserError where it names none, too many, or something that is no host.
+    """
+    nodes = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
+    if not nodes:
+        raise UserError(Problem(where, "names no node", INSIDE))
+    if len(nodes) > NODES_LIMIT:
+        raise UserError(Problem(where, f"more than {NODES_LIMIT:,} nodes", INSIDE))
+    for node in nodes:
+        if not _HOST.fullmatch(node):
+            raise UserError(Problem(where, f"{node!r} is no name of a host", INSIDE))
+    return nodes
+
+
+_HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
+"""_HOST is what a host may be called: it stands on command lines, and is no option there."""
 
 
 def _at_most(text: str) -> float:
@@ -88,23 +87,9 @@ def _width(one: str) -> float:
     return max(1.0, float(ends[2]) - float(ends[1]) + 1.0) if ends else 1.0
 
 
-_INSIDE = "run it inside a job of the batch system"
+INSIDE = "run it inside a job of the batch system"
 
 
 def folded(nodes: tuple[str, ...]) -> str:
     """Names in short: n[1-3]."""
     return str(NodeSet.fromlist(nodes))
-
-
-def _switches(nodes: tuple[str, ...], commands: Slurm) -> str | None:
-    """The lowest switches that lead to these nodes, by `scontrol show topology`; None: unknown."""
-    try:
-        said = commands.told("scontrol", "show", "topology")
-    except (NoAnswerError, RefusedError, UserError):
-        return None
-    leading = [
-        one["SwitchName"]
-        for one in slurm.settings(said)
-        if one.get("Level") == "0" and {*nodes} & {*names_of(one.get("Nodes", ""))}
-    ]
-    return ",".join(sorted(leading)) or None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping
 from datetime import date
 
-from haloscope.batch import slurm
-from haloscope.batch.script import asked_of_sbatch
-from haloscope.batch.slurm import NoAnswerError, RefusedError, Slurm
+from haloscope.batch import schedulers, slurm
+from haloscope.batch.asking import NoAnswerError, RefusedError
+from haloscope.batch.slurm import Slurm, asked_of_sbatch
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.sites.schema import BatchSite, Partition
 
@@ -29,6 +30,8 @@ def detected(name: str | None, environment: Mapping[str, str]) -> BatchSite:
     except (NoAnswerError, RefusedError) as error:
         mend = "run it where sinfo answers; SLURM_CONF says which Slurm is asked"
         raise UserError(Problem("Slurm", str(error), mend)) from error
+    except UserError as error:
+        raise UserError([*error.problems, *_others()]) from error
     mpi = next((kind for kind in ("pmix", "pmi2") if kind in kinds), None)
     return BatchSite(
         name=called,
@@ -40,6 +43,15 @@ def detected(name: str | None, environment: Mapping[str, str]) -> BatchSite:
         mpi=mpi,
         environment=dict(environment),
     )
+
+
+def _others() -> Iterator[Problem]:
+    """The batch systems whose commands are here, which tell less of a site than Slurm's."""
+    for command, scheduler in (("qsub", "pbs"), ("bsub", "lsf"), ("flux", "flux")):
+        if shutil.which(command):
+            what = "only of Slurm a site file can be written by asking"
+            mend = f'write sites/NAME.toml with scheduler = "{scheduler}" (docs/batch.md has one)'
+            yield Problem(command, what, mend)
 
 
 def _cluster_name(commands: Slurm) -> str:
@@ -82,7 +94,13 @@ def _together(one: Partition, other: Partition) -> Partition:
 
 
 def disagreements(site: BatchSite) -> Iterator[Problem]:
-    """What a site file says that its batch system does not; UserError where none answers."""
+    """What a site file says that its batch system does not; UserError where none answers.
+
+    Of PBS, LSF and Flux no more is asked than whether they have the queue.
+    """
+    if site.scheduler != "slurm":
+        yield from _without_queue(site)
+        return
     now = detected(site.name, site.environment)
     where, there = f"site {site.name}", {one.name: one for one in now.partitions}
     for one in site.partitions:
@@ -101,6 +119,19 @@ def disagreements(site: BatchSite) -> Iterator[Problem]:
     if site.launcher == "srun" and site.mpi not in kinds:
         yield Problem(f"{where}: mpi", f"srun has no '{site.mpi}'", nearest(str(site.mpi), kinds))
     yield from _would_not_start(site, commands)
+
+
+def _without_queue(site: BatchSite) -> Iterator[Problem]:
+    """That a batch system has no such queue. UserError where it does not answer."""
+    scheduler, where = schedulers.of(site), f"site {site.name}: partition"
+    try:
+        scheduler.require_queue(site.partition)
+    except RefusedError as error:
+        what = f"{scheduler.title} has no queue '{site.partition}': {error}"
+        yield Problem(where, what, "name one that it has")
+    except NoAnswerError as error:
+        mend = "try again where jobs are submitted, as on a login node"
+        raise UserError(Problem(scheduler.title, f"no answer: {error}", mend)) from error
 
 
 def _would_not_start(site: BatchSite, commands: Slurm) -> Iterator[Problem]:

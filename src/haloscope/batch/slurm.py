@@ -1,67 +1,223 @@
-"""Slurm's commands: asked, and their answers as data."""
+"""Slurm: its commands asked, and their answers as data; what it knows of jobs and nodes."""
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
 
+from haloscope.batch import asking
+from haloscope.batch.allocation import INSIDE, Allocation, names_of
+from haloscope.batch.asking import NoAnswerError, RefusedError
+from haloscope.batch.job_state import GONE, JobState
+from haloscope.batch.scheduler import JobAsked, asked_by_site, warning_s
 from haloscope.errors import Problem, UserError
+from haloscope.sites.schema import BatchSite
 
 _OURS_TO_SAY = re.compile(r"(SBATCH|SALLOC|SLURM|SQUEUE|SINFO|SCONTROL)_(?!CONF$)")
 """_OURS_TO_SAY are the variables by which a user's shell, or a job that we are in, would change
 what these commands do."""
-ANSWER_S = 60.0
-"""ANSWER_S is how long a command may take: a controller that is busy answers within half of it."""
-
-
-class NoAnswerError(Exception):
-    """The controller did not answer: whether it did what was asked is not known."""
-
-
-class RefusedError(Exception):
-    """A command said no; its words."""
 
 
 @dataclass(frozen=True)
 class Slurm:
-    """The Slurm of a site. environment: what its commands need besides this process's own."""
+    """The Slurm of a site. environment: what its commands need besides this process's own.
+
+    A scheduler, as batch/scheduler.py says what one is.
+    """
 
     environment: Mapping[str, str]
+    title: ClassVar = "Slurm"
+    submits: ClassVar = "sbatch"
+    directive: ClassVar = "#SBATCH"
+    warns: ClassVar = True
+    logs: ClassVar = True
 
     def told(self, *words: str, also_errors: bool = False) -> str:
         """What a command printed. also_errors: with what it wrote to standard error.
 
-        RefusedError with its words where it fails, NoAnswerError where the controller is away,
-        UserError where there is no such command.
+        Errors as of `asking.told`.
         """
-        kept = {key: value for key, value in os.environ.items() if not _OURS_TO_SAY.match(key)}
-        env = {**kept, **self.environment}
-        if shutil.which(words[0], path=env.get("PATH")) is None:
-            mend = "run haloscope where jobs are submitted, as on a login node"
-            raise UserError(Problem(words[0], "there is no such command here", mend))
+        variables = asking.environment(_OURS_TO_SAY, self.environment)
+        return asking.told(words, variables, _AWAY, also_errors=also_errors)
+
+    def options(self, site: BatchSite, job: JobAsked) -> list[str]:
+        """What sbatch is asked for, whatever the template."""
+        after = ["singleton", *([f"afterok:{job.after}"] if job.after else [])]
+        return [
+            f"--job-name={job.name}",
+            f"--comment={job.comment}",
+            f"--nodes={job.nodes}",
+            f"--time={job.minutes}",
+            "--exclusive",
+            *asked_of_sbatch(site),
+            f"--dependency={','.join(after)}",
+            "--kill-on-invalid-dep=yes",
+            "--requeue",
+            "--open-mode=append",
+            f"--output={job.log}",
+            f"--signal=B:USR1@{warning_s(job.minutes)}",
+        ]
+
+    def overriding(self, environment: Mapping[str, str]) -> list[str]:
+        """The variables of a user's shell that would have changed what sbatch does."""
+        return sorted(name for name in environment if name.startswith("SBATCH_"))
+
+    def submitted(self, script: Path) -> str:
+        """The id of a job that is submitted now."""
+        said = self.told("sbatch", "--parsable", str(script))
+        if (job := said.split(";")[0].strip()).isdecimal():
+            return job
+        raise NoAnswerError(f"it gave no job's id but {said.strip()!r}")
+
+    def found(self, name: str, comment: str) -> str | None:
+        """The id of the job with this comment, waiting, at work or ended just now; else None."""
+        said = self.told("squeue", "--me", "--noheader", "--states=all", "--format=%i|%k")
+        return next((job for job, own in rows(said, 2) if own == comment), None)
+
+    def named(self, name: str, jobs: Iterable[str]) -> set[str]:
+        """Those of the jobs that have this name and wait, are at work or ended just now."""
+        said = self.told("squeue", "--me", "--noheader", "--states=all", "--format=%i|%j")
+        return {job for job, own in rows(said, 2) if own == name} & {*jobs}
+
+    def tested(self, script: Path) -> str:
+        """What sbatch says of when a job would begin. RefusedError where it would refuse it."""
         try:
-            done = subprocess.run(
-                words,
-                capture_output=True,
-                encoding="utf-8",
-                errors="replace",
-                env=env,
-                stdin=subprocess.DEVNULL,
-                timeout=ANSWER_S,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise NoAnswerError(f"{words[0]} had no answer in {ANSWER_S:g} s") from error
-        if done.returncode == 0:
-            return done.stdout + (done.stderr if also_errors else "")
-        said = (done.stderr or done.stdout).strip()
-        if _AWAY.search(said):
-            raise NoAnswerError(said)
-        raise RefusedError(said)
+            said = self.told("sbatch", "--test-only", str(script), also_errors=True)
+        except NoAnswerError as error:
+            return f"not known: {error}"
+        return line_that_says_it(said).removeprefix("sbatch: ")
+
+    def states(self, jobs: Iterable[str]) -> dict[str, JobState]:
+        """How each job stands: by squeue, else scontrol, else sacct. NoAnswerError if none can."""
+        known = self._in_queue()
+        found = {}
+        for job in jobs:
+            found[job] = known.get(job) or self._remembered(job) or self._accounted(job)
+        return found
+
+    def state_within(self, job: str) -> JobState:
+        """How a job stands, by scontrol: squeue does not say how often it was begun anew."""
+        return self._remembered(job) or JobState(GONE)
+
+    def _in_queue(self) -> dict[str, JobState]:
+        said = self.told("squeue", "--me", "--noheader", "--format=%i|%T|%S|%N|%r")
+        return {
+            job: JobState(state, in_words(reason), None if start == "N/A" else start, nodes)
+            for job, state, start, nodes, reason in rows(said, 5)
+        }
+
+    def _remembered(self, job: str) -> JobState | None:
+        """Of a job that ended within some minutes, or waits to be begun anew."""
+        try:
+            (one,) = settings(self.told("scontrol", "--oneliner", "show", "job", job))
+        except (RefusedError, ValueError):
+            return None
+        return JobState(
+            one.get("JobState", GONE),
+            in_words(one.get("Reason", "")),
+            one.get("StartTime"),
+            one.get("NodeList", ""),
+            int(one.get("Restarts", "0")),
+        )
+
+    def _accounted(self, job: str) -> JobState:
+        """Of a job that ended long ago, where there is accounting."""
+        words = ("sacct", "--jobs", job, "--allocations", "--noheader", "--parsable2")
+        try:
+            said = self.told(*words, "--format=State,Start,NodeList")
+        except (RefusedError, NoAnswerError, UserError):
+            return JobState(GONE)
+        for state, start, nodes in rows(said, 3):
+            return JobState(state.split()[0], "", start, nodes)
+        return JobState(GONE)
+
+    def cancel(self, job: str) -> None:
+        """Cancel a job. RefusedError where it has ended."""
+        self.told("scancel", job)
+
+    def require_queue(self, name: str) -> None:
+        """RefusedError where there is no partition of that name."""
+        self.told("scontrol", "show", "partition", name)
+
+    def allocation(self, site: BatchSite, environment: Mapping[str, str]) -> Allocation | None:
+        """The allocation that Slurm's variables name; None outside of a job."""
+        if (job := environment.get("SLURM_JOB_ID")) is None:
+            return None
+        if not (nodes := names_of(environment.get(_NODES, ""), _NODES)):
+            raise UserError(Problem(_NODES, "names no node", INSIDE))
+        if not (restarts := environment.get("SLURM_RESTART_COUNT", "0")).isdecimal():
+            raise UserError(Problem(f"SLURM_RESTART_COUNT={restarts}", "is no number", INSIDE))
+        return Allocation(
+            site=site.name,
+            scheduler="slurm",
+            job=job,
+            partition=environment.get("SLURM_JOB_PARTITION"),
+            nodes=nodes,
+            switches=self._switches(nodes),
+            restarts=int(restarts),
+        )
+
+    def _switches(self, nodes: tuple[str, ...]) -> str | None:
+        """The lowest switches that lead to these nodes, by `scontrol show topology`."""
+        try:
+            said = self.told("scontrol", "show", "topology")
+        except (NoAnswerError, RefusedError, UserError):
+            return None
+        leading = [
+            one["SwitchName"]
+            for one in settings(said)
+            if one.get("Level") == "0" and {*nodes} & {*names_of(one.get("Nodes", ""), "scontrol")}
+        ]
+        return ",".join(sorted(leading)) or None
+
+
+_NODES = "SLURM_JOB_NODELIST"
+"""_NODES is the variable that lists the nodes of a job."""
+
+
+def asked_of_sbatch(site: BatchSite) -> list[str]:
+    """The options of sbatch that a site file has."""
+    keys = [("--partition", site.partition), *asked_by_site(site)]
+    return [f"{option}={value}" for option, value in keys]
+
+
+REASONS: Mapping[str, str] = {
+    "Priority": "other jobs come first",
+    "Resources": "it is the next one, and waits for nodes to become free",
+    "Dependency": "it waits for an earlier job of the same study",
+    "DependencyNeverSatisfied": "the job that it waited for did not end well",
+    "BeginTime": "it may not begin yet: it was requeued just now, or has a time to begin",
+    "JobHeldUser": "it is held: scontrol release lets it go",
+    "JobHeldAdmin": "an administrator holds it",
+    "PartitionTimeLimit": "it asks for more time than its partition allows",
+    "PartitionNodeLimit": "it asks for more nodes than its partition gives to one job",
+    "PartitionDown": "its partition takes no jobs at the moment",
+    "PartitionInactive": "its partition is switched off",
+    "ReqNodeNotAvail": "nodes that it needs are down, drained or reserved",
+    "NodeDown": "a node that it needs is down",
+    "Reservation": "it waits for its reservation to begin",
+    "Licenses": "it waits for licences",
+    "QOSMaxJobsPerUserLimit": "its user has as many jobs at work as the QOS allows",
+    "QOSMaxNodePerUserLimit": "its user has as many nodes as the QOS allows",
+    "QOSGrpNodeLimit": "all jobs of its QOS have as many nodes as that allows",
+    "AssocGrpCpuLimit": "its account has as many processors as it may",
+    "AssocGrpCPUMinutesLimit": "its account has used up its processor time",
+    "AssocMaxJobsLimit": "its account has as many jobs at work as it may",
+    "InvalidAccount": "its account is not one of the cluster's",
+    "InvalidQOS": "its QOS is not one of the cluster's",
+    "MaxRequeue": "it was begun anew as often as the cluster allows",
+    "launch failed requeued held": "its start failed, and it is held: scontrol release lets it go",
+}
+"""REASONS are Slurm's words for why a job waits (squeue(1), JOB REASON CODES), and ours."""
+
+
+def in_words(reason: str) -> str:
+    """Why a job waits, for people; Slurm's own word where we have none."""
+    word = reason.strip("()").split(",")[0]
+    return REASONS.get(word, reason.strip("()"))
 
 
 _AWAY = re.compile(
@@ -81,11 +237,6 @@ def never_began(said: str) -> bool:
 
 
 _NO_STEP = re.compile(r"Unable to create step for job|Unable to confirm allocation for job")
-
-
-def told_variables(environment: Mapping[str, str]) -> list[str]:
-    """The variables of a user's shell that would have changed what sbatch does."""
-    return sorted(name for name in environment if name.startswith("SBATCH_"))
 
 
 def settings(text: str) -> list[dict[str, str]]:
@@ -129,3 +280,9 @@ def rows(text: str, fields: int) -> list[Sequence[str]]:
     """
     split = (line.strip().split("|") for line in text.splitlines())
     return [row for row in split if len(row) == fields]
+
+
+def line_that_says_it(said: str) -> str:
+    """The line that says it, of what sbatch printed."""
+    lines = [line for line in said.splitlines() if line.strip()]
+    return next((line for line in lines if "error:" in line), lines[-1] if lines else "")

@@ -18,9 +18,9 @@ A cluster in a box: hosts with names, addresses and processes of their own, join
 Slurm on them, all on this machine. What runs there goes through a network and a batch system as on
 a cluster; it shares this machine's cores, and so its times say nothing of a cluster's.
 
-It needs root, and Slurm and munge (Debian, Ubuntu: apt install slurm-wlm munge iproute2). There is
-one at a time, and no accounting (slurmdbd): sacct has nothing to say there. Hosts share all files
-but /dev/shm and /etc/hosts.
+It needs root, and Slurm and munge (Debian, Ubuntu: apt install slurm-wlm munge iproute2); with
+--accounting also apt install slurmdbd mariadb-server-core mariadb-client-core: sacct has nothing to
+say without. There is one at a time. Hosts share all files but /dev/shm and /etc/hosts.
 """
 _EPILOG = """\
 examples:
@@ -44,6 +44,9 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     )
     up.add_argument("--rate", metavar="R", help="of each link: 100mbit, 1gbit (default: any)")
     up.add_argument("--latency", metavar="T", help="of each link: 50us; needs a kernel with netem")
+    up.add_argument(
+        "--accounting", action="store_true", help="with a record of ended jobs: slurmdbd, MariaDB"
+    )
     actions.add_parser("status", help="what there is, and what Slurm says of it")
     shell = actions.add_parser("shell", help="a shell on one of its hosts")
     shell.add_argument("node", metavar="NODE", help="its name: lab1, lab2 ...; lab0 is the head")
@@ -88,6 +91,7 @@ def _asked(arguments: argparse.Namespace) -> Lab:
         arguments.switches,
         numbers.get("rate"),
         numbers.get("latency"),
+        arguments.accounting,
     )
     if problems := [*problems, *lab.problems()]:
         raise UserError(problems)
@@ -103,6 +107,8 @@ def _show(lab: Lab, out: Screen) -> None:
         out.print(f"links of {lab.rate_bits_per_s / 1e6:g} Mbit/s")
     if lab.nodes * lab.cores > cores:
         out.print(f"they share the {count(cores, 'core')} of this machine: oversubscribed")
+    if lab.accounting:
+        out.print("it keeps a record of ended jobs: sacct")
     out.print(f"its Slurm, from here: export SLURM_CONF={FOLDER}/slurm.conf", soft_wrap=True)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from haloscope.batch import detect
+from haloscope.batch import detect, schedulers
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.quantities import count
@@ -18,8 +18,8 @@ from haloscope.sites.schema import BatchSite
 _DESCRIPTION = """\
 A site is a cluster whose batch system gives out nodes: sites/NAME.toml says which partition,
 account and launcher to use there, and what its partitions allow. `detect` asks Slurm and writes
-such a file; `check` says where one no longer agrees with Slurm. A cluster in a box (haloscope lab)
-is the site `lab`.
+such a file; for PBS, LSF and Flux it is written by hand (docs/batch.md). `check` says where one no
+longer agrees with its batch system. A cluster in a box (haloscope lab) is the site `lab`.
 """
 _EPILOG = """\
 examples:
@@ -53,8 +53,17 @@ def execute(arguments: argparse.Namespace) -> int:
     for problem in problems:
         out.print(str(problem), soft_wrap=True)
     if not problems:
-        out.print(f"{site.name}: Slurm agrees")
+        out.print(_agreed(site), soft_wrap=True)
     return 1 if problems else 0
+
+
+def _agreed(site: BatchSite) -> str:
+    """What a batch system confirmed of a site file."""
+    title = schedulers.of(site).title
+    if site.scheduler == "slurm":
+        return f"{site.name}: {title} agrees"
+    rest = "nodes, cores, memory and times are as the file says: they were not asked for"
+    return f"{site.name}: {title} has queue {site.partition}; {rest}"
 
 
 def _detect(name: str | None, out: Screen) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from haloscope.batch.slurm import NoAnswerError
+from haloscope.batch.asking import NoAnswerError
 from haloscope.commands.screen import Screen
 from haloscope.quantities import count
 from haloscope.run import following, submission

@@ -17,7 +17,7 @@ from haloscope.batch.detect import detected
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
 from haloscope.host.cpulist import cpu_list
-from haloscope.lab import cages, slurm_files, wiring
+from haloscope.lab import accounting, cages, slurm_files, wiring
 from haloscope.lab.cages import Cage, told
 from haloscope.lab.model import FABRIC, FOLDER, HEAD, LINK, Lab
 from haloscope.paths import write_whole
@@ -68,12 +68,13 @@ class RunningLab:
         self.cages[node].told(["taskset", "--cpu-list", cpu_list(cpus), *_daemon("slurmd")])
 
 
-def problems() -> Iterator[Problem]:
-    """Why no lab can be made here."""
+def problems(*, accounted: bool = False) -> Iterator[Problem]:
+    """Why no lab can be made here. accounted: one with accounting."""
     if os.geteuid() != 0:
         mend = "run it as root: it makes hosts and a network of their own"
         yield Problem("haloscope lab", "only root can make namespaces and links", mend)
-    for program, package in PROGRAMS.items():
+    needed = PROGRAMS | (accounting.PROGRAMS if accounted else {})
+    for program, package in needed.items():
         if not shutil.which(program, path=_path()):
             yield Problem(program, "is not there", f"Debian, Ubuntu: apt install {package}")
 
@@ -89,7 +90,7 @@ def environment() -> dict[str, str]:
 
 def up(lab: Lab, say: Callable[[str], None]) -> RunningLab:
     """Bring a lab up. UserError, and nothing left, where it can't be, or there is one already."""
-    if wrong := [*lab.problems(), *problems()]:
+    if wrong := [*lab.problems(), *problems(accounted=lab.accounting)]:
         raise UserError(wrong)
     with _alone():
         if cages.there() or (FOLDER / "lab.json").exists():
@@ -111,6 +112,9 @@ def _brought_up(lab: Lab, say: Callable[[str], None]) -> RunningLab:
     say(f"{lab.nodes} hosts are joined; starting Slurm on them")
     head = made[HEAD]
     head.told([_where("munged"), "--force", *_munge_words()])
+    if lab.accounting:
+        say("starting MariaDB and slurmdbd, for accounting")
+        accounting.begin(head, FOLDER, _where, slurm_files.CLUSTER)
     running.start_controller()
     for node in lab.names:
         running.start_daemon(node)

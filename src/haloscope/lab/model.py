@@ -36,6 +36,7 @@ class Lab:
 
     cores: of each node, as the batch system has them. rate_bits_per_s: of each link, in each
     direction; None where it is as fast as this machine. latency_s: what each link adds; None: none.
+    accounting: whether its Slurm keeps a record of ended jobs (sacct).
     """
 
     nodes: int
@@ -43,6 +44,7 @@ class Lab:
     switches: int = 1
     rate_bits_per_s: float | None = None
     latency_s: float | None = None
+    accounting: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:

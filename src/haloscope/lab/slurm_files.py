@@ -9,6 +9,8 @@ from haloscope.lab.model import HEAD, Lab, address
 from haloscope.lab.wiring import TRUNK
 
 PARTITION = "lab"
+CLUSTER = "lab"
+"""CLUSTER is what the batch system calls the whole."""
 URGENT = "urgent"
 """URGENT is the partition of the same nodes whose jobs come first: those of PARTITION that are in
 their way are put back into the queue."""
@@ -31,7 +33,7 @@ def slurm_conf(lab: Lab, folder: Path, memory_mb: int) -> str:
         for name in lab.names
     ]
     lines = [
-        "ClusterName=lab",
+        f"ClusterName={CLUSTER}",
         f"SlurmctldHost={HEAD}({address(HEAD)})",
         "SlurmUser=root",
         "AuthType=auth/munge",
@@ -58,11 +60,21 @@ def slurm_conf(lab: Lab, folder: Path, memory_mb: int) -> str:
         "PreemptMode=REQUEUE",
         "KillWait=5",
         "SlurmdTimeout=20",
+        *(_accounted(folder) if lab.accounting else ()),
         *nodes,
         _partition(lab, PARTITION, "Default=YES PriorityTier=1"),
         _partition(lab, URGENT, "Default=NO PriorityTier=2"),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _accounted(folder: Path) -> list[str]:
+    """How slurm.conf names the daemon that keeps a record of jobs; Pass is munge's socket here."""
+    return [
+        "AccountingStorageType=accounting_storage/slurmdbd",
+        f"AccountingStorageHost={address(HEAD)}",
+        f"AccountingStoragePass={folder}/munge.socket",
+    ]
 
 
 def _first_job() -> int:

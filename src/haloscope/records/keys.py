@@ -405,7 +405,7 @@ class AllocationUsed(TypedDict):
     """The nodes that a batch system gave to the job in which a launch ran."""
 
     site: Annotated[str, Key("the site file's name")]
-    scheduler: Annotated[str, Key("the batch system: slurm")]
+    scheduler: Annotated[str, Key("the batch system: slurm, pbs, lsf or flux")]
     job: Annotated[str, Key("the job's id, as the batch system gave it")]
     partition: Annotated[str | None, Key("it was given by", absent="null where not told")]
     nodes: Annotated[list[str], Key("their names, those that no rank ran on among them")]

@@ -9,9 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from haloscope.batch.allocation import Allocation, of_slurm
+from haloscope.batch import schedulers
+from haloscope.batch.allocation import Allocation
 from haloscope.batch.jobs import Batch
-from haloscope.batch.slurm import Slurm
+from haloscope.batch.scheduler import Scheduler
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.schema import Cluster, state
 from haloscope.errors import Problem, UserError
@@ -124,14 +125,14 @@ class BatchPlace:
         return cluster
 
     @cached_property
-    def commands(self) -> Slurm:
+    def scheduler(self) -> Scheduler:
         """Its batch system."""
-        return Slurm(self.described.environment)
+        return schedulers.of(self.described)
 
     @cached_property
     def allocation(self) -> Allocation:
         """The nodes that this process was given. UserError outside of a job."""
-        found = of_slurm(self.name, os.environ, self.commands)
+        found = self.scheduler.allocation(self.described, os.environ)
         if found is None:
             what = "its cases run inside jobs of its batch system, and this is none"
             raise UserError(Problem(f"--on {self.name}", what, "haloscope run submits such jobs"))
@@ -183,7 +184,7 @@ class BatchPlace:
         if not holds(self.folder, self.allocation):
             return False
         job = self.allocation
-        return well or Batch(self.commands).has_its_nodes(job.job, job.restarts)
+        return well or Batch(self.scheduler).has_its_nodes(job.job, job.restarts)
 
     @property
     def cores_given(self) -> int:

@@ -14,9 +14,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from haloscope.batch.scheduler import warning_s
 from haloscope.errors import Problem, UserError
 from haloscope.host.scratch import PREFIX
 from haloscope.paths import write_whole
+from haloscope.quantities import count
 from haloscope.records.folder import ResultFolder, SavedPlan
 from haloscope.records.maker import now
 from haloscope.run import hold, places
@@ -132,12 +134,23 @@ def checked(directory: Path) -> Path:
 
 
 def drive(directory: Path, nodes: int, minutes: int, tell: Teller) -> int:
-    """Run what is left of the cases on so many nodes, as long as time is; how many launches ran."""
+    """Run what is left of the cases on so many nodes, as long as time is; how many launches ran.
+
+    UserError where the job has fewer nodes: its script's options were not heeded.
+    """
     end = time.monotonic() + 60 * minutes
     folder = ResultFolder(directory)
     with _taken(folder):
         remove_left(directory)
         campaign = loaded(directory, tell)
+        site = places.site_of(campaign.place)
+        assert site is not None
+        if (given := len(site.allocation.nodes)) < nodes:
+            what = f"it has {count(given, 'node')}, and was asked for with {nodes}"
+            mend = f"see which of the options in {directory}/jobs/*.sh were not heeded"
+            raise UserError(Problem(f"job {site.allocation.job}", what, mend))
+        if not site.scheduler.warns:  # nobody tells when the end is near
+            end -= warning_s(minutes)
         if not of_shape(
             campaign.plan, campaign.launches_left()[0], nodes
         ):  # an earlier job did them all

@@ -10,8 +10,8 @@ from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from haloscope.batch.jobs import GONE, JobState
-from haloscope.batch.slurm import NoAnswerError, RefusedError
+from haloscope.batch.asking import NoAnswerError, RefusedError
+from haloscope.batch.job_state import GONE, JobState
 from haloscope.errors import Problem, UserError
 from haloscope.records import strict_json
 from haloscope.records.checked import told

@@ -38,6 +38,10 @@ def _by_way_of(found: Place, via: Via) -> Place:
         mend = nearest(via.site, BatchPlace.names())
         raise UserError(Problem(f"--via {via.site}", "there is no such site", mend))
     site = BatchPlace.named(via.site)
+    if site.described.scheduler != "slurm":
+        what = f"it has {site.scheduler.title}, and only Slurm's srun gives out cores of a job"
+        mend = "name a site of Slurm, or leave --via out: it is then simulated here"
+        raise UserError(Problem(f"--via {via.site}", what, mend))
     if word := out_of(via.nodes, 1, most := site.described.used.nodes):
         where = f"--nodes {via.nodes}"
         what = f"{word} for partition {site.described.partition} of {via.site}"

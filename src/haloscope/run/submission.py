@@ -13,9 +13,10 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from haloscope.batch.jobs import Batch, JobState
-from haloscope.batch.script import MOST_MINUTES, JobAsked, script
-from haloscope.batch.slurm import told_variables
+from haloscope.batch.job_state import JobState
+from haloscope.batch.jobs import Batch
+from haloscope.batch.scheduler import JobAsked
+from haloscope.batch.script import MOST_MINUTES, script
 from haloscope.errors import Problem, UserError
 from haloscope.host.scratch import scratch
 from haloscope.paths import write_whole
@@ -50,7 +51,7 @@ class Submitted:
     nodes: int
     minutes: int
     script: str
-    job: Annotated[str, Field(pattern=r"^[0-9]+$")] | None = None
+    job: Annotated[str, Field(pattern=r"^[0-9]+(\.[A-Za-z0-9][A-Za-z0-9.-]*)?$")] | None = None
     check: bool = False
 
 
@@ -171,14 +172,17 @@ class Submission:
         """When a job could begin, as sbatch says it. UserError where it would be refused."""
         with scratch() as own:
             path = own.folder / "job.sh"
-            path.write_text(script(self.site.described, job, Path.cwd()), encoding="utf-8")
+            path.write_text(self._script(job), encoding="utf-8")
             return self.batch.tested(path)
+
+    def _script(self, job: JobAsked) -> str:
+        return script(self.site.scheduler, self.site.described, job, Path.cwd())
 
     def write(self, job: JobAsked) -> Submitted:
         """Write a job's script, and note the job; it is not submitted."""
         path = job.log.with_suffix(".sh")
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, script(self.site.described, job, Path.cwd()))
+        write_whole(path, self._script(job))
         check = "--check" in job.command
         noted = Submitted(job.comment, job.nodes, job.minutes, str(path), check=check)
         self._save([*self.noted(), noted])
@@ -190,7 +194,7 @@ class Submission:
         return self._submitted(noted)
 
     def _submitted(self, noted: Submitted) -> str:
-        job = self.batch.submit(Path(noted.script), noted.comment)
+        job = self.batch.submit(Path(noted.script), self.name, noted.comment)
         here = [one if one != noted else replace(one, job=job) for one in self.noted()]
         self._save(here)
         return job
@@ -204,7 +208,7 @@ class Submission:
             return _NOTED.validate_json(text)
         except ValidationError as error:
             what = told(error.errors(include_url=False)[0])
-            mend = "cancel what squeue --me shows of it, remove the file, and resume"
+            mend = "cancel what your batch system shows of it, remove the file, and resume"
             raise UserError(Problem(str(self._file), f"damaged: {what}", mend)) from error
 
     @property
@@ -217,7 +221,7 @@ class Submission:
     def found_again(self) -> None:
         """Look for jobs whose submission had no answer: those that were taken get their id."""
         jobs = [
-            one if one.job else replace(one, job=self.batch.found(one.comment))
+            one if one.job else replace(one, job=self.batch.scheduler.found(self.name, one.comment))
             for one in self.noted()
         ]
         if jobs != self.noted():
@@ -232,8 +236,9 @@ class Submission:
 
         A folder of somebody else, or one that was moved, may name any.
         """
-        ours = self.batch.named(self.name)
-        return [job for job, state in self.states().items() if not state.over and job in ours]
+        states = self.states()
+        ours = self.batch.scheduler.named(self.name, states)
+        return [job for job, state in states.items() if not state.over and job in ours]
 
     def left(self) -> list[Launch]:
         """The launches without a good record yet, of cases that can run, by the plan on disk.
@@ -248,7 +253,7 @@ def of(campaign: Campaign, minutes: int | None = None) -> Submission:
     """The submission of a campaign on a site. UserError where its jobs would be refused."""
     site = places.site_of(campaign.place)
     assert site is not None
-    submission = Submission(campaign.folder, campaign.plan, site, Batch(site.commands), minutes)
+    submission = Submission(campaign.folder, campaign.plan, site, Batch(site.scheduler), minutes)
     if problems := [*submission.problems()]:
         raise UserError(problems)
     return submission
@@ -262,13 +267,16 @@ def of_folder(directory: Path) -> Submission:
     if site is None:
         what = f"it is measured on {plan.on}, without a batch system"
         raise UserError(Problem(str(directory), what, "haloscope run --resume, report or show"))
-    return Submission(folder, plan, site, Batch(site.commands))
+    return Submission(folder, plan, site, Batch(site.scheduler))
 
 
 def begin(campaign: Campaign, environment: Mapping[str, str], tell: Teller) -> None:
     """Make the result folder of a new campaign, and say what of the shell is not passed on."""
-    if names := told_variables(environment):
-        tell.say(f"not passed on to sbatch: {', '.join(names)}; say it in the site file")
+    site = places.site_of(campaign.place)
+    assert site is not None
+    if names := site.scheduler.overriding(environment):
+        to = site.scheduler.submits
+        tell.say(f"not passed on to {to}: {', '.join(names)}; say it in the site file")
     if campaign.source is not None:
         with campaign.folder.alone():
             campaign.check_folder()
@@ -288,14 +296,15 @@ def submit_all(submission: Submission, tell: Teller) -> list[str]:
     if waiting := submission.waiting():
         tell.say(f"there already: {count(len(waiting), 'job')} ({', '.join(waiting)})")
         return waiting
-    first = None
+    jobs, first = [], None
     if not checked(submission.directory).exists():
         first = submission.submit(submission.check_asked())
         tell.say(f"job {first}: asks a node whether all is there")
-    jobs = []
+        jobs.append(first)
     for job in submission.planned():
-        number = submission.submit(replace(job, after=first))
+        behind = next((before for before in reversed(jobs) if before != first), None)
+        number = submission.submit(replace(job, after=first, behind=behind))
         jobs.append(number)
         size = f"{count(job.nodes, 'node')}, at most {count(job.minutes, 'minute')}"
         tell.say(f"job {number}: {size}")
-    return [*([first] if first else []), *jobs]
+    return jobs

@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 from haloscope import toml
 from haloscope.errors import Problem, UserError, dotted, nearest
 from haloscope.paths import write_whole
-from haloscope.sites.schema import BatchSite, Partition
+from haloscope.sites.schema import ASKED, BatchSite, Partition
 
 OWN = Path("sites")
 """OWN is where a user's files lie, in the folder that haloscope is called in."""
@@ -73,9 +73,26 @@ def _contradictions(path: Path, site: BatchSite) -> Iterator[Problem]:
         yield Problem(f"{path}: partition", what, nearest(site.partition, names))
     if len({*names}) < len(names):
         yield Problem(f"{path}: partitions", "two have one name", "leave one of them out")
-    if site.launcher == "srun" and site.mpi is None:
+    yield from _of_other_schedulers(path, site)
+    if site.scheduler == "slurm" and site.launcher == "srun" and site.mpi is None:
         mend = "give pmix, pmi2 or none (srun --mpi=list says which there are)"
         yield Problem(f"{path}: mpi", "is missing, and srun needs it", mend)
+
+
+def _of_other_schedulers(path: Path, site: BatchSite) -> Iterator[Problem]:
+    """Keys that the site's batch system has nothing for, which are some other one's."""
+    if site.scheduler != "slurm":
+        if site.launcher == "srun":
+            mend = "give mpirun, for the MPI library's own"
+            yield Problem(f"{path}: launcher", "srun is Slurm's alone", mend)
+        for key in ("mpi", "environment"):
+            if getattr(site, key):
+                yield Problem(f"{path}: {key}", "is Slurm's alone", "leave it out")
+    for key in ASKED["slurm"]:
+        if getattr(site, key) and key not in ASKED[site.scheduler]:
+            what = f"jobs of scheduler {site.scheduler} are asked for without it"
+            mend = "leave it out, or say it in a job script of your own: template"
+            yield Problem(f"{path}: {key}", what, mend)
 
 
 def _problem(path: Path, detail: ErrorDetails) -> Problem:

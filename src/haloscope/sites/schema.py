@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, StringConstraints
@@ -15,6 +16,21 @@ _Features = Annotated[str, StringConstraints(pattern=r"^[\w(\[][\w.&|,*()\[\]:-]
 _Variable = Annotated[str, StringConstraints(pattern=r"^(SLURM|MUNGE)_[A-Z0-9_]+$")]
 """_Variable is one that names a file of the batch system: another one, as PATH, could make a site
 file of somebody else run what it likes where jobs are submitted."""
+
+
+ASKED: Mapping[str, Mapping[str, str]] = {
+    "slurm": {
+        "account": "--account",
+        "qos": "--qos",
+        "constraint": "--constraint",
+        "reservation": "--reservation",
+    },
+    "pbs": {"account": "-A"},
+    "lsf": {"account": "-P", "reservation": "-U"},
+    "flux": {"account": "--bank", "constraint": "--requires"},
+}
+"""ASKED has for each batch system the keys of a site file that its jobs can be asked for with, and
+the option that each is. The others are refused there."""
 
 
 class _Table(BaseModel):
@@ -44,19 +60,25 @@ class BatchSite(_Table):
 
     name: str
     source: str = Field(description="where this is from, and when: a text")
-    scheduler: Literal["slurm"] = Field(description="slurm")
-    partition: _Word = Field(description="the partition that jobs go to, one of [[partitions]]")
+    scheduler: Literal["slurm", "pbs", "lsf", "flux"] = Field(
+        description="slurm, pbs (PBS Pro, OpenPBS), lsf or flux"
+    )
+    partition: _Word = Field(
+        description="the partition (elsewhere: queue) that jobs go to, one of [[partitions]]"
+    )
     partitions: tuple[Partition, ...] = Field(
         min_length=1,
         description="[[partitions]] tables, each with name, nodes, cores, memory_mb, max_minutes",
     )
     launcher: Literal["srun", "mpirun"] = Field(
-        description="srun, or mpirun for the MPI library's own"
+        description="srun (of Slurm), or mpirun for the MPI library's own"
     )
     mpi: Literal["pmix", "pmi2", "none"] | None = Field(
         None, description="how srun starts ranks (srun --mpi=list): pmix, pmi2 or none"
     )
-    account: _Word | None = Field(None, description="whom jobs are charged to (sbatch --account)")
+    account: _Word | None = Field(
+        None, description="whom jobs are charged to (sbatch --account; a project, a bank)"
+    )
     qos: _Word | None = Field(None, description="the quality of service (sbatch --qos)")
     constraint: _Features | None = Field(
         None, description="features of nodes (sbatch --constraint)"

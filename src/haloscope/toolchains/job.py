@@ -26,6 +26,7 @@ class Job:
     mapping:       which ranks share a host: block fills hosts one after the other, round_robin
                    deals ranks out in turn, random is anything else, which `order` says.
     order:         the host of each rank, counted from 0; none given means as `block` has it.
+    scheduler:     the batch system whose job it runs in; None outside of one.
     shared:        the processors are those of other hosts, too, as in a cluster in a box.
     """
 
@@ -40,6 +41,7 @@ class Job:
     hosts: tuple[str, ...] = ()
     mapping: str = "block"
     order: tuple[int, ...] = ()
+    scheduler: str | None = None
     shared: bool = False
 
     @property

@@ -34,10 +34,15 @@ class Launcher(Protocol):
         """The variables that it, and the library of its ranks, are given."""
 
 
+_OF_JOBS = ("SLURM_", "PBS_", "LSB_")
+"""_OF_JOBS is how the variables begin by which a batch system tells launchers of a job's hosts, and
+by which those know how to start something there."""
+
+
 class OpenMpi(Launcher):
     """Open MPI's mpirun, of version 4 and of later ones."""
 
-    keeps = ("SLURM_",)
+    keeps = _OF_JOBS
     forks = True
     says_where = ("OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_btl_sm_backing_directory")
 
@@ -60,9 +65,9 @@ class OpenMpi(Launcher):
 
 
 class Hydra(Launcher):
-    """Hydra, as MPICH has it. Under Slurm it starts its proxies by srun."""
+    """Hydra, as MPICH has it. It starts its proxies by what the batch system has, as srun."""
 
-    keeps = ("SLURM_",)
+    keeps = _OF_JOBS
     forks = True
 
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
@@ -78,7 +83,7 @@ class Hydra(Launcher):
 class IntelHydra(Launcher):
     """Hydra, as Intel MPI has it."""
 
-    keeps = ("SLURM_",)
+    keeps = _OF_JOBS
     forks = True
 
     def arguments(self, job: Job, transport: TransportSettings) -> list[str]:
@@ -91,7 +96,8 @@ class IntelHydra(Launcher):
         if len(job.hosts) < 2:
             env["I_MPI_HYDRA_BOOTSTRAP"] = "fork"
         else:
-            env["I_MPI_HYDRA_BOOTSTRAP"] = "slurm"
+            if job.scheduler == "slurm":  # elsewhere it finds out by itself
+                env["I_MPI_HYDRA_BOOTSTRAP"] = "slurm"
             if job.transport is None:  # the usual one is that of a single host
                 env.pop("I_MPI_FABRICS", None)
         if job.oversubscribed:  # wait by sched_yield: half a round trip of 0.1 ms, not 2 ms

@@ -163,6 +163,7 @@ class LocalRunner:
             hosts=self.nodes.allocation.nodes[: layout.nodes],
             mapping=layout.mapping,
             order=tuple(layout.nodes_of_ranks),
+            scheduler=self.nodes.allocation.scheduler,
             shared=self.nodes.share and layout.nodes > 1,
         )
 

@@ -1,0 +1,160 @@
+"""LSF: jobs submitted by PSI/J, found and followed by bjobs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from haloscope.batch import asking, psij_jobs
+from haloscope.batch.allocation import INSIDE, Allocation, of_lines
+from haloscope.batch.asking import NoAnswerError, RefusedError
+from haloscope.batch.job_state import GONE, JobState
+from haloscope.batch.scheduler import JobAsked, asked_by_site, own_name
+from haloscope.errors import Problem, UserError
+from haloscope.sites.schema import BatchSite
+
+_OURS_TO_SAY = re.compile(r"(LSB|BSUB)_")
+"""_OURS_TO_SAY are the variables by which a user's shell, or a job that we are in, would change
+what these commands do."""
+_AWAY = re.compile(
+    r"batch daemon|LIM is down|Communication time out|not responding|"
+    r"Connection (refused|timed out|reset)"
+)
+"""_AWAY is how LSF's commands say that its daemons did not answer."""
+_STATES = {
+    **dict.fromkeys(("PEND", "PROV", "PSUSP", "WAIT"), "PENDING"),
+    **dict.fromkeys(("RUN", "UNKWN", "ZOMBI"), "RUNNING"),
+    **dict.fromkeys(("USUSP", "SSUSP"), "SUSPENDED"),
+    "DONE": "COMPLETED",
+    "EXIT": "FAILED",
+}
+"""_STATES are the states of bjobs(1)."""
+_FIELDS = "jobid stat job_name pend_reason exit_reason exec_host start_time"
+_UNKNOWN = "is not found"
+
+
+class Lsf:
+    """LSF, as batch/scheduler.py says what a scheduler is."""
+
+    title: ClassVar = "LSF"
+    submits: ClassVar = "bsub"
+    directive: ClassVar = "#BSUB"
+    warns: ClassVar = False
+    logs: ClassVar = False
+
+    def told(self, *words: str) -> str:
+        """What a command printed. Errors as of `asking.told`."""
+        return asking.told(words, asking.environment(_OURS_TO_SAY, {}), _AWAY)
+
+    def options(self, site: BatchSite, job: JobAsked) -> list[str]:
+        """Whole nodes, no second beginning, and whatever else the site file asks for."""
+        cores = site.used.cores
+        after = [f"done({job.after})"] if job.after else []
+        after += [f"ended({job.behind})"] if job.behind else []
+        return [
+            f"-J {job.own_name}",
+            f"-q {site.partition}",
+            *(f"{option} {value}" for option, value in asked_by_site(site)),
+            f"-n {job.nodes * cores}",
+            f'-R "span[ptile={cores}]"',
+            "-x",
+            f"-W {job.minutes}",
+            *([f'-w "{" && ".join(after)}"', "-ti"] if after else []),
+            "-rn",
+            "-o /dev/null",
+            "-e /dev/null",
+        ]
+
+    def overriding(self, environment: Mapping[str, str]) -> list[str]:
+        """The variables of a user's shell that would have changed what bsub does."""
+        return sorted(name for name in environment if name.startswith(("LSB_DEFAULT", "BSUB_")))
+
+    def submitted(self, script: Path) -> str:
+        """The id of a job that is submitted now."""
+        variables = asking.environment(_OURS_TO_SAY, {})
+        asking.require("bsub", variables)
+        return psij_jobs.submitted("lsf", str(script), variables, _AWAY)
+
+    def found(self, name: str, comment: str) -> str | None:
+        """The id of the job of its own name, waiting, at work or ended just now; else None."""
+        own = own_name(name, comment)
+        try:
+            said = self.told("bjobs", "-a", "-noheader", "-o", "jobid", "-J", own)
+        except RefusedError as error:
+            if _UNKNOWN in str(error):
+                return None
+            raise NoAnswerError(str(error)) from error
+        return next((word for word in said.split() if word.isdecimal()), None)
+
+    def named(self, name: str, jobs: Iterable[str]) -> set[str]:
+        """Those of the jobs whose own names begin with this one."""
+        there = self.states(jobs)
+        return {job for job, state in there.items() if (state.name or "").startswith(f"{name}-")}
+
+    def tested(self, script: Path) -> str:
+        """Nothing: LSF has no such question."""
+        return "LSF does not say when it would begin"
+
+    def states(self, jobs: Iterable[str]) -> dict[str, JobState]:
+        """How each job stands, by bjobs, which knows an ended one for an hour or so."""
+        return {job: self.state_within(job) for job in jobs}
+
+    def state_within(self, job: str) -> JobState:
+        """How a job stands."""
+        try:
+            said = self.told("bjobs", "-a", "-json", "-o", _FIELDS, job)
+            (known,) = json.loads(said)["RECORDS"]
+            return JobState(GONE) if _UNKNOWN in known.get("ERROR", "") else _state(known)
+        except RefusedError as error:
+            if _UNKNOWN in str(error):
+                return JobState(GONE)
+            raise NoAnswerError(str(error)) from error
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise NoAnswerError(f"bjobs said of job {job} what can't be read: {error}") from error
+
+    def cancel(self, job: str) -> None:
+        """Cancel a job; one that has ended stays as it is."""
+        variables = asking.environment(_OURS_TO_SAY, {})
+        asking.require("bkill", variables)
+        psij_jobs.cancel("lsf", job, variables, _AWAY)
+
+    def require_queue(self, name: str) -> None:
+        """RefusedError where there is no queue of that name."""
+        self.told("bqueues", name)
+
+    def allocation(self, site: BatchSite, environment: Mapping[str, str]) -> Allocation | None:
+        """The nodes that LSB_DJOB_HOSTFILE lists, or LSB_HOSTS; None outside of a job."""
+        if (job := environment.get("LSB_JOBID")) is None:
+            return None
+        where, names = "LSB_HOSTS", environment.get("LSB_HOSTS", "").split()
+        if file := environment.get("LSB_DJOB_HOSTFILE"):
+            where = f"LSB_DJOB_HOSTFILE={file}"
+            try:
+                lines = Path(file).read_text(encoding="utf-8").splitlines()
+            except (OSError, ValueError) as error:
+                raise UserError(Problem(where, str(error), INSIDE)) from error
+            names = [line.split()[0] for line in lines if line.strip()]
+        nodes = of_lines(names, where)
+        queue = environment.get("LSB_QUEUE")
+        return Allocation(site.name, "lsf", job, queue, nodes, switches=None, restarts=0)
+
+
+def _state(known: Mapping[str, Any]) -> JobState:
+    """Of what bjobs says of a job."""
+    state, why = _STATES[known["STAT"]], str(known.get("EXIT_REASON", ""))
+    if state == "FAILED":
+        if "TERM_RUNLIMIT" in why:
+            state = "TIMEOUT"
+        elif re.search(r"TERM_(OWNER|FORCE_OWNER|ADMIN|FORCE_ADMIN)", why):
+            state = "CANCELLED"
+    hosts = re.findall(r"(?:^|:)(?:\d+\*)?([^:]+)", str(known.get("EXEC_HOST", "")))
+    return JobState(
+        state,
+        str(known.get("PEND_REASON") or why),
+        known.get("START_TIME") or None,
+        ",".join(dict.fromkeys(hosts)),
+        name=str(known.get("JOB_NAME", "")),
+    )

@@ -1,0 +1,163 @@
+"""PBS Pro and OpenPBS: jobs submitted by PSI/J, found and followed by qselect and qstat."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from haloscope.batch import asking, psij_jobs
+from haloscope.batch.allocation import INSIDE, Allocation, of_lines
+from haloscope.batch.asking import NoAnswerError, RefusedError
+from haloscope.batch.job_state import GONE, JobState
+from haloscope.batch.scheduler import JobAsked, asked_by_site, own_name
+from haloscope.errors import Problem, UserError
+from haloscope.sites.schema import BatchSite
+
+_OURS_TO_SAY = re.compile(r"PBS_(?!CONF_FILE$|EXEC$|HOME$|SERVER$|DEFAULT$)")
+"""_OURS_TO_SAY are the variables by which a user's shell, or a job that we are in, would change
+what these commands do: PBS_DPREFIX, by which qsub would not see the script's #PBS lines."""
+_AWAY = re.compile(
+    r"cannot connect to server|Connection (refused|timed out|reset)|No route to host"
+)
+"""_AWAY is how PBS's commands say that its server did not answer."""
+_STATES = {
+    **dict.fromkeys("QHWTM", "PENDING"),
+    **dict.fromkeys("RB", "RUNNING"),
+    **dict.fromkeys("SU", "SUSPENDED"),
+    "E": "COMPLETING",
+}
+"""_STATES are qstat's letters of jobs that have not ended."""
+_KILLED = 256
+"""_KILLED and a signal's number are the exit status of a job that was ended by that signal."""
+_WALL_TIME = -29
+"""_WALL_TIME is the exit status of a job whose time was over."""
+
+
+class Pbs:
+    """PBS, as batch/scheduler.py says what a scheduler is."""
+
+    title: ClassVar = "PBS"
+    submits: ClassVar = "qsub"
+    directive: ClassVar = "#PBS"
+    warns: ClassVar = False
+    logs: ClassVar = False
+
+    def told(self, *words: str) -> str:
+        """What a command printed. Errors as of `asking.told`."""
+        return asking.told(words, asking.environment(_OURS_TO_SAY, {}), _AWAY)
+
+    def options(self, site: BatchSite, job: JobAsked) -> list[str]:
+        """Whole nodes, no second beginning, and whatever else the site file asks for."""
+        cores = site.used.cores
+        hours, minutes = divmod(job.minutes, 60)
+        after = [f"afterok:{job.after}"] if job.after else []
+        after += [f"afterany:{job.behind}"] if job.behind else []
+        return [
+            f"-N {job.own_name}",
+            f"-q {site.partition}",
+            *(f"{option} {value}" for option, value in asked_by_site(site)),
+            f"-l select={job.nodes}:ncpus={cores}:mpiprocs={cores}",
+            "-l place=scatter:exclhost",
+            f"-l walltime={hours:02}:{minutes:02}:00",
+            *([f"-W depend={','.join(after)}"] if after else []),
+            "-r n",
+            "-o /dev/null",
+            "-e /dev/null",
+        ]
+
+    def overriding(self, environment: Mapping[str, str]) -> list[str]:
+        """The variables of a user's shell that would have changed what qsub does."""
+        return sorted(name for name in environment if name in ("PBS_DPREFIX", "PBS_O_QUEUE"))
+
+    def submitted(self, script: Path) -> str:
+        """The id of a job that is submitted now."""
+        variables = asking.environment(_OURS_TO_SAY, {})
+        asking.require("qsub", variables)
+        return psij_jobs.submitted("pbs", str(script), variables, _AWAY)
+
+    def found(self, name: str, comment: str) -> str | None:
+        """The id of the job of its own name, waiting, at work or ended just now; else None."""
+        words = ("qselect", "-u", getpass.getuser(), "-N", own_name(name, comment))
+        return next(iter(self._with_history(*words).split()), None)
+
+    def named(self, name: str, jobs: Iterable[str]) -> set[str]:
+        """Those of the jobs whose own names begin with this one."""
+        there = self.states(jobs)
+        return {job for job, state in there.items() if (state.name or "").startswith(f"{name}-")}
+
+    def tested(self, script: Path) -> str:
+        """Nothing: PBS has no such question."""
+        return "PBS does not say when it would begin"
+
+    def states(self, jobs: Iterable[str]) -> dict[str, JobState]:
+        """How each job stands, by qstat, which knows an ended one as long as it keeps a history."""
+        return {job: self.state_within(job) for job in jobs}
+
+    def state_within(self, job: str) -> JobState:
+        """How a job stands."""
+        try:
+            said = self._with_history("qstat", "-f", "-F", "json", job)
+            (known,) = json.loads(said)["Jobs"].values()
+            return _state(known)
+        except RefusedError as error:
+            if "Unknown Job" in str(error):
+                return JobState(GONE)
+            raise NoAnswerError(str(error)) from error
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise NoAnswerError(f"qstat said of job {job} what can't be read: {error}") from error
+
+    def _with_history(self, command: str, *words: str) -> str:
+        """What a command printed that was asked for ended jobs, too, where PBS keeps any."""
+        try:
+            return self.told(command, "-x", *words)
+        except RefusedError as error:
+            if "history" not in str(error):
+                raise
+            return self.told(command, *words)
+
+    def cancel(self, job: str) -> None:
+        """Cancel a job. RefusedError where it has ended."""
+        variables = asking.environment(_OURS_TO_SAY, {})
+        asking.require("qdel", variables)
+        psij_jobs.cancel("pbs", job, variables, _AWAY)
+
+    def require_queue(self, name: str) -> None:
+        """RefusedError where there is no queue of that name."""
+        self.told("qstat", "-Q", name)
+
+    def allocation(self, site: BatchSite, environment: Mapping[str, str]) -> Allocation | None:
+        """The nodes that PBS_NODEFILE lists; None outside of a job."""
+        if (job := environment.get("PBS_JOBID")) is None:
+            return None
+        file = environment.get("PBS_NODEFILE", "")
+        try:
+            lines = Path(file).read_text(encoding="utf-8").splitlines()
+        except (OSError, ValueError) as error:
+            raise UserError(Problem(f"PBS_NODEFILE={file}", str(error), INSIDE)) from error
+        nodes = of_lines(lines, f"PBS_NODEFILE={file}")
+        queue = environment.get("PBS_QUEUE")
+        return Allocation(site.name, "pbs", job, queue, nodes, switches=None, restarts=0)
+
+
+def _state(known: Mapping[str, Any]) -> JobState:
+    """Of what qstat says of a job."""
+    letter, status = str(known["job_state"]), known.get("Exit_status")
+    state = _STATES.get(letter)
+    if state is None:  # F, or X of a job array's
+        state = "COMPLETED" if status == 0 else "FAILED"
+        if status == _WALL_TIME:
+            state = "TIMEOUT"
+        elif status is None or status > _KILLED:
+            state = "CANCELLED"
+    nodes = dict.fromkeys(re.findall(r"(?:^|\+)\(?([^/:+()]+)", str(known.get("exec_host", ""))))
+    return JobState(
+        state,
+        str(known.get("comment", "")),
+        known.get("stime"),
+        ",".join(nodes),
+        name=str(known.get("Job_Name", "")),
+    )

@@ -1,0 +1,23 @@
+"""The batch systems there are, by the name that a site file gives."""
+
+from __future__ import annotations
+
+from haloscope.batch.flux import Flux
+from haloscope.batch.lsf import Lsf
+from haloscope.batch.pbs import Pbs
+from haloscope.batch.scheduler import Scheduler
+from haloscope.batch.slurm import Slurm
+from haloscope.sites.schema import BatchSite
+
+
+def of(site: BatchSite) -> Scheduler:
+    """The batch system of a site."""
+    match site.scheduler:
+        case "slurm":
+            return Slurm(site.environment)
+        case "pbs":
+            return Pbs()
+        case "lsf":
+            return Lsf()
+        case "flux":
+            return Flux()

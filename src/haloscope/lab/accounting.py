@@ -1,0 +1,81 @@
+"""A lab's accounting: slurmdbd and its database, MariaDB, on the head, in the lab's folder."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from haloscope.errors import Problem, UserError
+from haloscope.lab.cages import Cage
+from haloscope.lab.model import HEAD, address
+
+PROGRAMS = {
+    "slurmdbd": "slurmdbd",
+    "mariadbd": "mariadb-server-core",
+    "mariadb-install-db": "mariadb-server-core",
+    "my_print_defaults": "mariadb-client-core",
+}
+"""PROGRAMS are the commands that accounting needs besides, with the package of Debian of each."""
+_PATIENCE_S = 30.0
+"""_PATIENCE_S is how long each of the two may take to be ready, which takes some seconds."""
+_SMALL = ("--innodb-log-file-size=8M", "--innodb-buffer-pool-size=32M")
+"""_SMALL keeps the database from taking the 100 MB on disk that MariaDB takes at once."""
+
+
+def slurmdbd_conf(folder: Path) -> str:
+    """slurmdbd.conf. The database is reached by its socket, which a variable names."""
+    lines = [
+        "AuthType=auth/munge",
+        f"AuthInfo=socket={folder}/munge.socket",
+        f"DbdHost={HEAD}",
+        f"DbdAddr={address(HEAD)}",
+        "SlurmUser=root",
+        "StorageType=accounting_storage/mysql",
+        "StorageHost=localhost",
+        "StorageUser=root",
+        "StorageLoc=slurm_acct_db",
+        f"LogFile={folder}/slurmdbd.log",
+        f"PidFile={folder}/slurmdbd.pid",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def begin(head: Cage, folder: Path, where: Callable[[str], str], name: str) -> None:
+    """Start both, and make the cluster of that name known. UserError where they don't.
+
+    where: the path of a program. The controller is started after that.
+    """
+    conf = folder / "slurmdbd.conf"
+    conf.touch(mode=0o600)  # slurmdbd takes no other
+    conf.write_text(slurmdbd_conf(folder), encoding="utf-8")
+    socket = _database(head, folder, where)
+    variables = [f"SLURM_CONF={folder}/slurm.conf", f"MYSQL_UNIX_PORT={socket}"]
+    quiet = f'exec "$@" </dev/null >{folder}/slurmdbd.start 2>&1'
+    head.told(["env", *variables, "sh", "-c", quiet, "slurmdbd", where("slurmdbd")])
+    deadline = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            head.told(["env", *variables, "sacctmgr", "--immediate", "add", "cluster", name])
+            return
+        except UserError as error:
+            if time.monotonic() > deadline:
+                what = f"it is not ready: {error.problems[0].what}"
+                raise UserError(Problem("slurmdbd", what, f"see {folder}/*.log")) from error
+        time.sleep(0.2)
+
+
+def _database(head: Cage, folder: Path, where: Callable[[str], str]) -> Path:
+    """Make a database and start its server; the socket that it answers by, to root alone."""
+    data, socket, log = folder / "database", folder / "database.socket", folder / "database.log"
+    common = ["--no-defaults", "--user=root", f"--datadir={data}", *_SMALL]
+    by_socket = ("--auth-root-authentication-method=socket", "--auth-root-socket-user=root")
+    head.told([where("mariadb-install-db"), *common, *by_socket, "--skip-test-db"])
+    server = [where("mariadbd"), *common, "--skip-networking", f"--socket={socket}"]
+    head.told(["sh", "-c", f'"$@" </dev/null >{log} 2>&1 &', "mariadbd", *server])
+    deadline = time.monotonic() + _PATIENCE_S
+    while not socket.exists():
+        if time.monotonic() > deadline:
+            raise UserError(Problem("mariadbd", "it is not ready", f"see {log}"))
+        time.sleep(0.1)
+    return socket
