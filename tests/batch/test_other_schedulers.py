@@ -18,10 +18,17 @@ from haloscope.batch.jobs import Batch
 from haloscope.batch.pbs import Pbs
 from haloscope.batch.scheduler import JobAsked, Scheduler
 from haloscope.batch.script import script
+from haloscope.cli import main
 from haloscope.errors import UserError
+from haloscope.sites import file as site_file
 from haloscope.sites.schema import BatchSite
 from haloscope.toolchains import extras
 
+SUBMITTING = [
+    "flux",
+    *(pytest.param(name, marks=pytest.mark.toolchains) for name in ("pbs", "lsf")),
+]
+"""SUBMITTING are the batch systems, those that need PSI/J from PyPI marked so."""
 JOB = JobAsked(
     name="haloscope-0123456789ab",
     comment="haloscope:ba9876543210",
@@ -173,6 +180,34 @@ def test_no_and_no_answer_are_told_apart(known: str, fake: Path) -> None:
     assert Batch(scheduler).has_its_nodes("100", 0)  # nobody says that it has not
 
 
+def test_a_site_file_is_checked_for_what_can_be_asked(
+    known: str, fake: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(fake)
+    site_file.write(site(known), Path("sites/far.toml"))
+    assert main(["site", "check", "far"]) == 0
+    assert "has queue short; nodes, cores, memory" in " ".join(capsys.readouterr().out.split())
+
+    text = Path("sites/far.toml").read_text()
+    Path("sites/far.toml").write_text(text.replace('"short"', '"long"'))
+
+    assert main(["site", "check", "far"]) == 1
+    assert "has no queue 'long'" in " ".join(capsys.readouterr().out.split())
+    (fake / "away").touch()
+    assert main(["site", "check", "far"]) == 2
+    assert "no answer: Connection refused" in capsys.readouterr().err
+
+
+def test_where_there_is_no_slurm_it_is_said_how_a_site_file_is_made(
+    known: str, fake: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(fake.parent / "bin"))
+
+    assert main(["site", "detect"]) == 2
+
+    assert f'write sites/NAME.toml with scheduler = "{known}"' in capsys.readouterr().err
+
+
 def test_when_a_job_would_begin_is_not_made_up(known: str) -> None:
     assert "does not say when" in schedulers.of(site(known)).tested(Path("job.sh"))
 
@@ -293,7 +328,7 @@ def test_psij_submits_our_script_and_cancels_it(known: str, fake: Path) -> None:
     Batch(scheduler).cancel([job])  # it has ended
 
 
-@pytest.mark.toolchains
+@pytest.mark.parametrize("known", SUBMITTING)
 def test_a_submission_without_an_answer_is_looked_for_and_not_repeated(
     known: str, fake: Path
 ) -> None:
@@ -308,7 +343,7 @@ def test_a_submission_without_an_answer_is_looked_for_and_not_repeated(
     assert [one.stem for one in fake.glob("[0-9]*.json")] == [job.partition(".")[0]]
 
 
-@pytest.mark.toolchains
+@pytest.mark.parametrize("known", SUBMITTING)
 def test_a_job_that_is_refused_is_refused_in_the_batch_systems_words(
     known: str, fake: Path
 ) -> None:

@@ -74,6 +74,21 @@ def test_cancelling_takes_the_folders_own_jobs_alone(place: Path) -> None:
     assert (place / "cancelled").read_text() == "901\n"
 
 
+def test_without_an_answer_nothing_is_cancelled_and_it_is_said(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    noted(place, job="901")
+    (place / "bin" / "squeue").write_text(
+        "#!/bin/sh\necho 'Unable to contact slurm controller' >&2; exit 1\n"
+    )
+
+    assert main(["cancel", "R"]) == 2
+    assert "Slurm: no answer: Unable to contact" in capsys.readouterr().err
+    assert main(["status", "R"]) == 0
+    assert "no answer from the batch system" in capsys.readouterr().out
+    assert not (place / "cancelled").exists()
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -8,6 +8,11 @@ from pathlib import Path
 import pytest
 from fakes import FakeProgram
 
+from haloscope.batch.flux import Flux
+from haloscope.batch.lsf import Lsf
+from haloscope.batch.pbs import Pbs
+from haloscope.batch.scheduler import Scheduler
+from haloscope.batch.slurm import Slurm
 from haloscope.cli import parse
 from haloscope.errors import UserError
 from haloscope.run import driving
@@ -72,6 +77,16 @@ def test_a_job_takes_what_fits_and_leaves_the_rest() -> None:
 
     assert [launch.case for launch in taken] == [quick, absent]
     assert (job.begun, job.left_out) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "minutes", "seconds"),
+    [(Slurm({}), 60, 3600), (Pbs(), 60, 3480), (Lsf(), 60, 3480), (Flux(), 4, 180)],
+)
+def test_where_nobody_warns_a_job_the_driver_keeps_the_time_of_the_warning(
+    scheduler: Scheduler, minutes: int, seconds: int
+) -> None:
+    assert driving.closing_s(scheduler, minutes) == seconds
 
 
 def test_what_a_launch_took_counts_from_then_on() -> None:

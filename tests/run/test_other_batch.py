@@ -6,7 +6,7 @@ Jobs of the fakes run on this machine, and so have one node. PSI/J is the real o
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import far_site
@@ -14,7 +14,8 @@ import pytest
 from lab_jobs import QUIET, shortly
 
 from haloscope.cli import main
-from haloscope.records.record import read_once
+from haloscope.errors import UserError
+from haloscope.records.record import Record, read_once
 from haloscope.run import following, submission
 from haloscope.run.campaign import Request, start
 from haloscope.run.submission import Submission
@@ -58,43 +59,26 @@ def fake(tmp_path: Path, known: str, monkeypatch: pytest.MonkeyPatch) -> Iterato
     yield from far_site.commands(tmp_path, known, monkeypatch)
 
 
-def submitted(toolchain: str) -> Submission:
+def submitted(toolchain: str, study: str = "mine.toml") -> Submission:
     """A new campaign at the site, with its folder; no job of it yet."""
     Path("mine.toml").write_text(STUDY)
-    campaign = start(Request("mine.toml", Path("out"), toolchain=toolchain, on="far"), QUIET)
+    campaign = start(Request(study, Path("out"), toolchain=toolchain, on="far"), QUIET)
     submission.begin(campaign, {}, QUIET)
     return submission.of(campaign, minutes=5)
 
 
-def test_a_study_is_measured_by_jobs_and_told_of(
+def test_a_study_is_told_of_cancelled_submitted_again_and_measured(
     known: str, fake: Path, built: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     jobs = submitted(built)
-    following.follow(jobs, QUIET, wait=shortly)
+    named = ["run", "mine.toml", "--on", "far", "--toolchain", built]
+    assert main([*named, "--dry-run"]) == 0
+    assert "does not say when it would begin" in capsys.readouterr().out
+    assert main([*named, "--script-only", "--out", "other"]) == 0
+    assert len([*Path("other/jobs").glob("*.sh")]) == 2
 
-    records = read_once(jobs.directory / "records.jsonl")
-    assert [one.outcome for one in records] == ["ok"] * 4, [one.reason for one in records]
-    assert {one.runner for one in records} == {known}
-    assert all(one.raw["allocation"]["nodes"] == [os.uname().nodename] for one in records)
-    assert {one.raw["allocation"]["scheduler"] for one in records} == {known}
-    assert {(one.command or [""])[0].rpartition("/")[2] for one in records} == {"mpirun"}
-    logs = [path.read_text() for path in jobs.directory.glob("jobs/*.log")]
-    assert any("4 launches run, 0 left for another job" in text for text in logs), logs
-    assert main(["status", "out"]) == 0
-    assert "completed" in capsys.readouterr().out
-    assert main(["collect", "out"]) == 0
-    assert main(["cancel", "out"]) == 0
-    assert "0 jobs cancelled" in capsys.readouterr().out
-
-
-def test_jobs_that_wait_are_told_cancelled_and_submitted_again(
-    known: str, fake: Path, built: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    jobs = submitted(built)
     (fake / "hold").touch()
-    first = submission.submit_all(jobs, QUIET)
-    assert len(first) == 2
-
+    assert len(submission.submit_all(jobs, QUIET)) == 2
     assert main(["status", "out"]) == 0
     assert "pending" in capsys.readouterr().out
     assert main(["cancel", "out"]) == 0
@@ -103,4 +87,35 @@ def test_jobs_that_wait_are_told_cancelled_and_submitted_again(
     (fake / "hold").unlink()
     following.follow(jobs, QUIET, wait=shortly)
 
-    assert [one.outcome for one in read_once(jobs.directory / "records.jsonl")] == ["ok"] * 4
+    measured(known, read_once(jobs.directory / "records.jsonl"))
+    logs = [path.read_text() for path in jobs.directory.glob("jobs/*.log")]
+    assert any("4 launches run, 0 left for another job" in text for text in logs), logs
+    assert main(["status", "out"]) == 0
+    assert "completed" in capsys.readouterr().out
+    assert main(["collect", "out"]) == 0
+
+
+def measured(known: str, records: Sequence[Record]) -> None:
+    """What records of one job of this batch system have to say."""
+    assert [one.outcome for one in records] == ["ok"] * 4, [one.reason for one in records]
+    assert {one.runner for one in records} == {known}
+    assert all(one.raw["allocation"]["nodes"] == [os.uname().nodename] for one in records)
+    assert {one.raw["allocation"]["scheduler"] for one in records} == {known}
+    assert {(one.command or [""])[0].rpartition("/")[2] for one in records} == {"mpirun"}
+
+
+@pytest.mark.parametrize("known", ["flux"])
+def test_a_job_with_fewer_nodes_than_it_asked_for_measures_nothing(
+    known: str, fake: Path, built: str
+) -> None:
+    """As where the batch system does not heed the script's lines."""
+    Path("study.toml").write_text(STUDY.replace("ppn = [1, 2]", "ppn = 1, nodes = 2"))
+    jobs = submitted(built, "study.toml")
+    (fake / "nodes").write_text("1")
+
+    with pytest.raises(UserError, match="jobs ended without a launch more"):
+        following.follow(jobs, QUIET, wait=shortly)
+
+    logs = [path.read_text() for path in jobs.directory.glob("jobs/*.log")]
+    assert any("it has 1 node, and was asked for with 2" in text for text in logs), logs
+    assert not (jobs.directory / "records.jsonl").exists()

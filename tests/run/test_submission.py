@@ -8,16 +8,18 @@ from pathlib import Path
 
 import pytest
 from fakes import FakeProgram
+from lab_jobs import QUIET
 
 from haloscope.batch.asking import NoAnswerError
 from haloscope.batch.jobs import Batch
 from haloscope.batch.slurm import Slurm
 from haloscope.errors import UserError
 from haloscope.records.folder import ResultFolder, SavedPlan, Via
-from haloscope.run import following
+from haloscope.run import following, places, submission
 from haloscope.run.batched import BatchPlace
 from haloscope.run.driving import of_shape
 from haloscope.run.submission import Submission
+from haloscope.sites import file as site_file
 from haloscope.sites.schema import BatchSite, Partition
 from haloscope.stats.stopping_rule import Rule
 from haloscope.study.capacity import Site
@@ -165,6 +167,22 @@ def test_while_the_batch_system_is_away_nothing_is_removed(tmp_path: Path) -> No
     (tmp_path / "haloscope-scratch-x").mkdir()
 
     assert following.tidy(of(tmp_path, jobs={"away": ""})) == 0
+
+
+def test_while_the_batch_system_is_away_nothing_is_submitted(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="Slurm: no answer: away"):
+        submission.submit_all(of(tmp_path, jobs={"away": ""}), QUIET)
+
+
+def test_a_site_without_srun_simulates_no_cases(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    site = SITE.model_copy(update={"scheduler": "pbs", "launcher": "mpirun", "mpi": None})
+    site_file.write(site, tmp_path / "sites" / "far.toml")
+
+    with pytest.raises(UserError, match="it has PBS, and only Slurm's srun"):
+        places.place("stampede2", via=Via("far", 1))
 
 
 def test_a_site_names_the_node_model_of_its_nodes(tmp_path: Path) -> None:

@@ -41,11 +41,12 @@ def shortly(_: float) -> None:
     time.sleep(0.3)
 
 
-def launched_by(launcher: str, folder: Path) -> None:
+def launched_by(launcher: str, folder: Path, mpi: str = "pmix") -> None:
     """Let the site `lab` start ranks by srun or by mpirun: a user's own site file comes first."""
     text = (FOLDER / "sites" / "lab.toml").read_text(encoding="utf-8")
     (folder / "sites").mkdir()
     own = text.replace('launcher = "srun"', f'launcher = "{launcher}"')
+    own = own.replace('mpi = "pmix"', f'mpi = "{mpi}"')
     (folder / "sites" / "lab.toml").write_text(own, encoding="utf-8")
 
 

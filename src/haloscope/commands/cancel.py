@@ -20,11 +20,12 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Cancel them; 0."""
+    """Cancel them; 0. UserError where the batch system does not answer."""
     jobs = submission.of_folder(arguments.directory)
-    jobs.found_again()
-    waiting = jobs.waiting()
-    jobs.batch.cancel(waiting)
+    with submission.answered(jobs):
+        jobs.found_again()
+        waiting = jobs.waiting()
+        jobs.batch.cancel(waiting)
     out = Screen()
     out.print(f"{count(len(waiting), 'job')} cancelled")
     if left := following.tidy(jobs):

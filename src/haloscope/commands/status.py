@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from haloscope.batch.asking import NoAnswerError
+from haloscope.batch.asking import NoAnswerError, RefusedError
 from haloscope.commands.screen import Screen
 from haloscope.quantities import count
 from haloscope.run import following, submission
@@ -24,12 +24,12 @@ def execute(arguments: argparse.Namespace) -> int:
     """Print it; 0."""
     out = Screen()
     jobs = submission.of_folder(arguments.directory)
-    jobs.found_again()
     left = jobs.left()
     out.print(f"{count(len(left), 'launch', 'launches')} left", soft_wrap=True)
     try:
+        jobs.found_again()
         states = jobs.states()
-    except NoAnswerError as error:
+    except (NoAnswerError, RefusedError) as error:
         out.print(f"no answer from the batch system: {error}", soft_wrap=True)
         states = {}
     for job, state in states.items():

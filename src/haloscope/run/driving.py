@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from haloscope.batch.scheduler import warning_s
+from haloscope.batch.scheduler import Scheduler, warning_s
 from haloscope.errors import Problem, UserError
 from haloscope.host.scratch import PREFIX
 from haloscope.paths import write_whole
@@ -138,7 +138,7 @@ def drive(directory: Path, nodes: int, minutes: int, tell: Teller) -> int:
 
     UserError where the job has fewer nodes: its script's options were not heeded.
     """
-    end = time.monotonic() + 60 * minutes
+    begun = time.monotonic()
     folder = ResultFolder(directory)
     with _taken(folder):
         remove_left(directory)
@@ -149,14 +149,13 @@ def drive(directory: Path, nodes: int, minutes: int, tell: Teller) -> int:
             what = f"it has {count(given, 'node')}, and was asked for with {nodes}"
             mend = f"see which of the options in {directory}/jobs/*.sh were not heeded"
             raise UserError(Problem(f"job {site.allocation.job}", what, mend))
-        if not site.scheduler.warns:  # nobody tells when the end is near
-            end -= warning_s(minutes)
         if not of_shape(
             campaign.plan, campaign.launches_left()[0], nodes
         ):  # an earlier job did them all
             tell.say(f"no launches on {nodes} nodes are left")
             return 0
         campaign = campaign.probed()
+        end = begun + closing_s(site.scheduler, minutes)
         budget = Budget(end, campaign.earlier_walls())
         signal.signal(signal.SIGUSR1, budget.close)
         launches = of_shape(campaign.plan, campaign.launches_left()[0], nodes)
@@ -167,6 +166,14 @@ def drive(directory: Path, nodes: int, minutes: int, tell: Teller) -> int:
             tell.say(f"{record['outcome']}: {launch.case.title}, launch {launch.number}{reason}")
         tell.say(f"{budget.begun} launches run, {budget.left_out} left for another job")
     return budget.begun
+
+
+def closing_s(scheduler: Scheduler, minutes: int) -> float:
+    """The time from the beginning of a job of so many minutes in which its launches have to end.
+
+    By the driver's own clock: the job's time, or less where nobody warns it that the end is near.
+    """
+    return 60.0 * minutes - (0 if scheduler.warns else warning_s(minutes))
 
 
 @contextmanager

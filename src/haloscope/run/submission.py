@@ -7,12 +7,14 @@ import math
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from haloscope.batch.asking import NoAnswerError, RefusedError
 from haloscope.batch.job_state import JobState
 from haloscope.batch.jobs import Batch
 from haloscope.batch.scheduler import JobAsked
@@ -287,13 +289,26 @@ def begin(campaign: Campaign, environment: Mapping[str, str], tell: Teller) -> N
             campaign.folder.save(campaign.plan)
 
 
+@contextmanager
+def answered(submission: Submission) -> Iterator[None]:
+    """While the batch system is asked what has to be known. UserError where it does not answer."""
+    try:
+        yield
+    except (NoAnswerError, RefusedError) as error:
+        title = submission.batch.scheduler.title
+        mend = "try again when it answers: what is measured stays, and what was submitted is found"
+        raise UserError(Problem(title, f"no answer: {error}", mend)) from error
+
+
 def submit_all(submission: Submission, tell: Teller) -> list[str]:
     """Submit jobs for all that is left, where none are waiting; their ids.
 
     In a new folder, a job of a minute asks the nodes first; the others begin if it ends well.
     """
-    submission.found_again()
-    if waiting := submission.waiting():
+    with answered(submission):
+        submission.found_again()
+        waiting = submission.waiting()
+    if waiting:
         tell.say(f"there already: {count(len(waiting), 'job')} ({', '.join(waiting)})")
         return waiting
     jobs, first = [], None

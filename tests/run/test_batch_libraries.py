@@ -1,0 +1,58 @@
+"""MPI libraries of PyPI over several hosts of a lab: by their own mpirun in a job, and by srun."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lab_jobs import QUIET, launched_by, shortly, submitted
+
+from haloscope.lab.cluster import RunningLab
+from haloscope.records.record import read_once
+from haloscope.run import following
+from haloscope.toolchains import build, library
+
+pytestmark = [pytest.mark.lab, pytest.mark.toolchains, pytest.mark.minutes]
+
+STUDY = """
+title = "Messages between hosts"
+launches = 1
+timeout_s = 60
+[[runs]]
+kernel = "ring"
+params = { repetitions = 1 }
+layout = { nodes = [1, 4], ppn = 2 }
+[[runs]]
+kernel = "pingpong"
+params = { sizes = "0,1:64K", repetitions = 1 }
+layout = { nodes = 2, ppn = 1 }
+transports = ["default", "tcp"]
+[[runs]]
+kernel = "ring"
+params = { repetitions = 1 }
+layout = { nodes = 2, ppn = 2, mapping = "round_robin" }
+"""
+
+
+@pytest.mark.parametrize("launcher", ["mpirun", "srun"])
+@pytest.mark.parametrize("name", ["impi-devel", "mpich", "openmpi"])
+def test_a_library_reaches_other_hosts(
+    lab: RunningLab, name: str, launcher: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By srun with what the library knows: PMIx of Open MPI 5, PMI-2 of the others."""
+    build.build(library.ensure(name, say=lambda _: None), say=lambda _: None)
+    monkeypatch.chdir(tmp_path)
+    launched_by(launcher, tmp_path, mpi="pmix" if name == "openmpi" else "pmi2")
+
+    jobs = submitted(STUDY, tmp_path, name)
+    following.follow(jobs, QUIET, wait=shortly)
+
+    records = read_once(tmp_path / "out" / "records.jsonl")
+    good = [one for one in records if one.outcome == "ok"]
+    assert jobs.left() == [], [one.reason for one in records]
+    assert len(good) == 5, [(one.outcome, one.reason) for one in records]
+    assert {(one.command or [""])[0] == "srun" for one in good} == {launcher == "srun"}
+    for record in good:
+        hosts = {seen["host"] for seen in record.layout["seen"]}
+        assert len(hosts) == record.layout["nodes"]
+        assert hosts <= {*record.raw["allocation"]["nodes"]}
