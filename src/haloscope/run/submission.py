@@ -171,7 +171,7 @@ class Submission:
         return self._asked(1, CHECK_MINUTES, check=True)
 
     def tested(self, job: JobAsked) -> str:
-        """When a job could begin, as sbatch says it. UserError where it would be refused."""
+        """When a job could begin, as the batch system says it. UserError where it is refused."""
         with scratch() as own:
             path = own.folder / "job.sh"
             path.write_text(self._script(job), encoding="utf-8")
