@@ -244,18 +244,21 @@ def solves(variant: str, ranks: int, seconds: float) -> Raw:
 
 
 def test_variants_by_ranks_and_the_fastest() -> None:
-    raws = [
+    once = [
         *(solves("textbook", 1, 64.0), solves("sstep", 1, 16.0)),
         *(solves("textbook", 2, 32.0), solves("sstep", 2, 64.0)),
     ]
+    raws = [{**raw, "launch": k} for raw in once for k in range(5)]
     (table,) = tables.build("iterations", cases(raws), context(raws))
     rows = [[cell.value for cell in row] for row in table.rows]
-    assert rows == [[1, 1.0, 4.0, "sstep", 4.0], [2, 2.0, 1.0, "textbook", 1.0]]
+    assert rows == [[1, 1.0, 4.0, "sstep", 4.0], [2, 2.0, 1.0, "textbook", None]]
+    (few,) = tables.build("iterations", cases(once), context(once))
+    assert [row[-2].text for row in few.rows] == ["not shown", "not shown"]
     (figure,) = figures.build("iterations", cases(raws), context(raws))
     (panel,) = figure.panels
     assert isinstance(panel, figures.model.Lines)
     assert [curve.label for curve in panel.curves] == ["textbook", "sstep"]
-    assert tables.build("iterations", cases(raws[:1]), context(raws)) == []
+    assert tables.build("iterations", cases(once[:1]), context(raws)) == []
 
 
 def test_what_only_sstep_has_is_no_setting_of_the_others() -> None:

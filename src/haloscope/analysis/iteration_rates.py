@@ -42,6 +42,14 @@ class Paces:
         found = {name for row in self.by_ranks.values() for name in row}
         return [name for name in order if name in found]
 
+    def races(self, seed: int) -> list[Race[str]]:
+        """The variants' iterations set against each other, rank by rank, as one family."""
+        fields = {
+            float(ranks): {name: iteration(case) for name, (case, _) in row.items()}
+            for ranks, row in self.by_ranks.items()
+        }
+        return races(fields, seed)
+
 
 def paces(cases: Sequence[MeasuredCase]) -> list[Paces]:
     """For every combination of the other settings under which variants can be compared."""
@@ -64,16 +72,8 @@ def by_ranks(cases: Sequence[MeasuredCase], seed: int) -> list[tuple[Paces, list
 
     Of meshes whose ranks are laid out in one way alone: ranks are all that differs then.
     """
-    found = []
-    for one in filter(_of_one_layout, paces(cases)):
-        fields = {
-            float(ranks): {name: iteration(case) for name, (case, _) in row.items()}
-            for ranks, row in one.by_ranks.items()
-        }
-        run = races(fields, seed)
-        if len(run) >= FEWEST:
-            found.append((one, run))
-    return found
+    told = [(one, one.races(seed)) for one in filter(_of_one_layout, paces(cases))]
+    return [(one, run) for one, run in told if len(run) >= FEWEST]
 
 
 def _of_one_layout(found: Paces) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.iteration_rates import Paces, paces
+from haloscope.analysis.races import Race
 from haloscope.quantities import PER_SECOND, number
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
@@ -19,7 +20,8 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
 
 def _table(found: Paces, context: Context) -> Table:
     notebook = Notebook(found.part.cases, context.all_cases)
-    rows = tuple(_row(found, ranks, notebook) for ranks in found.by_ranks)
+    run = {int(race.at): race for race in found.races(context.seed)}
+    rows = tuple(_row(found, ranks, run.get(ranks), notebook) for ranks in found.by_ranks)
     if "pipelined" in found.variants and any(case.simulated for case in found.part.cases):
         notebook.note(
             "pipelined, simulated: its sum travels by itself while ranks compute, as a network "
@@ -40,7 +42,7 @@ def _table(found: Paces, context: Context) -> Table:
     )
 
 
-def _row(found: Paces, ranks: int, notebook: Notebook) -> tuple[Cell, ...]:
+def _row(found: Paces, ranks: int, race: Race[str] | None, notebook: Notebook) -> tuple[Cell, ...]:
     row = found.by_ranks[ranks]
     cells = []
     for name in found.variants:
@@ -49,7 +51,15 @@ def _row(found: Paces, ranks: int, notebook: Notebook) -> tuple[Cell, ...]:
             cells.append(notebook.estimate(rate, case, PER_SECOND))
         else:
             cells.append(missing())
-    best = max(row, key=lambda name: row[name][1].value)
-    gain = row[best][1].value / row["textbook"][1].value if "textbook" in row else None
-    over = missing() if gain is None else plain(gain, f"{number(gain)} ×")
-    return (label(str(ranks), ranks), *cells, plain(best), over)
+    return (label(str(ranks), ranks), *cells, *_fastest(race))
+
+
+def _fastest(race: Race[str] | None) -> tuple[Cell, Cell]:
+    """The variant that is shown to be fastest by a test, and its rate over textbook's."""
+    if race is None:
+        return missing(), missing()
+    if len(race.first) > 1:
+        return missing("tie" if race.tied else "not shown"), missing()
+    over = race.over("textbook") if "textbook" in race.against else None
+    gain = missing() if over is None else plain(over, f"{number(over)} ×")
+    return plain(race.best), gain
