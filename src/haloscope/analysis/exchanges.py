@@ -1,4 +1,4 @@
-"""Ways to do the same set against each other: to exchange, to overlap, to transpose, to bind."""
+"""Ways to do the same set against each other: to exchange, to overlap, to multiply, to bind."""
 
 from __future__ import annotations
 
@@ -57,6 +57,7 @@ TRANSPOSES = Ways(
     alone=("alltoallv", "pairwise"),
 )
 LINES = Ways("fft_pencil", "layout", ("strided", "blocked"), "Ways to take lines compared", least=1)
+OPERATORS = Ways("fe_heat", "operator", ("csr", "matrix_free"), "Operators compared", least=1)
 BINDINGS = Ways("poisson_cg", "bind", ("close", "spread"), "Bindings compared", of_threads=True)
 
 

@@ -12,6 +12,7 @@ from haloscope.analysis.exchanges import (
     EXCHANGES,
     FACES,
     LINES,
+    OPERATORS,
     OVERLAPS,
     TRANSPOSES,
     Ways,
@@ -28,7 +29,7 @@ ORDER = 110
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Every way against the reference of its kernel: where it is faster or slower, by how much."""
-    for ways in (EXCHANGES, FACES, OVERLAPS, TRANSPOSES, LINES, BINDINGS):
+    for ways in (EXCHANGES, FACES, OVERLAPS, TRANSPOSES, LINES, OPERATORS, BINDINGS):
         yield from _compared(ways, cases, context)
 
 
