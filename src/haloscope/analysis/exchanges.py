@@ -1,4 +1,4 @@
-"""Ways to do the same set against each other: to exchange, overlap, transpose, multiply, bind, solve."""
+"""Ways to do the same set against each other: to exchange, overlap, transpose, bind, and solve."""
 
 from __future__ import annotations
 
