@@ -198,7 +198,7 @@ def test_records_that_say_little_are_no_obstacle(tmp_path: Path) -> None:
     report = document(write_folder(tmp_path, [bare]))
 
     assert report.machine == ()
-    assert report.left_out == ("Left out: poisson_cg: 1 of 1 launch failed: killed",)
+    assert report.left_out == ("Left out: poisson_cg: the only launch failed: killed",)
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_a_mesh_without_a_good_launch_says_what_became_of_it() -> None:
     assert cell(table, "128", "time_s").tone == "warning"
     assert cell(table, "128", "error_max").value is None
     assert (
-        "Left out: poisson_cg: N = 128: 1 of 1 launch wrong: error above the bound" in table.notes
+        "Left out: poisson_cg: N = 128: the only launch wrong: error above the bound" in table.notes
     )
 
 
@@ -343,7 +343,7 @@ def test_where_keeps_some_cases_and_their_names_still_tell_them_from_the_others(
     (table,) = build("walltime_grid", raws, where={"n": 128, "exchange": ["persistent"]})
 
     assert table.rows[0][1].text == "timeout"
-    assert "Left out: poisson_cg: N = 128, persistent: 1 of 1 launch" in table.notes[-1]
+    assert "Left out: poisson_cg: N = 128, persistent: the only launch" in table.notes[-1]
 
 
 def test_cases_left_out_for_the_same_reason_share_a_line() -> None:
@@ -356,7 +356,7 @@ def test_cases_left_out_for_the_same_reason_share_a_line() -> None:
     assert [note for note in table.notes if note.startswith("Left out")] == [
         "Left out: poisson_cg: N = 64; poisson_cg: N = 128; poisson_cg: N = 256; and 2 more: "
         f"5 of 5 launches absent: {why}",
-        "Left out: poisson_cg: N = 2048: 1 of 1 launch failed: killed",
+        "Left out: poisson_cg: N = 2048: the only launch failed: killed",
     ]
 
 

@@ -220,10 +220,14 @@ def left_out(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> li
         lines.append(f"Not run: {not_run} of {launches} of {len(missing)} cases: {named}.")
     else:
         lines += [
-            f"Not run: {name}: {not_run} of {count(total, 'launch', 'launches')}."
-            for name, (not_run, total) in missing.items()
+            f"Not run: {name}: {_of(not_run, total)}." for name, (not_run, total) in missing.items()
         ]
     return lines
+
+
+def _of(some: int, total: int) -> str:
+    """ "2 of 6 launches", "the only launch"."""
+    return f"{some} of {count(total, 'launch', 'launches')}" if total > 1 else "the only launch"
 
 
 def _seen(case: MeasuredCase) -> int:
@@ -251,7 +255,7 @@ def _excluded(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> l
     lines = []
     for (outcome, reason), cases_told in alike.items():
         names, left, totals = zip(*cases_told, strict=True)
-        launches = f"{sum(left)} of {count(sum(totals), 'launch', 'launches')}"
+        launches = _of(sum(left), sum(totals))
         lines.append(f"Left out: {_named(names)}: {launches} {outcome}: {reason}")
     return lines
 
