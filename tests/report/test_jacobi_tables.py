@@ -292,7 +292,7 @@ def test_the_headline_says_how_far_the_model_is_off_and_which_part_of_it() -> No
 
     (first, roof), (second, _) = (told([*quick(), alone, two]) for two in (slow, crowded))
 
-    assert first.startswith("Jacobi, 2 processes: the detailed model's updates a second are off by")
+    assert first.startswith("Jacobi, 2 processes, measured once: the detailed model's updates a")
     ghosts = r"ghosts \(pack, exchange, unpack\) take \d"
     assert re.search(rf"off by \+\d+\.\d % with 2 processes as 2 × 1 × 1: there {ghosts}", first)
     assert "the update of points takes" in second and "ghosts" not in second
@@ -330,7 +330,7 @@ def test_all_scalings_have_one_headline_however_many_cases_they_have() -> None:
     found = [text for text in told(raws) if text.startswith("Jacobi")]
 
     assert len(found) == 1
-    assert found[0].startswith("Jacobi, 2 to 4 processes, 2 settings: ")
+    assert found[0].startswith("Jacobi, 2 to 4 processes, 2 settings, measured once: ")
 
 
 def test_many_sweeps_are_told_by_the_worst_and_a_simulation_names_its_machine() -> None:
@@ -431,9 +431,9 @@ def test_many_scalings_of_two_cases_have_one_headline_of_the_worst() -> None:
     first, *rest = told(raws)
 
     assert re.match(
-        r"Jacobi, 2 processes, 3 settings: the detailed model's updates a second are off by "
-        r"\+\d\.\d to \+\d+\.\d % \(.* root mean square\), at worst with 2 processes as 2 × 1 × 1 "
-        r"\(temporal\)",
+        r"Jacobi, 2 processes, 3 settings, measured once: the detailed model's updates a second "
+        r"are off by \+\d\.\d to \+\d+\.\d % \(.* root mean square\), at worst with 2 processes as "
+        r"2 × 1 × 1 \(temporal\)",
         first,
     )
     assert not any(text.startswith("Jacobi") for text in rest)

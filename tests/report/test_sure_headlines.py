@@ -6,9 +6,10 @@ import re
 from typing import Any
 
 import pytest
-from recorded import MACHINE, Raw, cases, of_case, poisson, spmv, stream
+from recorded import MACHINE, Raw, cases, collectives, of_case, poisson, spmv, stream
 
 from haloscope.report.context import Context
+from haloscope.report.findings import collectives as topic
 from haloscope.report.findings import findings, latency, memory, products, scaling, variants
 
 SIMULATED: Raw = {"clock": "simulated", "simulation": {"cluster": "stampede2", "verified": False}}
@@ -159,6 +160,24 @@ def test_products_say_how_sure_their_speedups_are() -> None:
     assert re.search(
         r"1\.8\d \(1\.\d+ to 1\.\d+ of 3 launches, too few launches to tell\) \(N", said
     )
+
+
+def growing(launches: int) -> list[Raw]:
+    times = {("bcast", size): 1e-6 + 1e-9 * size for size in (8, 64, 512)}
+    return [
+        raw
+        for k in range(launches)
+        for raw in (collectives(times, ranks=2, launch=k), collectives(times, ranks=4, launch=k))
+    ]
+
+
+def test_medians_of_few_launches_that_no_test_is_made_of_are_said_to_be_that() -> None:
+    solved = [raw for k in range(3) for raw in by_ranks(launch=k)]
+
+    assert all("medians of 3 launches: " in text for text in told(topic, growing(3)))
+    assert "measured once: " in told(topic, growing(1))[0]
+    assert not any("launches" in text for text in told(topic, growing(6)))
+    assert told(latency, solved)[1].endswith("iteration (N = 256), medians of 3 launches.")
 
 
 NAMELESS = ("Where the mesh is twice as fine", "Errors agree", "Published times", "Nothing valid")

@@ -20,6 +20,7 @@ from haloscope.quantities import (
     unit_of,
 )
 from haloscope.stats.estimates import Estimate
+from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
 
 
 def ratio_between(value: float, low: float, high: float, digits: int = 2) -> str:
@@ -140,6 +141,15 @@ def on_steps(named: Iterable[tuple[str, MeasuredCase]], machine: Mapping[str, An
         return ""
     verb = "is" if len(near) == 1 else "are"
     return f", but {listed(near)} {verb} near a step of the model, where measured times may differ"
+
+
+def few(*cases: MeasuredCase) -> str:
+    """ ", medians of 3 launches": where some were launched too seldom for an interval of theirs."""
+    launches = [len(case.launches) for case in cases if not case.alike]
+    least = min(launches, default=FEWEST_FOR_INTERVAL)
+    if least >= FEWEST_FOR_INTERVAL:
+        return ""
+    return f", medians of {least} launches" if least > 1 else ", measured once"
 
 
 def place(*cases: MeasuredCase) -> str:

@@ -22,7 +22,7 @@ from haloscope.analysis.sweeps import Swept
 from haloscope.quantities import count, listed, number, seconds, size
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import between, place
+from haloscope.report.words import between, few, place
 
 ORDER = 124
 LEAPS_TOLD = 6
@@ -36,10 +36,12 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         label = f" ({part.label})" if part.label else ""
         label += place(many)
         if sized := _with_size(many):
-            yield Finding(f"Collectives, {_where(many)}{label}: {sized}.")
-        for few, *_, most in ladders(part):
-            grown = _with_ranks(few, most)
-            yield Finding(f"Collectives, {_from_to(few, most)}{label}: {grown}.")
+            yield Finding(f"Collectives, {_where(many)}{label}{few(many)}: {sized}.")
+        for least, *_, most in ladders(part):
+            grown = _with_ranks(least, most)
+            yield Finding(
+                f"Collectives, {_from_to(least, most)}{label}{few(least, most)}: {grown}."
+            )
         for case in _tops(part):
             if leaping := leaps(case, context.seed):
                 yield Finding(f"Collectives, {_where(case)}{label}: {_leaping(leaping, case)}.")

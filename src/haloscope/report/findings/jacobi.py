@@ -16,7 +16,7 @@ from haloscope.analysis.jacobi import (
 from haloscope.quantities import count, error, listed, number, percent
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import place, shares_between
+from haloscope.report.words import few, place, shares_between
 
 ORDER = 85
 SMALL = 0.01
@@ -47,11 +47,12 @@ def _models(modelled: Sequence[JacobiScaling]) -> str:
     processes = f"{ranks[0]} to {ranks[-1]}" if ranks[0] < ranks[-1] else f"{ranks[0]}"
     many = f", {count(len(known), 'setting')}" if len(known) > 1 else ""
     names = listed(list(dict.fromkeys(name for _, name, _ in known)))
+    swept = [one.case for scaling, _, _ in known for one in scaling.swept]
     rms = [root_mean_square(off.values()) for _, _, off in known]
     return (
-        f"Jacobi, {processes} processes{many}{place(worst.case)}: the {names} model's updates a "
-        f"second are off by {_from_to(errors)}{_root_mean_square(rms) if len(errors) > 1 else ''}"
-        f"{', at worst' if len(errors) > 1 else ''} with {_named(worst)}"
+        f"Jacobi, {processes} processes{many}{place(worst.case)}{few(*swept)}: the {names} model's "
+        f"updates a second are off by {_from_to(errors)}"
+        f"{f'{_root_mean_square(rms)}, at worst' if len(errors) > 1 else ''} with {_named(worst)}"
         f"{f' ({scaling.part.label})' if scaling.part.label else ''}"
         f"{_cause(scaling, name, worst)}."
     )

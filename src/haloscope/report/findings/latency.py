@@ -13,7 +13,7 @@ from haloscope.analysis.races import Race
 from haloscope.quantities import listed, percent
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import between, on_steps, place
+from haloscope.report.words import between, few, on_steps, place
 
 ORDER = 75
 COMMUNICATION = ("reduce", "halo")
@@ -96,5 +96,6 @@ def _communicating(found: Paces, of: str, machine: Mapping[str, Any] | None) -> 
         return ""
     total = {name: sum(parts) for name, parts in spent.items()}
     told = [f"{percent(total[name])} of {name}'s" for name in sorted(total, key=lambda n: total[n])]
-    but = _on_steps(shared[-1], found, machine)
+    own = [case for case, _ in found.by_ranks[shared[-1]].values()]
+    but = f"{few(*own)}{_on_steps(shared[-1], found, machine)}"
     return f"With {shared[-1]:,} ranks, sums and halos take {listed(told)} iteration{of}{but}"
