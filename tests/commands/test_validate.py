@@ -212,7 +212,7 @@ def test_what_was_measured_here_stands_beside_what_was_predicted(
     assert "not simulated: n=1024: no room" in out
     assert main(["validate", "local", "--from", str(tmp_path), "--out", str(tmp_path / "r")]) == 1
     text = (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
-    assert "- The calibration was disturbed. Others computed." in text
+    assert "- **!** The calibration was disturbed. Others computed." in text
     assert "- poisson_cg: 10 % off" in text and "Not simulated: n=1024: no room" in text
     assert "rank-based interval of the median over 6 launches" in text
     assert "Cells that may have set" not in text

@@ -138,7 +138,7 @@ def test_what_was_found_is_told_line_by_line() -> None:
     assert memory.startswith("memory: ") and "on 1 core" in memory and "on 2 cores" in memory
     assert messages.startswith("messages, same-cache: 446 ns + ") and "pieces from 0 B" in messages
     assert rendezvous == "rendezvous from 64 KiB on"
-    assert small.startswith("small messages: latency L 1,000 ns, overhead of sending o_s 200 ns")
+    assert small.startswith("small messages: latency L 1,000 ns, overhead of sending oₛ 200 ns")
 
 
 def test_it_says_all_that_a_simulation_needs() -> None:
