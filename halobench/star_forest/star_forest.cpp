@@ -8,7 +8,6 @@
 
 #include "base/as_size.hpp"
 #include "base/usage_error.hpp"
-#include "star_forest/sparse_exchange.hpp"
 
 namespace halobench {
 namespace {
@@ -30,6 +29,26 @@ const std::byte* at(const void* array, std::int64_t index, const Unit& unit) {
 
 std::byte* at(void* array, std::int64_t index, const Unit& unit) {
   return static_cast<std::byte*>(array) + index * unit.bytes();
+}
+
+/// What is wrong with this rank's own bonds, or nothing.
+std::string problem_of(const Communicator& comm, const std::vector<Bond>& bonds) {
+  int before = -1;
+  for (const auto& [rank, leaves, roots] : bonds) {
+    const auto name =
+        "bond of rank " + std::to_string(comm.rank()) + " with rank " + std::to_string(rank) + ": ";
+    if (rank < 0 || rank >= comm.size() || rank == comm.rank()) {
+      return name + "there are ranks 0 to " + std::to_string(comm.size() - 1) +
+             ", and a bond is with another one";
+    }
+    if (rank <= before) return name + "bonds are given by rank, ascending";
+    if (leaves.count == 0 || leaves.count != roots.count) {
+      return name + std::to_string(leaves.count) + " leaves have " + std::to_string(roots.count) +
+             " roots";
+    }
+    before = rank;
+  }
+  return {};
 }
 
 }  // namespace
@@ -236,6 +255,22 @@ StarForest::StarForest(const Communicator& comm, Space& space, std::int64_t root
   find_shared_root(roots);
 }
 
+StarForest::StarForest(const Communicator& comm, Space& space, std::int64_t roots,
+                       const std::vector<Bond>& bonds)
+    : comm_(comm.handle()), space_(space) {
+  throw_first(comm_, problem_of(comm_, bonds));
+  std::vector<Parcel> parcels;
+  for (const auto& bond : bonds) {
+    leaf_side_.push_back({bond.rank, packing(bond.leaves)});
+    parcels.push_back({bond.rank, IndexSet::serialise(bond.roots)});
+  }
+  const bool good = learn_of_leaves(roots, parcels);
+  throw_first(comm_, good ? ""
+                          : "a root of rank " + std::to_string(comm_.rank()) +
+                                " that others want is not there: it has " + std::to_string(roots));
+  find_shared_root(roots);
+}
+
 StarForest::~StarForest() = default;
 
 /// Leaves know their roots; roots learn of their leaves.
@@ -251,12 +286,17 @@ void StarForest::connect(std::int64_t roots, std::span<const Root> edges,
       parcels.push_back({rank, IndexSet::serialise(std::move(description))});
     }
   }
-  bool good = within(local_.from, roots);
+  const bool good = learn_of_leaves(roots, parcels) && within(local_.from, roots);
+  if (!comm_.all(good)) throw_first(comm_, missing_root(comm_, roots, edges, leaves));
+}
+
+bool StarForest::learn_of_leaves(std::int64_t roots, const std::vector<Parcel>& parcels) {
+  bool good = true;
   for (auto& [rank, numbers] : sparse_exchange(comm_, parcels)) {
     root_side_.push_back({rank, packing(IndexSet::deserialise(std::move(numbers)))});
     good &= within(root_side_.back().packing.from, roots);
   }
-  if (!comm_.all(good)) throw_first(comm_, missing_root(comm_, roots, edges, leaves));
+  return good;
 }
 
 /// Every rank learns whether some root has several leaves, and where one is: nothing replaces that.

@@ -18,6 +18,7 @@
 #include "star_forest/forest_edges.hpp"
 #include "star_forest/index_set.hpp"
 #include "star_forest/space.hpp"
+#include "star_forest/sparse_exchange.hpp"
 #include "star_forest/tag.hpp"
 
 namespace halobench {
@@ -26,6 +27,13 @@ namespace halobench {
 struct Sent {
   std::int64_t messages = 0;
   std::int64_t units = 0;
+};
+
+/// Leaves here whose roots are on one other rank: the roots of leaves in the same order.
+struct Bond {
+  int rank = 0;
+  IndexSet leaves;
+  IndexSet roots;
 };
 
 /// A forest of stars: every leaf of a rank has one root, here or on another rank; a root has any
@@ -61,6 +69,11 @@ class StarForest {
   /// root is not there or a leaf has two.
   StarForest(const Communicator& comm, Space& space, std::int64_t roots,
              std::span<const Root> edges, std::span<const std::int64_t> leaves = {});
+  /// The same of edges that are index sets already, such as boxes of a grid: no memory grows with
+  /// them. `bonds` are with different ranks, none with this one. Throws UsageError, on every rank
+  /// the same, where a rank or a root is not there, or a bond has more leaves than roots or less.
+  StarForest(const Communicator& comm, Space& space, std::int64_t roots,
+             const std::vector<Bond>& bonds);
   /// Completes what is in flight.
   ~StarForest();
   StarForest(const StarForest&) = delete;
@@ -121,6 +134,8 @@ class StarForest {
 
   void connect(std::int64_t roots, std::span<const Root> edges,
                std::span<const std::int64_t> leaves);
+  /// Whether all roots that other ranks ask for with their `parcels` are here.
+  bool learn_of_leaves(std::int64_t roots, const std::vector<Parcel>& parcels);
   void find_shared_root(std::int64_t roots);
   void begin(const Transfer& transfer);
   void end(const Transfer& transfer);

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "expect.hpp"
-#include "kernels/poisson_cg/solver.hpp"
+#include "kernels/cg/progress.hpp"
 
 using halobench::cg::Limits;
 using halobench::cg::Progress;

@@ -314,6 +314,71 @@ void parts_make_the_whole(const Communicator& comm, const SpaceMaker& make_space
   expect::is_true(leaves.read() == expected, "the parts leave something else");
 }
 
+/// A plane of 3 x 4 values on each rank has two of its columns shown on the next rank, and a row on
+/// the one before.
+std::vector<Bond> bonds_of(const Communicator& comm) {
+  const IndexSet columns{8, {{1, {2, 4, 1}, {3, 0}}}, {}};
+  const IndexSet row = IndexSet::run(3, 3);
+  const IndexSet shown_columns{8, {{20, {2, 4, 1}, {5, 0}}}, {}};
+  const IndexSet shown_row = IndexSet::run(12, 3);
+  std::vector<Bond> bonds;
+  if (comm.rank() > 0) bonds.push_back({comm.rank() - 1, shown_columns, columns});
+  if (comm.rank() + 1 < comm.size()) bonds.push_back({comm.rank() + 1, shown_row, row});
+  return bonds;
+}
+
+void bonds_are_edges(const Communicator& comm, const SpaceMaker& make_space) {
+  Machine machine(make_space);
+  const auto bonds = bonds_of(comm);
+  std::vector<Root> edges;
+  std::vector<std::int64_t> leaves;
+  for (const auto& [rank, here, there] : bonds) {
+    here.for_each([&](std::int64_t leaf) { leaves.push_back(leaf); });
+    there.for_each([&](std::int64_t root) { edges.push_back({rank, root}); });
+  }
+  StarForest by_bonds(comm, *machine.space, 12, bonds);
+  StarForest by_edges(comm, *machine.space, 12, edges, leaves);
+  std::vector<double> values(40);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<double>(100 * comm.rank()) + static_cast<double>(i);
+  }
+  const auto unit = Unit::of<double>();
+  std::vector<std::vector<double>> found;
+  for (auto* forest : {&by_bonds, &by_edges}) {
+    const Placed roots(*machine.space, values);
+    const Placed array(*machine.space, values);
+    forest->bcast_begin(unit, roots.data(), array.data());
+    forest->bcast_end(unit, roots.data(), array.data());
+    forest->reduce_begin(unit, array.data(), roots.data(), Operation::sum);
+    forest->reduce_end(unit, array.data(), roots.data(), Operation::sum);
+    found.push_back(array.read());
+    found.push_back(roots.read());
+  }
+  expect::is_true(found[0] == found[2], "leaves of bonds are those of edges");
+  expect::is_true(found[1] == found[3], "roots of bonds are those of edges");
+  if (comm.rank() > 0) expect::equal(found[0][26], 100.0 * (comm.rank() - 1) + 5);
+  expect::equal(by_bonds.bcast_sent().units, by_edges.bcast_sent().units);
+}
+
+void bad_bonds_are_refused_everywhere(const Communicator& comm) {
+  const int last = comm.size() - 1;
+  const auto refused = [&](const Bond& bond, const std::string& part) {
+    Machine machine;
+    std::vector<Bond> bonds;
+    if (comm.rank() == last) bonds.push_back(bond);
+    expect::throws<UsageError>([&] { const StarForest forest(comm, *machine.space, 10, bonds); },
+                               part);
+  };
+  const auto name = "bond of rank " + std::to_string(last) + " with rank ";
+  const auto one = IndexSet::run(4, 1);
+  refused({last, one, one}, name + std::to_string(last) + ": there are ranks 0 to");
+  refused({last + 1, one, one}, "and a bond is with another one");
+  if (last == 0) return;
+  refused({0, one, IndexSet::run(0, 2)}, name + "0: 1 leaves have 2 roots");
+  refused({0, one, IndexSet::run(10, 1)},
+          "a root of rank 0 that others want is not there: it has 10");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -329,11 +394,13 @@ int main(int argc, char** argv) {
     }
     forest_agrees_with_the_model(comm, make_space, planes_graph(comm.size()), random);
     parts_make_the_whole(comm, make_space);
+    bonds_are_edges(comm, make_space);
   }
   runs_need_no_buffers(comm);
   boxes_pass_through_buffers(comm);
   many_buffers_take_turns(comm);
   bad_forests_are_refused_everywhere(comm);
+  bad_bonds_are_refused_everywhere(comm);
   what_was_not_begun_is_not_ended(comm);
   ranks_agree_on_what_they_begin(comm);
   a_message_says_what_it_carries(comm);

@@ -154,6 +154,7 @@ def test_every_ready_study_is_valid() -> None:
         "cg-variants",
         "collectives",
         "fft",
+        "heat",
         "jacobi",
         "pingpong-libraries",
         "pingpong-transports",

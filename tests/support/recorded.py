@@ -504,6 +504,36 @@ def spmv(
                   launch=launch, phases=phases, result=result)  # fmt: skip
 
 
+def heat(
+    *,
+    ranks: int = 1,
+    threads: int = 1,
+    launch: int = 0,
+    time_s: float = 6.0,
+    **params: Any,
+) -> Raw:
+    """One launch of heat conduction on 64^3 elements: 120 iterations, a 60th of it the matrix."""
+    given = {"size": "64x64x64", "operator": "csr", "iterations": 0, "tolerance": 1e-8, **params}
+    time = time_s * random.Random(f"{given} {ranks} {threads} {launch}").uniform(1, 1.02)
+    stored = given["operator"] == "csr"
+    result = {
+        **{"iterations": 120, "mean": 0.1680, "error_max": 1.13e-4, "error_max_bound": 3.66e-4},
+        **{"residual_relative": 9e-9, "residual_relative_bound": 2e-8, "rows": 250_047},
+        **{"nonzeros": 6_539_203 if stored else None, "imbalance": 1.0, "ghosts": 3_969 * ranks},
+        **{"bytes_per_row_iteration": 417.8 if stored else 72.0, "iterations_passed_over": 0},
+    }
+    shares = {"generate": 1 / 120, "assemble": 1 / 120, "matvec": 0.8, "update": 0.183}
+    phases = [
+        {"name": name, "calls": 1, "bytes": 0.0, "flops": 0.0, "model_s": None,
+         **{key: dict.fromkeys(("min", "mean", "max"), share * time)
+            for key in ("time_s", "median_s")}}
+        for name, share in shares.items()
+        if stored or name != "generate"
+    ]  # fmt: skip
+    return record("fe_heat", given, [time], ranks=ranks, threads=threads, launch=launch,
+                  phases=phases, result=result)  # fmt: skip
+
+
 def fft(
     *,
     ranks: int = 2,

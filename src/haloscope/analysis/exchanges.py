@@ -67,6 +67,7 @@ LINES = Ways(
     least=1,
     idle=("transpose", "chunks"),
 )
+OPERATORS = Ways("fe_heat", "operator", ("csr", "matrix_free"), "Operators compared", least=1)
 BINDINGS = Ways("poisson_cg", "bind", ("close", "spread"), "Bindings compared", of_threads=True)
 
 VARIANTS = Ways(

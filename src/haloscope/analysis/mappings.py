@@ -21,7 +21,7 @@ AXES = ("nodes", "ppn", "pattern", "mapping", "mapping_seed", "n", "L", "size", 
 
 PROGRAMS = {
     "lammps": ("jacobi3d",),
-    "minife": ("jacobi3d", "poisson_cg"),
+    "minife": ("fe_heat", "jacobi3d", "poisson_cg"),
     "bigfft": ("fft_pencil",),
 }
 """The programs of the task-mapping paper, and the kernels that communicate as each does: halos of a

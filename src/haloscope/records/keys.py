@@ -19,7 +19,9 @@ MOST_RANKS = 10**9
 LONGEST_S = 1e10
 """LONGEST_S is the largest time that a record may have, because 300 years are no launch."""
 STAR_FORESTS = ("sf_pingpong", "sf_newpingpong", "sf_unpack", "sf_scatter", "sf_grid")
-TAKE_TIME = ("stream", "pingpong", "loggp", "poisson_cg", "jacobi3d", "spmv", "fft_pencil")
+TAKE_TIME = (
+    *("stream", "pingpong", "loggp", "poisson_cg", "jacobi3d", "spmv", "fft_pencil", "fe_heat"),
+)
 """TAKE_TIME has the kernels whose every step computes or sends: simulated ones take time, too."""
 OUTCOMES = ("ok", "wrong", "failed", "timeout", "misplaced", "absent")
 CLOCKS = ("wall", "simulated")

@@ -31,6 +31,7 @@ class Kind:
 _SOLVER = ("poisson_cg",)
 _FACES = ("jacobi3d",)
 _FFT = ("fft_pencil",)
+_HEAT = ("fe_heat",)
 _MESSAGES = ("pingpong",)
 _STAR_FORESTS = ("sf_pingpong", "sf_newpingpong", "sf_unpack", "sf_scatter")
 _LIBRARIES = ("toolchain", "transport", "placement", "nodes", "ppn", "places")
@@ -68,6 +69,8 @@ KINDS = (
     Kind("fft", "fft", table=True, kernels=_FFT),
     Kind("transpose", "fft", table=True, kernels=_FFT, over=("transpose",)),
     Kind("layout", "fft", table=True, kernels=_FFT, over=("layout",)),
+    Kind("heat", "heat", table=True, kernels=_HEAT),
+    Kind("operator", "heat", table=True, kernels=_HEAT, over=("operator",)),
     Kind("phases", "phases", table=True, figure=True),
     Kind("stragglers", "phases", table=True),
     Kind("tails", "tails", table=True),
@@ -87,6 +90,7 @@ TOPICS = {
     "scaling": "Speedup and efficiency",
     "spmv": "Sparse matrix times vector",
     "fft": "Fourier transforms in three dimensions",
+    "heat": "Heat conduction by finite elements",
     "mapping": "Tasks on few nodes and on many",
     "jacobi": "Jacobi in three dimensions",
     "iterations": "Variants of the conjugate gradient method",

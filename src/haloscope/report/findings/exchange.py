@@ -13,6 +13,7 @@ from haloscope.analysis.exchanges import (
     EXCHANGES,
     FACES,
     LINES,
+    OPERATORS,
     OVERLAPS,
     TRANSPOSES,
     Ways,
@@ -31,7 +32,7 @@ MANY = 2
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Every way against the reference of its kernel: where it is faster or slower, by how much."""
-    for ways in (EXCHANGES, FACES, OVERLAPS, TRANSPOSES, LINES, BINDINGS):
+    for ways in (EXCHANGES, FACES, OVERLAPS, TRANSPOSES, LINES, OPERATORS, BINDINGS):
         yield from compared(ways, cases, context)
 
 

@@ -1,6 +1,6 @@
-#include <cmath>
+#include "kernels/cg/progress.hpp"
 
-#include "kernels/poisson_cg/solver.hpp"
+#include <cmath>
 
 namespace halobench::cg {
 namespace {

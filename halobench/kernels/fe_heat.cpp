@@ -1,0 +1,228 @@
+// Steady heat conduction in the unit cube by linear 8-node hexahedra and the conjugate gradient
+// method: the problem of the finite-element mini-application miniFE, which the task-mapping paper
+// runs (T = 1 on the face at x = 1, its edges included, 0 on the others).
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "kernel.hpp"
+#include "kernels/fe_heat/answer.hpp"
+#include "kernels/fe_heat/bisection.hpp"
+#include "kernels/fe_heat/operator.hpp"
+#include "kernels/fe_heat/solver.hpp"
+
+namespace halobench {
+namespace heat {
+namespace {
+
+constexpr std::int64_t most_places = std::numeric_limits<std::int32_t>::max();
+
+/// The elements, or what is wrong with them.
+std::optional<Extents> parse_size(const std::string& text, std::vector<Problem>& problems) {
+  const auto refuse = [&](const std::string& why) {
+    problems.push_back({"size", text, why});
+    return std::nullopt;
+  };
+  const auto size = parse_extents(text);
+  if (!size) return refuse("give elements along x, y and z, such as 100x100x100");
+  const auto [nx, ny, nz] = *size;
+  if (std::min({nx, ny, nz}) < 2) {
+    return refuse("all nodes lie on faces of the cube: give at least 2 elements along each axis");
+  }
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  if (std::max({nx, ny, nz}) == most || !halobench::volume({nx + 1, ny + 1, nz + 1})) {
+    return refuse("the mesh would have more than 2^63 - 1 nodes");
+  }
+  return size;
+}
+
+cg::Limits chosen_limits(const Params& params, const Extents& elements, bool observing) {
+  const auto [nx, ny, nz] = elements;
+  const auto longest = std::max({nx, ny, nz});
+  cg::Limits limits;
+  limits.iterations = params.integer("iterations");
+  limits.tolerance = params.real("tolerance");
+  limits.most = params.integer("max_iterations");
+  if (limits.most == 0) limits.most = 10 * longest + 100;
+  limits.patience = 5 * longest + 100;
+  limits.observing = observing;
+  return limits;
+}
+
+class FeHeat : public Instance {
+ public:
+  FeHeat(const Context& context, const Extents& elements)
+      : comm_(context.comm),
+        context_(context),
+        elements_(elements),
+        limits_(chosen_limits(context.params, elements, context.meter.executes())),
+        solver_(context, Bisection(elements, context.comm.size()),
+                context.params.choice("operator")),
+        progress_(limits_) {
+    if (!limits_.observing) {
+      if (limits_.iterations > 0) return;
+      throw UsageError("iterations=0: without the arithmetic nothing converges; give a count");
+    }
+    context.meter.count(false);
+    prepare();
+    solver_.assemble();
+    asymmetry_ = asymmetry(comm_, solver_);
+    context.meter.count(true);
+  }
+
+  void prepare() override {
+    if (limits_.observing) solver_.forget();
+  }
+
+  void step() override {
+    progress_ = cg::Progress(limits_, context_);
+    solver_.assemble();
+    solver_.solve(progress_);
+  }
+
+  Verdict verify() override {
+    if (!limits_.observing) return {};
+    answer_ = examine(comm_, solver_);
+    if (!asymmetry_.empty()) return {asymmetry_};
+    return {fault(answer_, progress_, limits_, elements_)};
+  }
+
+  Work work() const override { return solver_.work(progress_.iterations()); }
+
+  Json result(std::span<const Times> /*times*/) override {
+    const bool known = limits_.observing;
+    const bool converged = known && limits_.iterations == 0;
+    const Bounds most = bounds_of_converged(elements_, limits_.tolerance);
+    const auto& part = solver_.part();
+    const auto rows = comm_.sum(part.rows());
+    const auto mean_box = static_cast<double>(comm_.sum(part.box())) / comm_.size();
+    const auto nonzeros = comm_.sum(solver_.matrix().nonzeros());
+    return Json::object()
+        .set("iterations", progress_.iterations())
+        .set("mean", known ? Json(answer_.mean) : Json())
+        .set("error_max", known ? Json(answer_.error_max) : Json())
+        .set("error_max_bound", converged ? Json(most.error_max) : Json())
+        .set("residual_relative", known ? Json(answer_.residual_relative) : Json())
+        .set("residual_relative_bound", converged ? Json(most.residual_relative) : Json())
+        .set("rows", rows)
+        .set("nonzeros", solver_.matrix().stores() ? Json(nonzeros) : Json())
+        .set("imbalance", comm_.max(static_cast<double>(part.box())) / mean_box)
+        .set("ghosts", comm_.sum(part.ghosts()))
+        .set("bytes_per_row_iteration",
+             comm_.sum(solver_.bytes_per_iteration()) / static_cast<double>(rows))
+        .set("iterations_passed_over", progress_.passed_over());
+  }
+
+ private:
+  const Communicator& comm_;
+  const Context context_;
+  const Extents elements_;
+  const cg::Limits limits_;
+  Solver solver_;
+  cg::Progress progress_;
+  std::string asymmetry_;  ///< of the matrix; empty if it is symmetric
+  Answer answer_;
+};
+
+/// Memory of all ranks, in bytes; and a problem where a rank has too much for 32-bit indices.
+double plan_memory(const Bisection& mesh, const std::string& operator_name,
+                   std::vector<Problem>& problems) {
+  double bytes = 0;
+  std::int64_t most = 0;
+  for (std::int64_t rank = 0; rank < mesh.ranks(); ++rank) {
+    const Part part(mesh, rank);
+    most = std::max(most, part.places().count());
+    const auto values = 2 * part.rows() + part.places().count() + part.buffered();
+    bytes += operator_memory(operator_name, part) + 8 * static_cast<double>(values);
+  }
+  if (most > most_places) {
+    problems.push_back({"size", to_string(mesh.elements()),
+                        std::to_string(most) +
+                            " nodes on a rank, with those around its box: local indices end at "
+                            "2^31 - 1; use more ranks or a smaller size"});
+  }
+  return bytes;
+}
+
+Plan plan(const Params& params, const Shape& shape) {
+  Plan planned;
+  const auto size = parse_size(params.text("size"), planned.problems);
+  if (!size) return planned;
+  const auto elements = halobench::volume(*size);
+  if (shape.ranks > *elements) {
+    planned.problems.push_back({"size", params.text("size"),
+                                "fewer elements (" + std::to_string(*elements) + ") than ranks (" +
+                                    std::to_string(shape.ranks) +
+                                    "): use fewer ranks or a larger size"});
+    return planned;
+  }
+  planned.memory_bytes =
+      plan_memory(Bisection(*size, shape.ranks), params.choice("operator"), planned.problems);
+  return planned;
+}
+
+std::vector<Parameter> parameters() {
+  using enum Parameter::Type;
+  return {
+      {"size", text, "64x64x64", "elements along x, y and z of the unit cube"},
+      {.name = "operator",
+       .type = choice,
+       .fallback = "csr",
+       .help = "csr: an assembled matrix, in compressed sparse rows; matrix_free: none, each "
+               "node's row is applied from 27 weights",
+       .choices = operator_names()},
+      {"iterations", integer, "0", "a fixed count; 0 solves to the tolerance", "", 0, 1e9},
+      {"tolerance", real, "1e-8", "of the residual's norm, relative to the first", "", 1e-16, 1e-2},
+      {"max_iterations", integer, "0",
+       "more are taken for failure; 0 allows 10 for each element along the longest axis, and 100",
+       "", 0, 1e9},
+  };
+}
+
+std::vector<Result> results() {
+  using enum Result::Type;
+  const std::string executed = "null where simulated without its arithmetic";
+  return {
+      {"iterations", integer, "of the solve"},
+      {"mean", real, "of the temperature over all nodes, those on the faces too", "", executed, 0,
+       1},
+      {"error_max", real,
+       "largest difference to the series of the cube at nodes with x <= 1/2, away from the edges "
+       "where the temperature jumps",
+       "", executed},
+      {"error_max_bound", real, "the largest that is accepted", "",
+       "null where error_max is, and for a fixed count of iterations", 0, 1},
+      {"residual_relative", real, "norm of the true residual over that of the right-hand side", "",
+       executed},
+      {"residual_relative_bound", real, "the largest that is accepted", "",
+       "null where residual_relative is, and for a fixed count of iterations", 0, 0.02},
+      {"rows", integer, "of the matrix: nodes inside the cube", "", "", 1},
+      {"nonzeros", integer, "of the assembled matrix", "", "null where operator=matrix_free", 1},
+      {"imbalance", real, "elements of the rank with the most, over the mean of ranks", "", "", 1},
+      {"ghosts", integer, "values from other ranks that one iteration needs, over all ranks"},
+      {"bytes_per_row_iteration", real, "of memory traffic, by the algorithm", "B", "", 0, 1000},
+      {"iterations_passed_over", integer, "that a simulation did not go through one by one"},
+  };
+}
+
+}  // namespace
+}  // namespace heat
+
+Kernel fe_heat() {
+  Kernel kernel;
+  kernel.name = "fe_heat";
+  kernel.summary = "Heat conduction in a cube: finite elements, conjugate gradient method";
+  kernel.paper = "task-mapping-drop, section 4.2";
+  kernel.parameters = heat::parameters();
+  kernel.results = heat::results();
+  kernel.small = {{"size=7x6x5"}, {"size=2x3x4", "iterations=3"}, {"size=2x2x2"}};
+  kernel.plan = heat::plan;
+  kernel.setup = [](const Context& context) -> std::unique_ptr<Instance> {
+    std::vector<Problem> none;  // the plan has already refused bad sizes
+    const auto elements = heat::parse_size(context.params.text("size"), none);
+    return std::make_unique<heat::FeHeat>(context, *elements);
+  };
+  return kernel;
+}
+
+}  // namespace halobench

@@ -1,0 +1,155 @@
+// Heat conduction on any number of ranks: the order of the error, answers that depend neither on
+// ranks and threads nor on the operator, and what a record says.
+#include <cmath>
+#include <map>
+
+#include "base/usage_error.hpp"
+#include "run_case.hpp"
+
+using halobench::Communicator;
+using halobench::Environment;
+
+namespace {
+
+const std::vector<std::string> operators{"csr", "matrix_free"};
+
+struct World {
+  const Environment& environment;
+  const Communicator& comm;
+};
+
+/// The record of a case on rank 0, empty elsewhere; it must end with `code`.
+std::string record(const World& world, const std::vector<std::string>& arguments, int threads = 1,
+                   int code = 0) {
+  std::vector<std::string> all{"--threads", std::to_string(threads), "fe_heat"};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  const auto ran = expect::run(world.environment, world.comm, all);
+  expect::is_true(ran.code == code, "exit code " + std::to_string(ran.code) + ": " + ran.record);
+  return ran.record;
+}
+
+std::string result(const std::string& record) {
+  return expect::part(record, "\"result\":{", "},\"work\"");
+}
+
+/// What stands behind a key, the first of that name in `text`.
+double number(const std::string& text, const std::string& key) {
+  return std::stod(expect::part(text, "\"" + key + "\":", ",").substr(key.size() + 3));
+}
+
+void errors_fall_with_the_square_of_the_mesh_width(const World& world) {
+  double coarser = 0;
+  for (const std::string n : {"8", "16", "32"}) {
+    const auto found = record(world, {"size=" + n + "x" + n + "x" + n, "operator=matrix_free"});
+    if (world.comm.rank() > 0) continue;
+    const double error = number(result(found), "error_max");
+    if (coarser > 0) {
+      expect::is_true(std::abs(std::log2(coarser / error) - 2) < 0.1, "second order at n = " + n);
+    }
+    coarser = error;
+  }
+}
+
+/// The mean of a dense elimination, by another program, of tensor products of matrices along the
+/// axes.
+struct Known {
+  std::string size;
+  double mean;
+  int iterations;
+};
+
+void answers_are_the_same_on_any_number_of_ranks(const World& world) {
+  for (const auto& [size, mean, iterations] :
+       {Known{"7x6x5", 0.19498922958680068, 13}, Known{"2x9x3", 0.36094715308050823, 4},
+        Known{"10x11x12", 0.1893411823372264, 24}}) {
+    for (const auto& each : operators) {
+      const auto found = record(world, {"size=" + size, "operator=" + each, "tolerance=1e-8"});
+      if (world.comm.rank() > 0) continue;
+      expect::is_true(std::abs(number(result(found), "mean") - mean) < 1e-8, result(found));
+      expect::equal(number(result(found), "iterations"), iterations);
+    }
+  }
+}
+
+/// However many threads, and whatever operator: csr's sums are others in the last bits.
+void threads_change_nothing(const World& world) {
+  for (const auto& each : operators) {
+    const std::vector<std::string> arguments{"size=9x8x7", "operator=" + each};
+    const auto one = result(record(world, arguments));
+    for (const int threads : {2, 3}) expect::equal(result(record(world, arguments, threads)), one);
+  }
+}
+
+void a_fixed_count_is_kept(const World& world) {
+  for (const auto& each : operators) {
+    for (const int iterations : {1, 2, 7, 100}) {
+      const auto found = record(
+          world, {"size=10x11x12", "operator=" + each, "iterations=" + std::to_string(iterations)});
+      if (world.comm.rank() > 0) continue;
+      expect::equal(number(result(found), "iterations"), iterations);
+      expect::contains(result(found), "\"error_max_bound\":null");
+      expect::contains(result(found), "\"residual_relative_bound\":null");
+    }
+  }
+}
+
+void repetitions_are_alike(const World& world) {
+  const auto once = record(world, {"size=6x6x6"});
+  const auto thrice = record(world, {"size=6x6x6", "repetitions=3", "warmup=2"});
+  expect::equal(result(thrice), result(once));
+}
+
+void a_wrong_answer_says_why(const World& world) {
+  const auto reason = [&](const std::vector<std::string>& arguments) {
+    return expect::part(record(world, arguments, 1, 1), "\"reason\":", ",\"times_s\"");
+  };
+  const auto capped = reason({"size=20x20x20", "max_iterations=5"});
+  const auto rounded = reason({"size=20x20x20", "tolerance=1e-16"});
+  if (world.comm.rank() > 0) return;
+  expect::contains(capped, "not converged after 5 iterations");
+  expect::contains(rounded, "above the tolerance 1e-16; rounding allows about");
+}
+
+void counts_and_memory_are_told(const World& world) {
+  const auto size = world.comm.size();
+  for (const auto& each : operators) {
+    const auto found =
+        record(world, {"size=10x11x12", "operator=" + each, "iterations=5"}, size == 1 ? 2 : 1);
+    if (world.comm.rank() > 0) continue;
+    const bool stored = each == "csr";
+    expect::contains(result(found),
+                     "\"rows\":990,\"nonzeros\":" + std::string(stored ? "21700" : "null"));
+    const std::map<int, std::string> ghosts{{1, "0"}, {2, "180"}, {3, "342"}, {4, "414"}};
+    expect::contains(result(found), "\"ghosts\":" + ghosts.at(size) + ",");
+    const std::map<int, int> messages{{1, 0}, {2, 2}, {3, 6}, {4, 12}};
+    expect::contains(found, "\"messages\":" + std::to_string(5 * messages.at(size)) + "}");
+    expect::equal(number(found, "predicted_bytes"), number(found, "allocated_bytes"));
+    const double bytes = number(result(found), "bytes_per_row_iteration");
+    expect::is_true(stored ? std::abs(bytes - (12 * 21700.0 / 990 + 104)) < 1e-9 : bytes == 72,
+                    result(found));
+    expect::equal(found.find("\"name\":\"generate\"") != std::string::npos, stored);
+  }
+}
+
+void more_ranks_than_elements_are_refused(const World& world) {
+  if (world.comm.size() == 1) return;
+  expect::throws<halobench::UsageError>([&] { record(world, {"size=2x2x1"}); },
+                                        "all nodes lie on faces of the cube");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Environment environment(argc, argv);
+  const Communicator comm(MPI_COMM_WORLD);
+  const World world{environment, comm};
+  errors_fall_with_the_square_of_the_mesh_width(world);
+  answers_are_the_same_on_any_number_of_ranks(world);
+  threads_change_nothing(world);
+  a_fixed_count_is_kept(world);
+  repetitions_are_alike(world);
+  a_wrong_answer_says_why(world);
+  counts_and_memory_are_told(world);
+  more_ranks_than_elements_are_refused(world);
+  return expect::exit_code();
+}

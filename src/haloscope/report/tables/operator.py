@@ -1,0 +1,16 @@
+"""Ways to apply the matrix of finite elements, set against each other: assembled, or not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.exchanges import OPERATORS
+from haloscope.report.context import Context
+from haloscope.report.tables.exchange import contrasted
+from haloscope.report.tables.model import Table
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """The operators of heat conduction, a row a way."""
+    return contrasted(cases, context, OPERATORS)

@@ -1,0 +1,60 @@
+"""Reports of heat conduction: what a solve consists of, and operators set against each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from recorded import MACHINE, Raw, bad, cases, heat
+
+from haloscope.report import tables
+from haloscope.report.findings import findings
+from haloscope.report.tables import Context, Table
+
+CONTEXT = Context(machine=MACHINE)
+
+
+def build(kind: str, raws: list[Raw]) -> Table:
+    (table,) = tables.build(kind, cases(raws), CONTEXT)
+    return table
+
+
+def launches(**settings: Any) -> list[Raw]:
+    return [heat(launch=launch, **settings) for launch in range(7)]
+
+
+def test_a_solve_is_a_matrix_and_iterations() -> None:
+    (row,) = build("heat", launches()).rows
+
+    time, matrix, iterations, iteration, memory, uneven, error = (cell.value for cell in row[1:])
+    assert isinstance(time, float) and isinstance(iteration, float)
+    assert matrix == pytest.approx(time / 60, rel=1e-2)
+    assert iterations == 120
+    assert iteration == pytest.approx(0.983 * time / 120, rel=1e-2)
+    assert memory == pytest.approx(417.8 * 250_047 / iteration)
+    assert (uneven, error) == (1.0, 1.13e-4)
+
+
+def test_what_was_not_executed_has_no_error_and_what_failed_no_parts() -> None:
+    raw = heat()
+    unknown = {**raw, "result": {**raw["result"], "error_max": None, "error_max_bound": None}}
+
+    assert build("heat", [unknown]).rows[0][-1].text == "–"
+    failed = {**bad(heat(ranks=2), "failed", "killed"), "times_s": [], "result": {}, "phases": []}
+    assert [cell.text for cell in build("heat", [raw, failed]).rows[1][2:]] == ["–"] * 6
+
+
+def test_operators_are_compared_on_one_process_too() -> None:
+    raws = [*launches(), *launches(operator="matrix_free", time_s=1.0)]
+
+    table = build("operator", raws)
+
+    assert [row[1].text for row in table.rows] == ["csr", "matrix_free"]
+    told = [finding.text for finding in findings(cases(raws), CONTEXT)]
+    assert any(text.startswith("Operator matrix_free against csr, 1 setting") for text in told), (
+        told
+    )
+
+
+def test_other_kernels_have_no_such_table() -> None:
+    assert tables.build("heat", cases([{**heat(), "kernel": "stream"}]), CONTEXT) == []
