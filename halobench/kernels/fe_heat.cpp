@@ -59,14 +59,17 @@ class FeHeat : public Instance {
         solver_(context, Bisection(elements, context.comm.size()),
                 context.params.choice("operator")),
         progress_(limits_) {
-    if (!limits_.observing) {
-      if (limits_.iterations > 0) return;
+    if (!limits_.observing && limits_.iterations == 0) {
       throw UsageError("iterations=0: without the arithmetic nothing converges; give a count");
     }
     context.meter.count(false);
-    prepare();
-    solver_.assemble();
-    asymmetry_ = asymmetry(comm_, solver_);
+    if (limits_.observing) {
+      prepare();
+      solver_.assemble();
+      asymmetry_ = asymmetry(comm_, solver_);
+    } else {  // the first exchanges, in which all ranks compare what they begin, as above
+      for (int product = 0; product < 2; ++product) solver_.multiply();
+    }
     context.meter.count(true);
   }
 
