@@ -13,8 +13,7 @@ void Product::apply(Vector to, Vector from) {
   auto& exchange = domain_.exchange();
   const auto points = static_cast<double>(domain_.place().points());
   // Four vectors are touched before this one comes round again.
-  const Traffic whole{bytes * points, flops * points, 4 * sizeof(double) * points,
-                      stored * points};
+  const Traffic whole{bytes * points, flops * points, 4 * sizeof(double) * points, stored * points};
   const double edge_bytes = 2 * sizeof(double) * domain_.edge_points();
   const Traffic edge{edge_bytes, 0, edge_bytes, edge_bytes / 2};
   context_.meter.compute(edges_, edge, [&] {
