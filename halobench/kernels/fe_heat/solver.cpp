@@ -148,7 +148,9 @@ void Solver::multiply_pieces(std::span<const Piece> pieces) {
   std::int64_t rows = 0;
   for (const auto& piece : pieces) rows += volume(piece.nodes);
   if (rows == 0) return;
-  context_.meter.compute(matvec_, operator_->multiply_traffic(rows), [&] {
+  auto traffic = operator_->multiply_traffic(rows);
+  traffic.regions = static_cast<double>(pieces.size());
+  context_.meter.compute(matvec_, traffic, [&] {
     for (const auto& piece : pieces) operator_->multiply(piece, p_.data(), sums_);
   });
 }
@@ -176,9 +178,9 @@ double Solver::reduce(std::int64_t lines) {
 }
 
 /// x, r and p are touched before a row's turn comes again.
-Traffic Solver::sweep(double bytes, double written, double flops) const {
+Traffic Solver::sweep(double bytes, double stored, double flops) const {
   const auto rows = static_cast<double>(part_.rows());
-  return {bytes * rows, flops * rows, 3 * sizeof(double) * rows, written * rows};
+  return {bytes * rows, flops * rows, 3 * sizeof(double) * rows, stored * rows};
 }
 
 /// x and r are read and written, p read.

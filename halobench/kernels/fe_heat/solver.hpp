@@ -53,9 +53,9 @@ class Solver {
   void multiply_pieces(std::span<const Piece> pieces);
   double advance(double alpha);
   double reduce(std::int64_t lines);
-  /// bytes, written, flops: of a row.
-  Traffic sweep(double bytes, double written, double flops) const;
-  Traffic start_traffic() const { return sweep(32, 16, 2); }
+  /// bytes, stored, flops: of a row.
+  Traffic sweep(double bytes, double stored, double flops) const;
+  Traffic start_traffic() const { return sweep(32, 32, 2); }
   Traffic turn_traffic() const { return sweep(24, 8, 2); }
   Traffic advance_traffic() const;
 
