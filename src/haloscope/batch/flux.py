@@ -15,7 +15,7 @@ from haloscope.batch import asking
 from haloscope.batch.allocation import Allocation, names_of
 from haloscope.batch.asking import NoAnswerError, RefusedError
 from haloscope.batch.job_state import GONE, JobState
-from haloscope.batch.scheduler import JobAsked, asked_by_site, own_name
+from haloscope.batch.scheduler import JobAsked, asked_by_site, of_folder, own_name
 from haloscope.batch.slurm import rows
 from haloscope.errors import UserError
 from haloscope.sites.schema import BatchSite
@@ -86,8 +86,7 @@ class Flux:
 
     def named(self, name: str, jobs: Iterable[str]) -> set[str]:
         """Those of the jobs whose own names begin with this one."""
-        there = self.states(jobs)
-        return {job for job, state in there.items() if (state.name or "").startswith(f"{name}-")}
+        return of_folder(name, self.states(jobs))
 
     def tested(self, script: Path) -> str:
         """Nothing: Flux has no such question."""

@@ -12,7 +12,7 @@ from haloscope.batch import asking, psij_jobs
 from haloscope.batch.allocation import INSIDE, Allocation, of_lines
 from haloscope.batch.asking import NoAnswerError, RefusedError
 from haloscope.batch.job_state import GONE, JobState
-from haloscope.batch.scheduler import JobAsked, asked_by_site, own_name
+from haloscope.batch.scheduler import JobAsked, asked_by_site, of_folder, own_name
 from haloscope.errors import Problem, UserError
 from haloscope.sites.schema import BatchSite
 
@@ -91,8 +91,7 @@ class Lsf:
 
     def named(self, name: str, jobs: Iterable[str]) -> set[str]:
         """Those of the jobs whose own names begin with this one."""
-        there = self.states(jobs)
-        return {job for job, state in there.items() if (state.name or "").startswith(f"{name}-")}
+        return of_folder(name, self.states(jobs))
 
     def tested(self, script: Path) -> str:
         """Nothing: LSF has no such question."""

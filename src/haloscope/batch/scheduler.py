@@ -44,6 +44,11 @@ def own_name(name: str, comment: str) -> str:
     return f"{name}-{comment.rpartition(':')[2]}"
 
 
+def of_folder(name: str, states: Mapping[str, JobState]) -> set[str]:
+    """Those jobs whose own names begin with the name that a folder's jobs share."""
+    return {job for job, state in states.items() if (state.name or "").startswith(f"{name}-")}
+
+
 def warning_s(minutes: int) -> int:
     """How long before the end of a job of so many minutes no launch begins any more."""
     return min(WARNING_S, 60 * minutes // 4)

@@ -24,8 +24,8 @@ LEAST_SHARP, SHARPEST = 0.1, 10.0
 """LEAST_SHARP and SHARPEST are the smallest and largest sharpness that a cluster file may have,
 because those that were fitted lie far inside: 1 on published machines, 2.2 on a shared one."""
 LONGEST_REGION_S = 0.01
-"""LONGEST_REGION_S is the most that a file may say of a parallel region: threads that are asleep
-need some 50 us, and a hundred times that would be a mistake in the unit."""
+"""LONGEST_REGION_S is the most that a file may say of a parallel region, because threads begin and
+end one in microseconds, and a hundredth of a second is a mistake in the unit."""
 MOST_STORING = 4.0
 """MOST_STORING is the largest cost of a stored byte over a loaded one that a file may have, because
 turning round from one to the other takes a memory a part of its time, not most of it."""
