@@ -320,8 +320,12 @@ def test_a_table_that_chooses_by_a_setting_no_case_has_is_refused(
 
 
 @pytest.mark.parametrize("kind", ["pipe", "damaged", "folder"])
-def test_what_lies_in_folders_beside_stops_no_run(
-    haloscope: Run, study_file: Write, tmp_path: Path, kind: str
+def test_what_lies_in_folders_beside_stops_no_run_and_is_not_told(
+    haloscope: Run,
+    study_file: Write,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    kind: str,
 ) -> None:
     beside = tmp_path / "beside" / "records.jsonl"
     beside.parent.mkdir()
@@ -333,6 +337,7 @@ def test_what_lies_in_folders_beside_stops_no_run(
         beside.write_text('{"schema": 1, "case": [1]}\n[1]\nnull\n')
 
     assert haloscope("run", study_file(STUDY), "--out", tmp_path / "out") == 0
+    assert str(beside) not in caplog.text
 
 
 def test_a_library_that_fails_by_itself_leaves_nothing(

@@ -340,15 +340,19 @@ def _unchanged(path: Path, *state: int) -> tuple[Record, ...]:
     return tuple(read_once(path))
 
 
-def read_once(path: Path) -> list[Record]:
-    """As `read`, for a file that is not read again: its records are not kept in memory."""
+def read_once(path: Path, *, tell: bool = True) -> list[Record]:
+    """As `read`, for a file that is not read again: its records are not kept in memory.
+
+    tell: warn of what is left out.
+    """
     records: list[Record] = []
     right: dict[str, dict[str, Any]] = {}
     sharing = Sharing()
     with strict_json.opened(path) as file, _uncollected():
         for number, line in enumerate(strict_json.lines(file), start=1):
             if line is None:
-                _warn(f"{path}:{number}: longer than any record, left out")
+                if tell:
+                    _warn(f"{path}:{number}: longer than any record, left out")
                 continue
             if not line.strip():
                 continue
@@ -357,6 +361,8 @@ def read_once(path: Path) -> list[Record]:
                 right[record.case] = record.raw
                 records.append(record)
             except ValueError as error:
+                if not tell:
+                    continue
                 cut_off = not line.endswith(b"\n") and _parsed(line) is None
                 why = "the last record was cut off and is" if cut_off else f"{error},"
                 _warn(f"{path}:{number}: {why} left out")

@@ -171,9 +171,12 @@ def earlier_walls(folder: ResultFolder, host: str) -> dict[str, list[float]]:
 
 
 def _readable(file: Path, *, own: bool) -> list[Record]:
-    """The records of a folder beside, whatever lies there: an estimate is no reason to stop."""
+    """The records of a folder, or one beside, whatever lies there.
+
+    An estimate is no reason to stop, nor to tell what is wrong in another folder.
+    """
     try:
-        return read(file) if own else read_once(file)
+        return read(file) if own else read_once(file, tell=False)
     except (UserError, OSError):
         return []
 
