@@ -63,10 +63,10 @@ def sweeps(ranks: int, mlups: float, variant: str = "plain") -> Raw:
     return record("jacobi3d", settings, [time] * 3, ranks=ranks, result=found, phases=[phase])
 
 
-def spread(tasks: int, nodes: int, pattern: str, time_s: float) -> Raw:
-    where = {"pattern": pattern, "bind": "spread"}
+def spread(tasks: int, nodes: int, time_s: float) -> Raw:
+    where = {"tasks": tasks, "bind": "spread"}
     raw = poisson(1024, time_s=time_s, ranks=tasks, nodes=nodes, layout=where)
-    return {**raw, "case": f"{raw['case']}-{pattern}-{nodes}"}
+    return {**raw, "case": f"{raw['case']}-{nodes}"}
 
 
 def solves(*numbers: int, **given: object) -> list[Raw]:
@@ -102,10 +102,10 @@ RAWS: dict[str, list[Raw]] = {
     "split_phase": [star_forest()],
     "timeline": [star_forest(timeline=3)],
     "mapping": [
-        *(spread(8, nodes, *rest) for nodes, *rest in ((1, "concentrated", 1.0),)),  # type: ignore[arg-type]
-        spread(8, 8, "distributed", 0.5),
-        spread(16, 2, "concentrated", 1.2),
-        spread(16, 16, "distributed", 3.0),
+        spread(8, 1, 1.0),
+        spread(8, 8, 0.5),
+        spread(16, 2, 1.2),
+        spread(16, 16, 3.0),
     ],
     "spmv": [spmv(ranks=ranks) for ranks in (1, 2, 4)],
     "phases": [poisson(64), poisson(64, ranks=2)],

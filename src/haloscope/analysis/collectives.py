@@ -46,7 +46,7 @@ def parts(cases: Sequence[MeasuredCase]) -> list[Facet]:
     """Cases of collectives of several ranks that differ in processes and their places alone."""
     own = [case for case in cases if case.kernel == "collectives" and case.launches]
     found = facets([case for case in own if case.ranks > 1], AXES)
-    return [part for part in found if not any(case.settings.get("pattern") for case in part.cases)]
+    return [part for part in found if not any(case.settings.get("tasks") for case in part.cases)]
 
 
 def by_operation(case: MeasuredCase) -> dict[str, list[Swept]]:
