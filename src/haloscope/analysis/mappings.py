@@ -76,12 +76,10 @@ class Spread:
     @property
     def patterns(self) -> dict[str, MeasuredCase]:
         """The cases on the fewest and on the most nodes, and the middle one of those between."""
-        ordered = list(self.cases.values())
-        if len(ordered) < 2:
-            return {}
-        ends = {PATTERNS[0]: ordered[0], PATTERNS[2]: ordered[-1]}
-        between = ordered[1:-1]
-        return ends | ({PATTERNS[1]: between[len(between) // 2]} if between else {})
+        few, *more = self.cases.values()
+        between = more[:-1]
+        middle = {PATTERNS[1]: between[len(between) // 2]} if between else {}
+        return {PATTERNS[0]: few} | middle | ({PATTERNS[2]: more[-1]} if more else {})
 
 
 @dataclass(frozen=True)

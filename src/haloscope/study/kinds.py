@@ -63,6 +63,7 @@ KINDS = (
     Kind("sf_grid", "star_forests", table=True, kernels=("sf_grid",)),
     Kind("split_phase", "star_forests", table=True, figure=True, having="parts"),
     Kind("timeline", "timeline", figure=True, having="timeline"),
+    Kind("weak_scaling", "mapping", table=True, figure=True, having="tasks"),
     Kind("mapping", "mapping", table=True, figure=True, having="tasks"),
     Kind("overlap", "spmv", table=True, kernels=("spmv",), over=("overlap",)),
     Kind("spmv", "spmv", table=True, figure=True, kernels=("spmv",)),
