@@ -17,7 +17,7 @@ paper."""
 
 
 @dataclass(frozen=True)
-class Growth:
+class WeakScaling:
     """Tasks in one mapping, from few to many. reference: the fewest of them, on one node."""
 
     reference: MeasuredCase
@@ -32,7 +32,7 @@ class Growth:
         return _work_of_a_task(case) / _work_of_a_task(self.reference)
 
 
-def growths(cases: Sequence[MeasuredCase]) -> list[tuple[Facet, Growth]]:
+def weak_scalings(cases: Sequence[MeasuredCase]) -> list[tuple[Facet, WeakScaling]]:
     """The weak scaling of each comparison of mappings that has one, ranks placed block by block.
 
     There is one where several numbers of tasks have as much work each, and the fewest of them were
@@ -44,20 +44,20 @@ def growths(cases: Sequence[MeasuredCase]) -> list[tuple[Facet, Growth]]:
         reference = own[0].cases.get(1)
         if len(own) < 2 or reference is None or not reference.time:
             continue
-        growth = Growth(reference, own)
-        if all(_as_much(growth, case) for one in own for case in one.cases.values() if case.time):
-            found.append((part, growth))
+        scaling = WeakScaling(reference, own)
+        if all(_as_much(scaling, case) for one in own for case in one.cases.values() if case.time):
+            found.append((part, scaling))
     return found
 
 
-def last(growth: Growth) -> tuple[Spread, dict[str, MeasuredCase]]:
+def last(scaling: WeakScaling) -> tuple[Spread, dict[str, MeasuredCase]]:
     """The most tasks, and their timed cases by pattern, as PATTERNS has them."""
-    most = growth.spreads[-1]
+    most = scaling.spreads[-1]
     return most, {name: most.patterns[name] for name in PATTERNS if name in most.patterns}
 
 
-def _as_much(growth: Growth, case: MeasuredCase) -> bool:
-    return 1 / MOST_WORK <= growth.work_over_reference(case) <= MOST_WORK
+def _as_much(scaling: WeakScaling, case: MeasuredCase) -> bool:
+    return 1 / MOST_WORK <= scaling.work_over_reference(case) <= MOST_WORK
 
 
 def _work_of_a_task(case: MeasuredCase) -> float:

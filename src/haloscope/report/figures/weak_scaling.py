@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import Facet, MeasuredCase
 from haloscope.analysis.mappings import PATTERNS, named
-from haloscope.analysis.weak_scaling import Growth, growths
+from haloscope.analysis.weak_scaling import WeakScaling, weak_scalings
 from haloscope.quantities import number
 from haloscope.report.context import Context
 from haloscope.report.figures.model import (
@@ -24,13 +24,13 @@ from haloscope.report.figures.model import (
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     """One figure, a panel for each comparison with a reference on one node."""
-    found = growths(cases)
+    found = weak_scalings(cases)
     panels = [_panel(index, *one, context.seed) for index, one in enumerate(found)]
     if not panels:
         return []
     shown = [case for _, one in found for spread in one.spreads for case in spread.cases.values()]
     references = dict.fromkeys(
-        f"{named(part)}: {growth.reference.ranks} tasks on one node" for part, growth in found
+        f"{named(part)}: {scaling.reference.ranks} tasks on one node" for part, scaling in found
     )
     return [
         Figure(
@@ -45,11 +45,11 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     ]
 
 
-def _panel(index: int, part: Facet, growth: Growth, seed: int) -> Lines:
+def _panel(index: int, part: Facet, scaling: WeakScaling, seed: int) -> Lines:
     curves = tuple(
         Curve(pattern, marks, style=style)
         for style, pattern in enumerate(PATTERNS)
-        if (marks := tuple(_marks(pattern, growth, seed)))
+        if (marks := tuple(_marks(pattern, scaling, seed)))
     )
     tasks = sorted({int(point.x) for curve in curves for point in curve.marks})
     ideal = Curve("ideal", tuple(Mark(x, 1.0) for x in tasks), bound=True)
@@ -62,10 +62,10 @@ def _panel(index: int, part: Facet, growth: Growth, seed: int) -> Lines:
     )
 
 
-def _marks(pattern: str, growth: Growth, seed: int) -> Iterator[Mark]:
-    for one in growth.spreads:
+def _marks(pattern: str, scaling: WeakScaling, seed: int) -> Iterator[Mark]:
+    for one in scaling.spreads:
         case = one.patterns.get(pattern)
-        ratio = growth.over_reference(case, seed) if case else None
+        ratio = scaling.over_reference(case, seed) if case else None
         if ratio is not None:
             yield mark(one.tasks, ratio)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from haloscope.analysis.cases import Facet, MeasuredCase
 from haloscope.analysis.mappings import PATTERNS, Spread, named, same_name, stands_for
 from haloscope.analysis.published import source
-from haloscope.analysis.weak_scaling import Growth, growths
+from haloscope.analysis.weak_scaling import WeakScaling, weak_scalings
 from haloscope.quantities import number
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
@@ -30,19 +30,19 @@ _COLUMNS = (
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """A table of every comparison with a reference on one node: a row for each number of tasks."""
-    return [_table(part, growth, context) for part, growth in growths(cases)]
+    return [_table(part, scaling, context) for part, scaling in weak_scalings(cases)]
 
 
-def _table(part: Facet, growth: Growth, context: Context) -> Table:
+def _table(part: Facet, scaling: WeakScaling, context: Context) -> Table:
     notebook = Notebook(part.cases, context.all_cases)
-    rows = tuple(_row(one, growth, notebook, context.seed) for one in growth.spreads)
+    rows = tuple(_row(one, scaling, notebook, context.seed) for one in scaling.spreads)
     notebook.note(
-        f"reference: {growth.reference.ranks} tasks on one node. work a task: operations over "
+        f"reference: {scaling.reference.ranks} tasks on one node. work a task: operations over "
         "those of a task of the reference. Concentrated: on the fewest of the numbers of nodes "
         "that were tried with these tasks; distributed: on the most; intermediate: between; ranks "
         "placed block by block."
     )
-    for text in _references(growth, context):
+    for text in _references(scaling, context):
         notebook.note(text)
     return Table(
         id="weak_scaling",
@@ -54,29 +54,29 @@ def _table(part: Facet, growth: Growth, context: Context) -> Table:
     )
 
 
-def _row(one: Spread, growth: Growth, notebook: Notebook, seed: int) -> tuple[Cell, ...]:
+def _row(one: Spread, scaling: WeakScaling, notebook: Notebook, seed: int) -> tuple[Cell, ...]:
     timed = next((case for case in one.cases.values() if case.launches), None)
-    work = None if timed is None else growth.work_over_reference(timed)
-    cells = [cell for name in PATTERNS for cell in _case(one, name, growth, notebook, seed)]
+    work = None if timed is None else scaling.work_over_reference(timed)
+    cells = [cell for name in PATTERNS for cell in _case(one, name, scaling, notebook, seed)]
     told = missing() if work is None else plain(work, f"{number(work)} ×")
     return (label(str(one.tasks), one.tasks), told, *cells)
 
 
 def _case(
-    one: Spread, pattern: str, growth: Growth, notebook: Notebook, seed: int
+    one: Spread, pattern: str, scaling: WeakScaling, notebook: Notebook, seed: int
 ) -> tuple[Cell, ...]:
     """On how many nodes, how long, and how many times as long as the reference."""
     case = one.patterns.get(pattern)
     if case is None:
         return (missing(), missing(), missing())
-    ratio = growth.over_reference(case, seed)
+    ratio = scaling.over_reference(case, seed)
     over = notebook.estimate(ratio, case, ((1.0, "×"),)) if ratio else missing()
     return (plain(case.number("nodes")), notebook.time(case), over)
 
 
-def _references(growth: Growth, context: Context) -> Iterator[str]:
+def _references(scaling: WeakScaling, context: Context) -> Iterator[str]:
     """What was published of programs that are like it on one node of this cluster."""
-    here = growth.reference.cluster or (context.machine or {}).get("host")
+    here = scaling.reference.cluster or (context.machine or {}).get("host")
     for table in context.library.tables(("clusters",)):
         if table.facts.get("nodes") != 1 or "kernel" not in table.columns:
             continue
@@ -84,7 +84,7 @@ def _references(growth: Growth, context: Context) -> Iterator[str]:
             f"{row['kernel']} with {row['ranks']} tasks {row['time_s']:g} s"
             for row in table.rows
             if same_name(row["cluster"], here)
-            and stands_for(growth.reference.kernel, row["kernel"])
+            and stands_for(scaling.reference.kernel, row["kernel"])
             and row["time_s"] is not None
         ]
         if told:
