@@ -172,6 +172,8 @@ def test_every_ready_study_is_valid() -> None:
         "spmv-scaling",
         "sum3d",
         "task-mapping",
+        "task-mapping-bigfft",
+        "task-mapping-minife",
         "validate-local",
     ]
     for path in ready():
