@@ -85,7 +85,7 @@ def test_what_was_published_of_the_same_cluster_stands_below() -> None:
     """Of programs that communicate as the kernel does, with the nodes that were theirs."""
     (halos,) = tables.build("mapping", cases(RAWS), context("eagle"))
     (table,) = tables.build("mapping", cases(transposes()), context("eagle"))
-    own = {(row[0].text, row[1].text): row for row in table.rows[3:]}
+    own = {(row[0].text, row[1].text): row for row in reversed(table.rows[3:])}
     fft = own["2048", "bigfft, published"]
     assert [cell.value for cell in fft[3:9:2]] == [1410, 1982, 3219]
     assert [cell.text for cell in fft[2:8:2]] == ["128, 16 each", "167, 12-13 each", "256, 8 each"]
@@ -199,6 +199,37 @@ def test_the_figure_has_a_panel_for_each_kernel_relative_to_concentrated() -> No
         "distributed": [(8, 0.5, 0.5, 0.8), (16, 2.5, 2.5, 2.5)],
     }
     assert "poisson_cg: intermediate 0.917 with 16 tasks, distributed 2.50 with 16" in figure.alt
+
+
+def test_every_number_of_nodes_in_between_is_shown() -> None:
+    more = [run(16, 8, "intermediate", 0.9), run(16, 8, "intermediate", 1.5, mapping="round_robin")]
+    own = cases([*RAWS, *more])
+    (table,) = tables.build("mapping", own, context("elsewhere"))
+    (figure,) = figures.build("mapping", own, context("elsewhere"))
+    (panel,) = panels(figure)
+
+    block = [row for row in table.rows if [cell.text for cell in row[:2]] == ["16", "block"]]
+    assert [row[4].value for row in block] == [4, 8]
+    assert [row[5].text for row in block] == ["1.10 s", "900 ms"]
+    assert [[row[at].text for at in (2, 6, 8)] for row in block] == [
+        ["2", "16", "2.50 ×"],
+        [""] * 3,
+    ]
+    (between,) = (curve for curve in panel.curves if curve.label == "intermediate")
+    assert [mark.y for mark in between.marks] == approx([1.1 / 1.2, 0.9 / 1.2])
+    assert [mark.low for mark in between.marks] == approx([1.1 / 1.2, 0.9 / 1.2])
+    assert [mark.high for mark in between.marks] == approx([1.1 / 1.2, 1.5 / 1.2])
+
+
+def test_every_published_number_of_nodes_is_shown() -> None:
+    (table,) = tables.build("mapping", cases(transposes()), context("eagle"))
+    own = [row for row in table.rows if [c.text for c in row[:2]] == ["16", "bigfft, published"]]
+
+    assert [[cell.value for cell in row[2:8]] for row in own] == [
+        [1, 446, 2, 411, 16, 153],
+        [None, None, 4, 251, None, None],
+        [None, None, 8, 205, None, None],
+    ]
 
 
 def test_words_of_the_figure_have_each_curves_own_last_point() -> None:

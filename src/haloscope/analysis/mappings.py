@@ -57,11 +57,19 @@ class Spread:
     """Tasks in one mapping, its name with a random one's seed: a case for each pattern.
 
     On one node all mappings are the same: that case belongs to each of them.
+    between: all intermediate cases, from few nodes to many; among `cases` is the last of them.
     """
 
     tasks: int
     name: str
     cases: Mapping[str, MeasuredCase]
+    between: tuple[MeasuredCase, ...]
+
+    def of(self, pattern: str) -> tuple[MeasuredCase, ...]:
+        """All cases of a pattern, from few nodes to many."""
+        if pattern == PATTERNS[1]:
+            return self.between
+        return (self.cases[pattern],) if pattern in self.cases else ()
 
     @property
     def most_over_fewest(self) -> float | None:
@@ -100,10 +108,14 @@ def _of(cases: Sequence[MeasuredCase]) -> list[Spread]:
     found = []
     for tasks in sorted({case.ranks for case in cases}):
         own = [case for case in cases if case.ranks == tasks]
+        names = dict.fromkeys(map(ranks_of, own))
+        own.sort(key=lambda case: case.number("nodes"))
         one_node = {pattern_of(case): case for case in own if case.settings["nodes"] == 1}
-        for name in dict.fromkeys(map(ranks_of, own)):
-            those = {pattern_of(case): case for case in own if ranks_of(case) == name}
-            found.append(Spread(tasks, name, {**one_node, **those}))
+        for name in names:
+            alike = [case for case in own if ranks_of(case) == name]
+            those = {pattern_of(case): case for case in alike}
+            between = tuple(case for case in alike if pattern_of(case) == PATTERNS[1])
+            found.append(Spread(tasks, name, {**one_node, **those}, between))
     return found
 
 

@@ -85,19 +85,24 @@ def _published(kernel: str, context: Context) -> Iterator[Curve]:
 
 
 def _marks(pattern: str, found: Sequence[Spread]) -> Iterator[Mark]:
-    """The first mapping's time in a pattern, with the range over all mappings."""
+    """The first mapping's time on each number of nodes, with the range over all mappings."""
     for tasks in dict.fromkeys(one.tasks for one in found):
         own = [one for one in found if one.tasks == tasks]
-        reference, times = _times(PATTERNS[0], own), _times(pattern, own)
-        if reference and times:
+        reference = next(iter(_times(PATTERNS[0], own).values()), None)
+        if reference is None:
+            continue
+        for times in _times(pattern, own).values():
             ratios = [time / reference[0] for time in times]
             yield Mark(tasks, ratios[0], min(ratios), max(ratios))
 
 
-def _times(pattern: str, spreads_of_tasks: Sequence[Spread]) -> list[float]:
-    """Seconds in a pattern, mapping by mapping."""
-    cases = (one.cases.get(pattern) for one in spreads_of_tasks)
-    return [case.time.value for case in cases if case and case.time]
+def _times(pattern: str, spreads_of_tasks: Sequence[Spread]) -> dict[int, list[float]]:
+    """Seconds in a pattern by nodes, mapping by mapping."""
+    by_nodes: dict[int, list[float]] = {}
+    for case in (case for one in spreads_of_tasks for case in one.of(pattern)):
+        if case.time:
+            by_nodes.setdefault(case.number("nodes"), []).append(case.time.value)
+    return by_nodes
 
 
 def _in_words(panel: Lines) -> str:

@@ -48,7 +48,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
 
 def _table(part: Facet, found: Sequence[Spread], context: Context) -> Table:
     notebook = Notebook(part.cases, context.all_cases)
-    rows = [_row(one, notebook) for one in found]
+    rows = [row for one in found for row in _rows(one, notebook)]
     published = list(_published(part.cases[0].kernel, context))
     rows += [row for _, row in published]
     notebook.note(
@@ -78,11 +78,21 @@ def _note_published(table: PaperTable, notebook: Notebook) -> None:
         notebook.note("Published times are on the fewest nodes, between, and on the most there.")
 
 
-def _row(one: Spread, notebook: Notebook) -> tuple[Cell, ...]:
-    times = [cell for p in PATTERNS for cell in _time(one.cases.get(p), notebook)]
+def _rows(one: Spread, notebook: Notebook) -> Iterator[tuple[Cell, ...]]:
+    """All patterns in one row; each further number of nodes in between in a row of its own."""
     ratio = one.most_over_fewest
-    over = missing() if ratio is None else _times(ratio)
-    return (label(str(one.tasks), one.tasks), label(one.name), *times, over)
+    name = (label(str(one.tasks), one.tasks), label(one.name))
+    first, *more = one.between or (None,)
+    ends = (one.cases.get(PATTERNS[0]), first, one.cases.get(PATTERNS[2]))
+    cells = [cell for case in ends for cell in _time(case, notebook)]
+    yield (*name, *cells, missing() if ratio is None else _times(ratio))
+    for case in more:
+        yield _further(name, _time(case, notebook))
+
+
+def _further(name: tuple[Cell, Cell], middle: tuple[Cell, Cell]) -> tuple[Cell, ...]:
+    """A row that adds one more number of nodes in between to the one above it."""
+    return (*name, *(missing(""),) * 2, *middle, *(missing(""),) * 3)
 
 
 def _times(ratio: float) -> Cell:
@@ -105,29 +115,27 @@ def _published(kernel: str, context: Context) -> Iterator[tuple[PaperTable, tupl
         if like and same_name(table.facts.get("cluster"), here):
             for tasks in dict.fromkeys(row["ranks"] for row in table.rows):
                 own = [row for row in table.rows if row["ranks"] == tasks]
-                yield table, _timed(str(table.facts["kernel"]), own)
+                yield from ((table, row) for row in _timed(str(table.facts["kernel"]), own))
     for table in context.library.tables(("mapping_effect",)):
         for row in table.rows:
             if same_name(row["cluster"], here) and stands_for(kernel, row["kernel"]):
                 yield table, _told(row)
 
 
-def _timed(kernel: str, rows: Sequence[Mapping[str, PublishedValue]]) -> tuple[Cell, ...]:
-    """Published times of one number of tasks on the fewest and the most nodes, and in between."""
-    ordered = sorted(rows, key=lambda row: int(str(row["nodes"])))
-    first, last = float(str(ordered[0]["time_s"])), float(str(ordered[-1]["time_s"]))
-    told = [ordered[0], ordered[len(ordered) // 2], ordered[-1]]
-    times = [
-        cell
-        for row in told
-        for cell in (
-            plain(row["nodes"], _places(row)),
-            plain(row["time_s"], f"{row['time_s']:g} s"),
-        )
-    ]
-    tasks = int(str(rows[0]["ranks"]))
-    name = label(f"{kernel}, published")
-    return (label(str(tasks), tasks), name, *times, _times(last / first))
+def _timed(kernel: str, rows: Sequence[Mapping[str, PublishedValue]]) -> Iterator[tuple[Cell, ...]]:
+    """Published times of one number of tasks on the fewest nodes, between, and on the most."""
+    first, *middle, last = sorted(rows, key=lambda row: int(str(row["nodes"])))
+    tasks = int(str(first["ranks"]))
+    name = (label(str(tasks), tasks), label(f"{kernel}, published"))
+    between = [_published_time(row) for row in middle] or [(missing(), missing())]
+    ratio = float(str(last["time_s"])) / float(str(first["time_s"]))
+    ends = _published_time(first), _published_time(last)
+    yield (*name, *ends[0], *between[0], *ends[1], _times(ratio))
+    yield from (_further(name, cells) for cells in between[1:])
+
+
+def _published_time(row: Mapping[str, PublishedValue]) -> tuple[Cell, Cell]:
+    return plain(row["nodes"], _places(row)), plain(row["time_s"], f"{row['time_s']:g} s")
 
 
 def _places(row: Mapping[str, PublishedValue]) -> str:
