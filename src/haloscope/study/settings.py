@@ -45,6 +45,9 @@ in its place."""
 OF_A_MATRIX = ("bandwidth", "row_length")
 """OF_A_MATRIX are parameters of only some of the generated matrices, whose names tell them apart
 without these."""
+FOLLOWING = ("s", "reorthogonalise", "chunks", "topology")
+"""FOLLOWING are parameters that often follow from others that vary: from the variant, the way to
+transpose, the number of ranks. Names say nothing of them where nothing is lost by that."""
 BY_VALUE = (
     *("variant", "exchange", "clock", "placement", "mapping"),
     *("kernel", "toolchain", "transport", "mode", "matrix"),
@@ -113,8 +116,9 @@ def apart(one: Settings, among: Sequence[Settings]) -> list[str]:
 def varying(settings: Sequence[Settings]) -> list[str]:
     """The names of settings that do not have one and the same value everywhere.
 
-    Lists of sizes (every point of a sweep names its size), the numbers of repetitions and what
-    belongs to some matrices alone are among them only where nothing else tells settings apart.
+    Lists of sizes (every point of a sweep names its size), the numbers of repetitions, what belongs
+    to some matrices alone, and each of FOLLOWING are among them only where nothing else tells
+    settings apart.
     """
     names = {name for one in settings for name in one if name not in OUTPUT}
     differ = {name for name in names if len({one.get(name) for one in settings}) > 1}
@@ -124,8 +128,9 @@ def varying(settings: Sequence[Settings]) -> list[str]:
         *OF_A_MATRIX,
         *(n for n in differ if any(_LIST.match(str(one.get(n))) for one in settings)),
     }
-    if len(_distinct(settings, differ)) == len(_distinct(settings, differ - lists)):
-        differ -= lists
+    for idle in (lists, *({name} for name in FOLLOWING)):
+        if len(_distinct(settings, differ)) == len(_distinct(settings, differ - idle)):
+            differ -= idle
     return sorted(differ, key=_rank)
 
 
