@@ -69,6 +69,12 @@ def spread(tasks: int, nodes: int, time_s: float) -> Raw:
     return {**raw, "case": f"{raw['case']}-{nodes}"}
 
 
+def grown(tasks: int, nodes: int, time_s: float) -> Raw:
+    """Tasks with as much work each."""
+    raw = spread(tasks, nodes, time_s)
+    return {**raw, "work": {**raw["work"], "flops": 1e9 * tasks}, "case": f"{tasks}-{nodes}"}
+
+
 def solves(*numbers: int, **given: object) -> list[Raw]:
     """A mesh on numbers of processes, as fast as two thirds of them."""
     return [
@@ -101,6 +107,11 @@ RAWS: dict[str, list[Raw]] = {
     "iterations": [raw for name in ("fused", "textbook") for raw in solves(1, 2, 4, variant=name)],
     "split_phase": [star_forest()],
     "timeline": [star_forest(timeline=3)],
+    "weak_scaling": [
+        *(grown(8, nodes, 1.0 / nodes) for nodes in (1, 2, 8)),
+        *(grown(16, nodes, 1.7 / nodes) for nodes in (2, 4, 16)),
+        *(grown(32, nodes, 2.9 / nodes) for nodes in (4, 8, 32)),
+    ],
     "mapping": [
         spread(8, 1, 1.0),
         spread(8, 8, 0.5),
