@@ -127,7 +127,7 @@ def test_a_printed_duration_has_no_more_digits_than_were_printed(
 
 
 @pytest.mark.parametrize(
-    ("share", "text"), [(0.0412, "+4.1 %"), (-0.1, "-10.0 %"), (0.0, "+0.0 %"), (1.5, "+150.0 %")]
+    ("share", "text"), [(0.0412, "+4.1 %"), (-0.1, "-10.0 %"), (0.0, "+0.0 %"), (15.5, "+1,550 %")]
 )
 def test_an_error_is_a_share_with_its_sign(share: float, text: str) -> None:
     assert error(share) == text

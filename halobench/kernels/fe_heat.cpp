@@ -67,8 +67,6 @@ class FeHeat : public Instance {
       prepare();
       solver_.assemble();
       asymmetry_ = asymmetry(comm_, solver_);
-    } else {  // the first exchanges, in which all ranks compare what they begin, as above
-      for (int product = 0; product < 2; ++product) solver_.multiply();
     }
     context.meter.count(true);
   }

@@ -131,8 +131,11 @@ def percent(share: float | None) -> str:
 
 
 def error(share: float, sign: str = "+") -> str:
-    """An error as a share of one: 0.0412 is "+4.1 %"; without its sign where sign is ""."""
-    return f"{100 * share:{sign}.1f} %"
+    """An error as a share of one: 0.0412 is "+4.1 %"; without its sign where sign is "".
+
+    From 100 % on without a decimal, which nobody needs there.
+    """
+    return f"{100 * share:{sign},.{int(abs(share) < 1)}f} %"
 
 
 def scientific(value: float | None, digits: int = 5) -> str:

@@ -3,7 +3,7 @@ from recorded import bad, cases, changed, poisson, records, stream
 
 from haloscope.analysis.cases import Planned, facets, group, label_of, name_of, select, values
 from haloscope.stats.estimates import Estimate
-from haloscope.study.settings import settings_of, varying
+from haloscope.study.settings import Settings, settings_of, varying
 
 
 def test_only_good_launches_enter_a_sample() -> None:
@@ -86,6 +86,16 @@ def test_lists_of_sizes_tell_settings_apart_only_where_nothing_else_does() -> No
     assert varying([imb, osu]) == ["mode"]
     assert varying([imb, {**imb, "sizes": "8"}]) == ["sizes"]
     assert varying([imb, osu, {**osu, "sizes": "8"}]) == ["mode", "sizes"]
+
+
+def test_what_follows_from_other_settings_is_no_part_of_a_name() -> None:
+    one: Settings = {"variant": "sstep", "s": 2, "topology": "1x1", "ppn": 1}
+    two: Settings = {"variant": "fused"}
+    pair = {**one, "topology": "2x1", "ppn": 2}
+
+    assert varying([one, {**two, "topology": "1x1", "ppn": 1}, pair]) == ["variant", "ppn"]
+    assert varying([pair, {**pair, "topology": "1x2"}]) == ["topology"]
+    assert varying([one, {**one, "s": 4}]) == ["s"]
 
 
 def test_names_tell_a_case_from_others_of_its_kernel() -> None:

@@ -5,28 +5,8 @@ from __future__ import annotations
 import pytest
 
 from haloscope.study.case import Case, Layout
-from haloscope.study.layouts import allocations, layouts, mappings, pattern_of, shared_tasks
+from haloscope.study.layouts import allocations, layouts, mappings, shared_tasks
 from haloscope.study.schema import LayoutAxes
-
-
-@pytest.mark.parametrize(
-    ("nodes", "pattern"), [(4, "concentrated"), (8, "intermediate"), (64, "distributed")]
-)
-def test_64_tasks_on_nodes_of_16_cores(nodes: int, pattern: str) -> None:
-    axes = LayoutAxes(tasks=[64], nodes=[nodes])
-    assert shared_tasks(axes, 64, nodes, cores=16) == [(64 // nodes, 1)]
-    assert pattern_of(64, nodes, 1, cores=16) == pattern
-
-
-def test_concentrated_is_on_as_few_nodes_as_share_the_tasks_out_evenly() -> None:
-    assert pattern_of(64, 4, 1, cores=28) == "concentrated"  # 3 nodes have cores enough
-    assert pattern_of(64, 8, 1, cores=28) == "intermediate"
-    assert pattern_of(8, 8, 32, cores=28) == "concentrated"  # threads beyond cores: never fewer
-
-
-def test_threads_count_as_cores_do() -> None:
-    assert pattern_of(8, 4, 8, cores=16) == "concentrated"
-    assert pattern_of(8, 8, 8, cores=16) == "distributed"
 
 
 @pytest.mark.parametrize(
@@ -41,9 +21,27 @@ def test_tasks_stand_in_place_of_processes_a_node(axes: LayoutAxes, message: str
         shared_tasks(axes, 64, 4, cores=16)
 
 
-def test_tasks_are_spread_evenly() -> None:
-    with pytest.raises(ValueError, match="3 nodes do not divide 64 tasks"):
-        shared_tasks(LayoutAxes(tasks=[64]), 64, 3, cores=32)
+def test_tasks_are_spread_as_evenly_as_they_go() -> None:
+    """The first nodes have one more, block by block, dealt out, and at random."""
+    axes = LayoutAxes(tasks=[7], mapping=["block", "round_robin", "random"], nodes=[3])
+    block, dealt, shuffled = layouts(axes, [3], cores=4)
+
+    assert (block.ppn, block.ranks, block.ranks_of_nodes) == (3, 7, [3, 2, 2])
+    assert block.nodes_of_ranks == [0, 0, 0, 1, 1, 2, 2]
+    assert dealt.nodes_of_ranks == [0, 1, 2, 0, 1, 2, 0]
+    assert sorted(shuffled.nodes_of_ranks) == block.nodes_of_ranks != shuffled.nodes_of_ranks
+    assert str(block) == "7 ranks on 3 nodes"
+
+
+def test_a_node_without_a_task_is_refused() -> None:
+    with pytest.raises(ValueError, match="3 nodes are more than 2 tasks"):
+        shared_tasks(LayoutAxes(tasks=[2]), 2, 3, cores=32)
+
+
+@pytest.mark.parametrize(("ppn", "tasks"), [(3, 6), (4, 7), (2, 7)])
+def test_tasks_that_do_not_lie_so_are_no_layout(ppn: int, tasks: int) -> None:
+    assert Layout(3, 3, tasks=7).problem is None
+    assert f"tasks can't be {tasks}, of 3 nodes" in str(Layout(3, ppn, tasks=tasks).problem)
 
 
 def test_each_random_mapping_has_its_seed_and_one_node_has_one_mapping() -> None:

@@ -161,8 +161,8 @@ def test_once_on_a_cluster(haloscope: Run, capsys: pytest.CaptureFixture[str]) -
     given = ("once", "fake", "n=16", "--on", "stampede2", "--nodes", 2, "--ranks", 6)
     assert haloscope(*given, "--threads", 3, "--json") == 0
     record = json.loads(capsys.readouterr().out)
-    layout = {key: record["layout"][key] for key in ("nodes", "ppn", "ranks", "threads", "pattern")}
-    assert layout == {"nodes": 2, "ppn": 3, "ranks": 6, "threads": 3, "pattern": None}
+    layout = {key: record["layout"][key] for key in ("nodes", "ppn", "ranks", "threads")}
+    assert layout == {"nodes": 2, "ppn": 3, "ranks": 6, "threads": 3}
     assert record["machine"]["host"] == record["simulation"]["cluster"] == "stampede2"
     assert (record["clock"], record["simulation"]["verified"]) == ("wall", False)  # of the fake
     assert haloscope(*given, "--execute") == 0

@@ -276,6 +276,26 @@ def test_a_record_of_other_settings_than_its_id_says_is_left_out(
     assert caplog.messages == [f"{file}:1: {what}, left out"]
 
 
+def test_ranks_that_do_not_lie_as_their_layout_says_are_left_out(
+    file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def with_layout(**changed: int) -> dict[str, Any]:
+        raw = record()
+        raw["layout"] = {**raw["layout"], "nodes": 3, "ppn": 3, "ranks": 7, **changed}
+        return {**raw, "case": case_id(raw)}
+
+    append(file, with_layout(tasks=7))
+    append(file, with_layout())
+    append(file, with_layout(tasks=6, ranks=6))
+
+    assert [one.layout["ranks"] for one in read(file)] == [7]
+    told = [message.split(": ", 1)[1] for message in caplog.messages]
+    assert told == [
+        "layout.ranks can't be 7, of 3 x 3, left out",
+        "layout.tasks can't be 6, of 3 nodes with at most 3 each, left out",
+    ]
+
+
 def test_a_simulated_step_without_messages_takes_no_time(file: Path) -> None:
     append(file, record(clock="simulated", times_s=[0, 0.0]))
     assert [one.times_s for one in read(file)] == [[0, 0.0]]

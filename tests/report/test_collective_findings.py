@@ -60,7 +60,43 @@ def test_growth_with_processes_is_told_by_the_law_that_it_is_nearest_to(
     (grown,) = (text for text in told(growth, raws) if "from 2 to 32 processes" in text)
 
     assert grown.count(f"({law}: ") == 2
-    assert grown.count("(") == 2
+    assert grown.count("(") == 3
+    assert grown.endswith(f" (95 % intervals: at most ± {grown.split('± ')[1]}")
+
+
+def test_growth_that_scatters_over_two_laws_is_nearest_to_none() -> None:
+    """One operation alone scatters; its interval reaches from no growth to more than p."""
+    more = [
+        {
+            point: (1 + 6 * k if point[0] == "bcast" else 4.1) * time
+            for point, time in times().items()
+        }
+        for k in range(10)
+    ]
+    raws = [*launched(times(), ranks=2)]
+    raws += [collectives(own, launch=k, ranks=32) for k, own in enumerate(more)]
+
+    (grown,) = (text for text in told(growth, raws) if "from 2 to 32 processes" in text)
+    table, *_ = build("collectives", raws)
+
+    assert grown.count("(no law shown: bcast)") == 2
+    assert grown.count("nearest to log₂ p: ") == 2
+    laws = dict(zip(column(table, "operation"), column(table, "law"), strict=True))
+    assert {name.text: law.text for name, law in laws.items()}["bcast"] == "no law shown"
+
+
+def test_the_table_of_growth_has_both_times_and_the_interval_of_their_ratio() -> None:
+    more = {point: 4 * time for point, time in times().items()}
+    raws = [*launched(times(), ranks=2), *launched(more, ranks=32)]
+
+    table, *others = build("collectives", raws)
+
+    assert table.title == "Growth of collective operations from 2 to 32 processes on one node"
+    assert len(others) == 2 and len(table.rows) == 14
+    times_longer = [cell.value for cell in column(table, "times")]
+    assert times_longer == pytest.approx([4.0] * 14, rel=0.02)
+    assert all(cell.low < cell.value < cell.high for cell in column(table, "times"))
+    assert len(build("collectives", launched(times()))) == 1
 
 
 def test_a_law_is_not_named_where_processes_grow_too_little_to_tell() -> None:
@@ -85,11 +121,12 @@ def test_leaps_are_where_a_longer_message_is_faster_or_far_slower() -> None:
 
     (said,) = (text for text in told(growth, launched(leaping)) if "probably" in text)
 
-    assert "alltoall at 256 B takes 0.22 times as long as at 128 B" in said
-    assert "bcast at 1 KiB takes 5.3 times as long as at 512 B" in said
+    assert "alltoall at 256 B takes 0.22 times as long as at 128 B (0.2" in said
+    assert "bcast at 1 KiB takes 5.3 times as long as at 512 B (5." in said
     assert said.count("takes") == 2
     assert said.endswith(
-        "the library probably changes its algorithm or protocol, or a cache is full."
+        "95 % intervals in brackets: there the library probably changes its algorithm or "
+        "protocol, or a cache is full."
     )
 
 

@@ -226,8 +226,20 @@ def test_of_many_phases_the_edges_of_the_grid_are_drawn() -> None:
     assert "7 nodes, 5 processes per node" in panel.bars
     assert "7 nodes, 4 processes per node" not in panel.bars
     assert figure.notes[1].startswith("Not drawn: 24 cases with fewer processes per node")
-    (few,) = draw("phases", grid[:30])
-    assert isinstance(few.panels[0], Bars) and len(few.panels[0].bars) == 30
+
+
+def test_bars_that_a_page_would_make_too_small_stand_in_several_panels() -> None:
+    grid = [poisson(64, nodes=on, ranks=on * ppn) for on in range(1, 7) for ppn in range(1, 6)]
+
+    (figure,) = draw("phases", grid)
+    (few,) = draw("phases", grid[:18])
+
+    first, second = (panel for panel in figure.panels if isinstance(panel, Bars))
+    assert (len(first.bars), len(second.bars)) == (15, 15)
+    assert len({*first.bars, *second.bars}) == 30
+    assert [name for name, _ in first.parts] == [name for name, _ in second.parts]
+    assert (first.title, second.title) == ("1 of 2", "2 of 2")
+    assert [panel.title for panel in few.panels if isinstance(panel, Bars)] == [""]
 
 
 def test_surfaces_are_scaled_to_numbers_a_reader_can_compare() -> None:

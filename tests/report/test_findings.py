@@ -23,20 +23,22 @@ def test_the_quick_study_in_plain_words() -> None:
         "2 cores give 1.9 times the memory bandwidth of one (1.87 to 1.95 of 5 launches): 24.7 "
         "GB/s against 12.9 GB/s (triad).",
         "The fused solver moves 23.3 GB/s, 46 % of what stream's triad does (N = 1024, 24 MiB in "
-        "L3, 2 cores).",
+        "L3, 2 cores, medians of 4 launches).",
         "The textbook solver moves 12.1 GB/s, 70 % of what stream's triad does (N = 1024, 32 MiB "
-        "in L3, 1 core).",
+        "in L3, 1 core, medians of 4 launches).",
         "Variant fused against textbook, 2 settings (1 process): faster in 2 (2.15 to 2.17 times "
         "as fast, most with N = 512: 2.11 to 2.22 of 5 launches).",
         "With 2 processes, N = 1024 is solved 1.93 times as fast as with one (1.86 to 1.99 of 4 "
         "launches) (fused, nonblocking): an efficiency of 96 %.",
-        "N = 1024 on one core takes 16.5 s here (textbook); published (textbook): 18.9 s on tara "
-        "(hpcf-2010-6, table 3.1) and 6.65 s on Stampede2 (hpcf-2018-10, table 3.1).",
+        "N = 1024 on one core takes 16.5 s (16.1 to 16.5 s of 4 launches) here (textbook); "
+        "published (textbook): 18.9 s on tara (hpcf-2010-6, table 3.1) and 6.65 s on Stampede2 "
+        "(hpcf-2018-10, table 3.1).",
         "Errors agree with the published ones within 0.01 %, iteration counts are the same (14 "
         "cases; tara (hpcf-2010-6, table 3.1)).",
         "Exchange nonblocking against blocking, 3 settings (fused, 2 processes): faster in 3 (1.04 "
         "to 1.05 times as fast, median 1.04, most with N = 1024: 1.01 to 1.07 of 4 launches).",
-        "Ping-pong: 1 B take 456 ns one way; the highest bandwidth is 9.98 GB/s, at 256 KiB.",
+        "Ping-pong, medians of 5 launches: 1 B take 456 ns one way; the highest bandwidth is 9.98 "
+        "GB/s, at 256 KiB.",
     ]
 
 
@@ -55,7 +57,8 @@ def test_another_variant_beside_the_published_one_is_named() -> None:
     told = next(text for text in texts([poisson(1024, time_s=2.0)]) if "on one core" in text)
 
     assert told.startswith(
-        "N = 1024 on one core takes 2.00 s here (fused); published (textbook): 18.9 s on tara "
+        "N = 1024 on one core takes 2.00 s (one launch) here (fused); published (textbook): "
+        "18.9 s on tara "
     )
 
 
@@ -167,7 +170,7 @@ def test_a_busy_machine_is_said_first() -> None:
 
 
 def test_one_number_of_cores_makes_no_comparison() -> None:
-    assert texts([stream()]) == ["Memory bandwidth (triad) on 1 core: 12.9 GB/s."]
+    assert texts([stream()]) == ["Memory bandwidth (triad) on 1 core, measured once: 12.9 GB/s."]
 
 
 def test_nothing_good_leaves_nothing_to_say_but_that() -> None:

@@ -9,6 +9,7 @@ from recorded import MACHINE, Raw, bad, cases, heat
 
 from haloscope.report import tables
 from haloscope.report.findings import findings
+from haloscope.report.findings.heat import find
 from haloscope.report.tables import Context, Table
 
 CONTEXT = Context(machine=MACHINE)
@@ -54,6 +55,18 @@ def test_operators_are_compared_on_one_process_too() -> None:
     assert any(
         text.startswith("Operator matrix_free against csr (1 process): faster (6") for text in told
     ), told
+
+
+def test_where_the_time_goes_is_told_of_the_most_processes() -> None:
+    raws = [*launches(), *launches(ranks=2), *launches(ranks=2, operator="matrix_free")]
+
+    (said,) = (text.text for text in find(cases(raws), CONTEXT))
+
+    assert said == (
+        "Of a solve of heat conduction, 2 processes: with operator csr matvec takes 80 % and "
+        "update 18 %; with operator matrix_free matvec takes 80 % and update 18 %."
+    )
+    assert list(find(cases([{**heat(), "phases": []}]), CONTEXT)) == []
 
 
 def test_other_kernels_have_no_such_table() -> None:

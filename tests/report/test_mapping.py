@@ -18,19 +18,19 @@ from haloscope.report.tables import Context
 PAPER = papers.load("task-mapping-drop")
 
 
-def run(tasks: int, nodes: int, pattern: str, time_s: float, **layout: Any) -> dict[str, Any]:
-    where = {"pattern": pattern, "bind": "spread", **layout}
+def run(tasks: int, nodes: int, time_s: float, **layout: Any) -> dict[str, Any]:
+    where = {"tasks": tasks, "bind": "spread", **layout}
     raw = poisson(1024, time_s=time_s, ranks=tasks, nodes=nodes, layout=where)
     return {**raw, "case": f"{raw['case']}-{where}"}
 
 
 RAWS = [
-    run(8, 1, "concentrated", 1.0),
-    run(8, 8, "distributed", 0.5),
-    run(8, 8, "distributed", 0.8, mapping="random", mapping_seed=7),
-    run(16, 2, "concentrated", 1.2),
-    run(16, 4, "intermediate", 1.1),
-    run(16, 16, "distributed", 3.0),
+    run(8, 1, 1.0),
+    run(8, 8, 0.5),
+    run(8, 8, 0.8, mapping="random", mapping_seed=7),
+    run(16, 2, 1.2),
+    run(16, 4, 1.1),
+    run(16, 16, 3.0),
 ]
 
 
@@ -38,13 +38,27 @@ def context(host: str) -> Context:
     return Context(paper=PAPER, machine={"host": host})
 
 
-def test_patterns_stand_side_by_side_and_one_node_belongs_to_every_mapping() -> None:
+def test_numbers_of_nodes_have_rows_and_one_node_belongs_to_every_mapping() -> None:
     (table,) = tables.build("mapping", cases(RAWS), context("elsewhere"))
     shown = [[cell.text for cell in row] for row in table.rows]
-    assert [row[:2] for row in shown] == [["8", "block"], ["8", "random 7"], ["16", "block"]]
-    assert [row[-1].value for row in table.rows] == [0.5, 0.8, 2.5]
-    assert [row[5].text for row in table.rows] == ["–", "–", "1.10 s"]
-    assert [cell.text for cell in table.rows[2][2:8:2]] == ["2", "4", "16"]
+
+    assert [column.title for column in table.columns] == [
+        *("tasks", "nodes", "block", "random 7", "over fewest")
+    ]
+    assert shown == [
+        ["8", "1, 8 each", "1.00 s", "1.00 s", "1.00 ×"],
+        ["8", "8, 1 each", "500 ms", "800 ms", "0.500 ×"],
+        ["16", "2, 8 each", "1.20 s", "–", "1.00 ×"],
+        ["16", "4, 4 each", "1.10 s", "–", "0.917 ×"],
+        ["16", "16, 1 each", "3.00 s", "–", "2.50 ×"],
+    ]
+
+
+def test_tasks_that_do_not_go_evenly_are_said_so() -> None:
+    uneven = run(16, 3, 1.0, ppn=6)
+    (table,) = tables.build("mapping", cases([*RAWS, uneven]), context("elsewhere"))
+
+    assert "3, 5 or 6 each" in [row[1].text for row in table.rows]
 
 
 def transposes() -> list[dict[str, Any]]:
@@ -63,61 +77,55 @@ def test_published_times_of_the_same_cluster_stand_in_the_figure_of_what_is_like
         (panel,) = panels(figure)
         return {one.label: [(mark.x, mark.y) for mark in one.marks] for one in panel.curves}
 
-    told = curves("eagle")["bigfft, published"]
-    assert (2048, 3219 / 1410) in told
-    assert [x for x, _ in told] == sorted(x for x, _ in told)
+    own = curves("eagle")
+    assert own["16 tasks, bigfft, published"][-1] == (16, 153 / 446)
+    assert own["2,048 tasks, bigfft, published"] == [
+        (128, 1),
+        (167, 1982 / 1410),
+        (256, 3219 / 1410),
+    ]
     assert not [name for name in curves("elsewhere") if "published" in name]
 
 
-def test_a_published_percentage_of_one_number_of_tasks_stands_in_the_figure() -> None:
-    ends = ((1, "concentrated"), (32, "distributed"))
-    more = [run(32, nodes, pattern, 1.0) for nodes, pattern in ends]
+def test_a_published_percentage_stands_at_the_nodes_that_the_paper_planned() -> None:
+    """512 of Table 2, and 256 on Stampede, which had no more for one job."""
+    more = [run(32, nodes, 1.0) for nodes in (1, 32)]
     (figure,) = figures.build("mapping", cases([*RAWS, *more]), context("eagle"))
     (panel,) = panels(figure)
 
-    (minife,) = (curve for curve in panel.curves if curve.label == "minife, published")
-    assert [(mark.x, mark.y) for mark in minife.marks] == [(2048, 3.5)]
+    (minife,) = (one for one in panel.curves if one.label == "2,048 tasks, minife, published")
+    assert [(mark.x, mark.y) for mark in minife.marks] == [(512, 3.5)]
     assert minife.published
     assert any("as of the shorter time" in note for note in figure.notes)
 
 
-def test_what_was_published_of_the_same_cluster_stands_below() -> None:
-    """Of programs that communicate as the kernel does, with the nodes that were theirs."""
+def test_what_was_published_of_the_same_cluster_stands_beside() -> None:
+    """Of programs that communicate as the kernel does, in columns of their own."""
     (halos,) = tables.build("mapping", cases(RAWS), context("eagle"))
     (table,) = tables.build("mapping", cases(transposes()), context("eagle"))
-    own = {(row[0].text, row[1].text): row for row in table.rows[3:]}
-    fft = own["2048", "bigfft, published"]
-    assert [cell.value for cell in fft[3:9:2]] == [1410, 1982, 3219]
-    assert [cell.text for cell in fft[2:8:2]] == ["128, 16 each", "167, 12-13 each", "256, 8 each"]
-    assert fft[-1].text == "2.28 ×"
-    assert own["more than 256", "bigfft, published"][-1].text == "more than about 2.40 ×"
+    shown = {(row[0].text, row[1].text): [cell.text for cell in row[2:]] for row in table.rows}
+
+    assert shown["16", "16, 1 each"] == ["3.00 s", "–", "2.50 ×", "bigfft", "153 s", "0.343 ×"]
+    assert shown["2048", "256, 8 each"] == ["–", "–", "–", "bigfft", "3219 s", "2.28 ×"]
+    assert shown["2048", "167, 12 or 13 each"][-2:] == ["1982 s", "1.41 ×"]
+    told = ["–", "–", "–", "bigfft", "–", "more than about 2.40 ×"]
+    assert shown["more than 256", "the most"] == told
     assert any("taken as of the shorter time" in note for note in table.notes)
-    assert sorted(own) == [
-        ("16", "bigfft, published"),
-        ("2048", "bigfft, published"),
-        ("more than 256", "bigfft, published"),
-    ]
-    (told,) = halos.rows[3:]
-    assert [cell.text for cell in (told[0], told[1], told[-1])] == [
-        "2048",
-        "minife, published",
-        "3.50 ×",
+    assert [cell.text for cell in halos.rows[-1]] == [
+        *("2048", "the most", "–", "–", "–", "minife", "–", "3.50 ×")
     ]
 
 
 def test_a_headline_that_the_paper_contradicts_says_so() -> None:
-    raws = [
-        {**run(16, nodes, pattern, time), "clock": "simulated"}
-        for nodes, pattern, time in ((1, "concentrated", 2.0), (16, "distributed", 1.0))
-    ]
+    raws = [{**run(16, nodes, time), "clock": "simulated"} for nodes, time in ((1, 2.0), (16, 1.0))]
     (here,) = find(cases(raws), context("eagle"))
     (elsewhere,) = find(cases(raws), context("lark"))
 
     assert here.tone == "warning"
     assert here.text.endswith(
-        "concentrated takes 2.00 times as long. Published otherwise of this cluster with other "
-        "numbers of tasks: minife, 2048 tasks, concentrated faster by 250 % (task-mapping-drop, "
-        "table section-6)."
+        "concentrated (1 node) takes 2.00 times as long. Published otherwise of this cluster with "
+        "other numbers of tasks: minife, 2048 tasks, concentrated faster by 250 % "
+        "(task-mapping-drop, table section-6)."
     )
     assert elsewhere.tone == "" and "Published" not in elsewhere.text
 
@@ -129,8 +137,8 @@ def find_text(raws: list[dict[str, Any]]) -> str:
 
 def test_what_the_paper_has_of_as_many_tasks_is_told_before_what_it_has_of_others() -> None:
     raws = [
-        {**run(16, *place, time), "clock": "simulated", "kernel": "fft_pencil"}
-        for place, time in (((1, "concentrated"), 3.0), ((16, "distributed"), 1.0))
+        {**run(16, nodes, time), "clock": "simulated", "kernel": "fft_pencil"}
+        for nodes, time in ((1, 3.0), (16, 1.0))
     ]
     (here,) = find(cases(raws), context("eagle"))
 
@@ -144,8 +152,8 @@ def test_what_the_paper_has_of_as_many_tasks_is_told_before_what_it_has_of_other
 
 def test_the_same_tasks_slower_where_the_paper_has_them_faster_is_a_contradiction() -> None:
     raws = [
-        {**run(512, *place, time), "clock": "simulated", "kernel": "fft_pencil"}
-        for place, time in (((32, "concentrated"), 2.0), ((256, "distributed"), 1.0))
+        {**run(512, nodes, time), "clock": "simulated", "kernel": "fft_pencil"}
+        for nodes, time in ((32, 2.0), (256, 1.0))
     ]
     (here,) = find(cases(raws), context("eagle"))
 
@@ -161,17 +169,17 @@ def test_one_that_the_paper_agrees_with_says_nothing_otherwise() -> None:
     assert "bigfft, 16 tasks" not in told.text
     assert "bigfft, 2048 tasks" in told.text
     more = [
-        {**run(tasks, *place, time), "clock": "simulated", "kernel": "fft_pencil"}
+        {**run(tasks, nodes, time), "clock": "simulated", "kernel": "fft_pencil"}
         for tasks, times in ((256, (2.0, 1.0)), (512, (1.0, 2.0)))
-        for place, time in zip(((16, "concentrated"), (tasks, "distributed")), times, strict=True)
+        for nodes, time in zip((16, tasks), times, strict=True)
     ]
     assert "Published otherwise" not in find_text(more)
 
 
 def test_ranks_that_fill_one_socket_first_are_named_beside_what_they_cause() -> None:
     raws = [
-        run(8, 1, "concentrated", 1.0, bind="close"),
-        run(8, 8, "distributed", 0.5, bind="close"),
+        run(8, 1, 1.0, bind="close"),
+        run(8, 8, 0.5, bind="close"),
     ]
 
     assert simulated(*raws)[0].endswith(
@@ -182,30 +190,34 @@ def test_ranks_that_fill_one_socket_first_are_named_beside_what_they_cause() -> 
 def test_where_distributed_is_faster_the_ratio_is_below_one_like_all_others() -> None:
     cubes = [{**raw, "kernel": "jacobi3d"} for raw in RAWS]
     (table,) = tables.build("mapping", cases(cubes), context("stampede"))
-    (lammps,) = (row[-1] for row in table.rows if row[1].text == "lammps, published")
-    assert lammps.text == "0.855 to 0.820 ×"
+    (lammps,) = (row for row in table.rows if row[-3].text == "lammps")
+    assert (lammps[0].text, lammps[-1].text) == ("the most", "0.855 to 0.820 ×")
 
 
-def test_the_figure_has_a_panel_for_each_kernel_relative_to_concentrated() -> None:
+def test_the_figure_has_a_panel_for_each_kernel_relative_to_the_fewest_nodes() -> None:
     (figure,) = figures.build("mapping", cases(RAWS), context("eagle"))
     (panel,) = figure.panels
     assert isinstance(panel, Lines)
     assert panel.title == "poisson_cg"
     shown = {c.label: [(m.x, m.y, m.low, m.high) for m in c.marks] for c in panel.curves}
     assert shown == {
-        "concentrated": [(8, 1.0, 1.0, 1.0), (16, 1.0, 1.0, 1.0)],
-        "minife, published": [(2048, 3.5, None, None)],
-        "intermediate": [(16, approx(1.1 / 1.2), approx(1.1 / 1.2), approx(1.1 / 1.2))],
-        "distributed": [(8, 0.5, 0.5, 0.8), (16, 2.5, 2.5, 2.5)],
+        "8 tasks": [(1, 1.0, 1.0, 1.0), (8, 0.5, 0.5, 0.8)],
+        "16 tasks": [
+            (2, 1.0, 1.0, 1.0),
+            (4, approx(1.1 / 1.2), approx(1.1 / 1.2), approx(1.1 / 1.2)),
+            (16, 2.5, 2.5, 2.5),
+        ],
+        "2,048 tasks, minife, published": [(512, 3.5, None, None)],
     }
-    assert "poisson_cg: intermediate 0.917 with 16 tasks, distributed 2.50 with 16" in figure.alt
+    assert "poisson_cg: 8 tasks: 0.500 on 8 nodes; 16 tasks: 2.50 on 16 nodes" in figure.alt
 
 
-def test_words_of_the_figure_have_each_curves_own_last_point() -> None:
-    most = [run(2048, 128, "concentrated", 1.0), run(2048, 512, "intermediate", 0.4)]
-    (figure,) = figures.build("mapping", cases([*RAWS, *most]), context("eagle"))
+def test_a_number_of_tasks_on_one_number_of_nodes_has_no_curve() -> None:
+    (figure,) = figures.build("mapping", cases([*RAWS, run(2048, 128, 1.0)]), context("x"))
+    (panel,) = panels(figure)
 
-    assert "intermediate 0.400 with 2048 tasks, distributed 2.50 with 16 tasks" in figure.alt
+    assert [curve.label for curve in panel.curves] == ["8 tasks", "16 tasks"]
+    assert figures.build("mapping", cases([run(2048, 128, 1.0)]), context("x")) == []
 
 
 def simulated(*raws: dict[str, Any]) -> list[str]:
@@ -215,9 +227,9 @@ def simulated(*raws: dict[str, Any]) -> list[str]:
 
 def test_the_fastest_pattern_and_mapping_are_named_with_what_others_take() -> None:
     assert simulated(*RAWS) == [
-        "poisson_cg: with 8 tasks distributed (8 nodes) is fastest, concentrated takes 2.00 times "
-        "as long; with 16 tasks intermediate (4 nodes) is fastest, concentrated takes 1.09 times "
-        "as long.",
+        "poisson_cg: with 8 tasks distributed (8 nodes) is fastest, concentrated (1 node) takes "
+        "2.00 times as long; with 16 tasks intermediate (4 nodes) is fastest, concentrated (2 "
+        "nodes) takes 1.09 times as long.",
         "poisson_cg: which node has which rank matters most with 8 tasks on 8 nodes: block is "
         "fastest, random 7 takes 1.60 times as long.",
     ]
@@ -225,9 +237,9 @@ def test_the_fastest_pattern_and_mapping_are_named_with_what_others_take() -> No
 
 def test_numbers_of_tasks_with_one_winner_stand_together() -> None:
     raws = [
-        run(tasks, nodes, pattern, time)
+        run(tasks, nodes, time)
         for tasks in (8, 16, 32)
-        for nodes, pattern, time in ((1, "concentrated", 1.0), (tasks, "distributed", 1 + tasks))
+        for nodes, time in ((1, 1.0), (tasks, 1 + tasks))
     ]
     assert simulated(*raws) == [
         "poisson_cg: with 8 to 32 tasks concentrated (1 node) is fastest, distributed takes 9.00 "
@@ -238,17 +250,17 @@ def test_numbers_of_tasks_with_one_winner_stand_together() -> None:
 def test_ties_are_called_ties() -> None:
     """Simulated times within a thousandth are one."""
     assert simulated(
-        run(8, 2, "concentrated", 1.0),
-        run(8, 2, "concentrated", 1.0005, mapping="round_robin"),
-        run(8, 8, "distributed", 1.0002),
+        run(8, 2, 1.0),
+        run(8, 2, 1.0005, mapping="round_robin"),
+        run(8, 8, 1.0002),
     ) == [
-        "poisson_cg: with 8 tasks concentrated and distributed tie.",
+        "poisson_cg: with 8 tasks concentrated (2 nodes) and distributed (8 nodes) tie.",
         "poisson_cg: which ranks share a node makes no difference: block and round robin tie.",
     ]
     assert simulated(
-        run(8, 2, "concentrated", 1.0),
-        run(8, 2, "concentrated", 1.0005, mapping="round_robin"),
-        run(8, 2, "concentrated", 1.1, mapping="random", mapping_seed=1),
+        run(8, 2, 1.0),
+        run(8, 2, 1.0005, mapping="round_robin"),
+        run(8, 2, 1.1, mapping="random", mapping_seed=1),
     ) == [
         "poisson_cg: which ranks share a node matters most with 8 tasks on 2 nodes: block and "
         "round robin tie, random 1 takes 1.10 times as long."
@@ -256,9 +268,10 @@ def test_ties_are_called_ties() -> None:
 
 
 def test_measured_times_are_told_apart_by_their_launches() -> None:
-    raws = [run(8, 1, "concentrated", 1.0), run(8, 8, "distributed", 1.1)]
+    raws = [run(8, 1, 1.0), run(8, 8, 1.1)]
     assert [finding.text for finding in find(cases(raws), Context(seed=1))] == [
-        "poisson_cg: with 8 tasks concentrated and distributed can't be told apart."
+        "poisson_cg: with 8 tasks concentrated (1 node) and distributed (8 nodes) can't be told "
+        "apart."
     ]
 
 
@@ -289,7 +302,7 @@ def test_the_findings_have_them_in_place_of_the_fastest_layout() -> None:
     assert [text for text in told if "is fastest" in text] == simulated(*RAWS)
 
 
-def test_cases_without_a_pattern_have_neither() -> None:
+def test_cases_without_a_number_of_tasks_have_neither() -> None:
     plain = cases([poisson(1024)])
     assert tables.build("mapping", plain, context("eagle")) == []
     assert figures.build("mapping", plain, context("eagle")) == []

@@ -36,6 +36,19 @@ def test_curves_of_one_panel_differ_though_names_are_more_than_styles() -> None:
     assert len({styles[name] for name in second}) == len(second)
 
 
+def test_more_curves_than_colours_have_signs_that_tell_them_apart() -> None:
+    names = [f"{k}" for k in range(len(SERIES) + 1)]
+    one = figure(*names)
+    styles = series_styles([one])
+
+    assert [styles[name] for name in names] == list(range(len(SERIES) + 1))
+    (axes,) = canvas_of(one.panels[0], {}, styles).axes
+    lines = [drawn for drawn in axes.containers if isinstance(drawn, ErrorbarContainer)]
+    looks = [(line.lines[0].get_color(), line.lines[0].get_marker()) for line in lines]
+    assert looks[0][0] == looks[-1][0]
+    assert len(set(looks)) == len(names)
+
+
 def test_a_curve_differs_from_those_beside_it_that_have_a_style_of_their_own() -> None:
     own = figure("measured", style=0).panels[0]
     free = figure("a").panels[0]

@@ -6,11 +6,33 @@ import re
 from typing import Any
 
 import pytest
-from recorded import MACHINE, Raw, cases, collectives, of_case, poisson, spmv, stream
+from recorded import (
+    MACHINE,
+    Raw,
+    cases,
+    collectives,
+    of_case,
+    pingpong,
+    poisson,
+    record,
+    spmv,
+    stream,
+)
 
+from haloscope.papers import tables as papers
 from haloscope.report.context import Context
 from haloscope.report.findings import collectives as topic
-from haloscope.report.findings import findings, latency, memory, products, scaling, variants
+from haloscope.report.findings import (
+    findings,
+    latency,
+    memory,
+    products,
+    regions,
+    scaling,
+    variants,
+)
+from haloscope.report.findings import pingpong as exchanged
+from haloscope.report.findings import published as beside_papers
 
 SIMULATED: Raw = {"clock": "simulated", "simulation": {"cluster": "stampede2", "verified": False}}
 
@@ -43,6 +65,35 @@ def test_a_speedup_of_one_launch_says_so() -> None:
     (said,) = told(scaling, [*solves([4.0]), *solves([2.0], ranks=2)])
 
     assert "2.00 times as fast as with one (one launch, too few launches to tell): an" in said
+
+
+def test_headlines_of_few_launches_say_of_how_few() -> None:
+    raws = [pingpong(launch=k) for k in range(2)]
+    (messages,) = told(exchanged, raws)
+    serial = cases(solves([4.0, 5.0], n=1024))
+    (beside,) = beside_papers.find(serial, Context(shelf=papers.list_papers()))
+
+    assert messages.startswith("Ping-pong, medians of 2 launches: ")
+    assert told(exchanged, [pingpong(launch=k) for k in range(6)])[0].startswith("Ping-pong: ")
+    assert beside.text.startswith(
+        "N = 1024 on one core takes 4.50 s (4.00 to 5.00 s of 2 launches)"
+    )
+
+
+def test_what_a_parallel_region_costs_is_told_of_the_fewest_threads_and_the_most() -> None:
+    raws = [
+        record("parallel_region", {}, [1e-4], threads=threads, launch=k, result={"region_s": cost})
+        for threads, cost in ((1, 1e-7), (2, 1e-6), (4, 2e-6))
+        for k in range(7)
+    ]
+    (said,) = told(regions, raws)
+
+    assert re.fullmatch(
+        r"A parallel region takes 100 ns with 1 thread \(95 % interval .*\) and 2.00 µs with 4 "
+        r"threads \(95 % interval .*\)\.",
+        said,
+    )
+    assert told(regions, solves([1.0])) == []
 
 
 def test_five_launches_have_a_range_and_a_test_that_tells() -> None:

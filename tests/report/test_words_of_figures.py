@@ -63,10 +63,16 @@ def sweeps(ranks: int, mlups: float, variant: str = "plain") -> Raw:
     return record("jacobi3d", settings, [time] * 3, ranks=ranks, result=found, phases=[phase])
 
 
-def spread(tasks: int, nodes: int, pattern: str, time_s: float) -> Raw:
-    where = {"pattern": pattern, "bind": "spread"}
+def spread(tasks: int, nodes: int, time_s: float) -> Raw:
+    where = {"tasks": tasks, "bind": "spread"}
     raw = poisson(1024, time_s=time_s, ranks=tasks, nodes=nodes, layout=where)
-    return {**raw, "case": f"{raw['case']}-{pattern}-{nodes}"}
+    return {**raw, "case": f"{raw['case']}-{nodes}"}
+
+
+def grown(tasks: int, nodes: int, time_s: float) -> Raw:
+    """Tasks with as much work each."""
+    raw = spread(tasks, nodes, time_s)
+    return {**raw, "work": {**raw["work"], "flops": 1e9 * tasks}, "case": f"{tasks}-{nodes}"}
 
 
 def solves(*numbers: int, **given: object) -> list[Raw]:
@@ -101,11 +107,16 @@ RAWS: dict[str, list[Raw]] = {
     "iterations": [raw for name in ("fused", "textbook") for raw in solves(1, 2, 4, variant=name)],
     "split_phase": [star_forest()],
     "timeline": [star_forest(timeline=3)],
+    "weak_scaling": [
+        *(grown(8, nodes, 1.0 / nodes) for nodes in (1, 2, 8)),
+        *(grown(16, nodes, 1.7 / nodes) for nodes in (2, 4, 16)),
+        *(grown(32, nodes, 2.9 / nodes) for nodes in (4, 8, 32)),
+    ],
     "mapping": [
-        *(spread(8, nodes, *rest) for nodes, *rest in ((1, "concentrated", 1.0),)),  # type: ignore[arg-type]
-        spread(8, 8, "distributed", 0.5),
-        spread(16, 2, "concentrated", 1.2),
-        spread(16, 16, "distributed", 3.0),
+        spread(8, 1, 1.0),
+        spread(8, 8, 0.5),
+        spread(16, 2, 1.2),
+        spread(16, 16, 3.0),
     ],
     "spmv": [spmv(ranks=ranks) for ranks in (1, 2, 4)],
     "phases": [poisson(64), poisson(64, ranks=2)],

@@ -46,7 +46,6 @@ def test_a_good_record_has_everything(laboratory: Laboratory) -> None:
         "placement": None,
         "mapping": "block",
         "mapping_seed": None,
-        "pattern": None,
         "oversubscribed": False,
     }
     assert [rank["cpus"] for rank in record["layout"]["seen"]] == [[0], [1]]

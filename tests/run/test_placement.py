@@ -84,6 +84,26 @@ def test_ranks_share_nodes_as_they_are_mapped(mapping: str, order: str) -> None:
     assert misplaced(layout, seen, [(0,), (1,)]) is None
 
 
+def test_ranks_that_do_not_go_evenly() -> None:
+    """Whichever node has one less; not two less, and not where they should be mapped otherwise."""
+    layout = Layout(nodes=2, ppn=2, tasks=3)
+
+    def ran(order: str) -> str | None:
+        taken = {"a": 0, "b": 0}
+        seen = []
+        for number, host in enumerate(order):
+            seen.append(rank(number, [taken[host]], host=host))
+            taken[host] += 1
+        return misplaced(layout, seen, [(0,), (1,)])
+
+    assert ran("aab") is None
+    assert ran("aba") == "rank 1 ran on b, and was to share a with rank 0 (block)"
+    assert ran("aaa") == "ran on 1 nodes (a), 2 were asked for"
+    four = Layout(nodes=2, ppn=3, tasks=5)
+    seen = [rank(number, [0], host=host) for number, host in enumerate("aaaab")]
+    assert wrong_hosts(four, seen) == "4 ranks ran on a, 3 or 2 a node were asked for"
+
+
 def test_ranks_that_were_to_share_a_node_and_did_not() -> None:
     seen = [rank(n, [0], host=host) for n, host in enumerate("abab")]
 

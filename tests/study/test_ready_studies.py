@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from haloscope.analysis.cases import MeasuredCase, select
+from haloscope.analysis.cases import MeasuredCase, facets, select
+from haloscope.analysis.comparison import launches_needed
+from haloscope.analysis.exchanges import (
+    BINDINGS,
+    EXCHANGES,
+    FACES,
+    LINES,
+    OPERATORS,
+    OVERLAPS,
+    TRANSPOSES,
+    VARIANTS,
+    groups,
+)
 from haloscope.host.machine import PLACEMENTS
 from haloscope.run.workbench import Halobench
 from haloscope.study import file as study_file
@@ -72,6 +84,44 @@ def test_the_roofline_of_jacobi_has_each_variant_on_one_core_and_on_two() -> Non
     assert sorted(found) == sorted(
         [*((name, 400, cores) for name in variants for cores in (1, 2)), ("plain", 60, 1)]
     )
+
+
+OF_WAYS = (EXCHANGES, FACES, OVERLAPS, TRANSPOSES, LINES, OPERATORS, BINDINGS, VARIANTS)
+SIZES = {"pingpong-libraries": 25, "sf-latency": 20}
+"""How many sizes each message has in the studies that set messages against each other."""
+
+
+IN_SHORT = ("quick", "poisson-convergence")
+"""Studies that are to take no longer than they do, and that ask for other things than a ratio."""
+
+
+def comparisons(path: Path) -> Iterator[list[MeasuredCase]]:
+    """Each family of tests of a study's headlines: for each test a case that is tested."""
+    cases = planned(path)
+    for ways in OF_WAYS:
+        yield [one.second.case for _, found in groups(cases, 0, ways) for one in found]
+    sums = facets([case for case in cases if case.kernel == "sum3d"], ("topology", "distribution"))
+    yield [case for part in sums for case in part.cases[1:]]
+    messages = {"pingpong-libraries": "pingpong", "sf-latency": "sf_pingpong"}.get(path.stem)
+    yield SIZES.get(path.stem, 0) * [case for case in cases if case.kernel == messages]
+    yield [case for case in cases if case.settings.get("n") == 2048][1:] * (
+        path.stem == "poisson-hybrid"
+    )
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in study_file.ready() if path.stem not in IN_SHORT],
+    ids=lambda path: path.stem,
+)
+def test_launches_are_enough_for_all_that_a_study_compares(path: Path) -> None:
+    """Else its headlines could say nothing but that launches are too few, whatever it measured."""
+    planned(path)
+    plan = expand(study_file.load(path), LARGE, Halobench(BINARY))
+    launches = {case.id: case.launches for case in plan.cases}
+
+    for family in filter(None, comparisons(path)):
+        assert min(launches[case.id] for case in family) >= launches_needed(len(family))
 
 
 @pytest.mark.parametrize("path", study_file.ready(), ids=lambda path: path.stem)

@@ -156,9 +156,9 @@ def test_every_ready_study_is_valid() -> None:
         "fft",
         "heat",
         "jacobi",
+        "pingpong",
         "pingpong-libraries",
         "pingpong-transports",
-        "pingpong",
         "poisson-affinity",
         "poisson-convergence",
         "poisson-exchange",
@@ -172,6 +172,8 @@ def test_every_ready_study_is_valid() -> None:
         "spmv-scaling",
         "sum3d",
         "task-mapping",
+        "task-mapping-bigfft",
+        "task-mapping-minife",
         "validate-local",
     ]
     for path in ready():

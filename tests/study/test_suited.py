@@ -14,7 +14,7 @@ from haloscope.study.suited import empty, unsuited
 
 
 def case(kernel: str = "poisson_cg", **given: Any) -> Case:
-    layout = Layout(ppn=given.pop("ppn", 2), pattern=given.pop("pattern", None))
+    layout = Layout(ppn=given.pop("ppn", 2), tasks=given.pop("tasks", None))
     params = {"n": 64, "exchange": "blocking", "timeline": 0, **given}
     return Case(kernel, params, params, layout, "system", 0, 1, 60.0, 0)
 
@@ -44,7 +44,7 @@ def test_a_kind_of_other_kernels_is_a_problem_where_it_stands() -> None:
         (study("scaling"), [case(), case(ppn=1)], None),
         (study("timeline", figure=True), [case()], "no case of it has timeline"),
         (study("timeline", figure=True), [case(timeline=40)], None),
-        (study("mapping"), [case()], "no case of it has pattern"),
+        (study("mapping"), [case()], "no case of it has tasks"),
         (study("spmv"), [case()], "no case is of spmv"),
         (study("phases", where={"n": [32, 99]}), [case()], "no case of it has n = 32 and 99"),
         (study("phases", where={"n": 64, "clock": "wall"}), [case()], None),

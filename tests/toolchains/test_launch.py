@@ -215,8 +215,22 @@ def test_ranks_are_shared_out_evenly_over_hosts() -> None:
     assert "I_MPI_FABRICS" not in environment("impi", TWO)
     assert command("impi", TWO)[-3:] == ["0:1", "prog", "n=4"]
     assert not Job(8, cpus=FOUR, hosts=("n1", "n2")).oversubscribed
-    with pytest.raises(UserError, match="3 can't be shared out evenly over 2 hosts"):
-        command("impi", Job(3, cpus=FOUR, hosts=("n1", "n2")))
+    with pytest.raises(UserError, match="1 can't be shared out over 2 hosts"):
+        command("impi", Job(1, cpus=FOUR, hosts=("n1", "n2")))
+
+
+def test_ranks_that_do_not_go_evenly_are_counted_host_by_host() -> None:
+    uneven = Job(5, cpus=FOUR, hosts=("n1", "n2"), order=(0, 0, 0, 1, 1), scheduler="slurm")
+
+    assert command("openmpi", uneven)[3:5] == ["--host", "n1:3,n2:2"]
+    assert command("mpich", uneven)[3:5] == ["-hosts", "n1:3,n2:2"]
+    assert command("impi", uneven)[3:5] == ["-hosts", "n1:3,n2:2"]
+    argv, _ = by_srun(uneven)
+    assert argv[argv.index("--nodelist") + 1] == "n1,n1,n1,n2,n2"
+    assert "--distribution=arbitrary" in argv
+    assert argv[-2] == "0:1:2"  # of a full host, which the others begin like
+    assert not Job(8, cpus=FOUR, hosts=("n1", "n2", "n3")).oversubscribed
+    assert Job(13, cpus=FOUR, hosts=("n1", "n2", "n3")).oversubscribed
 
 
 def test_ranks_are_dealt_out_to_hosts_in_turn() -> None:

@@ -24,6 +24,7 @@ from haloscope.study.settings import (
     apart,
     describe,
     order,
+    ranks_of,
     settings_of,
 )
 
@@ -49,7 +50,7 @@ class MeasuredCase:
     @property
     def ranks(self) -> int:
         """MPI processes in all."""
-        return self.number("nodes") * self.number("ppn")
+        return ranks_of(self.settings)
 
     @property
     def cores(self) -> int:
@@ -250,7 +251,7 @@ def facets(cases: Sequence[MeasuredCase], axes: Iterable[str]) -> list[Facet]:
     """Split cases by every setting that is not one of `axes`; name what sets each part apart."""
     inside = {*axes, *PROTOCOL, *OUTPUT}
     if {"nodes", "ppn"} <= inside:
-        inside.add("pattern")  # that follows from these
+        inside.add("tasks")  # that follows from these
     parts: dict[tuple[tuple[str, Setting], ...], list[MeasuredCase]] = {}
     for case in cases:
         outside = tuple((k, v) for k, v in sorted(case.settings.items()) if k not in inside)

@@ -14,6 +14,7 @@ from math import log, log2
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.analysis.comparison import Measure, contrasts
 from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.stats.estimates import Estimate
 
 AXES = ("nodes", "ppn", "threads", "bind", "sizes")
 FLAT = 2.0
@@ -25,28 +26,40 @@ proportion to its size."""
 
 @dataclass(frozen=True)
 class Growth:
-    """An operation on the fewest ranks and on the most: how many times as long it takes there."""
+    """An operation on the fewest ranks and on the most: how many times as long it takes there.
+
+    law: what that is nearest to, see `order_of`; None where its interval, or the range of too few
+         launches for one, leaves that open.
+    """
 
     operation: str
     size_bytes: int
-    times: float
+    few: Swept
+    many: Swept
+    times: Estimate
+    law: str | None
 
 
 @dataclass(frozen=True)
 class Leap:
-    """Two neighbouring sizes of an operation. factor: time of the larger over the smaller one's."""
+    """Two neighbouring sizes of an operation. times: time of the larger over the smaller one's."""
 
     operation: str
     below_bytes: int
     above_bytes: int
-    factor: float
+    times: Estimate
+
+    @property
+    def factor(self) -> float:
+        """The estimate's value."""
+        return self.times.value
 
 
 def parts(cases: Sequence[MeasuredCase]) -> list[Facet]:
     """Cases of collectives of several ranks that differ in processes and their places alone."""
     own = [case for case in cases if case.kernel == "collectives" and case.launches]
     found = facets([case for case in own if case.ranks > 1], AXES)
-    return [part for part in found if not any(case.settings.get("pattern") for case in part.cases)]
+    return [part for part in found if not any(case.settings.get("tasks") for case in part.cases)]
 
 
 def by_operation(case: MeasuredCase) -> dict[str, list[Swept]]:
@@ -87,17 +100,32 @@ def flat_to(points: Sequence[Swept]) -> int:
     return last.size_bytes
 
 
-def growth(few: MeasuredCase, many: MeasuredCase) -> list[Growth]:
+def growth(few: MeasuredCase, many: MeasuredCase, seed: int = 0) -> list[Growth]:
     """Every operation at its smallest and largest size that both have."""
+    ends = list(_ends(few, many))
+    pairs = [
+        (Measure(few, "", o.sample, o.time), Measure(many, "", m.sample, m.time))
+        for _, o, m in ends
+    ]
     found = []
+    for (name, own, other), contrast in zip(ends, contrasts(pairs, seed), strict=True):
+        assert contrast.ratio is not None
+        times = contrast.ratio.rate(1.0)
+        reach = [times.value, *(end for end in (times.low, times.high) if end is not None)]
+        laws = {order_of(end, few.ranks, many.ranks) for end in reach}
+        law = laws.pop() if len(laws) == 1 else None
+        found.append(Growth(name, own.size_bytes, own, other, times, law))
+    return found
+
+
+def _ends(few: MeasuredCase, many: MeasuredCase) -> Iterator[tuple[str, Swept, Swept]]:
+    """The smallest and the largest size of each operation that two cases have, in both."""
     least, most = by_operation(few), by_operation(many)
     for operation in [name for name in least if name in most]:
         there = {point.size_bytes: point for point in most[operation]}
         both = [point for point in least[operation] if point.size_bytes in there]
         for point in both[:1] + both[1:][-1:]:
-            times = there[point.size_bytes].time.value / point.time.value
-            found.append(Growth(operation, point.size_bytes, times))
-    return found
+            yield operation, point, there[point.size_bytes]
 
 
 def ladders(part: Facet) -> list[list[MeasuredCase]]:
@@ -126,6 +154,18 @@ def order_of(times: float, few: int, many: int) -> str:
     return min(laws, key=lambda name: abs(log(times / laws[name])))
 
 
+def law_named(one: Growth) -> str:
+    """What a growth is nearest to, in words; "" where processes are too few to tell laws apart."""
+    if one.law is None:
+        return "no law shown"
+    return {
+        "1": "nearest to no growth",
+        "log2 p": "nearest to log₂ p",
+        "p": "nearest to p",
+        "beyond p": "more than in proportion to p",
+    }.get(one.law, "")
+
+
 def leaps(case: MeasuredCase, seed: int = 0) -> list[Leap]:
     """Where a longer message is faster, or slower than in proportion, by a test where measured.
 
@@ -140,8 +180,9 @@ def leaps(case: MeasuredCase, seed: int = 0) -> list[Leap]:
         fell = falls.verdict == "faster" and factor <= 1 / LEAP
         jumped = jumps.verdict == "slower" and factor >= LEAP * stretch
         if fell or jumped:
-            operation = str(below.operation)
-            found.append(Leap(operation, below.size_bytes, above.size_bytes, factor))
+            assert falls.ratio is not None
+            times = falls.ratio.rate(1.0)
+            found.append(Leap(str(below.operation), below.size_bytes, above.size_bytes, times))
     return found
 
 

@@ -47,7 +47,7 @@ _ORDER = (*(f"same-{name}" for name in GROUPS), OTHER_SOCKET, SAME_NODE, OTHER_N
 
 def _simulated(layout: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The nodes of simulated ranks, which are where they were asked to be."""
-    keys = ("nodes", "ppn", "mapping", "mapping_seed")
+    keys = ("nodes", "ppn", "tasks", "mapping", "mapping_seed")
     asked = Layout(**{key: layout[key] for key in keys if layout.get(key) is not None})
     return [{"host": node} for node in asked.nodes_of_ranks]
 

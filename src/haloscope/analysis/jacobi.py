@@ -117,11 +117,15 @@ def measured_parts(one: JacobiCase) -> jacobi.SweepParts | None:
 
 @dataclass(frozen=True, eq=False)
 class MemoryBound:
-    """A case's updates a second beside those that the memory's bandwidth allows on its cores."""
+    """A case's updates a second beside those that the memory's bandwidth allows on its cores.
+
+    updating: the share of a sweep in which points are updated; None where phases do not tell.
+    """
 
     case: MeasuredCase
     variant: str
     share: float
+    updating: float | None
 
 
 def memory_bounds(
@@ -139,7 +143,10 @@ def memory_bounds(
         if in_cache(case, machine) or case.number("nodes") > 1:
             continue
         allowed = triads[case.cores].moved.value / _bytes_of_point(case)
-        found = MemoryBound(case, str(case.settings["variant"]), one.rate.value / allowed)
+        parts = measured_parts(one)
+        updating = parts.update_s / one.seconds if parts else None
+        share = one.rate.value / allowed
+        found = MemoryBound(case, str(case.settings["variant"]), share, updating)
         known = best.get((found.variant, case.cores))
         if known is None or known.share < found.share:
             best[found.variant, case.cores] = found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import lru_cache
 from statistics import median
 
 from haloscope.analysis.cases import MeasuredCase
@@ -10,11 +10,13 @@ from haloscope.stats.allocations import components, wanted
 from haloscope.stats.stopping_rule import Rule
 
 
-def scatter(cases: Sequence[MeasuredCase]) -> str | None:
+@lru_cache(maxsize=2)
+def scatter(cases: tuple[MeasuredCase, ...]) -> str | None:
     """How far allocations and launches of cases scatter, and which of them more would help.
 
     Medians over the cases that were measured in two allocations or more; None without one. What
-    would help is asked with the precision that a study has if it names none.
+    would help is asked with the precision that a study has if it names none. Kept, as every table
+    of a report asks for the same.
     """
     nested = [case.by_allocation(case.times_s) for case in cases if case.allocations]
     several = [one for one in nested if one and len(one) > 1]
@@ -26,7 +28,7 @@ def scatter(cases: Sequence[MeasuredCase]) -> str | None:
     if within:
         told += f", launches in one by {100 * median(within):.2g} %"
     asked = [wanted(one, Rule().half_width) for one in several]
-    told = f"{told[:1].upper()}{told[1:]} (standard deviations; medians over cases)."
+    told = f"{told[:1].upper()}{told[1:]} (standard deviations; medians over all cases)."
     if "allocation" in asked:
         return f"{told} Another allocation makes these intervals narrower, not another launch."
     return f"{told} More launches make these intervals narrower." if "launch" in asked else told

@@ -1,4 +1,4 @@
-"""Cases that share tasks out over nodes, side by side: patterns, and which ranks share a node."""
+"""Cases that share tasks out over nodes, side by side: over how many, and which ranks share one."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.analysis.published import Library, source
 from haloscope.quantities import count
-from haloscope.study.case import PATTERNS
 from haloscope.study.settings import SIZES
 
 if TYPE_CHECKING:
     from haloscope.papers.tables import PublishedValue
 
-AXES = ("nodes", "ppn", "pattern", "mapping", "mapping_seed", "n", "L", "size", SIZES)
+PATTERNS = ("concentrated", "intermediate", "distributed")
+"""Some tasks on the fewest of the numbers of nodes that a study gives them, on more, and on the
+most: the names that the task-mapping paper has for them."""
+
+AXES = ("nodes", "ppn", "tasks", "mapping", "mapping_seed", "n", "L", "size", SIZES)
 """What may differ within one comparison: where the tasks are, and sizes that grow with them."""
 
 PROGRAMS = {
@@ -34,7 +37,7 @@ class Effect:
 
     tasks: how many they were, or the fewest; None for the most that were tried. tasks_text, text:
     in words. ratio: the time on the most nodes over that on the fewest, where one number is printed
-    for that, or both times are.
+    for that, or both times are. nodes: how many the most were, where the paper says so.
     """
 
     program: str
@@ -44,6 +47,7 @@ class Effect:
     text: str
     source: str
     ratio: float | None = None
+    nodes: int | None = None
 
     def is_of(self, tasks: int) -> bool:
         """Whether it was published of so many tasks."""
@@ -54,30 +58,54 @@ class Effect:
 
 @dataclass(frozen=True)
 class Spread:
-    """Tasks in one mapping, its name with a random one's seed: a case for each pattern.
+    """Tasks in one mapping, its name with a random one's seed: a case for each number of nodes.
 
-    On one node all mappings are the same: that case belongs to each of them.
+    From few nodes to many. On one node all mappings are the same: that case belongs to each.
     """
 
     tasks: int
     name: str
-    cases: Mapping[str, MeasuredCase]
+    cases: Mapping[int, MeasuredCase]
+
+    def over_fewest(self, nodes: int) -> float | None:
+        """Time on so many nodes over that on the fewest; None without both."""
+        first = next(iter(self.cases.values())).time
+        case = self.cases.get(nodes)
+        return case.time.value / first.value if case and case.time and first else None
 
     @property
-    def most_over_fewest(self) -> float | None:
-        """Time on the most nodes over the concentrated one's; None without both."""
-        times = [one.time for pattern in PATTERNS if (one := self.cases.get(pattern))]
-        if PATTERNS[0] not in self.cases or len(times) < 2 or not times[0] or not times[-1]:
-            return None
-        return times[-1].value / times[0].value
+    def patterns(self) -> dict[str, MeasuredCase]:
+        """The cases on the fewest and on the most nodes, and the middle one of those between."""
+        few, *more = self.cases.values()
+        between = more[:-1]
+        middle = {PATTERNS[1]: between[len(between) // 2]} if between else {}
+        return {PATTERNS[0]: few} | middle | ({PATTERNS[2]: more[-1]} if more else {})
+
+
+@dataclass(frozen=True)
+class Printed:
+    """Published times of some tasks of a program, by nodes, from few to many.
+
+    texts: of each, the tasks on a node as printed.
+    """
+
+    program: str
+    tasks: int
+    times_s: Mapping[int, float]
+    texts: Mapping[int, str]
+    source: str
+
+    def over_fewest(self, nodes: int) -> float:
+        """Time on so many nodes over that on the fewest."""
+        return self.times_s[nodes] / next(iter(self.times_s.values()))
 
 
 def spreads(cases: Sequence[MeasuredCase]) -> list[tuple[Facet, list[Spread]]]:
-    """Each comparison of a kernel's cases that have a pattern, by tasks and mapping."""
-    patterned = [case for case in cases if case.settings.get("pattern")]
+    """Each comparison of a kernel's cases of given numbers of tasks, by tasks and mapping."""
+    given = [case for case in cases if case.settings.get("tasks")]
     by_kernel = (
-        [case for case in patterned if case.kernel == kernel]
-        for kernel in dict.fromkeys(case.kernel for case in patterned)
+        [case for case in given if case.kernel == kernel]
+        for kernel in dict.fromkeys(case.kernel for case in given)
     )
     return [
         (part, _of(part.cases)) for own in by_kernel for part in facets(own, (*AXES, *_grid(own)))
@@ -100,19 +128,21 @@ def _of(cases: Sequence[MeasuredCase]) -> list[Spread]:
     found = []
     for tasks in sorted({case.ranks for case in cases}):
         own = [case for case in cases if case.ranks == tasks]
-        one_node = {pattern_of(case): case for case in own if case.settings["nodes"] == 1}
-        for name in dict.fromkeys(map(ranks_of, own)):
-            those = {pattern_of(case): case for case in own if ranks_of(case) == name}
-            found.append(Spread(tasks, name, {**one_node, **those}))
+        own.sort(key=lambda case: case.number("nodes"))
+        for name in dict.fromkeys(map(mapping_of, own)):
+            those = (c for c in own if c.number("nodes") == 1 or mapping_of(c) == name)
+            found.append(Spread(tasks, name, {case.number("nodes"): case for case in those}))
     return found
 
 
-def pattern_of(case: MeasuredCase) -> str:
-    """How its tasks lie on the nodes."""
-    return str(case.settings["pattern"])
+def pattern_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
+    """How its tasks lie on nodes, among cases of as many tasks: one of PATTERNS."""
+    nodes = [one.number("nodes") for one in among]
+    own = case.number("nodes")
+    return PATTERNS[0 if own == min(nodes) else 2 if own == max(nodes) else 1]
 
 
-def ranks_of(case: MeasuredCase) -> str:
+def mapping_of(case: MeasuredCase) -> str:
     """Which ranks share a node: its mapping, and the seed of a random one."""
     seed = case.settings.get("mapping_seed")
     name = str(case.settings["mapping"]).replace("_", " ")
@@ -124,18 +154,31 @@ def stands_for(kernel: str, program: object) -> bool:
     return kernel in PROGRAMS.get(str(program), ())
 
 
-def effects(library: Library, cluster: str, kernel: str) -> Iterator[Effect]:
-    """What was published of a cluster, of the programs that a kernel stands for."""
+def printed(library: Library, cluster: str, kernel: str) -> Iterator[Printed]:
+    """The times by nodes that were published of a cluster, of the programs a kernel stands for."""
     for table in library.tables(("mapping",)):
-        if same_name(table.facts.get("cluster"), cluster):
+        program = str(table.facts["kernel"])
+        if same_name(table.facts.get("cluster"), cluster) and stands_for(kernel, program):
             for tasks in dict.fromkeys(row["ranks"] for row in table.rows):
                 own = [row for row in table.rows if row["ranks"] == tasks]
-                if stands_for(kernel, table.facts["kernel"]):
-                    yield _timed(str(table.facts["kernel"]), own, source(table))
+                own.sort(key=lambda row: int(str(row["nodes"])))
+                yield Printed(
+                    program,
+                    int(str(tasks)),
+                    {int(str(row["nodes"])): float(str(row["time_s"])) for row in own},
+                    {int(str(row["nodes"])): str(row["ppn_text"]) for row in own},
+                    source(table),
+                )
+
+
+def effects(library: Library, cluster: str, kernel: str) -> Iterator[Effect]:
+    """What was published of a cluster, of the programs that a kernel stands for."""
+    for one in printed(library, cluster, kernel):
+        yield _timed(one)
     for table in library.tables(("mapping_effect",)):
         for row in table.rows:
             if same_name(row["cluster"], cluster) and stands_for(kernel, row["kernel"]):
-                yield _told(row, source(table))
+                yield _told(row, source(table), _most_nodes(library, row))
 
 
 def same_name(one: object, other: object) -> bool:
@@ -143,16 +186,27 @@ def same_name(one: object, other: object) -> bool:
     return str(one).lower() == str(other).lower()
 
 
-def _timed(program: str, rows: Sequence[Mapping[str, PublishedValue]], source_: str) -> Effect:
+def _timed(one: Printed) -> Effect:
     """Times on the fewest and on the most nodes, as an effect."""
-    by_nodes = sorted((int(str(row["nodes"])), float(str(row["time_s"]))) for row in rows)
-    (few, first_s), (many, last_s) = by_nodes[0], by_nodes[-1]
-    tasks = int(str(rows[0]["ranks"]))
+    (few, first_s), *_, (many, last_s) = one.times_s.items()
     text = f"{first_s:g} s on {count(few, 'node')}, {last_s:g} s on {many}"
-    return Effect(program, tasks, str(tasks), first_s < last_s, text, source_, last_s / first_s)
+    ratio = one.over_fewest(many)
+    faster = first_s < last_s
+    return Effect(one.program, one.tasks, str(one.tasks), faster, text, one.source, ratio, many)
 
 
-def _told(row: Mapping[str, PublishedValue], source_: str) -> Effect:
+def _most_nodes(library: Library, row: Mapping[str, PublishedValue]) -> int | None:
+    """On how many nodes so many tasks of the program were distributed, by the paper's plan."""
+    column = f"nodes_{str(row['cluster']).lower()}"
+    for table in library.tables(("mapping_plan",)):
+        if table.facts["kernel"] == row["kernel"]:
+            key = column if column in table.columns else "nodes"
+            own = (one for one in table.rows if str(one["ranks"]) == row["ranks_text"])
+            return max((int(str(one[key])) for one in own), default=None)
+    return None
+
+
+def _told(row: Mapping[str, PublishedValue], source_: str, nodes: int | None) -> Effect:
     """A statement of the text."""
     tasks_text, faster = str(row["ranks_text"]), str(row["faster"])
     told = re.search(r"\d+", tasks_text)
@@ -168,6 +222,7 @@ def _told(row: Mapping[str, PublishedValue], source_: str) -> Effect:
         text,
         source_,
         most_over_fewest(faster, percent) if one_number else None,
+        nodes,
     )
 
 

@@ -90,7 +90,10 @@ def _no_settings(raw: Mapping[str, Any]) -> str | None:
     if problem := _no_setting(raw):
         return problem
     layout = raw["layout"]
-    if layout["ranks"] != layout["nodes"] * layout["ppn"]:
+    asked = _asked(layout)
+    if asked.problem:
+        return f"layout.{asked.problem}"
+    if layout["ranks"] != asked.ranks:
         return f"layout.ranks can't be {layout['ranks']}, of {layout['nodes']} x {layout['ppn']}"
     if raw["clock"] == "simulated" and raw["outcome"] != "ok":
         return None  # its parameters may be those that were simulated, not those asked for
@@ -201,9 +204,12 @@ def _shortest(
 
 def _id(raw: Mapping[str, Any]) -> str:
     """The id of the case with a record's settings."""
-    layout = {key: raw["layout"][key] for key in _LAYOUT if key in raw["layout"]}
-    name = raw["toolchain"]["name"]
-    return identity(raw["kernel"], raw["params"], Layout(**layout), name, raw.get("transport"))
+    asked, name = _asked(raw["layout"]), raw["toolchain"]["name"]
+    return identity(raw["kernel"], raw["params"], asked, name, raw.get("transport"))
+
+
+def _asked(layout: Mapping[str, Any]) -> Layout:
+    return Layout(**{key: layout[key] for key in _LAYOUT if key in layout})
 
 
 _LAYOUT = [one.name for one in fields(Layout)]

@@ -64,7 +64,7 @@ class LayoutAsked(TypedDict):
 
     nodes: Annotated[int, Key("nodes", least=1, most=MOST_RANKS)]
     ppn: Annotated[int, Key("processes a node", least=1, most=MOST_RANKS)]
-    ranks: Annotated[int, Key("all processes: nodes x ppn", least=1, most=MOST_RANKS)]
+    ranks: Annotated[int, Key("all processes: tasks, or nodes x ppn", least=1, most=MOST_RANKS)]
     threads: Annotated[int, Key("threads of each process", least=1, most=MOST_RANKS)]
     places: Annotated[str, Key("what one thread is bound to: cores, threads, sockets")]
     bind: Annotated[
@@ -93,11 +93,14 @@ class RecordedLayout(LayoutAsked, total=False):
     allocation_seed: Annotated[
         int | None, Key("of a random allocation", absent="not there for every other allocation")
     ]
-    pattern: Annotated[
-        str | None,
+    tasks: Annotated[
+        int,
         Key(
-            "over how many nodes the tasks are spread: concentrated, intermediate, distributed",
-            absent="null unless a study gives a number of tasks",
+            "all processes, where a number of them is shared out over nodes: ppn is what the first "
+            "nodes have, others may have one less",
+            least=1,
+            most=MOST_RANKS,
+            absent="not there unless a study gives a number of tasks",
         ),
     ]
     oversubscribed: Annotated[bool, Key("more ranks x threads than processors")]

@@ -14,13 +14,13 @@ from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, pow
 from haloscope.report.findings import Finding
 from haloscope.report.method import machine_facts, toolchain_facts
 from haloscope.report.tables.compared import Compared
-from haloscope.report.words import tests_of
+from haloscope.report.words import spread, tests_of
 
 if TYPE_CHECKING:
     from haloscope.analysis.dossier import Dossier
 
-_STYLES = {"faster": 2, "slower": 1}
-"""The colours of a page's good and bad; all other verdicts share the first."""
+_STYLES = {"faster": 2, "slower": 1, UNTESTABLE: 3, "equal": 4}
+"""The colours of a page's good and bad, and of two more; where no difference is shown the first."""
 
 
 def document(
@@ -64,7 +64,7 @@ def _findings(compared: Compared) -> Iterator[Finding]:
             what = f" {most.first.what}" if most.first.what else ""
             among = [one.first.case for one in compared.contrasts]
             text = f"Most of the {verdict}: {name_of(most.first.case, among)}{what}"
-            text = f"{text}, {number(most.ratio.value)} times as fast."
+            text = f"{text}, {number(most.ratio.value)} times as fast{spread(most.ratio)}."
             yield Finding(text, "warning" if verdict == "slower" else "")
     open_ = sum(one.verdict == UNTESTABLE for one in compared.contrasts)
     if open_:

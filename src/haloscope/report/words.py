@@ -143,13 +143,17 @@ def on_steps(named: Iterable[tuple[str, MeasuredCase]], machine: Mapping[str, An
     return f", but {listed(near)} {verb} near a step of the model, where measured times may differ"
 
 
+ONCE = ", measured once"
+"""ONCE is what is said of a case of one launch."""
+
+
 def few(*cases: MeasuredCase) -> str:
     """ ", medians of 3 launches": where some were launched too seldom for an interval of theirs."""
     launches = [len(case.launches) for case in cases if not case.alike]
     least = min(launches, default=FEWEST_FOR_INTERVAL)
     if least >= FEWEST_FOR_INTERVAL:
         return ""
-    return f", medians of {least} launches" if least > 1 else ", measured once"
+    return f", medians of {least} launches" if least > 1 else ONCE
 
 
 def place(*cases: MeasuredCase) -> str:

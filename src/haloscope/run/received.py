@@ -62,5 +62,7 @@ def _problems(where: str, case: Case, plan: SavedPlan, program: Program) -> Iter
         yield Problem(where, f"its files are in {case.files}, not in {matrices.folder()}", _ANEW)
     if not all(getattr(case.layout, name) >= 1 for name in _COUNTS):
         yield Problem(where, f"{', '.join(_COUNTS)} must be whole numbers from 1", _ANEW)
+    elif case.layout.problem:
+        yield Problem(where, case.layout.problem, _ANEW)
     if case.toolchain not in plan.sources and case.absent is None:
         yield no_such(where, "MPI library of this plan", case.toolchain, [*plan.sources])

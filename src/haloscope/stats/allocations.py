@@ -32,6 +32,12 @@ def typical_over(allocations: Grouped, confidence: float = 0.95) -> Estimate:
     m allocations with medians x_i: exp(mean(log x_i) +- t(m - 1) S / sqrt(m)), S the standard
     deviation of log x_i. Of one allocation: the median of its launches with the interval that holds
     for launches in that allocation alone. ValueError for none, and for what is not above 0.
+
+    Simulated, of 2 to 20 allocations that differ by up to 20 %: covers 93 to 97 % for any number of
+    launches that scatter by a normal 2 %. Where they are skewed (exponential) and few, a median of
+    1 or 2 is no longer their typical value: of 20 allocations with one launch each, which differ by
+    5 %, it covers 91 %, and of 20 with 2 that do not differ, 57 %. From 5 launches on it is 89 % at
+    the least.
     """
     logs = [log(value) for value in _medians(allocations)]
     launches = [one for sample in allocations.values() for one in sample]

@@ -11,11 +11,9 @@ from functools import cached_property
 from typing import Any
 
 from haloscope.quantities import count
+from haloscope.toolchains.job import shares
 
 Value = bool | int | float | str
-PATTERNS = ("concentrated", "intermediate", "distributed")
-"""On as few nodes as have cores for them; something between; each on a node of its own."""
-
 ALLOCATIONS = ("contiguous", "by_switch", "by_pod", "random")
 """Which nodes of a cluster a job gets: side by side; in turn from each switch of the first level,
 or from each part below the topmost one; or any."""
@@ -28,7 +26,9 @@ class Layout:
     placement: how two ranks lie to each other, one of machine.PLACEMENTS; None says nothing of it.
     mapping: which ranks share a node. block fills nodes one after the other, round_robin deals
         ranks out to nodes in turn, random shuffles what block gives, by mapping_seed.
-    pattern: where a number of tasks is given, how they lie on the nodes, one of PATTERNS.
+    tasks: all ranks, where a number of them is given and shared out over nodes: the first nodes
+        have ppn of them each, and the others one less where they do not go evenly. None: each node
+        has ppn.
     allocation: which nodes of a simulated cluster these are, one of ALLOCATIONS; random ones by
         allocation_seed. `nodes_of_ranks` counts the job's own.
     """
@@ -41,7 +41,7 @@ class Layout:
     placement: str | None = None
     mapping: str = "block"
     mapping_seed: int | None = None
-    pattern: str | None = None
+    tasks: int | None = None
     allocation: str = "contiguous"
     allocation_seed: int | None = None
 
@@ -50,7 +50,7 @@ class Layout:
         """The node of each rank, counted from 0 in the job."""
         if self.mapping == "round_robin":
             return [rank % self.nodes for rank in range(self.ranks)]
-        filled = [rank // self.ppn for rank in range(self.ranks)]
+        filled = [node for node, ranks in enumerate(self.ranks_of_nodes) for _ in range(ranks)]
         if self.mapping == "random":
             random.Random(self.mapping_seed).shuffle(filled)
         return filled
@@ -58,7 +58,19 @@ class Layout:
     @property
     def ranks(self) -> int:
         """All processes, over all nodes."""
-        return self.nodes * self.ppn
+        return self.tasks or self.nodes * self.ppn
+
+    @property
+    def ranks_of_nodes(self) -> list[int]:
+        """How many ranks each node of the job has."""
+        return shares(self.ranks, self.nodes)
+
+    @property
+    def problem(self) -> str | None:
+        """Why its numbers can't be those of one job; None if they can."""
+        if self.tasks is None or self.ranks_of_nodes[0] == self.ppn:
+            return None
+        return f"tasks can't be {self.tasks}, of {self.nodes} nodes with at most {self.ppn} each"
 
     def __str__(self) -> str:
         """For people: 4 ranks x 2 threads on 2 nodes."""
@@ -69,8 +81,7 @@ class Layout:
         placement = f", {self.placement}" if self.placement else ""
         seed = "" if self.mapping_seed is None else f" {self.mapping_seed}"
         mapping = "" if self.mapping == Layout.mapping else f", {self.mapping}{seed}"
-        pattern = f", {self.pattern}" if self.pattern else ""
-        where = f"{threads}{nodes}{binding}{placement}{mapping}{pattern}{self._allocation}"
+        where = f"{threads}{nodes}{binding}{placement}{mapping}{self._allocation}"
         return f"{count(self.ranks, 'rank')}{where}"
 
     @property
@@ -82,13 +93,13 @@ class Layout:
 
     def as_recorded(self) -> dict[str, Any]:
         """All of it, for a record; of the allocation nothing where none was asked for."""
-        own = ("allocation", "allocation_seed")
+        own = ("tasks", "allocation", "allocation_seed")
         said = vars(self).items()
         return {key: v for key, v in said if key not in own or v != getattr(Layout, key)}
 
     def as_setting(self) -> dict[str, Any]:
         """What makes it what it is; fields that came later only where they say something."""
-        later = ("mapping", "mapping_seed", "pattern", "allocation", "allocation_seed")
+        later = ("mapping", "mapping_seed", "tasks", "allocation", "allocation_seed")
         return {
             key: value
             for key, value in vars(self).items()

@@ -51,7 +51,7 @@ class Draft:
 
 def ready() -> list[Path]:
     """The study files that came with haloscope."""
-    return sorted(share("studies").glob("*.toml"))
+    return sorted(share("studies").glob("*.toml"), key=lambda path: path.stem)
 
 
 def load(study: str | Path) -> Study:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 from haloscope.quantities import count
-from haloscope.study.case import PATTERNS, Layout
+from haloscope.study.case import Layout
 from haloscope.study.schema import LayoutAxes
+from haloscope.toolchains.job import shares
 
 
 def layouts(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> list[Layout]:
@@ -24,11 +25,11 @@ def layouts(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> list[Layout]:
             bind=bind,
             mapping=mapping,
             mapping_seed=seed,
-            pattern=pattern,
+            tasks=tasks,
             allocation=allocation,
             allocation_seed=allocation_seed,
         )
-        for (number, ppn, threads, pattern), places, bind in product(
+        for (number, ppn, threads, tasks), places, bind in product(
             list(_shapes(axes, nodes, cores)), axes.places, axes.bind
         )
         for mapping, seed in mappings(axes, number)
@@ -46,8 +47,8 @@ def placed(placement: str) -> Layout:
 
 def _shapes(
     axes: LayoutAxes, nodes: Sequence[int], cores: int
-) -> Iterator[tuple[int, int, int, str | None]]:
-    """Nodes, processes a node, threads of each, and the pattern where tasks are given."""
+) -> Iterator[tuple[int, int, int, int | None]]:
+    """Nodes, processes a node, threads of each, and tasks where they are given."""
     for n in nodes:
         for tasks in axes.tasks or (None,):
             if tasks is None:
@@ -55,8 +56,7 @@ def _shapes(
             else:
                 shapes = shared_tasks(axes, tasks, n, cores)
             for ppn, threads in shapes:
-                pattern = tasks and pattern_of(tasks, n, threads, cores)
-                yield n, ppn, threads, pattern or None
+                yield n, ppn, threads, tasks
 
 
 def free(axes: LayoutAxes, cores: int) -> list[tuple[int, int]]:
@@ -80,24 +80,19 @@ def shared_cores(axes: LayoutAxes, cores_there: int) -> list[tuple[int, int]]:
 
 
 def shared_tasks(axes: LayoutAxes, tasks: int, nodes: int, cores: int) -> list[tuple[int, int]]:
-    """(ppn, threads) of a layout that spreads a constant number of tasks over nodes."""
+    """(ppn, threads) of a layout that spreads a constant number of tasks over nodes.
+
+    Where they do not go evenly, ppn is what the fullest nodes have.
+    """
     if axes.ppn is not None or axes.cores is not None:
         raise ValueError(
             "ppn follows from tasks / nodes where tasks is given: leave ppn, cores out"
         )
-    if tasks % nodes:
-        raise ValueError(f"{count(nodes, 'node')} do not divide {count(tasks, 'task')}")
-    return [(tasks // nodes, one) for one in _numbers("threads", axes.threads or [1], cores)]
-
-
-def pattern_of(tasks: int, nodes: int, threads: int, cores: int) -> str:
-    """How tasks lie on nodes, as the task-mapping papers call it: one of case.PATTERNS."""
-    concentrated, intermediate, distributed = PATTERNS
-    shares = (n for n in range(1, tasks) if tasks % n == 0 and tasks // n * threads <= cores)
-    fewest = next(shares, tasks)
-    if nodes <= fewest:
-        return concentrated
-    return distributed if nodes == tasks else intermediate
+    if tasks < nodes:
+        raise ValueError(f"{count(nodes, 'node')} are more than {count(tasks, 'task')}")
+    return [
+        (shares(tasks, nodes)[0], one) for one in _numbers("threads", axes.threads or [1], cores)
+    ]
 
 
 def mappings(axes: LayoutAxes, nodes: int) -> Iterator[tuple[str, int | None]]:

@@ -154,8 +154,8 @@ class LayoutAxes(_Model):
     )
     tasks: Positives | None = Field(
         None,
-        description="processes over all nodes, in place of ppn: whole numbers that every number of "
-        "nodes divides",
+        description="processes over all nodes, in place of ppn: whole numbers, shared out as "
+        "evenly as they go",
     )
     mapping: Mappings = Field(
         ["block"],

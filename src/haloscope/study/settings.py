@@ -12,7 +12,7 @@ Setting = str | int | float | bool | None
 Settings = Mapping[str, Setting]
 LAYOUT = (
     *("nodes", "ppn", "threads", "places", "bind", "placement"),
-    *("pattern", "mapping", "mapping_seed", "allocation", "allocation_seed"),
+    *("tasks", "mapping", "mapping_seed", "allocation", "allocation_seed"),
 )
 SETTINGS = ("kernel", *LAYOUT, "toolchain", "transport", "runner", "clock")
 """What every case has, besides the parameters of its kernel."""
@@ -35,7 +35,7 @@ _ONLY_WITH = {
 (kernel, parameter): (the other one, its value)."""
 UNSAID = (
     "placement",
-    "pattern",
+    "tasks",
     "mapping_seed",
     "allocation_seed",
     *(name for _, name in _ONLY_WITH),
@@ -45,8 +45,11 @@ in its place."""
 OF_A_MATRIX = ("bandwidth", "row_length")
 """OF_A_MATRIX are parameters of only some of the generated matrices, whose names tell them apart
 without these."""
+FOLLOWING = ("s", "reorthogonalise", "chunks", "topology")
+"""FOLLOWING are parameters that often follow from others that vary: from the variant, the way to
+transpose, the number of ranks. Names say nothing of them where nothing is lost by that."""
 BY_VALUE = (
-    *("variant", "exchange", "clock", "placement", "pattern", "mapping"),
+    *("variant", "exchange", "clock", "placement", "mapping"),
     *("kernel", "toolchain", "transport", "mode", "matrix"),
 )
 """Settings whose values say what they are."""
@@ -83,6 +86,19 @@ def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
     }
 
 
+def ranks_of(settings: Settings) -> int:
+    """MPI processes in all. KeyError where settings do not say where ranks are."""
+    numbers = settings.get("tasks"), settings["nodes"], settings["ppn"]
+    tasks, nodes, ppn = (one if isinstance(one, int) else 0 for one in numbers)
+    return tasks or nodes * ppn
+
+
+def _shared_out(settings: Settings) -> str:
+    """How many of the tasks a node has, or the fullest nodes have."""
+    each = _in_words("ppn", settings["ppn"])
+    return each if ranks_of(settings) % int(settings["nodes"] or 1) == 0 else f"at most {each}"
+
+
 def _plays_no_part(name: str, kernel: str, params: Mapping[str, Any]) -> bool:
     """Whether another parameter leaves it without a meaning."""
     if (kernel, name) not in _ONLY_WITH:
@@ -100,8 +116,9 @@ def apart(one: Settings, among: Sequence[Settings]) -> list[str]:
 def varying(settings: Sequence[Settings]) -> list[str]:
     """The names of settings that do not have one and the same value everywhere.
 
-    Lists of sizes (every point of a sweep names its size), the numbers of repetitions and what
-    belongs to some matrices alone are among them only where nothing else tells settings apart.
+    Lists of sizes (every point of a sweep names its size), the numbers of repetitions, what belongs
+    to some matrices alone, and each of FOLLOWING are among them only where nothing else tells
+    settings apart.
     """
     names = {name for one in settings for name in one if name not in OUTPUT}
     differ = {name for name in names if len({one.get(name) for one in settings}) > 1}
@@ -111,8 +128,9 @@ def varying(settings: Sequence[Settings]) -> list[str]:
         *OF_A_MATRIX,
         *(n for n in differ if any(_LIST.match(str(one.get(n))) for one in settings)),
     }
-    if len(_distinct(settings, differ)) == len(_distinct(settings, differ - lists)):
-        differ -= lists
+    for idle in (lists, *({name} for name in FOLLOWING)):
+        if len(_distinct(settings, differ)) == len(_distinct(settings, differ - idle)):
+            differ -= idle
     return sorted(differ, key=_rank)
 
 
@@ -127,13 +145,15 @@ def describe(settings: Settings, names: Sequence[str]) -> str:
     Processes are those of all nodes where the number of nodes is not named; one thread each goes
     without saying where processes are named.
     """
-    nodes, ppn = settings.get("nodes"), settings.get("ppn")
+    nodes = settings.get("nodes")
     if "placement" in names:  # it says where both ranks are; without one, two ranks are meant
         names = [name for name in names if name not in ("nodes", "ppn", "places")]
     words = []
     for name in names:
         if name == "ppn" and "nodes" not in names and isinstance(nodes, int):
-            words.append(count(nodes * ppn, "process", "processes") if isinstance(ppn, int) else "")
+            words.append(count(ranks_of(settings), "process", "processes"))
+        elif name == "ppn" and settings.get("tasks"):
+            words.append(_shared_out(settings))
         elif name == "threads" and "ppn" in names and settings.get(name) == 1:
             continue
         else:
@@ -157,6 +177,8 @@ def _in_words(name: str, value: Setting) -> str:
         return "" if name in UNSAID else f"default {name}"
     if name == "ppn" and isinstance(value, int):
         return f"{count(value, 'process', 'processes')} per node"
+    if name == "tasks" and isinstance(value, int):
+        return count(value, "task")
     if name == "nodes" and isinstance(value, int):
         return count(value, "node")
     if name == "threads" and isinstance(value, int):

@@ -11,6 +11,12 @@ PLACES = ("cores", "threads", "sockets")
 BINDS = ("close", "spread")
 
 
+def shares(ranks: int, hosts: int) -> list[int]:
+    """How many ranks each host has: as many, or the first ones one more than the others."""
+    each, left = divmod(ranks, hosts)
+    return [each + (host < left) for host in range(hosts)]
+
+
 @dataclass(frozen=True)
 class Job:
     """How many ranks and threads to start, and on which processors.
@@ -22,7 +28,7 @@ class Job:
     placement:     how two ranks lie to each other, one of machine.PLACEMENTS that are here.
     cpus:          the processors of each host to use, in order; none given means one of each core
                    of this machine (each hardware thread where places is `threads`).
-    hosts:         those that share the ranks, as many on each; none given means this one.
+    hosts:         those that share the ranks as evenly as they go; none given means this one.
     mapping:       which ranks share a host: block fills hosts one after the other, round_robin
                    deals ranks out in turn, random is anything else, which `order` says.
     order:         the host of each rank, counted from 0; none given means as `block` has it.
@@ -47,13 +53,23 @@ class Job:
     @property
     def hosts_of_ranks(self) -> list[str]:
         """The host of each rank."""
-        order = self.order or tuple(rank // self.ranks_of_a_host for rank in range(self.ranks))
-        return [self.hosts[host] for host in order]
+        filled = (host for host, ranks in enumerate(self.ranks_of_hosts) for _ in range(ranks))
+        return [self.hosts[host] for host in self.order or filled]
+
+    @property
+    def ranks_of_hosts(self) -> list[int]:
+        """How many ranks each host runs: the first ones one more, where they do not go evenly."""
+        return shares(self.ranks, max(1, len(self.hosts)))
+
+    @property
+    def even(self) -> bool:
+        """Whether each host runs as many ranks."""
+        return not self.ranks % max(1, len(self.hosts))
 
     @property
     def ranks_of_a_host(self) -> int:
-        """Ranks that each host runs."""
-        return self.ranks // max(1, len(self.hosts))
+        """The most ranks that a host runs."""
+        return self.ranks_of_hosts[0]
 
     @property
     def processors(self) -> tuple[int, ...]:
@@ -85,9 +101,9 @@ class Job:
         for key, known in (("places", PLACES), ("bind", BINDS)):
             if (word := getattr(self, key)) not in known:
                 problems.append(Problem(key, f"'{word}' is unknown", nearest(word, known)))
-        if self.ranks % max(1, len(self.hosts)):
-            what = f"{self.ranks} can't be shared out evenly over {len(self.hosts)} hosts"
-            problems.append(Problem("ranks", what, f"give a multiple of {len(self.hosts)}"))
+        if 0 < self.ranks < len(self.hosts):
+            what = f"{self.ranks} can't be shared out over {len(self.hosts)} hosts"
+            problems.append(Problem("ranks", what, f"give {len(self.hosts)} or more"))
         return problems
 
     def openmp(self) -> dict[str, str]:

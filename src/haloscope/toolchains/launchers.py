@@ -6,7 +6,7 @@ knows the variables in which launchers number the ranks of a host.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -52,7 +52,7 @@ class OpenMpi(Launcher):
             transport = {**transport, "mpi_yield_when_idle": "1"}
         words = [word for key, value in transport.items() for word in ("--mca", key, value)]
         if job.mapping == "block":
-            hosts = [f"{host}:{job.ranks_of_a_host}" for host in job.hosts or ("localhost",)]
+            hosts = _counted(job.hosts or ("localhost",), job.ranks_of_hosts)
             mapped = "slot:OVERSUBSCRIBE"  # the plan has counted processors
         else:
             hosts, mapped = job.hosts_of_ranks, "seq:OVERSUBSCRIBE"
@@ -112,8 +112,14 @@ def _hosts(job: Job) -> list[str]:
     """
     if len(job.hosts) < 2:
         return []
+    if job.mapping == "block" and not job.even:
+        return ["-hosts", ",".join(_counted(job.hosts, job.ranks_of_hosts))]
     at_a_time = 1 if job.mapping == "round_robin" else job.ranks_of_a_host
     return ["-hosts", ",".join(job.hosts), "-ppn", str(at_a_time)]
+
+
+def _counted(hosts: Sequence[str], ranks: Sequence[int]) -> list[str]:
+    return [f"{host}:{number}" for host, number in zip(hosts, ranks, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -127,7 +133,8 @@ class Srun(Launcher):
         """All nodes of the job, or some; ranks as they are mapped; no binding of its own."""
         nodes = max(1, len(job.hosts))
         hosts, mapped = list(job.hosts), "cyclic" if job.mapping == "round_robin" else "block"
-        if job.mapping == "random":  # with a host named as often as it has ranks, in their order
+        if job.mapping == "random" or not (job.even or mapped == "cyclic"):
+            # with a host named as often as it has ranks, in their order
             hosts, mapped = job.hosts_of_ranks, "arbitrary"
         where = ["--nodelist", ",".join(hosts)] if hosts else []
         share = [] if mapped == "arbitrary" else [f"--ntasks-per-node={job.ranks_of_a_host}"]

@@ -212,10 +212,15 @@ def _model(axes: Axes, curve: Curve, style: int) -> None:
         [m.y for m in curve.marks],
         label=curve.label,
         color=SERIES[style % len(SERIES)],
-        linestyle=_DASHES[style % len(_DASHES)],
+        linestyle=_DASHES[_sign(style) % len(_DASHES)],
         linewidth=1.3,
         zorder=2.5,
     )
+
+
+def _sign(style: int) -> int:
+    """The number of its sign: another one of each colour in the second round."""
+    return style + style // len(SERIES)
 
 
 def _curve(axes: Axes, curve: Curve, style: int, before: int) -> None:
@@ -239,7 +244,7 @@ def _curve(axes: Axes, curve: Curve, style: int, before: int) -> None:
         else None,
         label=curve.label,
         color=colour,
-        marker=_PUBLISHED if curve.published else _MARKERS[style % len(_MARKERS)],
+        marker=_PUBLISHED if curve.published else _MARKERS[_sign(style) % len(_MARKERS)],
         markerfacecolor="none" if curve.published else colour,
         markeredgewidth=1.5 if curve.published else 1.0,
         markersize=_LARGE

@@ -12,7 +12,8 @@ from haloscope.report.figures.model import Curve, Figure, Lines
 def series_styles(figures: Sequence[Figure]) -> dict[str, int]:
     """The number of each name's style, of curves that have none of their own.
 
-    Those of one panel differ, if there are enough, and so do others as long as there are.
+    Those of one panel differ, if there are enough, and so do others as long as there are. A second
+    round has the same colours with other signs: for panels with more curves than colours.
     """
     panels = [panel for figure in figures for panel in figure.panels if isinstance(panel, Lines)]
     given = [_given(panel) for panel in panels]
@@ -25,7 +26,10 @@ def series_styles(figures: Sequence[Figure]) -> dict[str, int]:
                 beside.update(styles[other] for other in own if other in styles)
                 beside.update(taken)
         anywhere = Counter(styles.values())
-        styles[name] = min(range(len(SERIES)), key=lambda one: (beside[one], anywhere[one]))
+        styles[name] = min(
+            range(2 * len(SERIES)),
+            key=lambda one: (beside[one], one >= len(SERIES), anywhere[one]),
+        )
     return styles
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.cases import Facet, MeasuredCase, facets, label_of
 from haloscope.analysis.fits import HOCKNEY, exchanges, message_models, unfitted
 from haloscope.models.hockney import Ends, Hockney
 from haloscope.models.model import Model
@@ -36,7 +37,7 @@ def _figure(part: Facet, context: Context) -> Figure:
             x,
             Axis("half round trip (µs)", "log"),
             (
-                curve(part, lambda point: point.one_way, 1e6, "measured"),
+                _measured(part, context),
                 *(drawn for name, model in models for drawn in _drawn(name, model)),
             ),
         ),
@@ -60,6 +61,15 @@ def _figure(part: Facet, context: Context) -> Figure:
             *(f"{one.name}: not fitted: {one.reason}." for one in unfitted(case)),
         ),
     )
+
+
+def _measured(part: Facet, context: Context) -> Curve:
+    """The times that models are fitted to, in the colour that they have among all ping-pongs."""
+    (case,) = part.cases
+    every = [other for other in context.all_cases if exchanges(other) and other.launches]
+    name = label_of(case, every)
+    drawn = curve(part, lambda point: point.one_way, 1e6, "measured")
+    return drawn if name == case.kernel else replace(drawn, like=name)
 
 
 def _style(name: str) -> int:

@@ -1,26 +1,22 @@
-"""Time by tasks on more nodes, relative to the concentrated pattern: a panel for each kernel."""
+"""Time of as many tasks by nodes, relative to that on the fewest: a panel for each kernel."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import Facet, MeasuredCase
-from haloscope.analysis.mappings import Spread, effects, named, spreads
-from haloscope.quantities import number
+from haloscope.analysis.mappings import Effect, Spread, effects, named, printed, spreads
+from haloscope.quantities import count, number
 from haloscope.report.context import Context
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, counts, powers_of_two
-from haloscope.study.case import PATTERNS
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """One figure of every comparison with several numbers of tasks."""
-    several = [
-        (part, found) for part, found in spreads(cases) if len({one.tasks for one in found}) > 1
-    ]
+    """One figure of every comparison with tasks on several numbers of nodes."""
     panels = [
         panel
-        for index, (part, found) in enumerate(several)
-        if (panel := _panel(index, part, found, context)).curves
+        for index, (part, found) in enumerate(spreads(cases))
+        if (panel := _panel(index, part, found, context)).values_of_x > 1
     ]
     if not panels:
         return []
@@ -30,7 +26,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
             kind="mapping",
             title=context.title("Time on more nodes, by tasks"),
             panels=tuple(panels),
-            alt="Time over that of concentrated tasks. " + " ".join(map(_in_words, panels)),
+            alt="Time over that on the fewest nodes. " + " ".join(map(_in_words, panels)),
             notes=_notes(panels),
         )
     ]
@@ -46,62 +42,65 @@ def _notes(panels: Sequence[Lines]) -> tuple[str, ...]:
     told.append("Below 1, more nodes are faster.")
     if any(curve.published for curve in curves):
         told.append(
-            "Published: on the most nodes over the fewest, of other programs; a percentage is "
-            "taken as of the shorter time."
+            "Published: whole runs of other programs; a percentage is taken as of the shorter time."
         )
     return (" ".join(told),)
 
 
 def _panel(index: int, part: Facet, found: Sequence[Spread], context: Context) -> Lines:
-    """A curve for each pattern, and the published times of programs that communicate alike."""
-    curves = tuple(
-        Curve(pattern, marks, joined=False, style=style)
-        for style, pattern in enumerate(PATTERNS)
-        if (marks := tuple(_marks(pattern, found)))
-    )
+    """A curve for each number of tasks, and what was published of programs that are like it."""
+    curves = [
+        Curve(count(tasks, "task"), marks)
+        for tasks in dict.fromkeys(one.tasks for one in found)
+        if len(marks := tuple(_marks([one for one in found if one.tasks == tasks]))) > 1
+    ]
     if curves:
-        curves = (*curves, *_published(part.cases[0].kernel, context))
+        curves += _published(part.cases[0].kernel, context)
     drawn = [mark for curve in curves for mark in curve.marks]
     heights = [y for mark in drawn for y in (mark.low, mark.y, mark.high) if y]
     return Lines(
         f"mapping-{index}",
         named(part),
-        Axis("tasks", "log2", counts(sorted({int(mark.x) for mark in drawn} or {1}))),
-        Axis("time, concentrated = 1", "log2", powers_of_two([1.0, *heights])),
-        curves,
+        Axis("nodes", "log2", counts(sorted({int(mark.x) for mark in drawn} or {1}))),
+        Axis("time, fewest nodes = 1", "log2", powers_of_two([1.0, *heights])),
+        tuple(curves),
     )
 
 
 def _published(kernel: str, context: Context) -> Iterator[Curve]:
-    """On the most nodes over the fewest, program by program, where one number is printed."""
+    """Program by program: times by nodes, and one number of the most nodes where it is printed."""
     cluster = str((context.machine or {}).get("host"))
-    points: dict[str, dict[int, float]] = {}
-    for one in effects(context.library, cluster, kernel):
-        if one.tasks is not None and one.ratio is not None:
-            points.setdefault(one.program, {})[one.tasks] = one.ratio
-    for style, (program, ratios) in enumerate(points.items(), start=len(PATTERNS)):
-        marks = tuple(Mark(tasks, ratios[tasks]) for tasks in sorted(ratios))
-        yield Curve(f"{program}, published", marks, joined=False, style=style, published=True)
+    timed = set()
+    for one in printed(context.library, cluster, kernel):
+        timed.add((one.program, one.tasks))
+        marks = tuple(Mark(nodes, one.over_fewest(nodes)) for nodes in one.times_s)
+        yield _hollow(one.program, one.tasks, marks)
+    for effect in effects(context.library, cluster, kernel):
+        if effect.tasks and (effect.program, effect.tasks) not in timed and (end := _end(effect)):
+            yield _hollow(effect.program, effect.tasks, (end,))
 
 
-def _marks(pattern: str, found: Sequence[Spread]) -> Iterator[Mark]:
-    """The first mapping's time in a pattern, with the range over all mappings."""
-    for tasks in dict.fromkeys(one.tasks for one in found):
-        own = [one for one in found if one.tasks == tasks]
-        reference, times = _times(PATTERNS[0], own), _times(pattern, own)
-        if reference and times:
-            ratios = [time / reference[0] for time in times]
-            yield Mark(tasks, ratios[0], min(ratios), max(ratios))
+def _end(effect: Effect) -> Mark | None:
+    return Mark(effect.nodes, effect.ratio) if effect.nodes and effect.ratio else None
 
 
-def _times(pattern: str, spreads_of_tasks: Sequence[Spread]) -> list[float]:
-    """Seconds in a pattern, mapping by mapping."""
-    cases = (one.cases.get(pattern) for one in spreads_of_tasks)
-    return [case.time.value for case in cases if case and case.time]
+def _hollow(program: str, tasks: int, marks: tuple[Mark, ...]) -> Curve:
+    of = count(tasks, "task")
+    return Curve(f"{of}, {program}, published", marks, joined=False, published=True, like=of)
+
+
+def _marks(own: Sequence[Spread]) -> Iterator[Mark]:
+    """The first mapping's time by nodes, with the range over all mappings."""
+    first = next(iter(own[0].cases.values())).time
+    for nodes, case in own[0].cases.items():
+        every = [one.cases[nodes].time for one in own if nodes in one.cases]
+        ratios = [time.value / first.value for time in every if time and first]
+        if case.time and ratios:
+            yield Mark(nodes, ratios[0], min(ratios), max(ratios))
 
 
 def _in_words(panel: Lines) -> str:
-    """The last point of every curve, each with the tasks that it is of."""
-    last = [(curve.label, curve.marks[-1]) for curve in panel.curves[1:]]
-    told = ", ".join(f"{label} {number(mark.y)} with {mark.x:g} tasks" for label, mark in last)
+    """The last point of every curve."""
+    last = [(curve.label, curve.marks[-1]) for curve in panel.curves]
+    told = "; ".join(f"{label}: {number(mark.y)} on {mark.x:g} nodes" for label, mark in last)
     return f"{panel.title}: {told}."

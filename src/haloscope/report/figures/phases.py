@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from haloscope.analysis.cases import MeasuredCase, facets, label_of
 from haloscope.analysis.phases import REST, shares
@@ -13,6 +14,11 @@ from haloscope.report.figures.model import Bars, Figure
 MOST_BARS = 30
 """MOST_BARS is the largest number of bars that can be told apart: of more, those inside a grid of
 nodes and processes per node are left out."""
+
+
+BARS_A_PANEL = 18
+"""BARS_A_PANEL is the largest number of bars in one panel, because a page of paper must make more
+of them smaller than can be read."""
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -49,15 +55,7 @@ def _phases_figure(kernel: str, every: Sequence[MeasuredCase], context: Context)
         id="phases",
         kind="phases",
         title=context.title(f"Time by phase, {kernel}"),
-        panels=(
-            Bars(
-                "shares",
-                "",
-                tuple(label_of(case, cases) for case in cases),
-                parts,
-                tuple(seconds(case.time.value) if case.time else "" for case in cases),
-            ),
-        ),
+        panels=tuple(_panels(cases, parts)),
         alt=f"Share of a step by phase for {count(len(cases), 'case')}. Largest: {largest[0]}, "
         f"{percent(min(largest[1]))} to {percent(max(largest[1]))}.",
         notes=(
@@ -68,12 +66,32 @@ def _phases_figure(kernel: str, every: Sequence[MeasuredCase], context: Context)
     )
 
 
+_Parts = Sequence[tuple[str, tuple[float, ...]]]
+"""Each phase with its share of every bar."""
+
+
+def _panels(cases: Sequence[MeasuredCase], parts: _Parts) -> Iterator[Bars]:
+    """As many panels as it takes, about equally long."""
+    names = [label_of(case, cases) for case in cases]
+    totals = [seconds(case.time.value) if case.time else "" for case in cases]
+    number = -(-len(cases) // BARS_A_PANEL)
+    ends = [len(cases) * part // number for part in range(number + 1)]
+    for index, (begin, end) in enumerate(pairwise(ends), start=1):
+        yield Bars(
+            "shares" if number == 1 else f"shares-{index}",
+            "" if number == 1 else f"{index} of {number}",
+            tuple(names[begin:end]),
+            tuple((name, values[begin:end]) for name, values in parts),
+            tuple(totals[begin:end]),
+        )
+
+
 FULL = 0.98
 """FULL is the share of a bar from which on nobody sees that something is missing."""
 _SHORT = "Medians of shares, each by itself, need not add up to 100 %."
 
 
-def _bars(parts: Sequence[tuple[str, tuple[float, ...]]]) -> list[tuple[float, ...]]:
+def _bars(parts: _Parts) -> list[tuple[float, ...]]:
     """The shares of each case."""
     return list(zip(*(values for _, values in parts), strict=True))
 

@@ -13,16 +13,17 @@ from haloscope.analysis.collectives import (
     flat_to,
     growth,
     ladders,
+    law_named,
     leaps,
-    order_of,
     parts,
     undisturbed,
 )
 from haloscope.analysis.sweeps import Swept
-from haloscope.quantities import count, listed, number, seconds, size
+from haloscope.quantities import count, ends, listed, number, percent, seconds, size
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
 from haloscope.report.words import between, few, place
+from haloscope.stats.estimates import Estimate
 
 ORDER = 124
 LEAPS_TOLD = 6
@@ -38,7 +39,7 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         if sized := _with_size(many):
             yield Finding(f"Collectives, {_where(many)}{label}{few(many)}: {sized}.")
         for least, *_, most in ladders(part):
-            grown = _with_ranks(least, most)
+            grown = _with_ranks(least, most, context.seed)
             yield Finding(
                 f"Collectives, {_from_to(least, most)}{label}{few(least, most)}: {grown}."
             )
@@ -91,32 +92,32 @@ def _ends(points: dict[str, Swept]) -> str:
     return f"{at} take {fast} ({first}) to {slow} ({last})"
 
 
-def _with_ranks(few: MeasuredCase, many: MeasuredCase) -> str:
+def _with_ranks(few: MeasuredCase, many: MeasuredCase, seed: int) -> str:
     """At the smallest and at the largest size: operations by what their growth is nearest to."""
-    found = growth(few, many)
+    found = growth(few, many, seed)
     sizes = sorted({one.size_bytes for one in found if one.size_bytes})
     clauses = [
-        f"{size(at)} take {_by_order([one for one in found if one.size_bytes == at], few, many)}"
+        f"{size(at)} take {_by_order([one for one in found if one.size_bytes == at])}"
         for at in (sizes[:1] + sizes[1:][-1:])
     ]
-    return "; ".join(clauses)
+    return f"{'; '.join(clauses)}{_how_sure([one for one in found if one.size_bytes])}"
 
 
-def _by_order(found: Sequence[Growth], few: MeasuredCase, many: MeasuredCase) -> str:
+def _by_order(found: Sequence[Growth]) -> str:
     by: dict[str, list[Growth]] = {}
-    for one in sorted(found, key=lambda one: one.times):
-        by.setdefault(order_of(one.times, few.ranks, many.ranks), []).append(one)
-    laws = {
-        "1": "nearest to no growth",
-        "log2 p": "nearest to log₂ p",
-        "p": "nearest to p",
-        "beyond p": "more than in proportion to p",
-    }
+    for one in sorted(found, key=lambda one: one.times.value):
+        by.setdefault(law_named(one), []).append(one)
     return ", ".join(
-        f"{between([one.times for one in own], 2)} times as long ({laws.get(law, '')}"
+        f"{between([one.times.value for one in own], 2)} times as long ({law}"
         f"{': ' if law else ''}{listed([one.operation for one in own])})"
         for law, own in by.items()
     )
+
+
+def _how_sure(found: Sequence[Growth]) -> str:
+    """The widest of the 95 % intervals, as a share of its growth; nothing without intervals."""
+    widths = [one.times.relative_half_width for one in found if one.times.confidence]
+    return f" (95 % intervals: at most ± {percent(max(widths))})" if widths else ""
 
 
 def _leaping(found: Sequence[Leap], case: MeasuredCase) -> str:
@@ -124,7 +125,7 @@ def _leaping(found: Sequence[Leap], case: MeasuredCase) -> str:
     greatest = sorted(found, key=lambda one: -max(one.factor, 1 / one.factor))[:LEAPS_TOLD]
     told = [
         f"{one.operation} at {size(one.above_bytes)} takes {number(one.factor, 2)} times as long "
-        f"as at {size(one.below_bytes)}"
+        f"as at {size(one.below_bytes)}{_interval(one.times)}"
         for one in greatest
     ]
     rest = f" (the greatest of {len(found)} such leaps)" if len(found) > len(greatest) else ""
@@ -134,4 +135,14 @@ def _leaping(found: Sequence[Leap], case: MeasuredCase) -> str:
     sizes = [points[0].size_bytes for points in undisturbed(case).values() if points]
     cold = any(one.factor < 1 and one.below_bytes == min(sizes) for one in greatest)
     warm = ", or the first size was not warm yet" if cold else ""
-    return f"{listed(told)}{rest}: there the library probably {what}, or a cache is full{warm}"
+    return (
+        f"{listed(told)}{rest}, 95 % intervals in brackets: there the library probably {what}, or "
+        f"a cache is full{warm}"
+    )
+
+
+def _interval(times: Estimate) -> str:
+    """ " (2.1 to 2.4)"; nothing of simulated times."""
+    if times.low is None or times.high is None:
+        return ""
+    return f" ({' to '.join(ends(times.value, times.low, times.high))})"

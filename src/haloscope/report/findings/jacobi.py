@@ -8,6 +8,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.jacobi import (
     JacobiCase,
     JacobiScaling,
+    MemoryBound,
     measured_parts,
     memory_bounds,
     root_mean_square,
@@ -21,6 +22,11 @@ from haloscope.report.words import few, place, shares_between
 ORDER = 85
 SMALL = 0.01
 """SMALL is the largest share of a sweep that a part may be off by without being named a cause."""
+
+
+MOSTLY = 0.9
+"""MOSTLY is the least share of a sweep in updates of points from which on messages explain
+little."""
 
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
@@ -107,10 +113,12 @@ def _times(own: float, model: float, whole: float) -> str:
 def _roofs(cases: Sequence[MeasuredCase], context: Context) -> Iterator[str]:
     """Each variant on its fewest and its most cores: its share of what the memory allows."""
     bounds = memory_bounds(cases, context.all_cases, context.machine)
-    told = []
+    told: list[str] = []
+    shown: list[MemoryBound] = []
     for variant in dict.fromkeys(bound.variant for bound in bounds):
         own = [bound for bound in bounds if bound.variant == variant]
         ends = dict.fromkeys((own[0], own[-1]))
+        shown += ends
         each = [
             f"{percent(bound.share)} on {count(bound.case.cores, 'core')}"
             if bound.share <= 1
@@ -121,5 +129,17 @@ def _roofs(cases: Sequence[MeasuredCase], context: Context) -> Iterator[str]:
     if told:
         yield (
             "Of the updates that the memory's bandwidth allows (triad), Jacobi reaches: "
-            f"{'; '.join(told)}{place(bounds[0].case)}."
+            f"{'; '.join(told)}{place(bounds[0].case)}{few(*(one.case for one in shown))}"
+            f"{_why_below(shown)}."
         )
+
+
+def _why_below(bounds: Sequence[MemoryBound]) -> str:
+    """Whether what is lacking is lost in updates, or in messages and waiting, by the phases."""
+    updating = [one.updating for one in bounds if one.share <= 1 and one.updating is not None]
+    if not updating:
+        return ""
+    told = f". Updates of points take {shares_between(updating)} of a sweep there"
+    if min(updating) < MOSTLY:
+        return f"{told}, ghosts and waiting the rest"
+    return f"{told}: what is lacking is lost in them, not in messages"

@@ -62,4 +62,4 @@ def _differ(group: Sequence[MeasuredCase]) -> bool:
 
 def _mapped(case: MeasuredCase) -> bool:
     """Whether it is one of several with the same tasks on more and fewer nodes."""
-    return bool(case.settings.get("pattern"))
+    return bool(case.settings.get("tasks"))

@@ -8,13 +8,12 @@ from itertools import groupby
 
 from haloscope.analysis.cases import Facet, MeasuredCase
 from haloscope.analysis.comparison import Contrast, contrasts, step
-from haloscope.analysis.mappings import effects, named, pattern_of, ranks_of, spreads
+from haloscope.analysis.mappings import PATTERNS, effects, mapping_of, named, pattern_of, spreads
 from haloscope.quantities import count, listed, number
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
 from haloscope.report.tables.model import Tone
 from haloscope.report.words import place
-from haloscope.study.case import PATTERNS
 
 ORDER = 130
 
@@ -25,6 +24,12 @@ class _Race:
 
     best: MeasuredCase
     others: tuple[Contrast, ...]
+
+    @property
+    def every(self) -> list[MeasuredCase]:
+        """All of them, from few nodes to many."""
+        every = [self.best, *(one.second.case for one in self.others)]
+        return sorted(every, key=lambda case: case.number("nodes"))
 
     @property
     def first(self) -> list[MeasuredCase]:
@@ -50,7 +55,7 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     for part, _ in spreads(cases):
         timed = [case for case in part.cases if case.time]
         where = place(*timed)
-        races = _pattern_races(timed, context.seed)
+        races = _node_races(timed, context.seed)
         if races:
             told = f"{_nodes(races)}{_packed(part)}"
             published = _published(races, context)
@@ -97,15 +102,15 @@ def _nearest(races: Sequence[_Race], tasks: int) -> _Race:
     return next((race for race in races if race.best.ranks >= tasks), races[-1])
 
 
-def _pattern_races(cases: Sequence[MeasuredCase], seed: int) -> list[_Race]:
-    """A race for each number of tasks: each pattern as fast as its best mapping is."""
+def _node_races(cases: Sequence[MeasuredCase], seed: int) -> list[_Race]:
+    """A race for each number of tasks: each number of nodes as fast as its best mapping is."""
     rivals = [
         [
-            min(own, key=lambda case: case.time_s)
-            for pattern in PATTERNS
-            if (own := [c for c in cases if c.ranks == tasks and pattern_of(c) == pattern])
+            min((c for c in own if c.number("nodes") == nodes), key=lambda case: case.time_s)
+            for nodes in sorted({case.number("nodes") for case in own})
         ]
         for tasks in sorted({case.ranks for case in cases})
+        if (own := [case for case in cases if case.ranks == tasks])
     ]
     return _races(rivals, seed)
 
@@ -117,12 +122,13 @@ def _nodes(races: Sequence[_Race]) -> str:
         alike = list(group)
         with_tasks = f"with {_from_to([f'{race.best.ranks:,}' for race in alike])} tasks"
         if len(winners) > 1:
-            clauses.append(f"{with_tasks} {listed(winners)} {alike[0].undecided}")
+            clauses.append(f"{with_tasks} {listed(_first(alike))} {alike[0].undecided}")
             continue
         losers = [_told_loser(race) for race in alike]
         longer = [race.over_best(loser) for race, loser in zip(alike, losers, strict=True)]
         clauses.append(
-            f"{with_tasks} {_on_nodes(alike)} is fastest, {pattern_of(losers[0])} takes "
+            f"{with_tasks} {_named([race.best for race in alike], alike)} is fastest, "
+            f"{_named(losers, alike)} takes "
             f"{_from_to([number(ratio) for ratio in sorted(longer)])} times as long"
         )
     return "; ".join(clauses)
@@ -130,20 +136,29 @@ def _nodes(races: Sequence[_Race]) -> str:
 
 def _winners(race: _Race) -> list[str]:
     """The patterns that are first, from few nodes to many."""
-    return sorted(map(pattern_of, race.first), key=PATTERNS.index)
+    found = {pattern_of(case, race.every) for case in race.first}
+    return sorted(found, key=PATTERNS.index)
+
+
+def _first(races: Sequence[_Race]) -> list[str]:
+    """Those that are first of several races: their nodes where there is one race, else patterns."""
+    if len(races) > 1:
+        return _winners(races[0])
+    first = sorted(races[0].first, key=lambda case: case.number("nodes"))
+    return [_named([case], races) for case in first]
 
 
 def _told_loser(race: _Race) -> MeasuredCase:
-    """The concentrated case; where that is the fastest, the one on the most nodes."""
-    order = sorted((one.second.case for one in race.others), key=lambda c: c.number("nodes"))
-    return order[-1] if pattern_of(race.best) == PATTERNS[0] else order[0]
+    """The one on the fewest nodes; where that is the fastest, the one on the most."""
+    few, *_, many = race.every
+    return many if race.best is few else few
 
 
-def _on_nodes(races: Sequence[_Race]) -> str:
-    """The pattern that is fastest, with the number of nodes where that is one."""
-    nodes = {race.best.number("nodes") for race in races}
+def _named(cases: Sequence[MeasuredCase], races: Sequence[_Race]) -> str:
+    """How cases of races lie on nodes, each of one race, with how many where that is one number."""
+    nodes = {case.number("nodes") for case in cases}
     told = f" ({count(min(nodes), 'node')})" if len(nodes) == 1 else ""
-    return f"{pattern_of(races[0].best)}{told}"
+    return f"{pattern_of(cases[0], races[0].every)}{told}"
 
 
 def _ranks(cases: Sequence[MeasuredCase], seed: int) -> str:
@@ -154,7 +169,7 @@ def _ranks(cases: Sequence[MeasuredCase], seed: int) -> str:
     if not races:
         return ""
     race = max(races, key=lambda race: max(race.over_best(one.second.case) for one in race.others))
-    first = list(map(ranks_of, race.first))
+    first = list(map(mapping_of, race.first))
     slower = [one.second.case for one in race.others if one.verdict == "slower"]
     if not slower:
         return f"which ranks share a node makes no difference: {listed(first)} {race.undecided}"
@@ -168,7 +183,7 @@ def _ranks(cases: Sequence[MeasuredCase], seed: int) -> str:
     )
     return (
         f"{choice} matters most with {tasks} on {nodes}: {ahead}, "
-        f"{ranks_of(last)} takes {number(race.over_best(last))} times as long"
+        f"{mapping_of(last)} takes {number(race.over_best(last))} times as long"
     )
 
 

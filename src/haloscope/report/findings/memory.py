@@ -10,6 +10,7 @@ from haloscope.analysis.memory_use import Triad, memory_triads
 from haloscope.quantities import count, number, rate
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
+from haloscope.report.words import few as few_launches
 from haloscope.report.words import place, sure
 
 ORDER = 50
@@ -28,7 +29,7 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     where = place(most.case)
     there = where and f"{where},"
     if few == many:
-        on = f"{count(few, 'core')}{where}"
+        on = f"{count(few, 'core')}{where}{few_launches(most.case)}"
         yield Finding(f"Memory bandwidth (triad) on {on}: {rate(most.point.rate.value)}.")
         return
     (contrast,) = contrasts([(_seconds_a_byte(least), _seconds_a_byte(most))], context.seed)

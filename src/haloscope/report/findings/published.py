@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.iteration_rates import converged
 from haloscope.analysis.published import Library, Reference
-from haloscope.quantities import listed, printed_seconds, seconds
+from haloscope.quantities import SECONDS, listed, printed_seconds, seconds
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
+from haloscope.report.words import spread
 
 ORDER = 90
 
@@ -35,8 +36,14 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         named = other or len({str(each.settings.get("variant")) for each in serial}) > 1
         here = f"here ({own})" if named else "here"
         published = f"published ({other or own})" if named else "published"
-        own_time = f"N = {case.number('n')} on one core takes {seconds(case.time_s)} {here}"
+        own_time = f"N = {case.number('n')} on one core takes {_own(case)} {here}"
         yield Finding(f"{own_time}; {published}: {theirs}.")
+
+
+def _own(case: MeasuredCase) -> str:
+    """Its time, and how sure that is."""
+    assert case.time is not None
+    return f"{seconds(case.time.value)}{spread(case.time, SECONDS)}"
 
 
 def _printed(time: Reference) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.memory_use import uses
+from haloscope.analysis.memory_use import Use, uses
 from haloscope.quantities import count, percent, rate, size
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import place
+from haloscope.report.words import ONCE, few, place
 
 ORDER = 60
 
@@ -25,5 +25,13 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         yield Finding(
             f"The {variant} solver{there and f'{there},'} moves {rate(best.achieved.value)}, "
             f"{percent(best.share)} of what stream's triad does "
-            f"(N = {best.case.settings.get('n')}, {where}, {count(best.case.cores, 'core')})."
+            f"(N = {best.case.settings.get('n')}, {where}, {count(best.case.cores, 'core')}"
+            f"{_launches(best)})."
         )
+
+
+def _launches(use: Use) -> str:
+    """Of how few launches the solve is, and that its triad is of one."""
+    assert use.triad is not None
+    own, once = few(use.case), few(use.triad.case) == ONCE
+    return f"{own}; the triad{ONCE.removeprefix(',')}" if once and own != ONCE else own

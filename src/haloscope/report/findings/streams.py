@@ -10,7 +10,7 @@ from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.quantities import PER_SECOND, quantity, rate, size
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import place
+from haloscope.report.words import few, place
 
 ORDER = 142
 
@@ -30,7 +30,7 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
     broad, where_broad = max(points, key=lambda pair: pair[0].rate.value)
     most = quantity(_messages_per_s(quick), PER_SECOND)
     yield Finding(
-        f"Streams of messages{place(*own)}: at most {most} of "
+        f"Streams of messages{place(*own)}{few(*own)}: at most {most} of "
         f"{size(quick.size_bytes)} each{where_quick}; the highest bandwidth is "
         f"{rate(broad.rate.value)}, at {size(broad.size_bytes)}{where_broad}."
     )

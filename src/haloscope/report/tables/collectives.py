@@ -1,21 +1,65 @@
-"""Collective operations: time by message size, a column an operation."""
+"""Collective operations: how they grow with processes, and their time by message size."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.collectives import growth, ladders, law_named, parts
 from haloscope.analysis.sweeps import sweep
-from haloscope.quantities import SECONDS, size
+from haloscope.quantities import SECONDS, count, size
 from haloscope.report.context import Context
-from haloscope.report.tables.model import Column, Table, label, missing
+from haloscope.report.tables.model import Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """One table a case: blocking and non-blocking calls, numbers of ranks and libraries apart."""
+    """Growth with processes, then one table a case: calls, ranks and libraries apart."""
     own = [case for case in cases if case.kernel == "collectives" and case.launches]
-    return [_table(part, context) for part in facets(own, ())]
+    grown = [
+        _growth(least, most, part.label, context)
+        for part in parts(own)
+        for least, *_, most in ladders(part)
+    ]
+    return [*grown, *(_table(part, context) for part in facets(own, ()))]
+
+
+def _growth(few: MeasuredCase, many: MeasuredCase, label_: str, context: Context) -> Table:
+    """A row for each operation at its smallest and its largest message."""
+    notebook = Notebook([few, many], context.all_cases)
+    rows = tuple(
+        (
+            label(one.operation),
+            plain(one.size_bytes, size(one.size_bytes) if one.size_bytes else "none"),
+            notebook.estimate(one.few.time, few, SECONDS),
+            notebook.estimate(one.many.time, many, SECONDS),
+            notebook.estimate(one.times, many),
+            plain(law_named(one) or "–"),
+        )
+        for one in growth(few, many, context.seed)
+    )
+    notebook.note(
+        "nearest to: of no growth, log₂ p and p, in all of the interval; a dash where so few "
+        "processes tell none apart."
+    )
+    nodes = count(many.number("nodes"), "node") if many.number("nodes") > 1 else "one node"
+    where = f"from {few.ranks} to {many.processes} on {nodes}"
+    return Table(
+        id="collectives_growth",
+        kind="collectives",
+        title=context.title(f"Growth of collective operations {where}", label_),
+        columns=(
+            Column("operation", "operation", align="left"),
+            Column("size_bytes", "message"),
+            Column("few_s", few.processes),
+            Column("many_s", many.processes),
+            Column("times", "times as long"),
+            Column("law", "nearest to", align="left"),
+        ),
+        rows=rows,
+        notes=notebook.notes(),
+        stub=2,
+    )
 
 
 def _table(part: Facet, context: Context) -> Table:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import Facet, MeasuredCase
 from haloscope.analysis.mappings import (
+    Printed,
     Spread,
     most_over_fewest,
     named,
+    printed,
     same_name,
     spreads,
     stands_for,
@@ -21,125 +23,119 @@ from haloscope.quantities import number
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
-from haloscope.study.case import PATTERNS
+from haloscope.toolchains.job import shares
 
 if TYPE_CHECKING:
     from haloscope.papers.tables import PaperTable, PublishedValue
 
-_COLUMNS = (
-    Column("tasks", "tasks", align="left"),
-    Column("mapping", "ranks", align="left"),
-    *(
-        column
-        for pattern in PATTERNS
-        for column in (
-            Column(f"{pattern}_nodes", "nodes", pattern),
-            Column(f"{pattern}_s", "step", pattern),
-        )
-    ),
-    Column("most_over_fewest_nodes", "most nodes over fewest"),
+_PUBLISHED = (
+    Column("program", "program", "published", "left"),
+    Column("published_s", "run", "published"),
+    Column("published_over_fewest", "over fewest", "published"),
 )
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """A table for every combination of the other settings."""
+    """A table for every combination of the other settings: a row for some tasks on some nodes."""
     return [_table(part, found, context) for part, found in spreads(cases)]
 
 
 def _table(part: Facet, found: Sequence[Spread], context: Context) -> Table:
     notebook = Notebook(part.cases, context.all_cases)
-    rows = [_row(one, notebook) for one in found]
-    published = list(_published(part.cases[0].kernel, context))
-    rows += [row for _, row in published]
+    here, kernel = str((context.machine or {}).get("host")), part.cases[0].kernel
+    beside = list(printed(context.library, here, kernel))
+    said = list(_statements(kernel, here, context))
+    mappings = list(dict.fromkeys(one.name for one in found))
+    places = {(one.tasks, nodes) for one in found for nodes in one.cases}
+    places |= {(one.tasks, nodes) for one in beside for nodes in one.times_s}
+    rows = [
+        (*_ours(place, found, mappings, notebook), *_printed(place, beside))
+        for place in sorted(places)
+    ]
+    rows += [_said(row, len(mappings)) for _, row in said]
+    columns = (
+        Column("tasks", "tasks", align="left"),
+        Column("nodes", "nodes", align="left"),
+        *(Column(f"{name.replace(' ', '_')}_s", name, "step") for name in mappings),
+        Column("over_fewest_nodes", "over fewest"),
+        *_PUBLISHED,
+    )
+    kept = len(columns) if beside or said else len(columns) - len(_PUBLISHED)
     notebook.note(
-        "Concentrated: on as few nodes as share the tasks out evenly; distributed: one each. "
         "block fills nodes in turn, round robin deals ranks out, random shuffles them (its seed). "
+        f"over fewest: {mappings[0]}, the time over that on the fewest nodes. "
         f"A node's ranks: bind = {part.settings.get('bind')}."
     )
-    for table, _ in published:
-        _note_published(table, notebook)
+    _note_published(beside, [table for table, _ in said], notebook)
     return Table(
         id="mapping",
         kind="mapping",
         title=context.title("Tasks on few nodes and on many", named(part)),
-        columns=_COLUMNS,
-        rows=tuple(rows),
+        columns=columns[:kept],
+        rows=tuple(row[:kept] for row in rows),
         notes=notebook.notes(),
         stub=2,
     )
 
 
-def _note_published(table: PaperTable, notebook: Notebook) -> None:
+def _note_published(
+    beside: Sequence[Printed], tables: Sequence[PaperTable], notebook: Notebook
+) -> None:
     """Of what program, on which nodes, and how percentages were read."""
-    notebook.note(f"Published, of other programs on this cluster: {source(table)}.")
-    if any("difference_percent" in row for row in table.rows):
+    for named_in in dict.fromkeys([*(one.source for one in beside), *map(source, tables)]):
+        notebook.note(f"Published, whole runs of other programs on this cluster: {named_in}.")
+    if tables:
         notebook.note("Published in percent: taken as of the shorter time; the paper doesn't say.")
-    else:
-        notebook.note("Published times are on the fewest nodes, between, and on the most there.")
 
 
-def _row(one: Spread, notebook: Notebook) -> tuple[Cell, ...]:
-    times = [cell for p in PATTERNS for cell in _time(one.cases.get(p), notebook)]
-    ratio = one.most_over_fewest
-    over = missing() if ratio is None else _times(ratio)
-    return (label(str(one.tasks), one.tasks), label(one.name), *times, over)
+def _ours(
+    place: tuple[int, int], found: Sequence[Spread], mappings: Sequence[str], notebook: Notebook
+) -> Iterator[Cell]:
+    """Some tasks on some nodes: how many each has, the time in each mapping, and their ratio."""
+    tasks, nodes = place
+    own = {one.name: one for one in found if one.tasks == tasks}
+    each = shares(tasks, nodes)
+    many = f"{each[-1]} or {each[0]}" if each[-1] != each[0] else str(each[0])
+    yield label(str(tasks), tasks)
+    yield label(f"{nodes}, {many} each", nodes)
+    for name in mappings:
+        case = own[name].cases.get(nodes) if name in own else None
+        yield notebook.time(case) if case else missing()
+    first = own.get(mappings[0])
+    ratio = first.over_fewest(nodes) if first else None
+    yield missing() if ratio is None else _times(ratio)
+
+
+def _printed(place: tuple[int, int], beside: Sequence[Printed]) -> tuple[Cell, ...]:
+    """What was published of as many tasks on as many nodes."""
+    tasks, nodes = place
+    for one in beside:
+        if one.tasks == tasks and nodes in one.times_s:
+            run = plain(one.times_s[nodes], f"{one.times_s[nodes]:g} s")
+            return label(one.program), run, _times(one.over_fewest(nodes))
+    return (missing(), missing(), missing())
 
 
 def _times(ratio: float) -> Cell:
     return plain(ratio, f"{number(ratio)} ×")
 
 
-def _time(case: MeasuredCase | None, notebook: Notebook) -> tuple[Cell, Cell]:
-    """On how many nodes, and how long."""
-    return (plain(case.number("nodes")), notebook.time(case)) if case else (missing(), missing())
-
-
-def _published(kernel: str, context: Context) -> Iterator[tuple[PaperTable, tuple[Cell, ...]]]:
-    """What the study's paper says of this cluster: times by nodes, and comparisons in words.
-
-    Of programs that communicate as the kernel does.
-    """
-    here = (context.machine or {}).get("host")
-    for table in context.library.tables(("mapping",)):
-        like = stands_for(kernel, table.facts["kernel"])
-        if like and same_name(table.facts.get("cluster"), here):
-            for tasks in dict.fromkeys(row["ranks"] for row in table.rows):
-                own = [row for row in table.rows if row["ranks"] == tasks]
-                yield table, _timed(str(table.facts["kernel"]), own)
+def _statements(
+    kernel: str, here: str, context: Context
+) -> Iterator[tuple[PaperTable, Mapping[str, PublishedValue]]]:
+    """What a paper says in words of this cluster, of programs that communicate as the kernel."""
     for table in context.library.tables(("mapping_effect",)):
         for row in table.rows:
             if same_name(row["cluster"], here) and stands_for(kernel, row["kernel"]):
-                yield table, _told(row)
+                yield table, row
 
 
-def _timed(kernel: str, rows: Sequence[Mapping[str, PublishedValue]]) -> tuple[Cell, ...]:
-    """Published times of one number of tasks on the fewest and the most nodes, and in between."""
-    ordered = sorted(rows, key=lambda row: int(str(row["nodes"])))
-    first, last = float(str(ordered[0]["time_s"])), float(str(ordered[-1]["time_s"]))
-    told = [ordered[0], ordered[len(ordered) // 2], ordered[-1]]
-    times = [
-        cell
-        for row in told
-        for cell in (
-            plain(row["nodes"], _places(row)),
-            plain(row["time_s"], f"{row['time_s']:g} s"),
-        )
-    ]
-    tasks = int(str(rows[0]["ranks"]))
-    name = label(f"{kernel}, published")
-    return (label(str(tasks), tasks), name, *times, _times(last / first))
-
-
-def _places(row: Mapping[str, PublishedValue]) -> str:
-    """Its nodes, and the tasks on each: the paper's patterns are not as ours are."""
-    return f"{row['nodes']}, {row['ppn_text']} each"
-
-
-def _told(row: Mapping[str, PublishedValue]) -> tuple[Cell, ...]:
+def _said(row: Mapping[str, PublishedValue], mappings: int) -> tuple[Cell, ...]:
+    """A statement: of how many tasks, and the time on the most nodes over that on the fewest."""
     times = partial(most_over_fewest, str(row["faster"]))
     percents = str(row["difference_text"])
     told = re.sub(r"\d+", lambda found: number(times(float(found[0]))), percents)
     said = Cell(times(float(str(row["difference_percent"]))), told.replace("%", "×"))
-    name = label(f"{row['kernel']}, published")
-    empty = (missing() for _ in (*PATTERNS, *PATTERNS))
-    return (label(str(row["ranks_text"])), name, *empty, said)
+    empty = [missing()] * (mappings + 1)
+    places = label(str(row["ranks_text"])), label("the most")
+    return (*places, *empty, label(str(row["kernel"])), missing(), said)

@@ -135,7 +135,8 @@ class Notebook:
         )
 
     def _spread_notes(self) -> list[str]:
-        told = scatter(self._cases)
+        nested = any(case.allocations for case in self._cases)
+        told = scatter(tuple(dict.fromkeys(self._among))) if nested else None
         return [*spread_notes(self._estimates), *([told] if told else [])]
 
     def _mark_notes(self) -> list[str]:

@@ -106,7 +106,7 @@ def _table(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase], context
         own = {phase.name: phase for phase in shares(case)}
         head = (_name(case, cases), notebook.time(case))
         if not own:
-            return (*head, *(notebook.absent(case) for _ in names))
+            return (*head, *(missing() for _ in names))
         return (*head, *(_cell(own.get(name), case, notebook) for name in names))
 
     rows = tuple(row(case) for case in cases)

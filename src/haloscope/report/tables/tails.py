@@ -24,7 +24,8 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     least = listed([f"{_name(share)} {needed(share)}" for share in SHARES])
     notebook.note(
         "Of repetitions, without warm-up; all other tables have medians of launches. Repetitions "
-        f"of all launches that a percentile needs: {least}."
+        f"of all launches that a percentile needs: {least}. Last over median: of the highest "
+        "percentile that a row has."
     )
     return [
         Table(

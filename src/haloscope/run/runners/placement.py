@@ -37,9 +37,11 @@ def wrong_hosts(layout: Layout, seen: Sequence[Mapping[str, Any]]) -> str | None
     hosts = Counter(rank["host"] for rank in seen)
     if len(hosts) != layout.nodes:
         return f"ran on {len(hosts)} nodes ({', '.join(hosts)}), {layout.nodes} were asked for"
+    asked = layout.ranks_of_nodes
     for host, ranks in hosts.items():
-        if ranks != layout.ppn:
-            return f"{ranks} ranks ran on {host}, {layout.ppn} a node were asked for"
+        if ranks not in asked:
+            each = " or ".join(map(str, dict.fromkeys(asked)))
+            return f"{ranks} ranks ran on {host}, {each} a node were asked for"
     return _wrong_mapping(layout, seen)
 
 
@@ -89,8 +91,12 @@ def _shared(layout: Layout, seen: Sequence[Mapping[str, Any]]) -> str | None:
 
 
 def _elsewhere(seen: Sequence[Mapping[str, Any]], asked: Sequence[Sequence[int]]) -> str | None:
-    """asked: of the ranks of a host, in their order; the same on every host."""
-    pairs = [pair for ranks in _by_host(seen).values() for pair in zip(ranks, asked, strict=True)]
+    """asked: of the ranks of a full host, in their order; the same on every host."""
+    pairs = [
+        pair
+        for ranks in _by_host(seen).values()
+        for pair in zip(ranks, asked[: len(ranks)], strict=True)
+    ]
     for rank, cpus in pairs:
         if set(rank["cpus"]) != set(cpus):
             where = f"{cpu_list(rank['cpus'])}, not on {cpu_list(sorted(cpus))} as asked"

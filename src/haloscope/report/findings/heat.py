@@ -1,0 +1,45 @@
+"""Where the time of a solve of heat conduction goes: its longest phases, operator by operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from haloscope.analysis.cases import MeasuredCase, facets
+from haloscope.analysis.phases import shares
+from haloscope.quantities import listed, percent
+from haloscope.report.context import Context
+from haloscope.report.findings import Finding
+from haloscope.report.words import few, place
+
+ORDER = 112
+TOLD = 3
+"""TOLD is the largest number of phases that are told of each operator."""
+LEAST = 0.03
+"""LEAST is the smallest share of a solve that is worth a word."""
+
+
+def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
+    """Of the most processes, and the most nodes with so many."""
+    own = [case for case in cases if case.kernel == "fe_heat" and case.launches and shares(case)]
+    if not own:
+        return
+    most = max(own, key=lambda case: (case.ranks, case.number("nodes")))
+    alike = [case for case in own if (case.ranks, case.cores) == (most.ranks, most.cores)]
+    for part in facets([c for c in alike if c.settings["nodes"] == most.settings["nodes"]], _AXES):
+        label = f", {part.label}" if part.label else ""
+        told = "; ".join(
+            f"with operator {case.settings['operator']} {_longest(case)}" for case in part.cases
+        )
+        where = f"{most.processes}{label}{place(most)}{few(*part.cases)}"
+        yield Finding(f"Of a solve of heat conduction, {where}: {told}.")
+
+
+_AXES = ("operator",)
+
+
+def _longest(case: MeasuredCase) -> str:
+    """ "matvec takes 76 %, updates 13 %"."""
+    longest = sorted(shares(case), key=lambda phase: -phase.share.value)[:TOLD]
+    worth = [phase for phase in longest if phase.share.value >= LEAST] or longest[:1]
+    first, *others = [f"{phase.name} takes {percent(phase.share.value)}" for phase in worth]
+    return listed([first, *(text.replace(" takes", "") for text in others)])

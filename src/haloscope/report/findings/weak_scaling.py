@@ -1,0 +1,33 @@
+"""How a step's time grows with tasks that have as much work each, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.mappings import named
+from haloscope.analysis.weak_scaling import last, weak_scalings
+from haloscope.quantities import count, listed, number
+from haloscope.report.context import Context
+from haloscope.report.findings import Finding
+from haloscope.report.words import place, spread
+
+ORDER = 131
+
+
+def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """Of each comparison: the most tasks in every pattern, over the fewest on one node."""
+    for part, scaling in weak_scalings(cases):
+        most, patterns = last(scaling)
+        told = [
+            f"{number(ratio.value)} times as long {pattern} ({count(case.number('nodes'), 'node')})"
+            f"{spread(ratio)}"
+            for pattern, case in patterns.items()
+            if (ratio := scaling.over_reference(case, context.seed))
+        ]
+        if told:
+            where = place(*part.cases)
+            yield Finding(
+                f"{named(part)}{where}: from {scaling.reference.ranks:,} tasks on one node to "
+                f"{most.tasks:,} a step takes {listed(told)}."
+            )

@@ -1,0 +1,92 @@
+"""Weak scaling by pattern: times over that of the fewest tasks on one node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from haloscope.analysis.cases import Facet, MeasuredCase
+from haloscope.analysis.mappings import PATTERNS, Spread, named, same_name, stands_for
+from haloscope.analysis.published import source
+from haloscope.analysis.weak_scaling import WeakScaling, weak_scalings
+from haloscope.quantities import number
+from haloscope.report.context import Context
+from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
+from haloscope.report.tables.notebook import Notebook
+
+_COLUMNS = (
+    Column("tasks", "tasks", align="left"),
+    Column("work_over_reference", "work a task"),
+    *(
+        column
+        for pattern in PATTERNS
+        for column in (
+            Column(f"{pattern}_nodes", "nodes", pattern),
+            Column(f"{pattern}_s", "step", pattern),
+            Column(f"{pattern}_over_reference", "over reference", pattern),
+        )
+    ),
+)
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """A table of every comparison with a reference on one node: a row for each number of tasks."""
+    return [_table(part, scaling, context) for part, scaling in weak_scalings(cases)]
+
+
+def _table(part: Facet, scaling: WeakScaling, context: Context) -> Table:
+    notebook = Notebook(part.cases, context.all_cases)
+    rows = tuple(_row(one, scaling, notebook, context.seed) for one in scaling.spreads)
+    notebook.note(
+        f"reference: {scaling.reference.ranks} tasks on one node. work a task: operations over "
+        "those of a task of the reference. Concentrated: on the fewest of the numbers of nodes "
+        "that were tried with these tasks; distributed: on the most; intermediate: between; ranks "
+        "placed block by block."
+    )
+    for text in _references(scaling, context):
+        notebook.note(text)
+    return Table(
+        id="weak_scaling",
+        kind="weak_scaling",
+        title=context.title("Weak scaling, by tasks", named(part)),
+        columns=_COLUMNS,
+        rows=rows,
+        notes=notebook.notes(),
+    )
+
+
+def _row(one: Spread, scaling: WeakScaling, notebook: Notebook, seed: int) -> tuple[Cell, ...]:
+    timed = next((case for case in one.cases.values() if case.launches), None)
+    work = None if timed is None else scaling.work_over_reference(timed)
+    cells = [cell for name in PATTERNS for cell in _case(one, name, scaling, notebook, seed)]
+    told = missing() if work is None else plain(work, f"{number(work)} ×")
+    return (label(str(one.tasks), one.tasks), told, *cells)
+
+
+def _case(
+    one: Spread, pattern: str, scaling: WeakScaling, notebook: Notebook, seed: int
+) -> tuple[Cell, ...]:
+    """On how many nodes, how long, and how many times as long as the reference."""
+    case = one.patterns.get(pattern)
+    if case is None:
+        return (missing(), missing(), missing())
+    ratio = scaling.over_reference(case, seed)
+    over = notebook.estimate(ratio, case, ((1.0, "×"),)) if ratio else missing()
+    return (plain(case.number("nodes")), notebook.time(case), over)
+
+
+def _references(scaling: WeakScaling, context: Context) -> Iterator[str]:
+    """What was published of programs that are like it on one node of this cluster."""
+    here = scaling.reference.cluster or (context.machine or {}).get("host")
+    for table in context.library.tables(("clusters",)):
+        if table.facts.get("nodes") != 1 or "kernel" not in table.columns:
+            continue
+        told = [
+            f"{row['kernel']} with {row['ranks']} tasks {row['time_s']:g} s"
+            for row in table.rows
+            if same_name(row["cluster"], here)
+            and stands_for(scaling.reference.kernel, row["kernel"])
+            and row["time_s"] is not None
+        ]
+        if told:
+            runs = f"{', '.join(told)} ({source(table)})"
+            yield f"Published references, whole runs on one node: {runs}."

@@ -1,0 +1,119 @@
+"""Weak scaling: tasks with as much work each, over the fewest of them on one node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from made import panels
+from recorded import cases, poisson
+
+from haloscope.papers import tables as papers
+from haloscope.report import figures, tables
+from haloscope.report.context import Context
+from haloscope.report.findings.weak_scaling import find
+
+PAPER = papers.load("task-mapping-drop")
+
+
+def run(tasks: int, nodes: int, time_s: float, flops: float = 1.0, **more: Any) -> dict[str, Any]:
+    """Some tasks with so many operations each."""
+    where = {"tasks": tasks, "ppn": -(-tasks // nodes), "bind": "spread"}
+    raw = poisson(1024, time_s=time_s, ranks=tasks, nodes=nodes, layout=where)
+    raw["layout"]["ranks"] = tasks
+    raw["work"] = {"bytes": 0.0, "messages": 0.0, "flops": 1e9 * flops * tasks}
+    return {**raw, "case": f"{tasks} on {nodes}", **more}
+
+
+RAWS = [
+    run(8, 1, 2.0),
+    run(8, 4, 1.9),
+    run(8, 8, 1.5),
+    run(64, 4, 2.2, 1.1),
+    run(64, 16, 2.1, 1.1),
+    run(64, 32, 2.6, 1.1),
+    run(64, 64, 3.0, 1.1),
+    run(128, 60, 5.0, 1.2),
+]
+
+
+def built(raws: list[dict[str, Any]], host: str = "elsewhere") -> list[list[str]]:
+    found = tables.build("weak_scaling", cases(raws), Context(paper=PAPER, machine={"host": host}))
+    return [[cell.text for cell in row] for table in found for row in table.rows]
+
+
+def test_each_pattern_stands_over_the_fewest_tasks_on_one_node() -> None:
+    """Between the fewest and the most nodes, the middle; one number of nodes is the fewest."""
+    assert built(RAWS) == [
+        [
+            "8",
+            "1.00 ×",
+            "1",
+            "2.00 s",
+            "1.00 ×",
+            "4",
+            "1.90 s",
+            "0.950 ×",
+            "8",
+            "1.50 s",
+            "0.750 ×",
+        ],
+        [
+            "64",
+            "1.10 ×",
+            "4",
+            "2.20 s",
+            "1.10 ×",
+            "32",
+            "2.60 s",
+            "1.30 ×",
+            "64",
+            "3.00 s",
+            "1.50 ×",
+        ],
+        ["128", "1.20 ×", "60", "5.00 s", "2.50 ×", *["–"] * 6],
+    ]
+
+
+def test_the_figure_has_a_curve_for_each_pattern_and_the_ideal() -> None:
+    (figure,) = figures.build("weak_scaling", cases(RAWS), Context())
+    (panel,) = panels(figure)
+
+    shown = {one.label: [(mark.x, mark.y) for mark in one.marks] for one in panel.curves}
+    assert shown == {
+        "ideal": [(8, 1.0), (64, 1.0), (128, 1.0)],
+        "concentrated": [(8, 1.0), (64, 1.1), (128, 2.5)],
+        "intermediate": [(8, 0.95), (64, 1.3)],
+        "distributed": [(8, 0.75), (64, 1.5)],
+    }
+    assert figure.notes[0] == "Reference: poisson_cg: 8 tasks on one node."
+    assert "concentrated 2.50 with 128 tasks" in figure.alt
+
+
+def test_the_headline_has_the_most_tasks() -> None:
+    simulated = [{**raw, "clock": "simulated"} for raw in RAWS[:-1]]
+    (found,) = find(cases(simulated), Context())
+
+    assert found.text == (
+        "poisson_cg: from 8 tasks on one node to 64 a step takes 1.10 times as long concentrated "
+        "(4 nodes), 1.30 times as long intermediate (32 nodes) and 1.50 times as long distributed "
+        "(64 nodes)."
+    )
+
+
+def test_without_a_reference_on_one_node_there_is_none() -> None:
+    assert built(RAWS[1:]) == []
+    assert list(find(cases(RAWS[1:]), Context())) == []
+    assert built([run(8, 1, 2.0, outcome="failed", times_s=[]), *RAWS[1:]]) == []
+
+
+def test_as_much_work_shared_out_over_more_tasks_is_no_weak_scaling() -> None:
+    assert built([run(8, 1, 2.0, 1.0), run(64, 4, 0.3, 0.125)]) == []
+
+
+def test_published_references_of_the_cluster_are_named() -> None:
+    (table,) = tables.build(
+        "weak_scaling", cases(RAWS), Context(paper=PAPER, machine={"host": "eagle"})
+    )
+
+    told = "minife with 4 tasks 219 s, minife with 8 tasks 266 s (task-mapping-drop, table 5)"
+    assert f"Published references, whole runs on one node: {told}." in table.notes
