@@ -138,6 +138,12 @@ def cases() -> list[str]:
         "|---|---|---|",
         *(alltoall(find("eagle"), ranks, program) for ranks in ALLTOALL),
         "",
+        "### fft_pencil, 1024 x 8192 x 8192 there and back, 64 x 32 pencils on 128 nodes of eagle",
+        "",
+        "| ranks | wall | at most | peak memory | at most |",
+        "|---|---|---|---|---|",
+        transform(find("eagle"), program),
+        "",
     ]
 
 
@@ -156,6 +162,16 @@ def alltoall(cluster: Cluster, ranks: int, program: Path) -> str:
     case = Case("collectives", given, {}, Layout(ranks // 16, 16), SIMGRID, 0, 1, 600.0, 0)
     wall, _ = simulated_case(cluster, case, program)
     return f"| {ranks} | {wall:.1f} s | {ALLTOALL[ranks]:g} s |"
+
+
+def transform(cluster: Cluster, program: Path) -> str:
+    """The most tasks of the task-mapping paper's table 3, one round trip: wall time, peak memory."""
+    given: dict[str, Value] = {"size": "8192x8192x1024", "topology": "64x32", "warmup": 0}
+    given |= {"transpose": "pairwise", "layout": "strided", "planning": "estimate", "steps": 1}
+    layout = Layout(128, 16, bind="spread")
+    case = Case("fft_pencil", given, {}, layout, SIMGRID, 0, 1, 600.0, 0)
+    wall, peak = simulated_case(cluster, case, program)
+    return f"| {layout.ranks} | {wall:.1f} s | 60 s | {peak:,.0f} MB | 8,000 MB |"
 
 
 def simulated_case(cluster: Cluster, case: Case, program: Path) -> tuple[float, float]:
