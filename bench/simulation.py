@@ -165,7 +165,7 @@ def alltoall(cluster: Cluster, ranks: int, program: Path) -> str:
 
 
 def transform(cluster: Cluster, program: Path) -> str:
-    """The most tasks of the task-mapping paper's table 3, one round trip: wall time, peak memory."""
+    """The most tasks of the task-mapping paper, table 3, there and back: wall time, peak memory."""
     given: dict[str, Value] = {"size": "8192x8192x1024", "topology": "64x32", "warmup": 0}
     given |= {"transpose": "pairwise", "layout": "strided", "planning": "estimate", "steps": 1}
     layout = Layout(128, 16, bind="spread")
