@@ -47,8 +47,8 @@ struct Bond {
 /// begin them in the same order, with the same unit and operation, and end each with what it began
 /// with (in any order). Where ranks begin different units or operations, end() throws
 /// std::logic_error that names them: on all ranks in the first two operations of a forest, which
-/// they agree on (simulated ranks do not); later, on those that receive a message of the other. Its
-/// tag tells, which costs nothing.
+/// they agree on (unless time alone is simulated); later, on those that receive a message of the
+/// other. Its tag tells, which costs nothing.
 ///
 /// Indices are described at set-up, for each neighbour by itself: a contiguous run is sent from,
 /// or received into, the caller's own memory; sub-boxes of an array need their extents and strides;

@@ -3,7 +3,7 @@ from recorded import bad, cases, changed, poisson, records, stream
 
 from haloscope.analysis.cases import Planned, facets, group, label_of, name_of, select, values
 from haloscope.stats.estimates import Estimate
-from haloscope.study.settings import Settings, settings_of, varying
+from haloscope.study.settings import Settings, describe, settings_of, varying
 
 
 def test_only_good_launches_enter_a_sample() -> None:
@@ -120,6 +120,17 @@ def test_one_thread_goes_without_saying_beside_processes() -> None:
         "2 processes",
     ]
     assert [label_of(case, threads) for case in threads] == ["1 thread", "2 threads"]
+
+
+def test_tasks_and_nodes_say_how_many_a_node_has() -> None:
+    """Where nodes differ in that, those of the fullest ones are named."""
+    even = {"nodes": 8, "ppn": 2, "threads": 1, "tasks": 16}
+    uneven = {**even, "nodes": 5, "ppn": 4}
+
+    assert describe(even, ["nodes", "ppn", "tasks"]) == "8 nodes, 16 tasks"
+    assert describe(even, ["nodes", "ppn"]) == "8 nodes, 2 processes per node"
+    assert describe(uneven, ["nodes", "ppn"]) == "5 nodes, at most 4 processes per node"
+    assert describe(uneven, ["ppn"]) == "16 processes"
 
 
 def test_select_takes_values_and_lists_of_values() -> None:

@@ -153,7 +153,7 @@ def describe(settings: Settings, names: Sequence[str]) -> str:
         if name == "ppn" and "nodes" not in names and isinstance(nodes, int):
             words.append(count(ranks_of(settings), "process", "processes"))
         elif name == "ppn" and settings.get("tasks"):
-            words.append(_shared_out(settings))
+            words.append("" if {"tasks", "nodes"} <= set(names) else _shared_out(settings))
         elif name == "threads" and "ppn" in names and settings.get(name) == 1:
             continue
         else:
