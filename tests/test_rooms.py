@@ -16,7 +16,7 @@ SOURCE = Path(haloscope.__file__).parent
 FLOORS = (
     {"errors", "quantities", "paths", "toml", "host", "stats"},
     {"models", "papers", "toolchains", "sites"},
-    {"study"},
+    {"study", "programs"},
     {"records", "clusters", "batch"},
     {"run", "analysis", "lab"},
     {"report", "predict"},

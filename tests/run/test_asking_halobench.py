@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from haloscope.errors import UserError
-from haloscope.run import halobench
+from haloscope.run import halobench, kernels
 from haloscope.study.plan import Forecast
 
 ANSWERS: dict[str, dict[str, Any]] = {
@@ -153,8 +153,8 @@ def test_a_value_with_a_zero_byte_is_refused(planner: halobench.Planner) -> None
 def test_an_unknown_kernel_is_met_with_the_nearest_name_without_a_program() -> None:
     assert {"ring", "poisson_cg"} <= {*halobench.names()}
     with pytest.raises(UserError, match="once: there is no kernel 'rng'\n.*did you mean 'ring'"):
-        halobench.require("once", "rng")
-    halobench.require("once", "ring")
+        kernels.require("once", "rng")
+    kernels.require("once", "ring")
 
 
 def test_a_program_that_cannot_answer_is_named(binary: Path) -> None:

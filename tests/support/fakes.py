@@ -57,6 +57,9 @@ class FakeProgram:
         ]
         return Forecast(said["params"], said["memory_bytes"], tuple(problems))
 
+    def unable(self, kernel: str, toolchain: str, *, simulated: bool) -> str | None:
+        return None
+
 
 @dataclass
 class Laboratory:

@@ -18,6 +18,11 @@ _OF_A_LIBRARY = {
     "flags": "compiler's flags",
     "source": "halobench's sources",
 }
+_OF_A_PROGRAM = {
+    "hash": "program.toml",
+    "version": "version of the program",
+    "launcher": "launcher",
+}
 _OF_A_MACHINE = {"host": "host", "cpu": "processor", "cores": "cores"}
 
 
@@ -58,6 +63,9 @@ def _facts(case: MeasuredCase) -> tuple[tuple[str, str, str], ...]:
 def _fixed(record: Record) -> Iterable[tuple[str, str, str]]:
     """What a plan fixes, in words; among which launches it is to be the same; and what it was."""
     yield from _said(record.toolchain, _OF_A_LIBRARY, f"{record.clock} {record.toolchain['name']}")
+    yield from _said(
+        record.program or {}, _OF_A_PROGRAM, f"{record.kernel} {record.toolchain['name']}"
+    )
     yield from _said(record.machine or {}, _OF_A_MACHINE, record.clock)
     if platform := (record.simulation or {}).get("platform"):
         yield "state of the cluster file", record.clock, platform
@@ -67,5 +75,5 @@ def _said(
     facts: dict[str, object], words: dict[str, str], among: str
 ) -> Iterator[tuple[str, str, str]]:
     for key, what in words.items():
-        if key in facts:
+        if facts.get(key) is not None:
             yield what, among, str(facts[key]).partition("\n")[0]

@@ -11,8 +11,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
-from haloscope.run import halobench, workbench
+from haloscope.programs.file import ExternalProgram
+from haloscope.run import halobench, kernels, workbench
 from haloscope.run.halobench import Kernel, KernelParameter, KernelResult
 from haloscope.run.progress import Teller
 
@@ -28,19 +30,47 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `describe`, and add its arguments."""
     parser.description = _DESCRIPTION
     parser.add_argument("kernel", metavar="KERNEL", help="its name: see haloscope list")
+    placeoptions.add_programs_to(parser)
     parser.add_argument("--json", action="store_true", help="as JSON, as halobench describes it")
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print the description; the exit code."""
-    halobench.require(f"describe {arguments.kernel}", arguments.kernel)
-    bench = workbench.usual(Teller(Screen(stderr=True)))
-    kernel = halobench.describe(bench.program.binary, arguments.kernel)
+    named = arguments.kernel
+    kernels.require(f"describe {named}", named, arguments.programs)
+    program = kernels.load([named], arguments.programs).get(named)
+    if program is None:
+        bench = workbench.usual(Teller(Screen(stderr=True)))
+        kernel = halobench.describe(bench.halobench.binary, named)
+    else:
+        kernel = kernels.described(program)
     if arguments.json:
         print(json.dumps(asdict(kernel), indent=1))
     else:
-        _show(kernel, Screen())
+        _show(kernel, out := Screen())
+        if program is not None:
+            _tell_program(program, out)
     return 0
+
+
+def _tell_program(program: ExternalProgram, out: Console) -> None:
+    """What of an external program no kernel of halobench has."""
+    said = program.said
+    out.print(Text("\nexternal program", style="bold"))
+    table = Table.grid(padding=(0, 2), pad_edge=True)
+    checks = "none: its answers are not verified" if not said.verify else str(len(said.verify))
+    ranks = "as it prints them" if said.output.ranks else "not known: it prints no number of them"
+    for title, told in (
+        ("file", str(program.trusted.file)),
+        ("command", " ".join(said.command)),
+        ("checks of its answer", checks),
+        ("its ranks", ranks),
+        ("phases", ", ".join(said.phases.names) if said.phases else "none"),
+    ):
+        table.add_row(title, told)
+    for name, need in said.needs.items():
+        table.add_row(f"{{{name}}}", f"{need.kind}: {need.get}")
+    out.print(table)
 
 
 def _show(kernel: Kernel, out: Console) -> None:

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from haloscope.batch.script import MOST_MINUTES
+from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, out_of
 from haloscope.run import driving
@@ -26,6 +27,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--nodes", metavar="N", type=int, help="run the cases on so many nodes")
     what.add_argument("--check", action="store_true", help="only find out what nodes can't do")
+    placeoptions.add_programs_to(parser)
     parser.add_argument("--minutes", metavar="N", type=int, default=60, help="the job's time")
 
 
@@ -40,7 +42,8 @@ def execute(arguments: argparse.Namespace) -> int:
         raise UserError(problems)
     tell = Teller(Screen())
     if arguments.check:
-        driving.check(arguments.directory, tell)
+        driving.check(arguments.directory, tell, arguments.programs)
     else:
-        driving.drive(arguments.directory, arguments.nodes, arguments.minutes, tell)
+        job = (arguments.directory, arguments.nodes, arguments.minutes)
+        driving.drive(*job, tell, arguments.programs)
     return 0

@@ -12,6 +12,8 @@ from haloscope.clusters import file as cluster_file
 from haloscope.commands.screen import Screen
 from haloscope.errors import UserError
 from haloscope.papers import tables as papers
+from haloscope.programs import file
+from haloscope.programs.trust import Trusted, trusted
 from haloscope.run import halobench, workbench
 from haloscope.run.here import Here
 from haloscope.run.progress import Teller
@@ -22,9 +24,10 @@ from haloscope.toolchains import library
 
 _DESCRIPTION = """\
 List what there is: ready studies, with the cases they have on this machine (haloscope run STUDY);
-kernels (haloscope describe KERNEL, haloscope once KERNEL); papers whose published tables can stand
-beside yours (haloscope paper); MPI toolchains (haloscope toolchain). What the kernels are is
-asked of halobench itself, which is built first if it was not yet.
+kernels (haloscope describe KERNEL, haloscope once KERNEL) and external programs, as kernels;
+papers whose published tables can stand beside yours (haloscope paper); MPI
+toolchains (haloscope toolchain). What the kernels are is asked of halobench itself, which is built
+first if it was not yet.
 """
 
 
@@ -46,12 +49,25 @@ def execute(arguments: argparse.Namespace) -> int:
         out.print(table, "")
 
     show("studies", (_study(path, bench) for path in study_file.ready()))
-    kernels = halobench.kernels(bench.program.binary)
-    show("kernels", ((kernel.name, kernel.summary) for kernel in kernels))
+    ours = halobench.kernels(bench.halobench.binary)
+    show("kernels", ((kernel.name, kernel.summary) for kernel in ours))
+    show("external programs", _programs())
     show("papers", ((paper.id, paper.title) for paper in papers.list_papers()))
     show("clusters", _clusters())
     show("toolchains", ((one.name, one.version) for one in library.available()))
     return 0
+
+
+def _programs() -> list[tuple[str, str]]:
+    """The external programs that may be run without being named, with what they do."""
+
+    def told(one: Trusted) -> str:
+        try:
+            return file.load(one).said.summary
+        except UserError:
+            return f"can't be read: haloscope describe {one.name} says why"
+
+    return [(name, told(one)) for name, one in trusted((), halobench.names()).items()]
 
 
 def _clusters() -> list[tuple[str, str]]:

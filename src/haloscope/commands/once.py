@@ -10,16 +10,16 @@ from pathlib import Path
 
 from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
-from haloscope.errors import Problem, UserError, nearest, no_such, out_of
+from haloscope.errors import Problem, UserError, nearest, out_of
 from haloscope.host import machine
 from haloscope.records.record import Record
 from haloscope.report.record_view import record_view
-from haloscope.run import halobench, places, workbench
+from haloscope.run import kernels, places, workbench
 from haloscope.run.place import Place
 from haloscope.run.progress import Teller
 from haloscope.run.workbench import Workbench
 from haloscope.study.case import Case, Launch
-from haloscope.study.plan import expand, nothing_runs
+from haloscope.study.plan import expand, no_kernel, nothing_runs
 from haloscope.study.schema import (
     ALL,
     COUNT_LIMIT,
@@ -67,6 +67,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add("--nodes", metavar="N", type=int, default=1, help="nodes of a cluster (default: 1)")
     add("--threads", metavar="T", type=int, default=1, help="threads of each process (default: 1)")
     placeoptions.add_to(parser)
+    placeoptions.add_programs_to(parser)
     add("--toolchain", metavar="NAME", help="an MPI: see haloscope toolchain list")
     add("--transport", metavar="NAME", help="how messages travel: see haloscope toolchain list")
     add("--placement", metavar="NAME", help="of two ranks, as in a study (same-socket ...)")
@@ -104,6 +105,7 @@ def execute(arguments: argparse.Namespace) -> int:
     place = places.place(arguments.on, Path(arguments.keep) if arguments.keep else None)
     named = [arguments.toolchain] if arguments.toolchain else None
     bench = place.workbench({f"--toolchain {arguments.toolchain}": named}, tell)
+    bench = replace(bench, programs=kernels.load([arguments.kernel], arguments.programs))
     (case,), seen = place.probed([_case(arguments, place, bench)], bench)
     runner = place.runner("once", workbench.new_seed(), bench, seen)
     launches = arguments.replicates or arguments.launches
@@ -129,8 +131,8 @@ def _show(records: Sequence[Record], out: Screen) -> None:
 
 def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     """What is wrong with the arguments, whatever the place is and halobench says of them."""
-    if arguments.kernel not in (known := halobench.names()):
-        yield no_such("once", "kernel", arguments.kernel, known)
+    if arguments.kernel not in (known := kernels.names(arguments.programs)):
+        yield no_kernel("once", arguments.kernel, known)
     pairs = [argument.partition("=") for argument in arguments.params]
     keys = [key for key, _, _ in pairs]
     for key, equals, _ in pairs:

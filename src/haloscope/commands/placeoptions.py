@@ -36,6 +36,19 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_programs_to(parser: argparse.ArgumentParser) -> None:
+    """Add --program: the external programs that may be run."""
+    parser.add_argument(
+        "--program",
+        dest="programs",
+        metavar="FOLDER",
+        action="append",
+        type=Path,
+        default=[],
+        help="a program of your own, as a kernel: the folder of its program.toml (may be repeated)",
+    )
+
+
 def misplaced(arguments: argparse.Namespace) -> Iterator[Problem]:
     """The options given that the place has no use for, or can't use."""
     facts = places.facts(arguments.on)

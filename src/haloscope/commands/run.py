@@ -38,6 +38,7 @@ examples:
   haloscope run poisson-scaling --on stampede2      the same study on a simulated cluster
   haloscope run my-study.toml --on eagle --execute  ... with every answer computed and verified
   haloscope run quick --on stampede2 --replicates 7 ... seven times, on other nodes each time
+  haloscope run my-study.toml --program my_solver   ... with a program of your own as a kernel
   haloscope run --resume results/before             after an interruption: what is left of it
   haloscope run --resume results/before --launches 20         more launches of the same cases
 
@@ -51,6 +52,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("study", metavar="STUDY", nargs="?", help="a ready study's name, or a TOML file")
     placeoptions.add_to(parser)
+    placeoptions.add_programs_to(parser)
     add("--out", metavar="DIR", help="the result folder (default: results/STUDY-DATE-TIME)")
     add(
         "--launches",
@@ -171,6 +173,7 @@ def _campaign(
             keep=Path(arguments.keep) if arguments.keep else None,
             accept_change=arguments.accept_change,
             prepare=prepare,
+            programs=arguments.programs,
         )
     nodes = 1 if arguments.nodes is None else arguments.nodes
     request = Request(
@@ -185,6 +188,7 @@ def _campaign(
         keep=Path(arguments.keep) if arguments.keep else None,
         via=Via(arguments.via, nodes) if arguments.via else None,
         execute=arguments.arithmetic,
+        programs=tuple(arguments.programs),
     )
     return start(request, tell, prepare)
 
@@ -232,7 +236,9 @@ def _show(campaign: Campaign, out: Console) -> None:
         if case.absent:
             marks = f" (can't run here: {case.absent})"
         launches = "none" if case.absent else str(case.launches)
-        table.add_row(case.id, f"{case.title}{marks}", launches, size(case.memory_bytes))
+        unknown = case.kernel in campaign.bench.programs and not case.memory_bytes
+        memory = "not known" if unknown else size(case.memory_bytes)
+        table.add_row(case.id, f"{case.title}{marks}", launches, memory)
     out.print(table)
     left = [launch for launch in campaign.launches_left()[0] if not launch.case.absent]
     for line in (

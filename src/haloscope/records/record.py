@@ -178,6 +178,15 @@ class Record:
             keys=keys.AllocationUsed,
         ),
     ] = None
+    program: Annotated[
+        dict[str, Any] | None,
+        Key(
+            "the external program that ran as a kernel",
+            by="runner",
+            absent="not there where a kernel of halobench did, and where the case can't run",
+            keys=keys.ProgramUsed,
+        ),
+    ] = None
     machine: Annotated[
         dict[str, Any] | None,
         Key("what ran, or was simulated", by="runner", keys=keys.Machine),

@@ -88,6 +88,7 @@ def method(
             "The answer of every timed configuration is checked, outside the timed part. A launch "
             "that failed, gave a wrong answer or ran on other cores than asked is left out, by "
             "name.",
+            _programs(good),
             "Intervals are rank-based (median) or from the bootstrap (ratios), from 6 launches on; "
             "below that the smallest and largest launch are shown. Comparisons are two-sided "
             "Mann-Whitney tests over launches, with Holm's correction.",
@@ -256,6 +257,18 @@ def _layout(records: Sequence[Record]) -> str:
         "may use, which are compared with what was asked."
         if asked
         else ""
+    )
+
+
+def _programs(records: Sequence[Record]) -> str:
+    """What is known of external programs' times, places and answers."""
+    names = sorted({record.kernel for record in records if record.program})
+    if not names:
+        return ""
+    return (
+        f"External programs ({listed(names)}) take their own times and print them; their answers "
+        "are checked by what program.toml says. Host and processors of each of their processes are "
+        "those that it had when it became the program; where their threads are is not known."
     )
 
 

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from haloscope.host.cpulist import cpu_list
 from haloscope.quantities import (
     MISSING,
     PER_SECOND,
@@ -136,10 +137,12 @@ def _phases(record: Record, several: bool) -> RenderableType | None:
         table.add_column(column, justify="right")
     for phase in phases:
         time = phase["median_s"] if medians else phase["time_s"]
-        times = (seconds(time[key]) for key in ("min", "mean", "max"))
-        speed = rate(phase["bytes"] / time["max"]) if phase["bytes"] and time["max"] else MISSING
+        times = (seconds(time.get(key)) for key in ("min", "mean", "max"))
+        moved = phase.get("bytes")
+        speed = rate(moved / time["max"]) if moved and time["max"] else MISSING
         mean = (seconds(phase["time_s"]["mean"]),) if medians else ()
-        table.add_row(phase["name"], f"{phase['calls']:g}", *times, speed, *mean)
+        calls = f"{phase['calls']:g}" if "calls" in phase else MISSING
+        table.add_row(phase["name"], calls, *times, speed, *mean)
     return Group(Text(title, style="bold"), table)
 
 
@@ -161,9 +164,10 @@ def _placement(seen: Sequence[Mapping[str, Any]]) -> RenderableType | None:
     rows = []
     for rank in seen:
         threads = "; ".join(",".join(map(str, cpus)) for cpus in rank.get("thread_cpus", []))
-        rows.append(
-            (f"rank {rank['rank']}", f"{rank['host']}, processors of its threads: {threads}")
-        )
+        told = f"processors of its threads: {threads}"
+        if not threads:  # a program that is not ours does not say where they are
+            told = f"processors that it may use: {cpu_list(rank['cpus'])}"
+        rows.append((f"rank {rank['rank']}", f"{rank['host']}, {told}"))
     return _section("placement", rows)
 
 
@@ -175,9 +179,18 @@ def _provenance(record: Record) -> list[tuple[str, str]]:
         "messages by": record.transport_seen,
         "compiler": record.toolchain.get("compiler"),
         "flags": record.toolchain.get("flags"),
+        **_program(record.program or {}),
         "command": " ".join(record.command or []),
     }
     return [(key, str(value)) for key, value in made.items() if value]
+
+
+def _program(told: Mapping[str, Any]) -> dict[str, str | None]:
+    """Which external program ran, and what was looked at of its answer."""
+    if not told:
+        return {}
+    checked = "; ".join(told["checked"]) or "nothing"
+    return {"program": told["executable"], "version": told["version"], "checked": checked}
 
 
 def named(key: str, value: float | str | None) -> tuple[str, str]:

@@ -177,6 +177,7 @@ class BatchPlace:
             self._model,
             nodes=nodes,
             name=self.described.scheduler,
+            programs=bench.programs,
         )
 
     def _held(self, well: bool) -> bool:

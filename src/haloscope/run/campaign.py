@@ -8,12 +8,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from haloscope.errors import Problem, UserError, dotted, nearest, no_such, out_of
+from haloscope.errors import Problem, UserError, dotted, nearest, out_of
 from haloscope.quantities import count
 from haloscope.records.enclosure import enclosed
 from haloscope.records.folder import ResultFolder, SavedPlan, Via, changes
 from haloscope.records.record import Record, append, read, read_once
-from haloscope.run import fixed, halobench, places, received, workbench
+from haloscope.run import fixed, kernels, places, received, workbench
 from haloscope.run.doctor import Patient, check_load
 from haloscope.run.here import LOCAL
 from haloscope.run.place import Place, Wanted
@@ -26,7 +26,7 @@ from haloscope.study import schema, suited
 from haloscope.study.capacity import Site
 from haloscope.study.case import Case, Launch
 from haloscope.study.file import Draft
-from haloscope.study.plan import Program, expand, nothing_runs
+from haloscope.study.plan import Program, expand, no_kernel, nothing_runs
 from haloscope.study.schema import LAUNCHES_LIMIT, PLAN_LIMIT, SEED_LIMIT, Run, Study
 from haloscope.study.settings import SETTINGS
 from haloscope.toolchains import library
@@ -34,7 +34,10 @@ from haloscope.toolchains import library
 
 @dataclass(frozen=True)
 class Request:
-    """What a user wants of a study; None leaves it to the study, the machine or chance."""
+    """What a user wants of a study; None leaves it to the study, the machine or chance.
+
+    programs: external programs that the user named, and that may be run.
+    """
 
     study: str
     out: Path | None = None
@@ -47,6 +50,7 @@ class Request:
     keep: Path | None = None
     via: Via | None = None
     execute: bool = False
+    programs: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -198,11 +202,14 @@ def start(request: Request, tell: Teller, prepare: Prepare | None = None) -> Cam
     }
     if request.toolchain is not None:
         wanted = {f"--toolchain {request.toolchain}": [request.toolchain]}
-    known = [*draft.problems, *_unknown(study, draft, wanted), *folder.problems()]
-    known += _unsuited(study, draft)
+    programs = kernels.load([run.kernel for run in study.runs], request.programs)
+    every = kernels.names(request.programs)
+    known = [*draft.problems, *_unknown(study, draft, wanted, every), *folder.problems()]
+    known += _unsuited(study, draft, every)
     if known and not place.complete(wanted):  # else they are told with what halobench says
         raise UserError(known)
     bench = prepare(place, wanted) if prepare else place.workbench(wanted, tell)
+    bench = replace(bench, programs=programs)
     site = place.site(bench, oversubscribe=request.oversubscribe)
     study = _with_launches(study, request, site)
     plan = expand(study, site, bench.program, draft.where)
@@ -211,7 +218,7 @@ def start(request: Request, tell: Teller, prepare: Prepare | None = None) -> Cam
         for problem in _unknown_settings(study, bench.program)
     ]
     problems = [*draft.problems, *bench.problems, *plan.problems, *unknown]
-    problems += _unsuited(study, draft)
+    problems += _unsuited(study, draft, every)
     problems += folder.problems()
     problems += site.replicates(request.replicates)
     if (planned := sum(case.launches for case in plan.cases)) > PLAN_LIMIT:
@@ -231,31 +238,31 @@ def start(request: Request, tell: Teller, prepare: Prepare | None = None) -> Cam
         on=place.name,
         keep=str(request.keep.absolute()) if request.keep else None,
         via=request.via,
+        programs=kernels.fixed(programs, bench.toolchains),
         rule=None if place.facts.deterministic or request.launches else schema.stopping_rule(study),
     )
     return Campaign(place, folder, saved, bench, draft.source)
 
 
-def _unknown(study: Study, draft: Draft, wanted: Wanted) -> Iterator[Problem]:
+def _unknown(study: Study, draft: Draft, wanted: Wanted, every: Sequence[str]) -> Iterator[Problem]:
     """Kernels and toolchains that there are not, as is known without halobench."""
-    kernels = halobench.names()
     for index, run in enumerate(study.runs):
-        if run.kernel not in kernels:
-            yield no_such(draft.where(index, "kernel"), "kernel", run.kernel, kernels)
+        if run.kernel not in every:
+            yield no_kernel(draft.where(index, "kernel"), run.kernel, every)
     yield from workbench.unknown_toolchains(wanted)
 
 
-def _unsuited(study: Study, draft: Draft) -> list[Problem]:
+def _unsuited(study: Study, draft: Draft, every: Sequence[str]) -> list[Problem]:
     """Tables and figures that show no kernel of the study, where all of its kernels are known."""
-    if any(run.kernel not in halobench.names() for run in study.runs):
+    if any(run.kernel not in every for run in study.runs):
         return []
     return list(suited.unsuited(study, str(draft.path)))
 
 
 def _unknown_settings(study: Study, program: Program) -> list[Problem]:
     """Settings that a [[tables]] or [[figures]] table chooses by and that no case will have."""
-    kernels = [run.kernel for run in study.runs if run.kernel in program.kernels()]
-    known = {*SETTINGS, *(name for kernel in kernels for name in program.parameters(kernel))}
+    ours = [run.kernel for run in study.runs if run.kernel in program.kernels()]
+    known = {*SETTINGS, *(name for kernel in ours for name in program.parameters(kernel))}
     elements = [
         (dotted((kind, index, "where", name)), name)
         for kind, those in (("tables", study.tables), ("figures", study.figures))
@@ -329,13 +336,15 @@ def resume(
     keep: Path | None = None,
     accept_change: bool = False,
     prepare: Prepare | None = None,
+    programs: Sequence[Path] = (),
 ) -> Campaign:
     """A campaign that was started before. UserError if old records and new ones would not mix.
 
     study: must be that of the folder, if it is named at all. accept_change: measure on though the
     library, the compiler, the sources, the machine or its file are others; records are then marked.
     keep: where simulated cases' files go from now on; None: where the plan says, inside the folder.
-    prepare: as of `start`.
+    prepare: as of `start`. programs: external ones that the user named: that the plan names them is
+    not enough, because somebody else may have written it.
     """
     _check_numbers(launches)
     folder = ResultFolder(directory)
@@ -343,7 +352,10 @@ def resume(
     place = places.place(plan.on, received.kept(plan, directory, keep), plan.via)
     where = f"--resume {directory}"
     wanted = {where: list(plan.sources)}
+    found = kernels.load([case.kernel for case in plan.cases], programs)
+    received.require_known(plan, directory, kernels.names(programs))
     bench = prepare(place, wanted) if prepare else place.workbench(wanted, tell)
+    bench = replace(bench, programs=found)
     received.require_plain(plan, directory, bench.program)
     problems = [*bench.problems]
     if launches is not None and place.facts.deterministic and not _replicated(plan):
@@ -354,12 +366,13 @@ def resume(
     for what, mend in _unfit(folder, plan, study, launches, bench):
         problems.append(Problem(where, what, mend))
     machine = place.identity()
-    changes = fixed.compared(plan, bench.built, machine)
+    told = kernels.fixed(found, bench.toolchains)
+    changes = fixed.compared(plan, bench.built, machine, told)
     if not accept_change:
         problems += [Problem(where, what, _ANOTHER_OR_MARKED) for what in changes.differences]
     if problems:
         raise UserError(problems)
-    renewed = fixed.renewed(plan, bench.built, machine, changes).with_launches(launches)
+    renewed = fixed.renewed(plan, bench.built, machine, told, changes).with_launches(launches)
     remarks = filter(None, [fixed.told_unknown(changes), *_told(renewed.changes)])
     return Campaign(place, folder, renewed, bench, None, plan, tuple(remarks))
 

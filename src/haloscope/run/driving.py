@@ -82,14 +82,14 @@ class Budget:
             self.walls.setdefault(record["case"], []).append(record["wall_s"])
 
 
-def loaded(directory: Path, tell: Teller) -> Campaign:
-    """The campaign of a folder, on this node.
+def loaded(directory: Path, tell: Teller, programs: Sequence[Path] = ()) -> Campaign:
+    """The campaign of a folder, on this node. programs: external ones that the user named.
 
     UserError where a library or a build of it is not on the node: a job fetches and builds nothing.
     """
     prepare = Preview()
     try:
-        campaign = resume(directory, None, None, tell, prepare=prepare)
+        campaign = resume(directory, None, None, tell, prepare=prepare, programs=programs)
     except UnplannedError as error:
         what = "; ".join(prepare.lines) or "no MPI library is there"
         raise UserError(Problem(f"on {platform.node()}", what, _SHARED)) from error
@@ -106,7 +106,7 @@ def loaded(directory: Path, tell: Teller) -> Campaign:
 _SHARED = "nodes must see what the login node sees: set HALOSCOPE_CACHE to a shared folder"
 
 
-def check(directory: Path, tell: Teller) -> None:
+def check(directory: Path, tell: Teller, programs: Sequence[Path] = ()) -> None:
     """Find out on the nodes what can't run there, and fix it in plan and records, before all else.
 
     UserError, kept for `submission` too, where nothing can.
@@ -114,7 +114,7 @@ def check(directory: Path, tell: Teller) -> None:
     folder = ResultFolder(directory)
     try:
         with _taken(folder):
-            campaign = loaded(directory, tell)
+            campaign = loaded(directory, tell, programs)
             asked = replace(campaign, source=folder.study.read_text(encoding="utf-8"))
             found = replace(asked.probed(), source=None)
             folder.save(found.plan)
@@ -133,7 +133,9 @@ def checked(directory: Path) -> Path:
     return directory / "jobs" / "check.json"
 
 
-def drive(directory: Path, nodes: int, minutes: int, tell: Teller) -> int:
+def drive(
+    directory: Path, nodes: int, minutes: int, tell: Teller, programs: Sequence[Path] = ()
+) -> int:
     """Run what is left of the cases on so many nodes, as long as time is; how many launches ran.
 
     UserError where the job has fewer nodes: its script's options were not heeded.
@@ -142,7 +144,7 @@ def drive(directory: Path, nodes: int, minutes: int, tell: Teller) -> int:
     folder = ResultFolder(directory)
     with _taken(folder):
         remove_left(directory)
-        campaign = loaded(directory, tell)
+        campaign = loaded(directory, tell, programs)
         site = places.site_of(campaign.place)
         assert site is not None
         if (given := len(site.allocation.nodes)) < nodes:

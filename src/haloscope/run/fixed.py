@@ -16,6 +16,12 @@ _OF_A_LIBRARY = {
     "flags": "other flags",
 }
 """What a plan says of each MPI library besides the hash of sources, and a change of it in words."""
+_OF_A_PROGRAM = {
+    "hash": "its program.toml changed",
+    "version": "another version of the program",
+    "executable": "another build of the program",
+}
+"""What is said of a change of an external program."""
 _OF_A_MACHINE = {
     "cluster": "another cluster file for the node model",
     "platform": "the cluster file changed",
@@ -47,9 +53,12 @@ def libraries(built: Mapping[str, Built]) -> dict[str, dict[str, str]]:
 
 
 def compared(
-    plan: SavedPlan, built: Mapping[str, Built], machine: Mapping[str, Any]
+    plan: SavedPlan,
+    built: Mapping[str, Built],
+    machine: Mapping[str, Any],
+    programs: Mapping[str, Mapping[str, str]],
 ) -> PlanChanges:
-    """A plan beside what is there now. machine: the place's identity."""
+    """A plan beside what is there now. machine: the place's identity. programs: as a plan's."""
     unknown: dict[str, None] = {}
     differences = []
     for name, each in built.items():
@@ -60,6 +69,11 @@ def compared(
         f"{_OF_A_LIBRARY[key]}: {name}: {before} -> {now[name][key]}"
         for name, key, before in _known(now, plan.libraries, unknown)
         if before != now[name][key]
+    ]
+    differences += [
+        f"{_OF_A_PROGRAM[key]}: {name}: {before} -> {programs[name][key]}"
+        for name, key, before in _known(programs, plan.programs, unknown)
+        if key in _OF_A_PROGRAM and before != programs[name][key]
     ]
     differences += [
         f"{_OF_A_MACHINE.get(key, f'another machine: {key}')} {before} -> {machine[key]}"
@@ -92,7 +106,11 @@ def told_unknown(changes: PlanChanges) -> str | None:
 
 
 def renewed(
-    plan: SavedPlan, built: Mapping[str, Built], machine: Mapping[str, Any], changes: PlanChanges
+    plan: SavedPlan,
+    built: Mapping[str, Built],
+    machine: Mapping[str, Any],
+    programs: Mapping[str, Mapping[str, str]],
+    changes: PlanChanges,
 ) -> SavedPlan:
     """The plan with what is there now, and with every change that was accepted."""
     return replace(
@@ -100,5 +118,6 @@ def renewed(
         sources={**plan.sources, **{name: each.source for name, each in built.items()}},
         libraries={**plan.libraries, **libraries(built)},
         machine={**plan.machine, **machine},
+        programs={**plan.programs, **programs},
         changes=(*plan.changes, *changes.differences),
     )

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from haloscope.errors import Problem, UserError, no_such
+from haloscope.errors import Problem, UserError
 from haloscope.paths import share
 from haloscope.study.plan import Forecast
 from haloscope.toolchains import fftw
@@ -49,7 +49,7 @@ class KernelResult:
     """One thing that a kernel finds. absent: when it is null or not there; None if always there."""
 
     name: str
-    type: Literal["integer", "real", "text", "integers", "extents", "surface"]
+    type: Literal["integer", "real", "text", "integers", "reals", "extents", "surface"]
     unit: str | None
     absent: str | None
     help: str
@@ -74,12 +74,6 @@ def names() -> list[str]:
     """The names of all kernels, from the list that halobench is built by."""
     listed = (share("halobench") / "kernels.def").read_text(encoding="utf-8")
     return re.findall(r"^KERNEL\((\w+)\)", listed, re.MULTILINE)
-
-
-def require(where: str, kernel: str) -> None:
-    """UserError, with the nearest name, where there is no such kernel."""
-    if kernel not in names():
-        raise UserError(no_such(where, "kernel", kernel, names()))
 
 
 def kernels(binary: Path) -> list[KernelName]:

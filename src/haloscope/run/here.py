@@ -90,7 +90,8 @@ class Here:
         """Launches, one after the other."""
         described = {**machine.describe(), "busy_processors": machine.busy_processors()}
         facts = workbench.facts(study, seed, described)
-        return LocalRunner(facts, bench.built, seen, _calibrated(_machine()))
+        model = _calibrated(_machine())
+        return LocalRunner(facts, bench.built, seen, model, programs=bench.programs)
 
 
 def transports_of(bench: Workbench) -> Mapping[str, Sequence[str]]:

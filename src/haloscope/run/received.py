@@ -6,14 +6,14 @@ are, and as files those that haloscope made in its own cache.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from haloscope.errors import Problem, UserError, nearest, no_such
 from haloscope.records.folder import SavedPlan
 from haloscope.run import matrices
 from haloscope.study.case import Case
-from haloscope.study.plan import Program
+from haloscope.study.plan import Program, no_kernel
 
 _ANEW = "start a new folder: haloscope run STUDY --out DIR"
 _COUNTS = ("nodes", "ppn", "threads")
@@ -28,6 +28,14 @@ def require_plain(plan: SavedPlan, folder: Path, program: Program) -> None:
         for problem in _problems(f"{where} {case.id}", case, plan, program)
     ]
     if problems:
+        raise UserError(problems)
+
+
+def require_known(plan: SavedPlan, folder: Path, every: Sequence[str]) -> None:
+    """UserError where a plan has kernels that there are not, or programs that may not be run."""
+    lacking = dict.fromkeys(case.kernel for case in plan.cases if case.kernel not in every)
+    where = f"{folder / 'plan.json'}: cases"
+    if problems := [no_kernel(where, name, every) for name in lacking]:
         raise UserError(problems)
 
 
@@ -49,7 +57,7 @@ def kept(plan: SavedPlan, folder: Path, asked: Path | None) -> Path | None:
 
 def _problems(where: str, case: Case, plan: SavedPlan, program: Program) -> Iterator[Problem]:
     if case.kernel not in program.kernels():
-        yield no_such(where, "kernel", case.kernel, program.kernels())
+        yield no_kernel(where, case.kernel, program.kernels())
         return
     known = program.parameters(case.kernel)
     for key, value in case.given.items():

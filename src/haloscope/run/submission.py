@@ -22,6 +22,7 @@ from haloscope.batch.script import MOST_MINUTES, script
 from haloscope.errors import Problem, UserError
 from haloscope.host.scratch import scratch
 from haloscope.paths import write_whole
+from haloscope.programs.trust import Trusted, named_again
 from haloscope.quantities import count
 from haloscope.records import strict_json
 from haloscope.records.checked import told
@@ -62,13 +63,17 @@ _NOTED: TypeAdapter[list[Submitted]] = TypeAdapter(list[Submitted])
 
 @dataclass(frozen=True)
 class Submission:
-    """What the batch system does of a plan. minutes: of each job, where the user says."""
+    """What the batch system does of a plan. minutes: of each job, where the user says.
+
+    programs: the external ones of its cases; jobs are told of those that the user named.
+    """
 
     folder: ResultFolder
     plan: SavedPlan
     site: BatchPlace
     batch: Batch
     minutes: int | None = None
+    programs: tuple[Trusted, ...] = ()
 
     @property
     def directory(self) -> Path:
@@ -158,7 +163,7 @@ class Submission:
             nodes=nodes,
             minutes=minutes,
             log=self.directory / "jobs" / f"{number}.log",
-            command=["drive", str(self.directory), *what],
+            command=["drive", str(self.directory), *what, *named_again(self.programs)],
         )
 
     @property
@@ -255,7 +260,9 @@ def of(campaign: Campaign, minutes: int | None = None) -> Submission:
     """The submission of a campaign on a site. UserError where its jobs would be refused."""
     site = places.site_of(campaign.place)
     assert site is not None
-    submission = Submission(campaign.folder, campaign.plan, site, Batch(site.scheduler), minutes)
+    programs = tuple(one.trusted for one in campaign.bench.programs.values())
+    batch = Batch(site.scheduler)
+    submission = Submission(campaign.folder, campaign.plan, site, batch, minutes, programs)
     if problems := [*submission.problems()]:
         raise UserError(problems)
     return submission

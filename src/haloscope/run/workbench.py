@@ -12,14 +12,17 @@ from typing import Any
 
 from haloscope import __version__
 from haloscope.errors import Problem, UserError, nearest
+from haloscope.programs.file import ExternalProgram
 from haloscope.records.maker import CampaignFacts
 from haloscope.run import halobench, matrices
+from haloscope.run.kernels import Kernels
 from haloscope.run.matrices import is_matrix_market
 from haloscope.run.progress import Teller
 from haloscope.run.runners.local import Built
 from haloscope.study.case import Value, text
-from haloscope.study.plan import Forecast
+from haloscope.study.plan import Forecast, Program
 from haloscope.toolchains import build, library
+from haloscope.toolchains.library import Toolchain
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class Workbench:
     built has at least one entry; names are those that a run without toolchains is measured with.
     missing: libraries that are known but can't be had here, and why.
     pending: libraries that are still to be fetched, where a study is planned without.
+    programs: external programs that are kernels, too, by name.
     """
 
     built: Mapping[str, Built]
@@ -36,11 +40,22 @@ class Workbench:
     problems: tuple[Problem, ...]
     missing: Mapping[str, str] = field(default_factory=dict)
     pending: tuple[str, ...] = ()
+    programs: Mapping[str, ExternalProgram] = field(default_factory=dict)
 
     @property
-    def program(self) -> Halobench:
-        """Any of the programs, to plan with: they all plan alike."""
+    def halobench(self) -> Halobench:
+        """Any of its builds, to be asked: they all plan alike."""
         return Halobench(build.asked(next(iter(self.built.values())).program))
+
+    @property
+    def program(self) -> Program:
+        """All kernels, to plan with."""
+        return Kernels(self.halobench, self.programs, self.toolchains)
+
+    @property
+    def toolchains(self) -> dict[str, Toolchain]:
+        """The MPI libraries that there are, by name."""
+        return {name: each.toolchain for name, each in self.built.items()}
 
 
 def workbench(wanted: Mapping[str, Sequence[str] | None], tell: Teller) -> Workbench:
@@ -142,6 +157,10 @@ class Halobench:
                 kernel, given, ranks=ranks, threads=threads, files=matrices.folder()
             )
         return self._forecasts[question]
+
+    def unable(self, kernel: str, toolchain: str, *, simulated: bool) -> str | None:
+        """None: what a kernel can't do here, its forecast says."""
+        return None
 
 
 def facts(study: str, seed: int, described: Mapping[str, Any]) -> CampaignFacts:

@@ -55,6 +55,9 @@ class Program(Protocol):
     ) -> Forecast:
         """One case's resolved parameters, memory and problems."""
 
+    def unable(self, kernel: str, toolchain: str, *, simulated: bool) -> str | None:
+        """Why a kernel can't run with an MPI library, or be simulated; None if it can."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -148,8 +151,7 @@ class _RunExpansion:
         """Whether there is such a kernel; told if there is not."""
         kernel, kernels = self.run.kernel, self.program.kernels()
         if kernel not in kernels:
-            where = self.where(self.index, "kernel")
-            self.plan.problems[no_such(where, "kernel", kernel, kernels)] = None
+            self.plan.problems[no_kernel(self.where(self.index, "kernel"), kernel, kernels)] = None
         return kernel in kernels
 
     def _tell_refused_by_all(self, given: dict[str, Value], asked: Sequence[Layout]) -> None:
@@ -278,6 +280,9 @@ class _RunExpansion:
             absent = (
                 forecast.absent
                 or self._absent(layout, toolchain, transport)
+                or self.program.unable(
+                    self.run.kernel, toolchain, simulated=self.site.facts.simulated
+                )
                 or self._unknown(forecast.params)
             )
             case = Case(
@@ -385,6 +390,13 @@ class _RunExpansion:
         """Memory of all ranks, in bytes."""
         ranks, threads = layout.ranks, layout.threads
         return self.program.forecast(self.run.kernel, given, ranks, threads).memory_bytes
+
+
+def no_kernel(where: str, kernel: str, known: Sequence[str]) -> Problem:
+    """That there is no such kernel, and how to have a program of one's own as one."""
+    one = no_such(where, "kernel", kernel, known)
+    own = "a program of your own: --program FOLDER (docs/programs.md)"
+    return replace(one, mend=f"{one.mend}; {own}")
 
 
 def nothing_runs(plan: Plan, site: Site, where: str) -> list[Problem]:

@@ -1,4 +1,4 @@
-"""How many cases share cores or were simulated, and where: what the marks of all tables mean."""
+"""How many cases share cores, are not verified or were simulated: what marks of tables mean."""
 
 from __future__ import annotations
 
@@ -21,6 +21,13 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
         yield Finding(
             f"{which} oversubscribed: processes or threads shared "
             "cores (†), so these times say little about the machine.",
+            "warning",
+        )
+    measured = [case for case in cases if case.launches and not case.simulated]
+    if unverified := listed(sorted({one.kernel for one in measured if not one.verified})):
+        yield Finding(
+            f"Answers of {unverified} are not verified: its program.toml says nothing by which "
+            "they could be.",
             "warning",
         )
     simulated = [case for case in cases if case.simulated and case.launches]

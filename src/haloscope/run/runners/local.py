@@ -17,9 +17,12 @@ from haloscope.clusters.simgrid_files import machine_file
 from haloscope.errors import Problem, UserError
 from haloscope.host import process
 from haloscope.host.scratch import PREFIX, Scratch, scratch
+from haloscope.programs.file import ExternalProgram
+from haloscope.programs.output import Answer, UnreadableError
 from haloscope.records import maker
 from haloscope.records.maker import CampaignFacts
 from haloscope.run.runners import answer
+from haloscope.run.runners.external import OUTPUT_LIMIT, ExternalLaunch
 from haloscope.run.runners.placement import misplaced, wrong_hosts
 from haloscope.study.case import Case, Launch
 from haloscope.toolchains.job import Job
@@ -66,6 +69,7 @@ class LocalRunner:
 
     seen: what each MPI library says that it uses for a transport. model: this machine's cluster
     file, for what each phase should take by the node model. nodes: None means this machine.
+    programs: the kernels that are external programs, by name.
     """
 
     facts: CampaignFacts
@@ -74,6 +78,7 @@ class LocalRunner:
     model: Cluster | None = None
     nodes: Nodes | None = None
     name: str = "local"
+    programs: Mapping[str, ExternalProgram] = field(default_factory=dict)
 
     def run(self, launches: Iterable[Launch]) -> Iterator[dict[str, Any]]:
         """The records of the launches, in their order, each as soon as it has ended.
@@ -82,7 +87,7 @@ class LocalRunner:
         """
         for launch in launches:
             why = launch.case.absent
-            record = maker.absent(self._asked(launch), why) if why else self._launch(launch)
+            record = maker.absent(self._asked(launch), why) if why else self._launched(launch)
             if self.nodes and not why and not self.nodes.held(record["outcome"] == "ok"):
                 raise UserError(_taken_away(self.nodes.allocation, launch))
             yield record
@@ -94,6 +99,57 @@ class LocalRunner:
         if self.nodes is not None:
             given["allocation"] = self.nodes.allocation.as_record()
         return maker.asked(self.facts, self.name, launch, transport_seen=used, model=model, **given)
+
+    def _launched(self, launch: Launch) -> dict[str, Any]:
+        program = self.programs.get(launch.case.kernel)
+        return self._launch(launch) if program is None else self._launch_program(program, launch)
+
+    def _launch_program(self, program: ExternalProgram, launch: Launch) -> dict[str, Any]:
+        """A launch of an external program: its ranks, started and placed as any."""
+        toolchain, job = self.built[launch.case.toolchain].toolchain, self._job(launch.case)
+        command: list[str] = []
+        ended, said, seen, started = None, None, list[dict[str, Any]](), maker.now()
+        with self._folder() as (folder, own):
+            one = ExternalLaunch(program, toolchain, launch.case, folder)
+            try:
+                command, environment = launch_command(toolchain, job, one.words(), scratch=own)
+                ended = self._ended(command, environment, launch.case.timeout_s, OUTPUT_LIMIT)
+                seen = one.seen()
+                said = one.answer(ended) if ended.code == 0 and not ended.timed_out else None
+                asked = job.cpus_of_ranks()
+                outcome, reason = self._judged_program(launch.case, asked, ended, said, seen)
+            except UnreadableError as error:
+                outcome, reason = "failed", str(error)
+        ending = maker.Ending(
+            outcome,
+            reason,
+            command,
+            started,
+            ended.wall_s if ended else 0.0,
+            toolchain={},
+            printed=ended.output[-process.TAIL :] if ended else "",
+            seen=seen,
+            more={"program": one.told(said)},
+        )
+        return maker.ended(self._asked(launch), said.measured if said else None, ending)
+
+    def _judged_program(
+        self,
+        case: Case,
+        asked: Sequence[Sequence[int]],
+        ended: process.Ended,
+        said: Answer | None,
+        seen: Sequence[Mapping[str, Any]],
+    ) -> tuple[str, str | None]:
+        """As `_judged`: where ranks were when they became the program, and what it said."""
+        if (how := _ill_ended(case, ended)) is not None:
+            return how
+        assert said is not None
+        if said.outcome in ("failed", "wrong"):
+            return said.outcome, said.reason
+        if said.outcome == "misplaced":
+            return "misplaced", said.reason
+        return self._placed(case, asked, seen)
 
     def _launch(self, launch: Launch) -> dict[str, Any]:
         built = self.built[launch.case.toolchain]
@@ -120,17 +176,21 @@ class LocalRunner:
         return maker.ended(self._asked(launch), measured, ending)
 
     def _ended(
-        self, command: Sequence[str], environment: Mapping[str, str], timeout_s: float
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        timeout_s: float,
+        tail: int = process.TAIL,
     ) -> process.Ended:
         """How a command ended; in a batch job, once the batch system let it begin."""
         for pause_s in _PAUSES_S if self.nodes else ():
-            ended = process.run(command, environment, timeout_s)
+            ended = process.run(command, environment, timeout_s, tail)
             if ended.code == 0 or ended.timed_out or not never_began(ended.output):
                 return ended
             if self.nodes and not self.nodes.held(False):
                 return ended
             time.sleep(pause_s)
-        return process.run(command, environment, timeout_s)
+        return process.run(command, environment, timeout_s, tail)
 
     @contextmanager
     def _folder(self) -> Iterator[tuple[Path, Scratch | None]]:
@@ -183,21 +243,32 @@ class LocalRunner:
         ended: process.Ended,
         measured: Mapping[str, Any] | None,
     ) -> tuple[str, str | None]:
-        if ended.timed_out:
-            return "timeout", f"no answer within {case.timeout_s:g} s, the study's timeout_s"
-        if measured is not None and measured["outcome"] == "wrong":
+        if not ended.timed_out and measured is not None and measured["outcome"] == "wrong":
             return "wrong", measured["reason"]
-        if ended.code != 0:
-            return "failed", answer.how_it_ended(ended.code)
+        if (how := _ill_ended(case, ended)) is not None:
+            return how
         if measured is None:
             return "failed", "it ended without an error, and without a record"
+        return self._placed(case, asked, measured["layout"]["seen"])
+
+    def _placed(
+        self, case: Case, asked: Sequence[Sequence[int]], seen: Sequence[Mapping[str, Any]]
+    ) -> tuple[str, str | None]:
+        """Outcome and reason of a launch with which all else is well, by where its ranks ran."""
         smt = self.facts.machine.get("threads_per_core") or 1
-        seen = measured["layout"]["seen"]
+        threads = case.kernel not in self.programs
         if case.oversubscribed:  # on which of a node's processors is left open then
             reason = wrong_hosts(case.layout, seen)
         else:
-            reason = misplaced(case.layout, seen, asked, smt)
+            reason = misplaced(case.layout, seen, asked, smt, threads=threads)
         return ("misplaced", reason) if reason else ("ok", None)
+
+
+def _ill_ended(case: Case, ended: process.Ended) -> tuple[str, str] | None:
+    """Outcome and reason of a launch that was ended, or ended with an error; None of another."""
+    if ended.timed_out:
+        return "timeout", f"no answer within {case.timeout_s:g} s, the study's timeout_s"
+    return ("failed", answer.how_it_ended(ended.code)) if ended.code != 0 else None
 
 
 def _taken_away(allocation: Allocation, launch: Launch) -> Problem:

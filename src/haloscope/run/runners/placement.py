@@ -15,15 +15,18 @@ def misplaced(
     seen: Sequence[Mapping[str, Any]],
     asked: Sequence[Sequence[int]] | None = None,
     threads_per_core: int = 1,
+    *,
+    threads: bool = True,
 ) -> str | None:
     """Why a case did not run as it was laid out; None if it did.
 
     seen: host, cpus and thread_cpus of every rank, as in a record's layout.seen.
     asked: the processors that each rank was to be bound to, where the runner chose them.
+    threads: whether ranks say where their threads are, as programs that are not ours do not.
     """
     return (
         wrong_hosts(layout, seen)
-        or _wrong_threads(layout, seen)
+        or (_wrong_threads(layout, seen) if threads else None)
         or _unbound(layout, seen, threads_per_core)
         or _shared(layout, seen)
         or (_elsewhere(seen, asked) if asked is not None else None)

@@ -1,0 +1,1 @@
+"""External programs as kernels: what a program.toml may say, and what a program's words mean."""

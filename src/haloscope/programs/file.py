@@ -1,0 +1,256 @@
+"""A program.toml, read with all that is wrong in it; and its words with a case's values in them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isqrt
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from haloscope import toml
+from haloscope.errors import Problem, UserError, dotted, nearest
+from haloscope.programs.schema import BUILT_IN, ProgramFile
+from haloscope.programs.trust import Trusted
+
+NamedValues = Mapping[str, object]
+"""By the name that stands in braces, what stands for it."""
+_BRACED = re.compile(r"\{\{|\}\}|\{(\w*)\}")
+
+
+@dataclass(frozen=True)
+class ExternalProgram:
+    """A program that is a kernel: its file, and what that says."""
+
+    trusted: Trusted
+    said: ProgramFile
+    source: str
+
+    @property
+    def name(self) -> str:
+        """What it is called as a kernel."""
+        return self.trusted.name
+
+    @property
+    def folder(self) -> Path:
+        """The folder that its file lies in."""
+        return self.trusted.file.parent
+
+    @cached_property
+    def hash(self) -> str:
+        """12 hexadecimal digits of what its file says, and of the inputs beside it."""
+        digest = hashlib.sha256(self.source.encode())
+        for one in self.said.inputs:
+            if "{" not in one.file and (path := self.folder / one.file).is_file():
+                digest.update(path.read_bytes())
+        return digest.hexdigest()[:12]
+
+    def resolved(self, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+        """All parameters, those that are not given by default; and for wrong ones, what is allowed.
+
+        A number may be given as text, as on a command line.
+        """
+        params, wrong = {}, []
+        for name, one in self.said.parameters.items():
+            params[name] = _typed(one.type, given.get(name, one.default))
+            if wanted := one.problem(params[name]):
+                wrong.append((name, wanted))
+        return params, wrong
+
+
+def load(trusted: Trusted) -> ExternalProgram:
+    """Read a program.toml. UserError with all that is wrong in it."""
+    source, data = toml.read(trusted.file, "give a program's file: docs/programs.md")
+    try:
+        said = ProgramFile.model_validate(data)
+    except ValidationError as error:
+        details = toml.worth_telling(error.errors())
+        raise UserError(_distinct(_problem(trusted.file, one) for one in details)) from error
+    if problems := list(_contradictions(trusted.file, said)):
+        raise UserError(problems)
+    return ExternalProgram(trusted, said, source)
+
+
+def filled(text: str, values: NamedValues, *, known_alone: bool = False) -> str:
+    """A text with values in the place of names in braces; {{ and }} are braces.
+
+    known_alone: whatever else stands in braces stays as it is, and so do double ones.
+    """
+
+    def value(found: re.Match[str]) -> str:
+        name = found[1]
+        if name is None:
+            return found[0] if known_alone else found[0][0]
+        return found[0] if known_alone and name not in values else _text(values[name])
+
+    return _BRACED.sub(value, text)
+
+
+def _text(value: object) -> str:
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def names_in(text: str) -> list[str]:
+    """The names that stand in braces in a text."""
+    return [found[1] for found in _BRACED.finditer(text) if found[1] is not None]
+
+
+def shares(ranks: int, parts: int) -> list[int]:
+    """So many whole numbers whose product is `ranks`, as alike as can be, the largest first.
+
+    As alike as can be: their sum is the least.
+    """
+    if parts == 1:
+        return [ranks]
+    small = [one for one in range(1, isqrt(ranks) + 1) if ranks % one == 0]
+    splits = (
+        sorted([first, *shares(ranks // first, parts - 1)], reverse=True)
+        for first in {*small, *(ranks // one for one in small)}
+    )
+    return min(splits, key=lambda split: (sum(split), split))
+
+
+def of_a_launch(ranks: int, nodes: int, threads: int) -> dict[str, object]:
+    """What names of BUILT_IN stand for, but folders."""
+    box, rectangle = shares(ranks, 3), shares(ranks, 2)
+    values: dict[str, object] = {"ranks": ranks, "nodes": nodes, "ppn": ranks // nodes}
+    values |= {"threads": threads}
+    values |= dict(zip(("box_x", "box_y", "box_z"), box, strict=True))
+    return values | dict(zip(("rectangle_x", "rectangle_y"), rectangle, strict=True))
+
+
+def _typed(kind: str, value: object) -> object:
+    """A value of a parameter's type, where it is a text that says one."""
+    if kind == "real" and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, str) or kind not in ("integer", "real"):
+        return value
+    try:
+        return int(value) if kind == "integer" else float(value)
+    except ValueError:
+        return value
+
+
+def _contradictions(file: Path, said: ProgramFile) -> Iterator[Problem]:
+    """What does not fit together in a file whose every key is as it may be."""
+    known = {*BUILT_IN, *said.parameters, *said.needs}
+    for kind, names in (("parameters", said.parameters), ("needs", said.needs)):
+        for name in sorted({*names} & {*BUILT_IN}):
+            what = f"'{name}' stands for what every launch has: {BUILT_IN[name]}"
+            yield Problem(f"{file}: {kind}.{name}", what, "give it another name")
+    for name in sorted({*said.parameters} & {*said.needs}):
+        yield Problem(f"{file}: needs.{name}", "a parameter is called so, too", "rename one")
+    for where, text in _filled_texts(said):
+        for name in names_in(text):
+            if name not in known:
+                what = f"{{{name}}} stands for nothing"
+                mend = f"{nearest(name, sorted(known))}; write {{{{ and }}}} for braces"
+                yield Problem(f"{file}: {where}", what, mend)
+    counts = {name for name, one in said.parameters.items() if one.type == "integer"}
+    of_phases = said.phases.per if said.phases else 1
+    for table, per in (("time", said.time.per), ("phases", of_phases)):
+        if isinstance(per, str) and per not in counts:
+            what = f"there is no whole number '{per}' among its parameters"
+            yield Problem(f"{file}: {table}.per", what, nearest(per, sorted(counts)))
+    yield from _of_results(file, said)
+
+
+def _filled_texts(said: ProgramFile) -> Iterator[tuple[str, str]]:
+    """Every text in which names in braces stand for something, and where it stands."""
+    yield from ((dotted(("command", i)), word) for i, word in enumerate(said.command))
+    yield from ((f"environment.{key}", text) for key, text in said.environment.items())
+    for name, need in said.needs.items():
+        yield from ((f"needs.{name}.ask", word) for word in need.ask)
+    for index, one in enumerate(said.inputs):
+        yield dotted(("inputs", index, "file")), one.file
+        yield from ((dotted(("inputs", index, "replace")), each.by) for each in one.replace)
+    for index, check in enumerate(said.verify):
+        yield dotted(("verify", index, "reference")), check.reference or ""
+
+
+def _of_results(file: Path, said: ProgramFile) -> Iterator[Problem]:
+    """Results that are named and not there, or are not of a kind that could be meant."""
+    results, numbers = said.results, ("integer", "real")
+    scalars = {name for name, one in results.items() if one.type in numbers}
+    scalars |= {name for name, one in said.parameters.items() if one.type in numbers}
+    for name, one in results.items():
+        if one.per is not None and (one.per not in scalars or one.per == name):
+            what = f"there is no number '{one.per}' among its results and parameters"
+            yield Problem(f"{file}: results.{name}.per", what, nearest(one.per, sorted(scalars)))
+        elif one.per is not None and one.type not in ("real", "reals"):
+            what = f"{one.type} can't be divided"
+            yield Problem(f"{file}: results.{name}.per", what, "give type = 'real' or 'reals'")
+    for index, check in enumerate(said.verify):
+        where = f"{file}: {dotted(('verify', index))}"
+        for key, named in (("result", check.result), ("by", check.by)):
+            if named is not None and named not in results:
+                what = f"there is no result '{named}'"
+                yield Problem(f"{where}.{key}", what, nearest(named, sorted(results)))
+        if check.result in results and results[check.result].type == "text":
+            yield Problem(f"{where}.result", f"'{check.result}' is a text", "verify it by says")
+        for key in ("least", "most"):
+            bound = getattr(check, key)
+            if isinstance(bound, str) and bound not in scalars:
+                what = f"there is no number '{bound}' among its parameters"
+                yield Problem(f"{where}.{key}", what, nearest(bound, sorted(scalars)))
+
+
+def _problem(file: Path, detail: ErrorDetails) -> Problem:
+    """One thing that is wrong: where, what, and what the key may be."""
+    model, place, description = _described(detail["loc"])
+    where = f"{file}: {dotted(place)}".rstrip(": ")
+    key = str(place[-1]) if place else ""
+    if detail["type"] == "extra_forbidden":
+        return Problem(where, f"unknown key '{key}'", nearest(key, [*model.model_fields]))
+    if detail["type"] == "missing":
+        return Problem(where, "is missing", f"give {description}")
+    if detail["type"] == "told":
+        return Problem(where, detail["msg"], "mend it there: docs/programs.md says what is what")
+    if detail["type"] == "pattern":
+        return Problem(where, f"no pattern: {detail['msg']}", "give a regular expression of Python")
+    if place and place[-1] == "[key]":
+        mend = "give small letters, digits and _, a letter first"
+        return Problem(f"{file}: {dotted(place[:-1])}", "can't be a name", mend)
+    return Problem(where, f"{str(detail['input'])[:60]!r} won't do", f"give {description}")
+
+
+def _distinct(problems: Iterator[Problem]) -> list[Problem]:
+    return [*dict.fromkeys(problems)]
+
+
+def _described(
+    location: Sequence[int | str],
+) -> tuple[type[BaseModel], list[int | str], str]:
+    """The table that a location's last key belongs to, that location, and what the key may be."""
+    owner: type[BaseModel] = ProgramFile
+    table: type[BaseModel] | None = ProgramFile
+    place: list[int | str] = []
+    description, numbered = "the keys of docs/programs.md", False
+    for part in location:
+        if table is None:  # what follows are kinds that the value could have been
+            break
+        place.append(part)
+        if numbered:
+            numbered = False
+            continue
+        owner = table
+        if (field := table.model_fields.get(str(part))) is None:
+            break
+        description = field.description or ""
+        table, numbered = _table_in(field.annotation)
+    return owner, place, description
+
+
+def _table_in(annotation: Any) -> tuple[type[BaseModel] | None, bool]:
+    """The table that a key has inside, if any; and whether it has several, by name or number."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation, False
+    many = get_origin(annotation) in (list, dict)
+    found = (_table_in(one)[0] for one in get_args(annotation))
+    return next((one for one in found if one is not None), None), many

@@ -1,0 +1,182 @@
+"""What an external program needs that is not its own: found on this machine, and asked."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from haloscope.host import process
+from haloscope.programs.file import ExternalProgram, filled
+from haloscope.programs.schema import Need
+from haloscope.toolchains.library import Toolchain, prefix_of
+from haloscope.toolchains.transport import Family
+
+ASK_LIMIT_S = 60.0
+"""ASK_LIMIT_S is how long an executable may take to tell of itself, in seconds."""
+_TOLD = 1 << 20
+_ABI: Mapping[str, tuple[str, tuple[Family, ...]]] = {
+    "40": ("Open MPI's", ("openmpi",)),
+    "12": ("MPICH's", ("mpich", "impi")),
+}
+"""_ABI has, by the number of libmpi.so that a program asks for, whose interface that is, and which
+families of libraries have it: Open MPI's since version 3; MPICH's, which Intel MPI has, too."""
+
+
+@dataclass(frozen=True)
+class Ready:
+    """What an external program runs with here, started by one MPI library.
+
+    needs: the path of each. executable: what its command begins with; None where none is found.
+    version: as it says it, if it was asked. lacking: why it can't run here; None if it can.
+    """
+
+    needs: Mapping[str, Path]
+    executable: Path | None
+    version: str | None
+    lacking: str | None
+
+
+def ready(program: ExternalProgram, toolchain: Toolchain) -> Ready:
+    """What there is of what a program needs, and why it can't run, if it can't."""
+    needs: dict[str, Path] = {}
+    for name, need in program.said.needs.items():
+        found, why = _looked_for(need)
+        if found is None:
+            return Ready(needs, None, None, f"no {name} is here: {why}{need.get}")
+        needs[name] = found
+    values = {**needs, "folder": program.folder}
+    try:
+        first = filled(program.said.command[0], values)
+    except KeyError:  # it depends on the case
+        return Ready(needs, None, None, None)
+    executable = _executable(first, program.folder)
+    if executable is None:
+        what = f"no {first} is here: its command begins with it"
+        return Ready(needs, None, None, f"{what}; build it, or mend {program.trusted.file}")
+    wanted = mpi_of(executable)
+    if wanted is not None and toolchain.family not in (known := _ABI[wanted])[1]:
+        others = " or ".join(known[1])
+        what = f"{executable} was linked with {known[0]} libmpi.so.{wanted}, and {toolchain.name}"
+        mend = f"name an MPI library of family {others} (toolchains, --toolchain)"
+        return Ready(needs, executable, None, f"{what} is {toolchain.version}: {mend}")
+    version, lacking = _told(program, needs, toolchain)
+    return Ready(needs, executable, version, lacking)
+
+
+def library_folder(toolchain: Toolchain) -> Path | None:
+    """Where a library that was added has libmpi; None for the system's, which the loader finds."""
+    if toolchain.prefix is None:
+        return None
+    found = sorted((toolchain.prefix / "lib").glob("**/libmpi.so*"))
+    return found[0].parent if found else None
+
+
+def environment(program: ExternalProgram, toolchain: Toolchain) -> dict[str, str]:
+    """The variables that it is given besides those of a launch: of its own, and of the library.
+
+    The folder of the library is put before the others: the program is to use the launcher's own.
+    """
+    if (folder := library_folder(toolchain)) is None:
+        return {}
+    there = os.environ.get("LD_LIBRARY_PATH")
+    return {"LD_LIBRARY_PATH": os.pathsep.join(filter(None, (str(folder), there)))}
+
+
+@cache
+def mpi_of(executable: Path) -> str | None:
+    """The number of the libmpi.so that a program asks the loader for.
+
+    None where that is not known: a script, one that was linked statically, or with none.
+    """
+    ended = process.run(["ldd", str(executable)], os.environ, ASK_LIMIT_S, tail=_TOLD)
+    found = {one for one in re.findall(r"\blibmpi\.so\.(\d+)", ended.output) if one in _ABI}
+    return found.pop() if len(found) == 1 else None
+
+
+@cache
+def hash_of(executable: Path) -> str:
+    """12 hexadecimal digits of an executable's content."""
+    with executable.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()[:12]
+
+
+def _looked_for(need: Need) -> tuple[Path | None, str]:
+    """Where a need is; or why it is not there, as the beginning of a sentence that says more."""
+    for where, path in _candidates(need):
+        if why := _unfit(need, path):
+            return None, f"{where}: {path} {why}; "
+        return path, ""
+    return None, ""
+
+
+def _candidates(need: Need) -> Iterator[tuple[str, Path]]:
+    """Paths that a need may have, and what names each."""
+    if need.variable and (given := os.environ.get(need.variable)):
+        yield need.variable, Path(given).absolute()
+    if need.added and need.below:
+        yield from ((f"toolchain {need.added}", one) for one in _below(need.added, need.below))
+    for name in need.names:
+        if there := shutil.which(name):
+            yield "PATH", Path(there).absolute()
+
+
+def _below(added: str, pattern: str) -> list[Path]:
+    return sorted(prefix_of(added).glob(pattern))[-1:]
+
+
+def _unfit(need: Need, path: Path) -> str | None:
+    """What is wrong with what lies at a path; None where nothing is."""
+    if need.kind == "folder":
+        if not path.is_dir():
+            return "is no folder"
+        lacking = [one for one in need.holds if next(path.glob(one), None) is None]
+        return f"holds no {', no '.join(lacking)}" if lacking else None
+    if not path.is_file():
+        return "is no file"
+    if need.kind == "executable" and not os.access(path, os.X_OK):
+        return "can't be executed"
+    return None
+
+
+def _executable(word: str, folder: Path) -> Path | None:
+    """What the first word of a command means: a path, from the program's folder on; or in PATH."""
+    path = Path(word)
+    if "/" in word:
+        path = path if path.is_absolute() else folder / path
+        return path if path.is_file() and os.access(path, os.X_OK) else None
+    there = shutil.which(word)
+    return Path(there).absolute() if there else None
+
+
+def _told(
+    program: ExternalProgram, needs: Mapping[str, Path], toolchain: Toolchain
+) -> tuple[str | None, str | None]:
+    """What its executables say of themselves: a version, and what is wrong with one."""
+    version = None
+    for name, need in program.said.needs.items():
+        if not need.ask:
+            continue
+        words = tuple(filled(word, {**needs, "folder": program.folder}) for word in need.ask)
+        code, said = _asked(words, tuple(environment(program, toolchain).items()))
+        for one in need.says:
+            if re.search(one.pattern, said, re.MULTILINE) is None:
+                last = (
+                    f" ({' '.join(words)} ended with {code}: {said.strip()[-200:]})" if code else ""
+                )
+                return None, f"{needs[name]}: {one.lacking}{last}"
+        if need.version and (found := re.search(need.version, said, re.MULTILINE)):
+            version = found[1].strip()
+    return version, None
+
+
+@cache
+def _asked(words: tuple[str, ...], variables: tuple[tuple[str, str], ...]) -> tuple[int, str]:
+    """The exit code of a command, and what it printed."""
+    ended = process.run(words, {**os.environ, **dict(variables)}, ASK_LIMIT_S, tail=_TOLD)
+    return ended.code, ended.output

@@ -1,0 +1,249 @@
+"""What an external program printed, as a record has it; or why that is no answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any
+
+from haloscope.programs.schema import UNITS, Check, PhasesRead, ProgramFile, ResultRead
+
+SHOWN = 80
+"""SHOWN is the largest number of characters of a program's line that a reason has."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a launch was asked for. references: by number of a check, the text of its reference."""
+
+    params: Mapping[str, Any]
+    ranks: int
+    threads: int
+    references: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a launch said. measured: keys of its record; None where there is no answer.
+
+    outcome, reason: as in the record. checked: what was found true of it, in words.
+    """
+
+    outcome: str
+    reason: str | None
+    measured: Mapping[str, Any] | None = None
+    checked: Sequence[str] = ()
+
+
+class UnreadableError(Exception):
+    """Why an output is no answer, in words."""
+
+
+def answer(said: ProgramFile, text: str, asked: Asked) -> Answer:
+    """The answer in an output: whole, of as many ranks as were asked for, with a time, verified."""
+    checked: list[str] = []
+    try:
+        if (complete := said.output.complete) is not None:
+            if _found(complete, text) is None:
+                raise UnreadableError(f"its output was cut off: {_nothing(complete, text)}")
+            checked.append("its output is whole")
+        if misplaced := _miscounted(said, text, asked, checked):
+            return Answer("misplaced", misplaced)
+        measured = _measured(said, text, asked.params)
+    except UnreadableError as error:
+        return Answer("failed", str(error))
+    try:
+        if (
+            wrong := next(_wrong(said, text, asked, measured["result"], checked), None)
+        ) is not None:
+            return Answer("wrong", wrong, measured, checked)
+    except UnreadableError as error:
+        return Answer("failed", f"there is nothing to verify it by: in the reference, {error}")
+    return Answer("ok", None, measured, checked)
+
+
+def _miscounted(said: ProgramFile, text: str, asked: Asked, checked: list[str]) -> str | None:
+    """Why it did not run on the ranks and threads that were asked for; None if it did."""
+    for what, pattern, wanted in (
+        ("ranks", said.output.ranks, asked.ranks),
+        ("threads", said.output.threads, asked.threads),
+    ):
+        if pattern is None:
+            continue
+        if (found := _found(pattern, text)) is None:
+            raise UnreadableError(f"it printed no number of {what}: {_nothing(pattern, text)}")
+        if (told := _number(found[1], whole=True)) != wanted:
+            alone = ": it was built with another MPI library, or with none" if told == 1 else ""
+            alone = alone if what == "ranks" and wanted > 1 else ""
+            return f"it says that it ran on {told} {what}, {wanted} were asked for{alone}"
+        checked.append(f"it says that it ran on {wanted} {what}")
+    return None
+
+
+def _measured(said: ProgramFile, text: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of a record that are in an output."""
+    time = said.time
+    steps = _steps(time.per, params)
+    found = [one[1] for one in re.finditer(time.pattern, text, re.MULTILINE)]
+    if not found:
+        raise UnreadableError(f"it printed no time: {_nothing(time.pattern, text)}")
+    times = [_number(one) * UNITS[time.unit] / steps for one in found]
+    if min(times) <= 0:
+        raise UnreadableError(f"it printed a time that is none: {found[times.index(min(times))]}")
+    return {
+        "times_s": times,
+        "steps": steps,
+        "phases": list(_phases(said.phases, text, params)) if said.phases else [],
+        "result": results(said, text, params),
+    }
+
+
+def _steps(per: int | str, params: Mapping[str, Any]) -> int:
+    """How many steps a printed time is of."""
+    steps = int(params[per]) if isinstance(per, str) else per
+    if steps < 1:
+        raise UnreadableError(f"its time is of {steps} steps: {per} must be 1 or more")
+    return steps
+
+
+def _phases(asked: PhasesRead, text: str, params: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The phases of an output; where one stands several times, the last."""
+    found = {one["name"]: one for one in re.finditer(asked.pattern, text, re.MULTILINE)}
+    factor = UNITS[asked.unit] / _steps(asked.per, params)
+    for name in asked.names:
+        if name not in found:
+            raise UnreadableError(f"it printed no time of its phase {name}")
+        times = {
+            key: _number(value) * factor
+            for key, value in found[name].groupdict().items()
+            if key in ("min", "mean", "max") and value is not None
+        }
+        if min(times.values()) < 0 or times != dict(
+            zip(times, sorted(times.values()), strict=True)
+        ):
+            raise UnreadableError(f"its phase {name} has times that are none: {found[name][0]}")
+        yield {"name": name, "time_s": times, "model_s": None}
+
+
+def results(
+    said: ProgramFile, text: str, params: Mapping[str, Any], names: Collection[str] | None = None
+) -> dict[str, Any]:
+    """The results in an output, by name; what may be absent, and is, is null.
+
+    names: the ones that are wanted, with what they are divided by; None for all.
+    """
+    wanted = {*said.results} if names is None else {*names}
+    wanted |= {per for name in wanted if (per := said.results[name].per) in said.results}
+    found = {
+        name: _result(name, said.results[name], text) for name in said.results if name in wanted
+    }
+    return {name: _divided(name, said.results[name], found, params) for name in found}
+
+
+def _divided(
+    name: str, one: ResultRead, found: Mapping[str, Any], params: Mapping[str, Any]
+) -> Any:
+    """A result over what it is divided by."""
+    if one.per is None or found[name] is None:
+        return found[name]
+    if not (by := params[one.per] if one.per in params else found[one.per]):
+        raise UnreadableError(f"its {name} is of {by} {one.per}")
+    return [each / by for each in found[name]] if one.type == "reals" else found[name] / by
+
+
+def _result(name: str, one: ResultRead, text: str) -> Any:
+    found = [each[1] for each in re.finditer(one.pattern, text, re.MULTILINE)]
+    if not found:
+        if one.absent is not None:
+            return None
+        raise UnreadableError(f"it printed no {name}: {_nothing(one.pattern, text)}")
+    if one.type == "reals":
+        return [_number(each) for each in found]
+    value = found[0 if one.which == "first" else -1]
+    return value if one.type == "text" else _number(value, whole=one.type == "integer")
+
+
+def _wrong(
+    said: ProgramFile, text: str, asked: Asked, found: Mapping[str, Any], checked: list[str]
+) -> Iterator[str]:
+    """What is wrong with an answer; `checked` gets what was found right."""
+    for index, check in enumerate(said.verify):
+        if check.says is not None:
+            if _found(check.says, text) is None:
+                yield f"it does not say that it is right: {_nothing(check.says, text)}"
+            checked.append(f"it says {check.says}")
+            continue
+        name = str(check.result)
+        if check.reference is not None:
+            needed = [one for one in (check.result, check.by) if one is not None]
+            theirs = results(said, asked.references[index], asked.params, needed)
+            mine, wanted = _together(check, found, theirs)
+            told = "its reference"
+        else:
+            mine = found[name] if isinstance(found[name], list) else [found[name]]
+            wanted = [check.expected] * len(mine) if check.expected is not None else []
+            told = "what is expected"
+        if None in mine or not mine:
+            yield f"{name} can't be verified: nothing of it was printed"
+            continue
+        if bounds := _beyond(check, mine, {**found, **asked.params}):
+            yield f"{name} is {bounds}"
+        for value, right in zip(mine, wanted, strict=False):
+            if abs(value - right) > (most := check.relative * abs(right) + check.absolute):
+                yield f"{name} is {value:.10g}, and {right:.10g} in {told}, within {most:.2g}"
+        among = f" ({len(mine)} values)" if len(mine) > 1 else ""
+        checked.append(f"{name} is as in {told}{among}" if wanted else f"{name} is within bounds")
+
+
+def _together(
+    check: Check, found: Mapping[str, Any], theirs: Mapping[str, Any]
+) -> tuple[list[Any], list[Any]]:
+    """The values of an output and of a reference that belong together."""
+    mine, wanted = found[str(check.result)], theirs[str(check.result)]
+    if not isinstance(mine, list) or not isinstance(wanted, list):
+        return [mine], [wanted]
+    if check.by is None:
+        return mine[: len(wanted)], wanted[: len(mine)]
+    own, other = found[check.by], theirs[check.by]
+    both = [step for step in own if step in other]
+    return [mine[own.index(step)] for step in both], [wanted[other.index(step)] for step in both]
+
+
+def _beyond(check: Check, values: Sequence[float], known: Mapping[str, Any]) -> str | None:
+    """Which value is beyond a check's bounds, and which one; None where none is."""
+    least = known[check.least] if isinstance(check.least, str) else check.least
+    most = known[check.most] if isinstance(check.most, str) else check.most
+    for value in values:
+        if least is not None and value < least:
+            return f"{value:.10g}, and must be {least:.10g} or more"
+        if most is not None and value > most:
+            return f"{value:.10g}, and must be {most:.10g} or less"
+    return None
+
+
+def _found(pattern: str, text: str) -> re.Match[str] | None:
+    return re.search(pattern, text, re.MULTILINE)
+
+
+def _nothing(pattern: str, text: str) -> str:
+    """That a pattern is not in a text, and how that text ends."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    ends = f"the last line is {lines[-1][:SHOWN]!r}" if lines else "it is empty"
+    return f"nothing matches {pattern!r}; {ends}"
+
+
+def _number(text: str, *, whole: bool = False) -> Any:
+    """A number that a program printed; 1.5D+03 is one of Fortran's."""
+    try:
+        value = int(text) if whole else float(text.translate(_OF_FORTRAN))
+    except (TypeError, ValueError):
+        value = float("nan")
+    if not isfinite(value):
+        kind = "whole number" if whole else "number"
+        raise UnreadableError(f"it printed {text!r} where a {kind} was to stand")
+    return value
+
+
+_OF_FORTRAN = str.maketrans("dD", "ee")

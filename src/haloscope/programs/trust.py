@@ -1,0 +1,103 @@
+"""Which external programs may be run: those that a user named, and those in a trusted folder.
+
+A study says the name of a kernel, and no more: it can't make a program run that the user did not
+name on the command line or put into a folder for such programs. The folder that haloscope is called
+in is none: it may be anybody's.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from haloscope.errors import Problem, UserError
+from haloscope.paths import share
+from haloscope.programs.schema import NAME
+
+FILE = "program.toml"
+"""FILE is what the file is called that says what a program is, in a folder of its name."""
+VARIABLE = "HALOSCOPE_PROGRAMS"
+"""VARIABLE is the variable that names a user's folder of programs."""
+
+
+@dataclass(frozen=True)
+class Trusted:
+    """A program.toml that may be used. named: by the user, on this command line."""
+
+    file: Path
+    named: bool = False
+
+    @property
+    def name(self) -> str:
+        """What it is called as a kernel."""
+        return self.file.parent.name
+
+
+def own_folder() -> Path | None:
+    """The folder whose programs the user trusts; None where this user has no home."""
+    if given := os.environ.get(VARIABLE):
+        return Path(given).absolute()
+    try:
+        return platformdirs.user_config_path("haloscope") / "programs"
+    except RuntimeError:
+        return None
+
+
+def trusted(named: Sequence[Path], kernels: Sequence[str] = ()) -> dict[str, Trusted]:
+    """The programs that may be run, by name: the named ones before the user's, these before ours.
+
+    named: program.toml files, or the folders that they lie in. kernels: names that are taken.
+    UserError where one of those is none, or the user's folder is open to others.
+    """
+    found = {one.name: one for one in _lying(share("programs"))}
+    if (own := own_folder()) is not None and own.is_dir():
+        _require_closed(own)
+        found |= {one.name: one for one in _lying(own)}
+    problems: list[Problem] = []
+    mine: dict[str, Trusted] = {}
+    for given in named:
+        file = (given / FILE if given.is_dir() else given).absolute()
+        one = Trusted(file, named=True)
+        where = f"--program {given}"
+        if not file.is_file():
+            what, mend = f"there is no {file}", f"give a folder with a {FILE}, or such a file"
+            problems.append(Problem(where, what, mend))
+        elif file.name != FILE or not re.fullmatch(NAME, one.name):
+            mend = f"call the file {FILE} and its folder as the kernel: small letters, digits, _"
+            problems.append(Problem(where, f"it would be called '{one.name}'", mend))
+        elif one.name in mine and mine[one.name] != one:
+            what = f"two programs are called {one.name}: {mine[one.name].file.parent} too"
+            problems.append(Problem(where, what, "name one of them, or rename its folder"))
+        mine[one.name] = one
+    for name, one in {**found, **mine}.items():
+        if name in kernels:
+            what = "a kernel of halobench is called so, too"
+            problems.append(Problem(str(one.file.parent), what, "give its folder another name"))
+    if problems:
+        raise UserError(problems)
+    return {**found, **mine}
+
+
+def named_again(programs: Sequence[Trusted]) -> list[str]:
+    """The words of a command line that name these programs as the user did."""
+    return [word for one in programs if one.named for word in ("--program", str(one.file))]
+
+
+def _lying(folder: Path) -> list[Trusted]:
+    files = sorted(folder.glob(f"*/{FILE}"))
+    return [Trusted(file) for file in files if re.fullmatch(NAME, file.parent.name)]
+
+
+def _require_closed(folder: Path) -> None:
+    """UserError where others than the user may write to a folder whose programs are run."""
+    status = folder.stat()
+    if status.st_uid in (os.getuid(), 0) and not status.st_mode & (stat.S_IWOTH | stat.S_IWGRP):
+        return
+    mend = f"chmod go-w {folder}, as its owner; or set {VARIABLE} to another folder"
+    raise UserError(Problem(str(folder), "others may write to it, and put programs there", mend))

@@ -1,0 +1,138 @@
+"""What a study may name as kernels: those of halobench, and external programs that are trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from haloscope.errors import Problem, UserError
+from haloscope.programs import file, needs, trust
+from haloscope.programs.file import ExternalProgram
+from haloscope.run import halobench
+from haloscope.run.halobench import Kernel, KernelParameter, KernelResult
+from haloscope.study.case import Value
+from haloscope.study.plan import Forecast, Program, no_kernel
+from haloscope.toolchains.library import Toolchain
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """halobench and external programs, as one program to plan with.
+
+    toolchains: the MPI libraries that there are, by name.
+    """
+
+    halobench: Program
+    programs: Mapping[str, ExternalProgram]
+    toolchains: Mapping[str, Toolchain]
+
+    def kernels(self) -> Sequence[str]:
+        """The names of all kernels."""
+        return [*self.halobench.kernels(), *self.programs]
+
+    def parameters(self, kernel: str) -> Sequence[str]:
+        """The names of a kernel's parameters."""
+        if (program := self.programs.get(kernel)) is None:
+            return self.halobench.parameters(kernel)
+        return [*program.said.parameters]
+
+    def prepared(
+        self, kernel: str, params: Mapping[str, Value], ranks: int
+    ) -> tuple[Mapping[str, Value], str | None]:
+        """Parameters with files made ready; those of external programs name none."""
+        if kernel in self.programs:
+            return params, None
+        return self.halobench.prepared(kernel, params, ranks)
+
+    def forecast(
+        self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
+    ) -> Forecast:
+        """One case's resolved parameters, memory and problems."""
+        if (program := self.programs.get(kernel)) is None:
+            return self.halobench.forecast(kernel, params, ranks, threads)
+        resolved, wrong = program.resolved(params)
+        problems = [
+            Problem(f"{kernel} {key}={params[key]}", "refused", f"give {wanted}")
+            for key, wanted in wrong
+        ]
+        return Forecast(resolved, int(ranks * (program.said.memory_bytes_a_rank or 0)), problems)
+
+    def unable(self, kernel: str, toolchain: str, *, simulated: bool) -> str | None:
+        """Why a kernel can't run with an MPI library, or be simulated; None if it can."""
+        if (program := self.programs.get(kernel)) is None:
+            return self.halobench.unable(kernel, toolchain, simulated=simulated)
+        if simulated:
+            return (
+                f"{kernel} is an external program, and can't be simulated: kernels of halobench can"
+            )
+        found = self.toolchains.get(toolchain)
+        return needs.ready(program, found).lacking if found else None
+
+
+def names(named: Sequence[Path]) -> list[str]:
+    """The names of all kernels: halobench's, and those of programs that may be run.
+
+    named: program.toml files, or their folders, that the user named.
+    """
+    ours = halobench.names()
+    return [*ours, *trust.trusted(named, ours)]
+
+
+def load(wanted: Iterable[str], named: Sequence[Path]) -> dict[str, ExternalProgram]:
+    """Those of some kernels that are external programs, by name. UserError where one is damaged.
+
+    Others that the user trusts are not read: what is wrong with them stops nothing.
+    """
+    there = trust.trusted(named, halobench.names())
+    every = dict.fromkeys([*wanted, *(name for name, one in there.items() if one.named)])
+    return {name: file.load(there[name]) for name in every if name in there}
+
+
+def described(program: ExternalProgram) -> Kernel:
+    """What there is to say of an external program, as halobench says it of its kernels."""
+    parameters = tuple(
+        KernelParameter(
+            name=name,
+            type=one.type,
+            default=one.default,
+            minimum=one.minimum,
+            maximum=one.maximum,
+            choices=tuple(one.choices),
+            unit=one.unit,
+            help=one.help,
+        )
+        for name, one in program.said.parameters.items()
+    )
+    results = tuple(
+        KernelResult(name, one.type, one.unit, one.absent, one.help)
+        for name, one in program.said.results.items()
+    )
+    said = program.said
+    return Kernel(program.name, said.summary, said.paper, parameters, results, ())
+
+
+def require(where: str, kernel: str, named: Sequence[Path] = ()) -> None:
+    """UserError, with the nearest name, where there is no such kernel. named: as of `names`."""
+    if kernel not in (known := names(named)):
+        raise UserError(no_kernel(where, kernel, known))
+
+
+def fixed(
+    programs: Mapping[str, ExternalProgram], toolchains: Mapping[str, Toolchain]
+) -> dict[str, dict[str, str]]:
+    """What a plan says of each program: the hash of its file, and where it can be told, what runs.
+
+    Its version, as it tells it, by the first MPI library with which it runs.
+    """
+    told: dict[str, dict[str, str]] = {}
+    for name, program in programs.items():
+        found: dict[str, Any] = {"hash": program.hash, "file": str(program.trusted.file)}
+        ready = [needs.ready(program, one) for one in toolchains.values()]
+        for one in (each for each in ready if each.lacking is None):
+            found |= {"executable": needs.hash_of(one.executable)} if one.executable else {}
+            found |= {"version": one.version} if one.version else {}
+            break
+        told[name] = found
+    return told

@@ -1,0 +1,152 @@
+"""One launch of an external program: what its ranks run, and what it said when it had ended."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from haloscope.errors import UserError
+from haloscope.host.cpulist import parse_cpu_list
+from haloscope.host.process import Ended
+from haloscope.paths import opened
+from haloscope.programs import needs
+from haloscope.programs.file import ExternalProgram, filled, of_a_launch
+from haloscope.programs.output import Answer, Asked, UnreadableError, answer
+from haloscope.programs.schema import InputFile
+from haloscope.study.case import Case
+from haloscope.toolchains.library import Toolchain
+
+OUTPUT_LIMIT = 1 << 24
+"""OUTPUT_LIMIT is how many characters of an output's end are read: logs have some 10,000."""
+
+
+@dataclass(frozen=True)
+class ExternalLaunch:
+    """A launch of a case. folder: its own, which all of its nodes see."""
+
+    program: ExternalProgram
+    toolchain: Toolchain
+    case: Case
+    folder: Path
+
+    @cached_property
+    def ready(self) -> needs.Ready:
+        """What it runs with here."""
+        return needs.ready(self.program, self.toolchain)
+
+    @property
+    def run(self) -> Path:
+        """The folder that ranks run in."""
+        return self.folder / "run"
+
+    @cached_property
+    def values(self) -> dict[str, object]:
+        """What every name in braces stands for."""
+        layout = self.case.layout
+        values = of_a_launch(layout.ranks, layout.nodes, layout.threads)
+        own = {"folder": self.program.folder, "run": self.run}
+        return {**values, **self.case.params, **self.ready.needs, **own}
+
+    def words(self) -> list[str]:
+        """What each rank runs, its inputs put in place. UnreadableError where one can't be had."""
+        if self.ready.lacking:
+            raise UnreadableError(self.ready.lacking)
+        self.run.mkdir()
+        for one in self.program.said.inputs:
+            self._put(one)
+        words = [filled(word, self.values) for word in self.program.said.command]
+        if self.ready.executable is not None:
+            words[0] = str(self.ready.executable)
+        variables = needs.environment(self.program, self.toolchain)
+        variables |= {
+            key: filled(text, self.values) for key, text in self.program.said.environment.items()
+        }
+        given = ["env", *(f"{key}={text}" for key, text in variables.items())] if variables else []
+        script = str(files("haloscope.toolchains") / "seen_rank.sh")
+        return ["sh", script, str(self.folder), *given, *words]
+
+    def _put(self, one: InputFile) -> None:
+        """Put an input into the launch's folder: a link to it, or what becomes of it."""
+        path = self.program.folder / filled(one.file, self.values)
+        there = self.run / (one.name or path.name)
+        if not path.is_file():
+            raise UnreadableError(f"its input {path} is not there")
+        if not one.fill and not one.replace:
+            there.symlink_to(path)
+            return
+        text = _content(path)
+        for each in one.replace:
+            by = filled(each.by, self.values).replace("\\", r"\\")  # nothing in it is a group
+            text, count = re.subn(each.pattern, by, text, flags=re.MULTILINE)
+            if count == 0:
+                raise UnreadableError(f"nothing in its input {path} matches {each.pattern!r}")
+        there.write_text(
+            filled(text, self.values, known_alone=True) if one.fill else text, encoding="utf-8"
+        )
+
+    def answer(self, ended: Ended) -> Answer:
+        """What it said, as far as that is an answer."""
+        asked = Asked(
+            self.case.params, self.case.layout.ranks, self.case.layout.threads, self._references()
+        )
+        name = self.program.said.output.file
+        if name is None:
+            return answer(self.program.said, ended.output, asked)
+        if not (path := self.run / name).is_file():
+            return Answer("failed", f"it wrote no {name}")
+        return answer(self.program.said, _content(path), asked)
+
+    def _references(self) -> dict[int, str]:
+        """The text of each check's reference."""
+        found = {}
+        for index, check in enumerate(self.program.said.verify):
+            if check.reference is None:
+                continue
+            path = self.program.folder / filled(check.reference, self.values)
+            fitting = sorted(path.parent.glob(path.name))
+            if not fitting:
+                raise UnreadableError(f"its reference {path} is not there")
+            found[index] = _content(fitting[-1])
+        return found
+
+    def seen(self) -> list[dict[str, Any]]:
+        """Where each rank was when it became the program, by rank."""
+        found = []
+        for file in self.folder.glob("seen.*"):
+            words = file.read_text(encoding="utf-8").split()
+            if len(words) == 3:  # a rank that was killed may have written none
+                cpus = parse_cpu_list(words[2])
+                one = {"rank": int(words[0]), "host": words[1], "cpus": cpus, "thread_cpus": []}
+                found.append(one)
+        return sorted(found, key=lambda one: int(one["rank"]))
+
+    def told(self, said: Answer | None = None) -> Mapping[str, Any]:
+        """What a record says of the program."""
+        executable = self.ready.executable
+        return {
+            "file": str(self.program.trusted.file),
+            "hash": self.program.hash,
+            "executable": str(executable) if executable else None,
+            "version": self.ready.version,
+            "launcher": self.toolchain.version,
+            "verified": bool(self.program.said.verify)
+            and said is not None
+            and said.outcome == "ok",
+            "checked": list(said.checked) if said else [],
+        }
+
+
+def _content(path: Path) -> str:
+    """The text of a file, or its end. UnreadableError where it is none."""
+    try:
+        with opened(path) as file:
+            size = file.seek(0, 2)
+            file.seek(max(0, size - OUTPUT_LIMIT))
+            return file.read().decode(errors="replace")
+    except (OSError, UserError) as error:
+        raise UnreadableError(f"{path} can't be read: {error}") from error

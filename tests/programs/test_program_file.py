@@ -1,0 +1,91 @@
+"""A program.toml is read with all that is wrong in it; names in braces stand for values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from haloscope.errors import UserError
+from haloscope.paths import share
+from haloscope.programs.file import ExternalProgram, filled, load, of_a_launch, shares
+from haloscope.programs.trust import Trusted
+from programs import TOML, put
+
+
+def read(folder: Path, toml: str = TOML) -> ExternalProgram:
+    return load(Trusted(put(folder, toml=toml) / "program.toml"))
+
+
+def problems(folder: Path, toml: str) -> list[tuple[str, str, str]]:
+    with pytest.raises(UserError) as caught:
+        read(folder, toml)
+    file = f"{folder / 'theirs' / 'program.toml'}: "
+    return [(one.where.removeprefix(file), one.what, one.mend) for one in caught.value.problems]
+
+
+def test_parameters_are_resolved_with_their_defaults(tmp_path: Path) -> None:
+    program = read(tmp_path)
+
+    assert program.resolved({}) == ({"n": 8, "fault": "none"}, [])
+    assert program.resolved({"n": "12"}) == ({"n": 12, "fault": "none"}, [])
+    assert program.resolved({"n": 0})[1] == [("n", "1 or more")]
+    assert program.resolved({"n": 101})[1] == [("n", "100 or less")]
+    assert program.resolved({"n": True})[1] == [("n", "a whole number")]
+    assert program.resolved({"n": "1.5"})[1] == [("n", "a whole number")]
+    assert program.resolved({"fault": "-rf"})[1][0][0] == "fault"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "where", "what"),
+    [
+        ("summary", "sumary", "sumary", "unknown key 'sumary'"),
+        ('command = ["{folder}/prints"', 'command = ["{nn}"', "command.#1", "{nn} stands for"),
+        ("default = 8", "default = 0", "parameters.n", "its default 0 won't do: 1 or more"),
+        ("[parameters.n]", "[parameters.ranks]", "parameters.ranks", "'ranks' stands for what"),
+        ("[parameters.n]", '[parameters."n m"]', "parameters.n m", "can't be a name"),
+        ('per = "n"', 'per = "m"', "time.per", "there is no whole number 'm'"),
+        ("(\\S+) ms", "\\S+ ms", "time.pattern", "no pattern: it has no group ( ) for the value"),
+        ("^end$", "(", "output.complete", "no pattern: missing )"),
+        ("(?P<mean>", "(?P<time>", "phases", "pattern needs the groups name and mean"),
+        ('result = "error"', 'result = "eror"', "verify#1.result", "there is no result 'eror'"),
+        ("most = 0.1", "mist = 0.1", "verify#1.mist", "unknown key 'mist'"),
+        ("most = 0.1", 'says = "ok"\nmost = 1', "verify#1", "give one of: says; least or most"),
+        ("most = 0.1", "expected = 0.1", "verify#1", "expected and reference need relative"),
+        ('unit = "ms"\nper', 'unit = "days"\nper', "time.unit", "'days' won't do"),
+        ('type = "integer"', 'type = "text"', "parameters.n", "matches belongs to type = 'text'"),
+    ],
+)
+def test_what_is_wrong_is_named(
+    tmp_path: Path, before: str, after: str, where: str, what: str
+) -> None:
+    assert before in TOML
+    found = problems(tmp_path, TOML.replace(before, after, 1))
+
+    told = [(place.replace(".#", "#"), words[: len(what)]) for place, words, _ in found]
+    assert (where.replace(".#", "#"), what) in told
+
+
+def test_names_in_braces_are_filled_in() -> None:
+    values = {"n": 8, "x": 0.5, "name": "a b"}
+
+    assert filled("-n={n} {{n}} {x} {name}", values) == "-n=8 {n} 0.5 a b"
+    assert filled("{ {n} {other} {{n}}", values, known_alone=True) == "{ 8 {other} {{n}}"
+
+
+def test_ranks_are_shared_out_to_boxes_as_alike_as_can_be() -> None:
+    assert [shares(ranks, 3) for ranks in (1, 2, 8, 12, 2197)] == [
+        [1, 1, 1],
+        [2, 1, 1],
+        [2, 2, 2],
+        [3, 2, 2],
+        [13, 13, 13],
+    ]
+    assert shares(24, 2) == [6, 4]
+    values = of_a_launch(ranks=12, nodes=3, threads=2)
+    assert [values[key] for key in ("ppn", "box_x", "rectangle_y")] == [4, 3, 3]
+
+
+@pytest.mark.parametrize("folder", sorted(share("programs").iterdir()), ids=lambda path: path.name)
+def test_programs_that_came_with_haloscope_can_be_read(folder: Path) -> None:
+    assert load(Trusted(folder / "program.toml")).said.verify

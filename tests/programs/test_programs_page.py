@@ -1,0 +1,22 @@
+"""docs/programs.md says of a program.toml what the code says."""
+
+from __future__ import annotations
+
+from programs_page import EXAMPLE, PAGE, TABLES, page
+
+from haloscope.programs.file import load
+from haloscope.programs.trust import Trusted
+
+
+def test_the_page_says_what_the_code_says() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "python tests/support/programs_page.py"
+
+
+def test_every_key_says_what_it_may_be() -> None:
+    for _, model in TABLES:
+        for name, field in model.model_fields.items():
+            assert field.description, f"{model.__name__}.{name}"
+
+
+def test_the_example_is_a_program() -> None:
+    assert load(Trusted(EXAMPLE / "program.toml")).name == "heat1d"

@@ -1,0 +1,325 @@
+"""External programs as kernels: which may be run, what is recorded of them, and how they fail."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes import Laboratory
+
+from haloscope.errors import UserError
+from haloscope.host.scratch import Scratch
+from haloscope.records.record import Record, read
+from haloscope.run.runners import local
+from haloscope.toolchains.job import Job
+from haloscope.toolchains.library import Toolchain
+from programs import SCRIPT, STUDY, TOML, put, started
+
+Run = Callable[..., int]
+Write = Callable[[str], Path]
+CPU = min(os.sched_getaffinity(0))
+RANKS = f'ranks=$1; shift; r=0; while [ $r -lt "$ranks" ]; do \
+OMPI_COMM_WORLD_RANK=$r taskset -c {CPU} "$@" || exit $?; r=$((r + 1)); done'
+
+
+@pytest.fixture(autouse=True)
+def launcher(monkeypatch: pytest.MonkeyPatch, laboratory: Laboratory, tmp_path: Path) -> None:
+    """Starts the ranks of external programs one after the other, all on one processor."""
+    ours = vars(local)["launch_command"]
+
+    def launch_command(
+        toolchain: Toolchain, job: Job, program: list[str], scratch: Scratch
+    ) -> tuple[list[str], Mapping[str, str]]:
+        command, environment = ours(toolchain, job, program, scratch=scratch)
+        if program[0] == "sh":
+            command = ["sh", "-c", RANKS, "launcher", str(job.ranks), *program]
+        return command, environment
+
+    monkeypatch.setattr(local, "launch_command", launch_command)
+    monkeypatch.setattr("haloscope.host.machine.processors", lambda *_: [CPU])
+    monkeypatch.setenv("HALOSCOPE_PROGRAMS", str(tmp_path / "trusted"))
+
+
+def only(folder: Path) -> Record:
+    (record,) = read(folder / "records.jsonl")
+    return record
+
+
+def measured(haloscope: Run, study_file: Write, tmp_path: Path, **asked: Any) -> Record:
+    """The record of one launch of `theirs`, named on the command line."""
+    program = asked.pop("program", None) or put(tmp_path / "named")
+    layout = f"layout = {{ ppn = {asked.pop('ranks', 1)} }}\n"
+    timeout = asked.pop("timeout_s", 60)
+    params = ", ".join(f"{key} = {value!r}" for key, value in asked.items())
+    study = f'title = "t"\ntimeout_s = {timeout}\n[[runs]]\nkernel = "theirs"\n{layout}'
+    out = tmp_path / "out"
+    words = ("run", study_file(f"{study}params = {{ {params} }}\n"), "--program", program)
+    haloscope(*words, "--out", out, "--oversubscribe")
+    return only(out)
+
+
+def test_a_launch_becomes_a_record(haloscope: Run, study_file: Write, tmp_path: Path) -> None:
+    record = measured(haloscope, study_file, tmp_path, n=4)
+
+    assert (record.outcome, record.reason) == ("ok", None)
+    assert (record.times_s, record.steps) == ([0.002], 4)
+    assert record.params == {"n": 4, "fault": "none"}
+    assert record.result == {"error": 0.001}
+    assert [phase["name"] for phase in record.phases] == ["one", "two"]
+    (seen,) = record.layout["seen"]
+    assert (seen["cpus"], seen["thread_cpus"]) == ([CPU], [])
+    assert seen["host"] == os.uname().nodename
+    assert record.toolchain == {"name": "fake"}
+    told = record.program or {}
+    assert told["file"] == str(tmp_path / "named" / "theirs" / "program.toml")
+    assert told["executable"] == str(tmp_path / "named" / "theirs" / "prints")
+    assert (told["launcher"], told["verified"]) == ("Fake MPI 1.0", True)
+    assert "error is within bounds" in told["checked"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "outcome", "reason"),
+    [
+        ("crash", "failed", "exit code 3"),
+        ("mute", "failed", "it printed no time: nothing matches"),
+        ("cut", "failed", "its output was cut off: nothing matches"),
+        ("phase", "failed", "it printed no time of its phase two"),
+        ("alone", "misplaced", "it says that it ran on 1 ranks, 2 were asked for: it was built w"),
+        ("wrong", "wrong", "error is 0.5, and must be 0.1 or less"),
+    ],
+)
+def test_what_goes_wrong_is_an_outcome_with_its_reason(
+    haloscope: Run, study_file: Write, tmp_path: Path, fault: str, outcome: str, reason: str
+) -> None:
+    record = measured(haloscope, study_file, tmp_path, fault=fault, ranks=2)
+
+    assert (record.outcome, str(record.reason)[: len(reason)]) == (outcome, reason)
+    assert record.stderr is not None
+    assert record.program is not None and not record.program["verified"]
+
+
+def test_a_time_limit_holds(haloscope: Run, study_file: Write, tmp_path: Path) -> None:
+    record = measured(haloscope, study_file, tmp_path, fault="hang", timeout_s=0.5)
+
+    assert (record.outcome, record.times_s) == ("timeout", [])
+
+
+def test_the_rest_of_a_study_goes_on(
+    haloscope: Run, study_file: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = put(tmp_path / "named", script=SCRIPT.replace("$2", "${2%4}"))  # n = 4 prints no time
+    out = tmp_path / "out"
+
+    assert haloscope("run", study_file(STUDY), "--program", mine, "--out", out) == 1
+
+    found = sorted(
+        (one.kernel, one.params["n"], one.outcome) for one in read(out / "records.jsonl")
+    )
+    assert found == [
+        *[("fake", 8, "ok")] * 2,
+        *[("theirs", 4, "failed")] * 2,
+        *[("theirs", 8, "ok")] * 2,
+    ]
+
+
+def test_a_rank_elsewhere_is_misplaced(
+    haloscope: Run, study_file: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("haloscope.host.machine.processors", lambda *_: [CPU + 1])
+
+    record = measured(haloscope, study_file, tmp_path)
+
+    assert record.outcome == "misplaced"
+    assert record.reason == f"rank 0 ran on processors {CPU}, not on {CPU + 1} as asked"
+
+
+def test_inputs_lie_in_a_folder_of_the_launch(
+    haloscope: Run, study_file: Write, tmp_path: Path
+) -> None:
+    inputs = """
+[[inputs]]
+file = "{folder}/data"
+[[inputs]]
+file = "deck.in"
+name = "deck"
+fill = true
+[[inputs.replace]]
+pattern = '^run\\s+\\d+'
+by = "run {ranks}"
+"""
+    mine = put(
+        tmp_path / "named", toml=TOML + inputs, script=SCRIPT.replace("pwd", "cat deck data")
+    )
+    (mine / "data").write_text("data\n")
+    (mine / "deck.in").write_text("n = {n} {unknown} { }\nrun  100\n")
+
+    record = measured(haloscope, study_file, tmp_path, program=mine, fault="where", n=3)
+
+    assert record.outcome == "ok", record.reason
+    where = (mine / "prints.where").read_text()
+    assert where == "n = 3 {unknown} { }\nrun 1\ndata\ndata\ndeck\n"
+
+
+def test_an_input_that_is_not_there_fails_with_its_name(
+    haloscope: Run, study_file: Write, tmp_path: Path
+) -> None:
+    mine = put(tmp_path / "named", toml=TOML + '[[inputs]]\nfile = "lost"\n')
+
+    record = measured(haloscope, study_file, tmp_path, program=mine)
+
+    assert (record.outcome, record.reason) == ("failed", f"its input {mine / 'lost'} is not there")
+    assert started(mine) == []
+
+
+NEEDS = """
+[needs.tool]
+kind = "executable"
+variable = "THE_TOOL"
+names = ["no-such-tool"]
+get = "build it from its sources"
+ask = ["{tool}", "-h"]
+version = 'version (\\S+)'
+[[needs.tool.says]]
+pattern = "KSPACE"
+lacking = "it was built without KSPACE"
+"""
+
+
+def test_what_is_not_there_is_absent_with_how_to_get_it(
+    haloscope: Run, study_file: Write, tmp_path: Path
+) -> None:
+    mine = put(tmp_path / "named", toml=TOML + NEEDS)
+
+    record = measured(haloscope, study_file, tmp_path, program=mine)
+
+    assert record.outcome == "absent"
+    assert record.reason == "no tool is here: build it from its sources"
+    assert started(mine) == []
+
+
+@pytest.mark.parametrize(
+    ("says", "outcome", "reason"),
+    [
+        ("version 7.1 KSPACE", "ok", None),
+        ("version 7.1", "absent", "{tool}: it was built without KSPACE"),
+    ],
+)
+def test_an_executable_is_asked_what_it_has(
+    haloscope: Run,
+    study_file: Write,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    says: str,
+    outcome: str,
+    reason: str | None,
+) -> None:
+    tool = tmp_path / f"tool-{outcome}"
+    tool.write_text(f"#!/bin/sh\necho {says}\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("THE_TOOL", str(tool))
+    mine = put(tmp_path / "named", toml=TOML + NEEDS)
+
+    record = measured(haloscope, study_file, tmp_path, program=mine)
+
+    assert (record.outcome, record.reason) == (outcome, reason and reason.format(tool=tool))
+    if outcome == "ok":
+        assert record.program is not None and record.program["version"] == "7.1"
+
+
+def test_a_study_alone_runs_no_program(haloscope: Run, study_file: Write, tmp_path: Path) -> None:
+    """Not one in the folder that haloscope is called in, nor beside the study."""
+    here = put(tmp_path)
+    below = put(tmp_path / "programs")
+
+    with pytest.raises(UserError) as caught:
+        haloscope("run", study_file(STUDY), "--out", tmp_path / "out")
+
+    assert [one.what for one in caught.value.problems] == ["there is no kernel 'theirs'"]
+    assert "--program FOLDER" in caught.value.problems[0].mend
+    assert started(here) == started(below) == []
+
+
+def test_a_trusted_folders_programs_run(
+    haloscope: Run, study_file: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = put(tmp_path / "trusted")
+
+    assert haloscope("run", study_file(STUDY), "--out", tmp_path / "out") == 0
+    assert len(started(mine)) == 4
+
+
+def test_a_folder_that_others_may_write_to_is_not_trusted(
+    haloscope: Run, study_file: Write, tmp_path: Path
+) -> None:
+    mine = put(tmp_path / "trusted")
+    mine.parent.chmod(0o777)
+
+    with pytest.raises(UserError, match="others may write to it"):
+        haloscope("run", study_file(STUDY), "--out", tmp_path / "out")
+    assert started(mine) == []
+
+
+def test_a_plan_alone_runs_no_program(haloscope: Run, study_file: Write, tmp_path: Path) -> None:
+    mine, out = put(tmp_path / "named"), tmp_path / "out"
+    haloscope("run", study_file(STUDY), "--program", mine, "--out", out)
+    before = len(started(mine))
+
+    with pytest.raises(UserError, match="there is no kernel 'theirs'"):
+        haloscope("run", "--resume", out, "--launches", 3)
+    assert len(started(mine)) == before
+
+    assert haloscope("run", "--resume", out, "--launches", 3, "--program", mine) == 0
+    assert len(started(mine)) == 6
+
+
+def test_another_build_of_the_program_is_not_mixed(
+    haloscope: Run, study_file: Write, tmp_path: Path
+) -> None:
+    mine, out = put(tmp_path / "named"), tmp_path / "out"
+    haloscope("run", study_file(STUDY), "--program", mine, "--out", out)
+    file = mine / "program.toml"
+    file.write_text(file.read_text() + "# changed\n")
+
+    with pytest.raises(UserError, match=r"its program.toml changed: theirs: \w{12} -> \w{12}"):
+        haloscope("run", "--resume", out, "--launches", 3, "--program", mine)
+
+
+def test_a_program_is_no_kernel_of_halobench(
+    haloscope: Run, study_file: Write, tmp_path: Path
+) -> None:
+    with pytest.raises(UserError, match="a kernel of halobench is called so, too"):
+        haloscope("once", "fake", "--program", put(tmp_path / "named", "fake"))
+
+
+def test_what_a_parameter_may_not_be_is_refused_before_anything_runs(
+    haloscope: Run, study_file: Write, tmp_path: Path
+) -> None:
+    mine = put(tmp_path / "named")
+    study = STUDY.replace("[4, 8]", "[0, 8]").replace('kernel = "fake"', 'kernel = "fake"\n')
+
+    with pytest.raises(UserError, match="theirs n=0: refused\n    give 1 or more"):
+        haloscope("run", study_file(study), "--program", mine, "--out", tmp_path / "out")
+    assert started(mine) == []
+
+
+def test_a_program_can_be_described(
+    haloscope: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert haloscope("describe", "theirs", "--program", put(tmp_path / "named")) == 0
+
+    told = capsys.readouterr().out
+    assert "prints a time" in told
+    assert "whole number from 1 to 100" in told
+    assert "external program" in told
+
+
+def test_once_runs_a_program(
+    haloscope: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = put(tmp_path / "named")
+
+    assert haloscope("once", "theirs", "n=5", "--program", mine) == 0
+    assert "2.00 ms" in capsys.readouterr().out
