@@ -105,6 +105,7 @@ RAWS: dict[str, list[Raw]] = {
         *[sweeps(ranks, 500.0 * ranks**0.9) for ranks in (1, 2)],
     ],
     "iterations": [raw for name in ("fused", "textbook") for raw in solves(1, 2, 4, variant=name)],
+    "variability": [poisson(256, launch=k, time_s=1 + 0.01 * (k % 7)) for k in range(12)],
     "split_phase": [star_forest()],
     "timeline": [star_forest(timeline=3)],
     "weak_scaling": [

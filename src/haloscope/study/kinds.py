@@ -74,6 +74,7 @@ KINDS = (
     Kind("operator", "heat", table=True, kernels=_HEAT, over=("operator",)),
     Kind("phases", "phases", table=True, figure=True),
     Kind("stragglers", "phases", table=True),
+    Kind("variability", "variability", table=True, figure=True),
     Kind("tails", "tails", table=True),
     Kind("summary", "summary", table=True),
 )
@@ -97,6 +98,7 @@ TOPICS = {
     "iterations": "Variants of the conjugate gradient method",
     "exchange": "Exchanges compared",
     "phases": "Where the time goes",
+    "variability": "How launches differ",
     "tails": "Slow repetitions",
     "summary": "All cases",
 }

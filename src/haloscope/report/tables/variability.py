@@ -1,0 +1,92 @@
+"""How launches of each case differ: extremes, standard deviation, and when their mean settles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from haloscope.analysis.cases import MeasuredCase, name_of
+from haloscope.analysis.mappings import stands_for
+from haloscope.analysis.published import source
+from haloscope.analysis.variability import (
+    FEWEST_LAUNCHES,
+    SETTLED,
+    Variability,
+    variabilities,
+)
+from haloscope.quantities import SECONDS, percent, quantity
+from haloscope.report.context import Context
+from haloscope.report.tables.model import Cell, Column, Table, label, plain
+from haloscope.report.tables.notebook import Notebook
+
+_COLUMNS = (
+    Column("case", "case", align="left"),
+    Column("launches", "launches"),
+    Column("mean_s", "mean"),
+    Column("standard_deviation", "standard deviation"),
+    Column("fastest", "fastest"),
+    Column("slowest", "slowest"),
+    Column("settled", "settled after"),
+)
+
+
+def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
+    """One table of all cases with launches enough."""
+    found = variabilities(cases)
+    if not found:
+        return []
+    own = [one.case for one in found]
+    notebook = Notebook(own, context.all_cases)
+    notebook.note(
+        "Of whole launches, and their arithmetic mean, as the field's papers have it; all other "
+        "tables have medians. fastest, slowest: the launch farthest from the mean on either side. "
+        f"settled after: from so many launches on, the mean stays within {percent(SETTLED)} of "
+        "that of all."
+    )
+    for text in dict.fromkeys(text for case in own for text in _published(case.kernel, context)):
+        notebook.note(text)
+    return [
+        Table(
+            id="variability",
+            kind="variability",
+            title=context.title("How launches differ"),
+            columns=_COLUMNS,
+            rows=tuple(_row(one, own) for one in found),
+            notes=notebook.notes(),
+        )
+    ]
+
+
+def why_none(cases: Sequence[MeasuredCase], _: Context) -> str | None:
+    """How many launches there would have to be."""
+    real = [len(case.times_s) for case in cases if case.launches and not case.alike]
+    if not real:
+        return None
+    return f"it takes {FEWEST_LAUNCHES} launches of a case, and none has more than {max(real)}"
+
+
+def _row(one: Variability, among: Sequence[MeasuredCase]) -> tuple[Cell, ...]:
+    return (
+        label(name_of(one.case, among)),
+        plain(len(one.running)),
+        plain(one.mean_s, quantity(one.mean_s, SECONDS)),
+        plain(one.spread, percent(one.spread)),
+        plain(one.fastest - 1, _deviation(one.fastest)),
+        plain(one.slowest - 1, _deviation(one.slowest)),
+        plain(one.settled),
+    )
+
+
+def _deviation(ratio: float) -> str:
+    return f"{'−' if ratio < 1 else '+'}{percent(abs(ratio - 1))}"
+
+
+def _published(kernel: str, context: Context) -> Iterator[str]:
+    """What a paper says of how runs of programs that are like the kernel differ."""
+    for table in context.library.tables(("variability",)):
+        if not stands_for(kernel, table.facts["kernel"]):
+            continue
+        told = [
+            f"±{row['variability_percent']:g} % with {row['ranks']} tasks" for row in table.rows
+        ]
+        cluster, program = table.facts["cluster"], table.facts["kernel"]
+        yield f"Published of {program} on {cluster}: {', '.join(told)} ({source(table)})."
