@@ -240,8 +240,8 @@ def test_the_headline_says_where_one_part_dominates_everywhere() -> None:
     (text,) = [text for text in said if "longest" in text]
     assert text == (
         "sf_scatter: longest of an operation's parts in each of 2 launches, by bytes sent: "
-        "starting messages (what 8 B take) at 8 B to 4 KiB; packing at 32 KiB; packing and unpacking are 2.9 to "
-        "44 % of all parts."
+        "starting messages (what 8 B take) at 8 B to 4 KiB; packing at 32 KiB; packing and "
+        "unpacking are 2.9 to 44 % of all parts."
     )
 
 
