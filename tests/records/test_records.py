@@ -15,7 +15,7 @@ from recorded import case_id, quick
 
 from haloscope.errors import UserError
 from haloscope.records import strict_json
-from haloscope.records.record import Record, append, latest, read
+from haloscope.records.record import Record, append, latest, no_records, read
 from haloscope.records.sharing import Sharing
 
 
@@ -112,6 +112,18 @@ def test_a_malformed_line_in_the_middle_is_named_and_skipped(
         f"{file}:4: its schema is 2, this haloscope reads 1, left out",
         f"{file}:5: kernel, params, layout, toolchain, clock, outcome, times_s missing, left out",
     ]
+
+
+def test_of_many_lines_that_are_no_records_the_first_are_named(
+    file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file.write_text("garbage\n" * 28)
+    with caplog.at_level(logging.WARNING):
+        assert read(file) == []
+    assert len(caplog.messages) == 6
+    assert caplog.messages[4] == f"{file}:5: not a JSON object, left out"
+    assert caplog.messages[5] == f"{file}: 28 lines in all are no records and are left out"
+    assert no_records(file)[27] == "line 28: not a JSON object"
 
 
 HUGE = "1" + "0" * 400

@@ -26,6 +26,20 @@ def document(folder: Path) -> Document:
     return compose(open_folder(folder))
 
 
+def test_lines_that_are_no_records_are_told_first(tmp_path: Path) -> None:
+    """Their launches were made: that they count as not run must not be all that is said."""
+    folder = write_folder(tmp_path, [poisson(64), {**poisson(64, launch=1), "times_s": [-1.0]}])
+
+    (first, *_) = document(folder).findings
+    assert first.tone == "warning"
+    assert first.text.startswith(
+        "1 line of records.jsonl is none, and left out, so that launches that were made may count "
+        "as not run here; line 2: times_s"
+    )
+    good = document(write_folder(tmp_path / "good", [poisson(64)]))
+    assert not any("records.jsonl" in finding.text for finding in good.findings)
+
+
 def write_plan(folder: Path, cases: list[dict[str, Any]], notes: list[str]) -> None:
     """A plan of two launches of each."""
     known = {field.name for field in fields(Layout)}

@@ -106,6 +106,22 @@ def test_the_headline_and_the_table_rest_on_the_same_tests() -> None:
     assert any("Shown are 1 of 5 sizes, tested together" in note for note in table.notes)
 
 
+def test_what_was_launched_too_seldom_keeps_no_one_else_from_being_told_apart() -> None:
+    raws = [
+        *of("openmpi", dict.fromkeys(SIZES, 2.0)),
+        *of("mpich", {}),
+        *of("impi", dict.fromkeys(SIZES, 9.0), 1),
+    ]
+    own = cases(raws)
+
+    (said,) = told(raws)
+    (table,) = tables.build("libraries", own, Context(all_cases=own))
+
+    assert "mpich at 8 B to 32 KiB, where the next (openmpi) takes 2.00 times as long" in said
+    assert said.endswith("; impi is not in it, launched too seldom for a test.")
+    assert any("too seldom for a test: impi." in note for note in table.notes)
+
+
 def test_placements_are_set_against_each_other_library_by_library() -> None:
     raws = [
         {**raw, "layout": {**raw["layout"], "placement": placement},

@@ -224,7 +224,7 @@ def test_a_part_that_is_not_longest_in_every_launch_is_not_named() -> None:
     said = findings(cases([quick, other]), Context(machine=MACHINE))
 
     (text,) = [finding.text for finding in said if "longest" in finding.text]
-    assert "in each of 2 launches: " in text and "not the same one at 8 B sent" in text
+    assert "in each of 2 launches, " in text and "at 8 B launches differ in which" in text
 
 
 def test_the_headline_says_where_one_part_dominates_everywhere() -> None:
@@ -239,9 +239,9 @@ def test_the_headline_says_where_one_part_dominates_everywhere() -> None:
 
     (text,) = [text for text in said if "longest" in text]
     assert text == (
-        "sf_scatter: longest of an operation's parts in each of 2 launches: starting messages "
-        "(what 8 B take) at 8 B to 4 KiB, packing at 32 KiB sent; packing and unpacking are 2.9 to "
-        "44 % of all parts."
+        "sf_scatter: longest of an operation's parts in each of 2 launches, by bytes sent: "
+        "starting messages (what 8 B take) at 8 B to 4 KiB; packing at 32 KiB; packing and "
+        "unpacking are 2.9 to 44 % of all parts."
     )
 
 
@@ -251,7 +251,7 @@ def test_the_headline_says_what_dominates_from_small_to_large() -> None:
     said = [finding.text for finding in findings(own, Context(machine=MACHINE))]
 
     (text,) = [text for text in said if "longest" in text]
-    assert "(what 8 B take) at 8 B to 512 B, the scatter within ranks at 4 KiB to 32 KiB" in text
+    assert "(what 8 B take) at 8 B to 512 B; the scatter within ranks at 4 KiB to 32 KiB" in text
 
 
 def test_packing_that_takes_longest_is_said_with_its_share() -> None:
@@ -266,7 +266,7 @@ def test_packing_that_takes_longest_is_said_with_its_share() -> None:
     said = [finding.text for finding in findings(own, Context(machine=MACHINE))]
 
     (text,) = [text for text in said if "longest" in text]
-    assert "launches: packing at 8 B to 4 KiB, the scatter within ranks at 32 KiB sent" in text
+    assert "by bytes sent: packing at 8 B to 4 KiB; the scatter within ranks at 32 KiB" in text
     assert " are 17 to 75 % of all parts" in text
 
 

@@ -248,3 +248,37 @@ def test_every_headline_of_a_simulation_names_its_machine() -> None:
     assert len(found) > 6
     own_words = [one.text for one in found if not one.text.startswith(NAMELESS)]
     assert [text for text in own_words if "simulated on stampede2" not in text] == []
+
+
+def test_cases_that_were_launched_differently_often_are_said_to_be() -> None:
+    raws = [pingpong(launch=k) for k in range(2)]
+    raws += [pingpong(launch=k, mode="osu") for k in range(7)]
+
+    assert told(exchanged, raws)[0].startswith("Ping-pong, medians of 2 to 7 launches: ")
+
+
+def test_of_many_settings_a_sparse_product_has_its_ends() -> None:
+    raws = [
+        spmv(matrix=matrix, ranks=ranks, overlap=overlap, time_s=1.0 / ranks)
+        for matrix in ("2d5", "3d7", "3d27")
+        for overlap in ("none", "split", "split_temporary")
+        for ranks in (1, 2)
+    ]
+    (said,) = told(products, raws)
+
+    assert said.count("an efficiency of") == 2
+    assert " a sparse product is at most 2.0" in said and said.endswith("of 9 settings.")
+
+
+def test_of_many_meshes_the_largest_is_told_by_ranks() -> None:
+    def raws(meshes: tuple[int, ...]) -> list[Raw]:
+        return [
+            one
+            for n in meshes
+            for ranks in (1, 2)
+            for variant in ("textbook", "fused")
+            for one in solves([1.0, 1.1], n, ranks=ranks, variant=variant)
+        ]
+
+    assert [text for text in told(latency, raws((64, 128, 256))) if "N = 256" not in text] == []
+    assert any("N = 64" in text for text in told(latency, raws((64, 128))))

@@ -77,8 +77,9 @@ def undisturbed(case: MeasuredCase) -> dict[str, list[Swept]]:
     largest messages of another operation, and takes longer than the next ones do.
     """
     sized = {
-        operation: [point for point in points if point.size_bytes]
-        for operation, points in by_operation(case).items()
+        operation: points
+        for operation, every in by_operation(case).items()
+        if (points := [point for point in every if point.size_bytes])
     }
     if case.simulated or warmed_up(case):
         return sized
@@ -120,7 +121,7 @@ def growth(few: MeasuredCase, many: MeasuredCase, seed: int = 0) -> list[Growth]
 
 def _ends(few: MeasuredCase, many: MeasuredCase) -> Iterator[tuple[str, Swept, Swept]]:
     """The smallest and the largest size of each operation that two cases have, in both."""
-    least, most = by_operation(few), by_operation(many)
+    least, most = ({**by_operation(case), **undisturbed(case)} for case in (few, many))
     for operation in [name for name in least if name in most]:
         there = {point.size_bytes: point for point in most[operation]}
         both = [point for point in least[operation] if point.size_bytes in there]

@@ -13,7 +13,7 @@ from haloscope.papers import tables as papers
 from haloscope.papers.tables import Paper
 from haloscope.records.enclosure import require_enclosed
 from haloscope.records.folder import ResultFolder
-from haloscope.records.record import Record, latest, read
+from haloscope.records.record import Record, latest, no_records, read
 from haloscope.study.file import read as read_study
 from haloscope.study.schema import Element
 from haloscope.study.settings import settings_of
@@ -29,6 +29,7 @@ class Dossier:
     tables, figures: what the study asks for; None where it leaves that to the report.
     paper:   the study's; shelf: all there are.
     plan:    plan.json, {} where it is not there.
+    no_records: the lines of records.jsonl that are none, a sentence each.
     """
 
     path: Path
@@ -40,6 +41,7 @@ class Dossier:
     paper: Paper | None
     shelf: tuple[Paper, ...]
     plan: Mapping[str, Any]
+    no_records: tuple[str, ...] = ()
 
     @property
     def machine(self) -> Mapping[str, Any] | None:
@@ -84,6 +86,7 @@ def open_folder(directory: Path) -> Dossier:
         paper=papers.load(study.paper) if study and study.paper else None,
         shelf=tuple(papers.list_papers()),
         plan=plan,
+        no_records=no_records(folder.records),
     )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import comb
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
-from haloscope.analysis.comparison import Measure
+from haloscope.analysis.comparison import ALPHA, Measure
 from haloscope.analysis.fits import exchanges
 from haloscope.analysis.races import Race, races
 from haloscope.analysis.sweeps import Swept, sweep
@@ -25,15 +26,43 @@ def message_races(
     own = [case for case in cases if exchanges(case) and case.launches]
     found = []
     for part in facets(own, AXES):
+        raced = raced_of(part)
         fields: dict[float, dict[str, Measure]] = {}
-        for case in part.cases:
+        for case in raced:
             for point in sweep(case):
                 name = describe(case.settings, apart(part))
                 fields.setdefault(float(point.size_bytes), {})[name] = one_way(case, point)
-        common = {at: fields[at] for at in sorted(fields) if len(fields[at]) == len(part.cases)}
+        common = {at: fields[at] for at in sorted(fields) if len(fields[at]) == len(raced)}
         if run := races(common, seed):
             found.append((part, {int(race.at): race for race in run}))
     return found
+
+
+def raced_of(part: Facet) -> list[MeasuredCase]:
+    """The cases that were launched often enough for a test of all of them at each size.
+
+    All, where that leaves fewer than two: then launches are too few for everyone.
+    """
+    for least in sorted({len(case.launches) for case in part.cases}):
+        own = [case for case in part.cases if len(case.launches) >= least]
+        if len(own) < 2:
+            break
+        one, other, *_ = sorted(len(case.launches) for case in own)
+        tests = len(_common(own)) * (len(own) - 1)
+        if own[0].alike or 2 / comb(one + other, one) * tests <= ALPHA:
+            return own
+    return list(part.cases)
+
+
+def seldom_of(part: Facet) -> list[str]:
+    """The names of those that are not raced, as they were launched too seldom."""
+    raced = raced_of(part)
+    return [describe(case.settings, apart(part)) for case in part.cases if case not in raced]
+
+
+def _common(cases: Sequence[MeasuredCase]) -> set[int]:
+    """The sizes that all cases have."""
+    return set.intersection(*({point.size_bytes for point in sweep(case)} for case in cases))
 
 
 def apart(part: Facet) -> list[str]:

@@ -337,16 +337,29 @@ def read(path: Path) -> list[Record]:
     The same case and launch may come several times, when it failed and was tried again: see
     `latest`. UserError where it is no ordinary file.
     """
+    return [*_kept(path)[0]]
+
+
+def no_records(path: Path) -> tuple[str, ...]:
+    """What `read` leaves out of a file, a sentence a line: "line 8: params.s missing"."""
+    return _kept(path)[1]
+
+
+_Reading = tuple[tuple[Record, ...], tuple[str, ...]]
+"""The records of a file, and what is no record, a sentence a line."""
+
+
+def _kept(path: Path) -> _Reading:
     with suppress(OSError):
         status = path.stat()
-        return [*_unchanged(path, status.st_ino, status.st_size, status.st_mtime_ns)]
-    return read_once(path)
+        return _unchanged(path, status.st_ino, status.st_size, status.st_mtime_ns)
+    return _read(path, tell=True)
 
 
 @lru_cache(maxsize=1)
-def _unchanged(path: Path, *state: int) -> tuple[Record, ...]:
+def _unchanged(path: Path, *state: int) -> _Reading:
     """The records of a file in a state: a command needs those of its folder several times."""
-    return tuple(read_once(path))
+    return _read(path, tell=True)
 
 
 def read_once(path: Path, *, tell: bool = True) -> list[Record]:
@@ -354,14 +367,23 @@ def read_once(path: Path, *, tell: bool = True) -> list[Record]:
 
     tell: warn of what is left out.
     """
+    return [*_read(path, tell=tell)[0]]
+
+
+WARNED = 5
+"""WARNED is how many lines that are no records are told one by one, because where there are more
+they mostly have one reason."""
+
+
+def _read(path: Path, *, tell: bool) -> _Reading:
     records: list[Record] = []
+    left_out: list[tuple[int, str]] = []
     right: dict[str, dict[str, Any]] = {}
     sharing = Sharing()
     with strict_json.opened(path) as file, _uncollected():
         for number, line in enumerate(strict_json.lines(file), start=1):
             if line is None:
-                if tell:
-                    _warn(f"{path}:{number}: longer than any record, left out")
+                left_out.append((number, "longer than any record,"))
                 continue
             if not line.strip():
                 continue
@@ -370,12 +392,15 @@ def read_once(path: Path, *, tell: bool = True) -> list[Record]:
                 right[record.case] = record.raw
                 records.append(record)
             except ValueError as error:
-                if not tell:
-                    continue
                 cut_off = not line.endswith(b"\n") and _parsed(line) is None
                 why = "the last record was cut off and is" if cut_off else f"{error},"
-                _warn(f"{path}:{number}: {why} left out")
-    return records
+                left_out.append((number, why))
+    for number, why in left_out[:WARNED] if tell else ():
+        _warn(f"{path}:{number}: {why} left out")
+    if tell and len(left_out) > WARNED:
+        _warn(f"{path}: {len(left_out)} lines in all are no records and are left out")
+    told = [(number, why.removesuffix(",").removesuffix(" and is")) for number, why in left_out]
+    return tuple(records), tuple(f"line {number}: {why}" for number, why in told)
 
 
 @contextmanager

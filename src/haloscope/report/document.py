@@ -143,7 +143,11 @@ def compose(dossier: Dossier) -> Document:
         title=f"{dossier.title}{_where(dossier.cases)}",
         heading=f"What was found{_where(dossier.cases)}",
         summary=_summary(dossier.cases),
-        findings=(*_unknown(asked, dossier.cases), *findings(dossier.cases, context)),
+        findings=(
+            *_no_records(dossier.no_records),
+            *_unknown(asked, dossier.cases),
+            *findings(dossier.cases, context),
+        ),
         sections=_sections(made, drawn),
         left_out=(
             *left_out(dossier.cases, dossier.cases),
@@ -223,6 +227,18 @@ def _unknown(
             if name not in known:
                 text = f"The {what} '{wish.kind}' asks for a setting '{name}' that no case has"
                 yield Finding(f"{text}: {nearest(name, known)}.", "warning")
+
+
+def _no_records(lines: Sequence[str]) -> Iterator[Finding]:
+    """A warning of what stands in records.jsonl and can't be read as a record."""
+    if lines:
+        are = "is none" if len(lines) == 1 else "are none"
+        yield Finding(
+            f"{count(len(lines), 'line')} of records.jsonl {are}, and left out, so that launches "
+            f"that were made may count as not run here; {'the first is ' * (len(lines) > 1)}"
+            f"{lines[0]}.",
+            "warning",
+        )
 
 
 def _where(cases: Sequence[MeasuredCase]) -> str:

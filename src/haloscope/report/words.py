@@ -148,11 +148,17 @@ ONCE = ", measured once"
 
 
 def few(*cases: MeasuredCase) -> str:
-    """ ", medians of 3 launches": where some were launched too seldom for an interval of theirs."""
+    """ ", medians of 3 launches": where some were launched too seldom for an interval of theirs.
+
+    ", medians of 2 to 7 launches" where they were launched differently often.
+    """
     launches = [len(case.launches) for case in cases if not case.alike]
     least = min(launches, default=FEWEST_FOR_INTERVAL)
     if least >= FEWEST_FOR_INTERVAL:
         return ""
+    most = max(launches)
+    if least < most:
+        return f", medians of {least} to {most} launches"
     return f", medians of {least} launches" if least > 1 else ONCE
 
 

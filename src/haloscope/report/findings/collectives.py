@@ -9,7 +9,6 @@ from haloscope.analysis.collectives import (
     FLAT,
     Growth,
     Leap,
-    by_operation,
     flat_to,
     growth,
     ladders,
@@ -36,7 +35,7 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         many = max(part.cases, key=lambda case: (case.ranks, case.number("nodes")))
         label = f" ({part.label})" if part.label else ""
         label += place(many)
-        if sized := _with_size(many):
+        if sized := _with_size(many, context.seed):
             yield Finding(f"Collectives, {_where(many)}{label}{few(many)}: {sized}.")
         for least, *_, most in ladders(part):
             grown = _with_ranks(least, most, context.seed)
@@ -66,17 +65,24 @@ def _where(case: MeasuredCase) -> str:
     return f"{case.processes} on {count(nodes, 'node') if nodes > 1 else 'one node'}"
 
 
-def _with_size(case: MeasuredCase) -> str:
-    """The cheapest and the dearest operation at both ends, and how far each is flat."""
-    swept = {name: points for name, points in by_operation(case).items() if len(points) > 1}
+def _with_size(case: MeasuredCase, seed: int) -> str:
+    """The cheapest and the dearest operation at both ends, and how far each is flat.
+
+    Without the first size where that takes longer than the second: it was not warm yet.
+    """
+    sized = {name: points for name, points in undisturbed(case).items() if len(points) > 1}
+    falls = {(one.operation, one.below_bytes) for one in leaps(case, seed) if one.factor < 1}
+    cold = any((name, points[0].size_bytes) in falls for name, points in sized.items())
+    first = int(cold and not case.simulated)
+    swept = {name: points[first:] for name, points in sized.items() if len(points) > 1 + first}
     if not swept:
         return ""
     ends = [_ends({name: points[at] for name, points in swept.items()}) for at in (0, -1)]
     flat: dict[int, list[str]] = {}
     for name, points in swept.items():
         flat.setdefault(flat_to(points), []).append(name)
-    least = size(next(iter(swept.values()))[0].size_bytes)
     told = [f"{size(at)} ({listed(names)})" for at, names in sorted(flat.items())]
+    least = size(next(iter(swept.values()))[0].size_bytes)
     return (
         f"{'; '.join(ends)}. No more than {FLAT:.0f} times as long as {least} up to {listed(told)}"
     )

@@ -16,18 +16,30 @@ from haloscope.report.findings import Finding
 from haloscope.report.words import between, few, on_steps, place
 
 ORDER = 75
+MESHES = 2
+"""MESHES is the largest number of meshes, or other settings, that are each told; of more, the
+largest mesh."""
 COMMUNICATION = ("reduce", "halo")
 """COMMUNICATION are the phases of a solve in which ranks wait for messages of others."""
 
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Of every mesh with several variants: the fastest by ranks, and what share is waiting."""
-    for found, run in by_ranks(cases, context.seed):
+    raced = by_ranks(cases, context.seed)
+    for found, run in raced if len(raced) <= MESHES else _largest(raced):
         mesh = found.part.label or f"N = {found.part.settings.get('n')}"
         where = place(found.part.cases[0])
         yield Finding(f"An iteration ({mesh}){where}: {_told(run, found, context.machine)}.")
         if spent := _communicating(found, f" ({mesh}){where}", context.machine):
             yield Finding(f"{spent}.")
+
+
+def _largest(
+    raced: Sequence[tuple[Paces, list[Race[str]]]],
+) -> Sequence[tuple[Paces, list[Race[str]]]]:
+    """Those of the largest mesh."""
+    largest = max(found.part.cases[0].number("n") for found, _ in raced)
+    return [one for one in raced if one[0].part.cases[0].number("n") == largest]
 
 
 def _told(run: Sequence[Race[str]], found: Paces, machine: Mapping[str, Any] | None) -> str:

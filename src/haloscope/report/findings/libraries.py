@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.message_races import apart, message_races
+from haloscope.analysis.message_races import apart, message_races, seldom_of
 from haloscope.analysis.races import Race
 from haloscope.quantities import listed, size
 from haloscope.report.context import Context
@@ -13,6 +13,8 @@ from haloscope.report.findings import Finding
 from haloscope.report.words import between, enough_launches, place, spans
 
 ORDER = 135
+NAMED = 3
+"""NAMED is the largest number of settings without a test that are named."""
 
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
@@ -22,7 +24,8 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         label = f", {part.label}" if part.label else ""
         found = list(by_size.values())
         where = f"{size(found[0].at)} to {size(found[-1].at)}, one way{label}"
-        yield Finding(f"Fastest {by} ({where}){place(*part.cases)}: {_told(found)}.")
+        told = f"{_told(found)}{_seldom(seldom_of(part))}"
+        yield Finding(f"Fastest {by} ({where}){place(*part.cases)}: {told}.")
 
 
 def _told(found: Sequence[Race[str]]) -> str:
@@ -46,6 +49,15 @@ def _told(found: Sequence[Race[str]]) -> str:
             at = spans([race.at for race in chosen], sizes, size)
             clauses.append(f"at {'every size' if len(chosen) == len(found) else at} {why}")
     return "; ".join(clauses)
+
+
+def _seldom(names: Sequence[str]) -> str:
+    """Which are not in it, or how many."""
+    if not names:
+        return ""
+    told = f"{len(names)} others" if len(names) > NAMED else listed(names)
+    are = "is not in it, launched" if len(names) == 1 else "are not in it, launched"
+    return f"; {told} {are} too seldom for a test"
 
 
 def _family(found: Sequence[Race[str]]) -> int:

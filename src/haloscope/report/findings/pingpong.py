@@ -16,6 +16,9 @@ ORDER = 140
 TOLD = 4
 """TOLD is the largest number of settings that are told one by one; of more, the best alone."""
 
+_REST = "no placement asked for"
+"""_REST names the ranks that are placed nowhere in particular beside others that are."""
+
 _Ends = Mapping[str, tuple[Swept, Swept]]
 """By setting, its smallest message, and the one with the highest bandwidth."""
 
@@ -35,18 +38,19 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
         return
     quick = sorted(ends, key=lambda label: ends[label][0].one_way.value)
     broad = sorted(ends, key=lambda label: -ends[label][1].rate.value)
-    where = f"{place(*own)}{few(*own)}"
+    where = place(*own)
     least = ends[quick[0]][0].size_bytes
     if 1 < len(ends) <= TOLD and {first.size_bytes for first, _ in ends.values()} == {least}:
-        times = listed([f"{_time(ends, label)}{_named(label)}" for label in quick])
-        rates = listed([f"{_rate(ends, label, ' at')}{_named(label)}" for label in broad])
+        times = listed([f"{_time(ends, one)}{_named(one or _REST)}" for one in quick])
+        rates = listed([f"{_rate(ends, one, ' at')}{_named(one or _REST)}" for one in broad])
         yield Finding(
-            f"Ping-pong{where}: {size(least)} take one way {times}; the highest bandwidth is "
-            f"{rates}."
+            f"Ping-pong{where}{few(*own)}: {size(least)} take one way {times}; the highest "
+            f"bandwidth is {rates}."
         )
         return
+    told = [part.cases[0] for part in facets(own, ()) if part.label in (quick[0], broad[0])]
     yield Finding(
-        f"Ping-pong{where}: {size(least)} take {_time(ends, quick[0])} one way"
+        f"Ping-pong{where}{few(*told)}: {size(least)} take {_time(ends, quick[0])} one way"
         f"{_named(quick[0])}; the highest bandwidth is {_rate(ends, broad[0])}{_named(broad[0])}"
         f"{f', of {len(ends)} settings' if len(ends) > 1 else ''}."
     )

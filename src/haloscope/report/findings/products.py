@@ -13,6 +13,9 @@ from haloscope.report.words import place, sure
 
 ORDER = 82
 
+TOLD = 6
+"""TOLD is the largest number of settings that are told one by one; of more, the ends."""
+
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Of each matrix, and whatever else differs: its most processes against its fewest."""
@@ -30,10 +33,15 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     for (most, fewest, what, where), found in sorted(by.items(), reverse=True):
         fewer = "one" if fewest == 1 else f"{fewest} of them"
         ordered = [text for _, text in sorted(found, reverse=True)]
-        yield Finding(
-            f"With {most} {what}{where}, a sparse product is so many times as fast as with "
-            f"{fewer}: {listed(ordered)}."
-        )
+        faster = f"With {most} {what}{where}, a sparse product is"
+        if len(ordered) <= TOLD:
+            words = f"so many times as fast as with {fewer}: {listed(ordered)}"
+        else:
+            words = (
+                f"at most {ordered[0]} and at least {ordered[-1]} times as fast as with {fewer}, "
+                f"of {len(ordered)} settings"
+            )
+        yield Finding(f"{faster} {words}.")
 
 
 def _told(

@@ -41,16 +41,17 @@ def _told(case: MeasuredCase, model: SplitPhase) -> str:
     sent = [float(each) for each in model.data.remote_bytes]
     longest = dominant(model)
     least = size(sent[0])
-    names = {STARTING: f"starting messages (what {least} take)", None: "not the same one"}
-    parts = sorted(dict.fromkeys(longest), key=lambda part: part is None)
-    told = [
-        f"{names.get(part, part)} at "
-        + spans([at for at, one in zip(sent, longest, strict=True) if one == part], sent, size)
-        for part in parts
-    ]
-    share = moving(model)
+    names = {STARTING: f"starting messages (what {least} take)"}
+    at = {
+        part: spans([size_ for size_, one in zip(sent, longest, strict=True) if one == part],
+                    sent, size)
+        for part in dict.fromkeys(longest)
+    }  # fmt: skip
+    told = [f"{names.get(part, part)} at {where}" for part, where in at.items() if part]
+    if None in at:
+        told.append(f"at {at[None]} launches differ in which")
     every = "" if case.alike else f" in each of {_launches(model)} launches"
     return (
-        f"longest of an operation's parts{every}: {', '.join(told)} sent; {MOVING} are "
-        f"{shares_between(share)} of all parts"
+        f"longest of an operation's parts{every}, by bytes sent: {'; '.join(told)}; {MOVING} are "
+        f"{shares_between(moving(model))} of all parts"
     )

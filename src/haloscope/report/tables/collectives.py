@@ -34,7 +34,7 @@ def _growth(few: MeasuredCase, many: MeasuredCase, label_: str, context: Context
             notebook.estimate(one.few.time, few, SECONDS),
             notebook.estimate(one.many.time, many, SECONDS),
             notebook.estimate(one.times, many),
-            plain(law_named(one) or "–"),
+            plain(law_named(one).removeprefix("nearest to ") or "–"),
         )
         for one in growth(few, many, context.seed)
     )
@@ -42,8 +42,10 @@ def _growth(few: MeasuredCase, many: MeasuredCase, label_: str, context: Context
         "nearest to: of no growth, log₂ p and p, in all of the interval; a dash where so few "
         "processes tell none apart."
     )
-    nodes = count(many.number("nodes"), "node") if many.number("nodes") > 1 else "one node"
-    where = f"from {few.ranks} to {many.processes} on {nodes}"
+    first, last = (case.number("nodes") for case in (few, many))
+    where = f"from {few.ranks} to {many.processes} on one node"
+    if last > 1:
+        where = f"from {few.processes} on {count(first, 'node')} to {many.ranks} on {last}"
     return Table(
         id="collectives_growth",
         kind="collectives",

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.analysis.comparison import Contrast, contrasts
 from haloscope.analysis.fits import exchanges
-from haloscope.analysis.message_races import message_races, one_way
+from haloscope.analysis.message_races import message_races, one_way, seldom_of
 from haloscope.analysis.races import Race
 from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.quantities import SECONDS, count, size
@@ -40,6 +40,8 @@ def _of_races(part: Facet, races: Mapping[int, Race[str]], context: Context) -> 
     explain([contrast for race in shown.values() for contrast in race.against.values()], notebook)
     if len(shown) < len(races):
         notebook.note(f"Shown are {len(shown)} of {count(len(races), 'size')}, tested together.")
+    if seldom := seldom_of(part):
+        notebook.note(f"Not in it, launched too seldom for a test: {'; '.join(seldom)}.")
     columns = (
         Column("size", "message", align="left"),
         Column("fastest", "lowest median", align="left"),
