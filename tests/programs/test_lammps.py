@@ -134,7 +134,7 @@ def test_a_log_becomes_a_step_with_its_sections() -> None:
     found = said(LOG.format(total="25356.2057", ranks=4))
 
     assert (found.outcome, found.reason) == ("ok", None)
-    assert found.measured is not None
+    assert found.measured is not None and PROGRAM.said.phases is not None
     assert found.measured["times_s"] == [pytest.approx(0.038709)]
     pair, *others = found.measured["phases"]
     assert pair["name"] == "Pair"
