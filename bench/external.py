@@ -63,7 +63,7 @@ class Subject:
         return seconds
 
     def bare(self) -> float:
-        """Seconds of the launcher alone: the same options, ranks bound alike, the program's words."""
+        """Seconds of the launcher alone: the same options, ranks bound alike, the same words."""
         program = self.runner.programs[self.case.kernel]
         with tempfile.TemporaryDirectory() as folder:
             one = ExternalLaunch(program, self.toolchain, self.case, Path(folder))

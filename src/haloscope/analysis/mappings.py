@@ -20,12 +20,12 @@ AXES = ("nodes", "ppn", "pattern", "mapping", "mapping_seed", "n", "L", "size", 
 """What may differ within one comparison: where the tasks are, and sizes that grow with them."""
 
 PROGRAMS = {
-    "lammps": ("jacobi3d",),
+    "lammps": ("lammps_rhodo", "jacobi3d"),
     "minife": ("fe_heat", "jacobi3d", "poisson_cg"),
     "bigfft": ("fft_pencil",),
 }
-"""The programs of the task-mapping paper, and the kernels that communicate as each does: halos of a
-cube, halos and sums, transposes."""
+"""The programs of the task-mapping paper, and the kernels that are one or communicate as it does:
+halos of a cube, halos and sums, transposes."""
 
 
 @dataclass(frozen=True)
