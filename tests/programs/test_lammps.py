@@ -134,7 +134,7 @@ def test_a_log_becomes_a_step_with_its_sections() -> None:
     found = said(LOG.format(total="25356.2057", ranks=4))
 
     assert (found.outcome, found.reason) == ("ok", None)
-    assert found.measured is not None
+    assert found.measured is not None and PROGRAM.said.phases is not None
     assert found.measured["times_s"] == [pytest.approx(0.038709)]
     pair, *others = found.measured["phases"]
     assert pair["name"] == "Pair"
@@ -153,7 +153,7 @@ def test_a_log_becomes_a_step_with_its_sections() -> None:
 @pytest.mark.parametrize(
     ("text", "outcome", "reason"),
     [
-        (LOG.format(total="25360.2057", ranks=4), "wrong", "total_energy is -0.7925064281, and "),
+        (LOG.format(total="25370.2057", ranks=4), "wrong", "total_energy is -0.7928189281, and "),
         (LOG.format(total="25356.2057", ranks=1), "misplaced", "it says that it ran on 1 ranks"),
         (REFERENCE.partition("Bond")[0], "failed", "its output was cut off"),
         (REFERENCE.replace("builds = 0", "builds = 3").replace("with 1 MPI", "with 4 MPI"), "wrong",

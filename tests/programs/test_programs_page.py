@@ -6,6 +6,7 @@ from programs_page import EXAMPLE, PAGE, TABLES, page
 
 from haloscope.programs.file import load
 from haloscope.programs.trust import Trusted
+from haloscope.study import file as study_file
 
 
 def test_the_page_says_what_the_code_says() -> None:
@@ -20,3 +21,8 @@ def test_every_key_says_what_it_may_be() -> None:
 
 def test_the_example_is_a_program() -> None:
     assert load(Trusted(EXAMPLE / "program.toml")).name == "heat1d"
+
+
+def test_the_studies_of_the_examples_are_studies() -> None:
+    for path in sorted(EXAMPLE.parent.glob("*.toml")):
+        assert study_file.read(path).problems == ()

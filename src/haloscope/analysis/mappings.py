@@ -27,8 +27,8 @@ PROGRAMS = {
     "minife": ("fe_heat", "jacobi3d", "poisson_cg"),
     "bigfft": ("fft_pencil",),
 }
-"""The programs of the task-mapping paper, and the kernels that communicate as each does: halos of a
-cube, halos and sums, transposes."""
+"""The programs of the task-mapping paper, and the kernels that are one or communicate as it does:
+halos of a cube, halos and sums, transposes."""
 
 
 @dataclass(frozen=True)
