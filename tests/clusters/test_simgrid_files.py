@@ -476,3 +476,12 @@ def test_a_file_of_ones_own_is_found_by_its_name(
     identity = dict(place("tiny").identity())
     assert len(identity.pop("platform")) == 12
     assert identity == {"host": "tiny", "cpu": "Example CPU, 2.5 GHz", "cores": 4}
+
+
+def test_what_sockets_have_of_their_own_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cluster", "show", "orfeo-thin"]) == 0
+    shown = capsys.readouterr().out
+    assert "102 GB/s to 12 cores" in shown
+    assert "62.4 GB/s from one to another" in shown
+    assert main(["cluster", "show", "orfeo-thin", "--assumed"]) == 0
+    assert "node.socket.memory#2.bandwidth_bytes_per_s = 1.025e+11" in capsys.readouterr().out

@@ -148,9 +148,9 @@ def _node(found: Cluster) -> Iterator[tuple[str, str, str]]:
 
 def _socket(socket: Socket) -> Iterator[tuple[str, str, str]]:
     for memory in socket.memory:
-        to = f" to {count(memory.cores, 'core')} of a socket"
-        yield from _rate("its own", memory.bandwidth_bytes_per_s, to)
-    yield from _rate("sockets", socket.link.bandwidth_bytes_per_s, " from one to another")
+        to = f" to {count(memory.cores, 'core')}"
+        yield from _rate("memory of a socket", memory.bandwidth_bytes_per_s, to)
+    yield from _rate("between sockets", socket.link.bandwidth_bytes_per_s, " from one to another")
     if latency := socket.link.latency_s:
         yield "", f"{seconds(latency.value)} more than within one", latency.source
 
