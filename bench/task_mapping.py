@@ -21,6 +21,7 @@ from turns import kept, taken, write_page
 from haloscope.clusters import simgrid_files
 from haloscope.clusters.file import find
 from haloscope.clusters.schema import Cluster, Quantity
+from haloscope.clusters.seats import sockets_of_ranks
 from haloscope.papers import tables as papers
 from haloscope.study.case import Case, Layout, Value
 from haloscope.toolchains import build
@@ -73,8 +74,9 @@ def simulated(cluster: Cluster, job: Job, program: Path) -> float:
     case = Case("fft_pencil", given, {}, Layout(1, ranks, bind="spread"), SIMGRID, 0, 1, 3600.0, 0)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "platform").write_text(simgrid_files.platform(cluster, job.nodes))
-        (folder / "hosts").write_text("".join(f"node-{node}\n" for node in job.nodes))
+        sockets = sockets_of_ranks(cluster.node, job.nodes, case.layout)
+        (folder / "platform").write_text(simgrid_files.platform(cluster, job.nodes, sockets))
+        (folder / "hosts").write_text(simgrid_files.hosts(job.nodes, sockets))
         (folder / "machine").write_text(simgrid_files.machine_file(cluster, case))
         command = [
             *simgrid_files.command(cluster, case, program, smpi().mpirun, folder),

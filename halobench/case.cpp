@@ -66,7 +66,13 @@ Meter make_meter(const Command& command, const Communicator& comm, int threads) 
   setting.ranks_on_node = comm.ranks_on_node();
   setting.threads = threads;
   setting.execute = command.execute;
-  if (simulated()) setting.slowness = Slowness(setting.model->spread(), host_name());
+  if (simulated()) {
+    if (const auto here = seat()) {
+      setting.ranks_on_node = here->ranks_on_node;
+      setting.ranks_on_socket = here->ranks_on_socket;
+    }
+    setting.slowness = Slowness(setting.model->spread(), host_name());
+  }
   return Meter(std::move(setting));
 }
 

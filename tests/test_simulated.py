@@ -23,7 +23,7 @@ from simulated_build import BINARY, ROOT, build_it
 
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import simgrid_files
-from haloscope.clusters.schema import Cluster, Quantity
+from haloscope.clusters.schema import Cluster, Quantity, Socket, SocketLink, SocketMemory
 from haloscope.host import process
 from haloscope.run import halobench
 from haloscope.study.case import Case, Layout, Value
@@ -204,6 +204,59 @@ def test_computation_and_messages_share_the_memory(smpi: None) -> None:
     program, alone = BINARY.parent / "tests" / "test_shared_memory", "network/crosstraffic:no"
     where = {"platform": "crowded_platform", "hosts": "crowded_hosts"}
     smpirun(program, [], ranks=16, options=[f"--cfg={alone}"], **where)
+
+
+def test_sockets_of_a_node_have_a_memory_each_and_a_link_between(smpi: None) -> None:
+    """What messages and computation take within sockets, across, and of both at once."""
+    program = BINARY.parent / "tests" / "test_sockets"
+    where = {"platform": "socket_platform", "hosts": "socket_hosts"}
+    alone = ["--cfg=network/crosstraffic:no", "--cfg=smpi/wtime:0"]
+    smpirun(program, [], ranks=16, options=alone, **where)
+
+
+def eagle_with_sockets() -> Cluster:
+    """Each socket's memory has half of the node's; 0.3 us and 40 GB/s are between them."""
+    eagle = cluster_file.load(ROOT / "clusters" / "eagle.toml")
+    quantities = {"bandwidth_bytes_per_s": Quantity(value=40e9, source="a test")}
+    link = SocketLink(**quantities, latency_s=Quantity(value=3e-7, source="a test"))
+    memory = tuple(
+        SocketMemory(cores=cores, bandwidth_bytes_per_s=Quantity(value=most, source="a test"))
+        for cores, most in ((1, 14e9), (7, 48e9), (14, 54.5e9))
+    )
+    node = eagle.node.model_copy(update={"socket": Socket(memory=memory, link=link)})
+    return eagle.model_copy(update={"node": node})
+
+
+def test_binding_decides_whether_a_message_goes_from_socket_to_socket(smpi: None) -> None:
+    """Without memories of their own sockets are alike; a message by itself has its 5 GB/s."""
+    size = 2**20
+    close, spread = (
+        points_on(eagle_with_sockets(), Layout(1, 2, bind=bind), "pingpong", sizes=f"8,{size}")
+        for bind in ("close", "spread")
+    )
+    before = points_s("eagle", Layout(1, 2, bind="spread"), "pingpong", sizes=f"8,{size}")
+    assert close == pytest.approx(before, rel=1e-9)
+    further = [there - here for there, here in zip(spread, close, strict=True)]
+    assert further == pytest.approx([2 * 3e-7, 2 * 3 * 3e-7], rel=1e-3)  # thrice by rendezvous
+
+
+def test_ranks_of_one_socket_share_what_it_has(smpi: None) -> None:
+    """Eight of them have 48 GB/s and 6.5/7 GB/s more, whatever the other socket's could give."""
+    size = 2**22
+    given: dict[str, Value] = {"operation": "alltoall", "sizes": size}
+    (found,) = points_on(eagle_with_sockets(), Layout(1, 8), "collectives", **given)
+    assert 8 * 7 * size / found == pytest.approx((48e9 + 6.5e9 / 7) / 6, rel=0.01)
+    (node,) = points_s("eagle", Layout(1, 8), "collectives", **given)
+    assert 8 * 7 * size / node == pytest.approx((65e9 + 31e9 * 3 / 9) / 6, rel=0.01)
+
+
+def test_nodes_of_several_sockets_reach_each_other_as_before(smpi: None) -> None:
+    """By the card, from whichever socket; the node is one node in a record."""
+    given: dict[str, Value] = {"operation": "alltoall", "sizes": 2**20}
+    for layout in (Layout(2, 1, bind="spread"), Layout(2, 16, bind="spread")):
+        (divided,) = points_on(eagle_with_sockets(), layout, "collectives", **given)
+        (whole,) = points_s("eagle", layout, "collectives", **given)
+        assert divided == pytest.approx(whole, rel=0.02)
 
 
 def test_a_rank_copies_one_message_after_the_other(smpi: None) -> None:

@@ -38,6 +38,14 @@ double compute_for(double seconds, double bytes, int cores) {
   return 0;
 }
 
+std::optional<Seat> seat() {
+  const auto* here = simgrid::s4u::this_actor::get_host();
+  const char* node = here->get_property("node");
+  if (node == nullptr) return std::nullopt;
+  const auto* memory = here->get_data<NodeMemory>();
+  return Seat{node, memory->ranks_on_node(), memory->ranks()};
+}
+
 void* allocate_unused(std::size_t bytes) {
   void* memory = SMPI_SHARED_MALLOC(bytes);
   if (memory == nullptr) throw std::bad_alloc();
@@ -156,6 +164,10 @@ void pass_time(double) { throw std::logic_error("time passes by itself, but unde
 
 double compute_for(double, double, int) {
   throw std::logic_error("computation takes its time by itself, but under simulation");
+}
+
+std::optional<Seat> seat() {
+  throw std::logic_error("who shares a memory is known only under simulation");
 }
 
 #endif

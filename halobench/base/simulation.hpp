@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 
 namespace halobench {
 
@@ -17,6 +19,16 @@ void pass_time(double seconds);
 /// many seconds where there are none, and by more where they slow it; returns how many more.
 /// bytes: what it moves of the memory meanwhile; cores: of this rank. Only for simulated binaries.
 double compute_for(double seconds, double bytes, int cores);
+
+/// What it shares with others of its node, where each socket has a memory of its own.
+struct Seat {
+  std::string node;  ///< its host is called as its socket
+  int ranks_on_node;
+  int ranks_on_socket;
+};
+
+/// Of this rank; none where its node has one memory. Only for simulated binaries.
+std::optional<Seat> seat();
 
 /// Addresses that cost nothing: what is there is nobody's concern, and SMPI does not copy what
 /// is received there. Only for simulated binaries.

@@ -45,8 +45,9 @@ class Meter {
     std::optional<NodeModel> model;
     int ranks_on_node = 1;
     int threads = 1;
-    bool execute = true;  ///< run the arithmetic; always true for real
-    Slowness slowness{};  ///< of this rank's node; always none for real
+    bool execute = true;                   ///< run the arithmetic; always true for real
+    Slowness slowness{};                   ///< of this rank's node; always none for real
+    std::optional<int> ranks_on_socket{};  ///< of this rank; none: as on the fullest
   };
 
   explicit Meter(Setting setting) : setting_(std::move(setting)) {}
@@ -155,7 +156,8 @@ class Meter {
 
   Cost cost(const Traffic& traffic) const {
     if (!setting_.model) return {};
-    return setting_.model->cost(traffic, setting_.ranks_on_node, setting_.threads);
+    return setting_.model->cost(traffic, setting_.ranks_on_node, setting_.threads,
+                                setting_.ranks_on_socket);
   }
 
   /// phase: whose time it is part of; null where it is none's.

@@ -50,6 +50,9 @@ NodeModel NodeModel::read(const std::string& path) {
     } else if (key == "memory") {
       const double cores = next();
       model.memory_.add(cores, next());
+    } else if (key == "socket") {
+      const double cores = next();
+      model.socket_.add(cores, next());
     } else if (key == "stores") {
       const double cores = next();
       model.stores_.add(cores, next());
@@ -70,8 +73,8 @@ NodeModel NodeModel::read(const std::string& path) {
     } else if (key == "spread") {
       model.spread_ = spread_of(line, where);
     } else {
-      throw UsageError(where + ": no such key; known: core_flops_per_s, cores, memory, stores, " +
-                       "region, cache, sharpness, smt_gain, packed, spread");
+      throw UsageError(where + ": no such key; known: core_flops_per_s, cores, memory, socket, " +
+                       "stores, region, cache, sharpness, smt_gain, packed, spread");
     }
     if (std::string rest; line >> rest) throw UsageError(where + ": '" + rest + "' is too much");
   }
@@ -82,7 +85,8 @@ NodeModel NodeModel::read(const std::string& path) {
   return model;
 }
 
-NodeModel::Use NodeModel::use(int ranks_on_node, int threads) const {
+NodeModel::Use NodeModel::use(int ranks_on_node, int threads,
+                              std::optional<int> ranks_on_socket) const {
   const double in_use = static_cast<double>(ranks_on_node) * threads;
   const double of_a_socket = cores_ / sockets_;
   const double fullest = packed_ ? std::min(in_use, of_a_socket) : std::ceil(in_use / sockets_);
@@ -94,6 +98,8 @@ NodeModel::Use NodeModel::use(int ranks_on_node, int threads) const {
   use.busy = waits ? std::max(in_use, fullest * sockets_) : in_use;
   use.crowd = of_a_socket > 1 ? std::clamp((fullest - 1) / (of_a_socket - 1), 0.0, 1.0) : 0.0;
   use.own = sharing > 1 ? std::min(1.0, smt_gain_ / sharing) : 1.0;
+  const double seated = static_cast<double>(ranks_on_socket.value_or(0)) * threads;
+  use.on_socket = ranks_on_socket ? seated : std::max(fullest, std::ceil(in_use / sockets_));
   return use;
 }
 
@@ -120,14 +126,19 @@ Cost NodeModel::cost_per_byte(const Traffic& traffic, const Use& use, int thread
     seconds += (held - found) / (threads * use.own * bandwidth);
     found = held;
   }
+  const double slower = weight(traffic, use.busy);
+  if (!socket_.empty()) {
+    const double bandwidth = socket_.at(use.on_socket);
+    return {seconds + slower * (1 - found) * use.on_socket / threads / bandwidth, 1 - found};
+  }
   const double evenness = use.spans ? std::min(1.0, threads / cores_) : 1.0;
   const double bandwidth = evenness * memory_.at(use.busy);
-  const double slower = weight(traffic, use.busy);
   return {seconds + slower * (1 - found) * use.busy / threads / bandwidth, 1 - found};
 }
 
-Cost NodeModel::cost(const Traffic& traffic, int ranks_on_node, int threads) const {
-  const auto now = use(ranks_on_node, threads);
+Cost NodeModel::cost(const Traffic& traffic, int ranks_on_node, int threads,
+                     std::optional<int> ranks_on_socket) const {
+  const auto now = use(ranks_on_node, threads, ranks_on_socket);
   const double rate = now.own * std::lerp(core_flops_per_s_, crowded_flops_per_s_, now.crowd);
   const auto of_a_byte = cost_per_byte(traffic, now, threads);
   const double regions = threads > 1 ? traffic.regions * regions_.at(threads) : 0.0;

@@ -1,6 +1,7 @@
 // What a computational phase costs on a node, from its bytes, flops and working set.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,13 +48,15 @@ struct CacheLevel {
 /// sockets, each keeps to its own. Where hardware threads share cores, all wait for those that do.
 /// The memory's bandwidth is that of stream's loops together, half of whose bytes are stored or
 /// fetched for that: where these take another time than loaded ones, as no core waits for them,
-/// phases with more or less of them do so, too.
+/// phases with more or less of them do so, too. Where a socket's memory is given, a core has its
+/// part of that, by the threads in use on its socket alone.
 class NodeModel {
  public:
   /// Reads lines of
   ///   core_flops_per_s ALONE CROWDED
   ///   cores COUNT SOCKETS            of a node
   ///   memory CORES BYTES_PER_S       any number of them
+  ///   socket CORES BYTES_PER_S       of one's own memory, any number; else the node's is shared
   ///   cache SIZE SHARED_BY ALONE CROWDED    of each level; bytes a second of a core
   ///   stores CORES COST              of the memory: what a stored byte takes over a loaded one,
   ///                                  for each number of cores that `memory` has; else 1
@@ -65,8 +68,10 @@ class NodeModel {
   /// Throws UsageError naming file, line and key.
   static NodeModel read(const std::string& path);
 
-  /// For one rank, with `threads` cores of its own, `ranks_on_node` such ranks a node.
-  Cost cost(const Traffic& traffic, int ranks_on_node, int threads) const;
+  /// For one rank, with `threads` cores of its own, `ranks_on_node` such ranks a node, and so many
+  /// on its socket; not said, as many as on the fullest.
+  Cost cost(const Traffic& traffic, int ranks_on_node, int threads,
+            std::optional<int> ranks_on_socket = {}) const;
 
   /// How far nodes lie apart: `cost` is that of the one in the middle.
   const Spread& spread() const { return spread_; }
@@ -79,14 +84,15 @@ class NodeModel {
  private:
   /// How a node's cores are in use.
   struct Use {
-    double packed;  ///< threads side by side on the fullest socket; 1 where they are spread
-    double busy;    ///< threads, if all sockets had as many as the fullest
-    double crowd;   ///< of the fullest socket: 0 for one core in use, 1 for all
-    double own;     ///< what a thread has of a core: less than one where threads share cores
+    double packed;     ///< threads side by side on the fullest socket; 1 where they are spread
+    double busy;       ///< threads, if all sockets had as many as the fullest
+    double crowd;      ///< of the fullest socket: 0 for one core in use, 1 for all
+    double own;        ///< what a thread has of a core: less than one where threads share cores
+    double on_socket;  ///< threads on the rank's
     bool spans;  ///< has a packed rank more threads than a socket has cores, and none of its own?
   };
 
-  Use use(int ranks_on_node, int threads) const;
+  Use use(int ranks_on_node, int threads, std::optional<int> ranks_on_socket) const;
   /// Of a byte that is swept over: memory_bytes is the part of it that no cache has.
   Cost cost_per_byte(const Traffic& traffic, const Use& use, int threads) const;
   /// What a byte of it takes of the memory, over one of stream's.
@@ -101,6 +107,7 @@ class NodeModel {
   bool packed_ = false;
   Spread spread_;
   OverCores memory_;   ///< bytes a second
+  OverCores socket_;   ///< of one's memory; empty where the node has one for all
   OverCores stores_;   ///< of a stored byte, in loaded ones
   OverCores regions_;  ///< seconds
   std::vector<CacheLevel> caches_;

@@ -30,6 +30,9 @@ std::vector<int> processors_of_this_thread() {
 }  // namespace
 
 std::string host_name() {
+  if (simulated()) {
+    if (const auto here = seat()) return here->node;
+  }
   std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
   int length = 0;
   check(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");

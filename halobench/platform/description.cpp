@@ -30,6 +30,12 @@ class Numbers {
   std::string where_;
 };
 
+WithinNode message_of(Numbers& line) {
+  const double above = line.next();
+  const double latency = line.next();
+  return {above, latency, line.next()};
+}
+
 using Keys = std::map<std::string, std::function<void(Description&, Numbers&)>>;
 
 const Keys& keys() {
@@ -54,12 +60,7 @@ const Keys& keys() {
          one.link_bytes_per_s = line.next();
          one.link_latency_s = line.next();
        }},
-      {"within",
-       [](auto& one, auto& line) {
-         const double above = line.next();
-         const double latency = line.next();
-         one.within.push_back({above, latency, line.next()});
-       }},
+      {"within", [](auto& one, auto& line) { one.within.push_back(message_of(line)); }},
       {"between",
        [](auto& one, auto& line) {
          const double above = line.next();
@@ -82,6 +83,28 @@ const Keys& keys() {
        [](auto& one, auto& line) {
          const auto node = line.template count<std::size_t>();
          one.ranks.at(node) = line.template count<int>();
+       }},
+      {"sockets",
+       [](auto& one, auto& line) {
+         one.sockets.count = line.template count<std::size_t>();
+         one.sockets.ranks.assign(one.nodes, std::vector<int>(one.sockets.count));
+       }},
+      {"socket_memory",
+       [](auto& one, auto& line) {
+         const double cores = line.next();
+         one.sockets.memory.add(cores, line.next());
+       }},
+      {"socket_link",
+       [](auto& one, auto& line) {
+         one.sockets.link_bytes_per_s = line.next();
+         one.sockets.link_latency_s = line.next();
+       }},
+      {"across", [](auto& one, auto& line) { one.sockets.across.push_back(message_of(line)); }},
+      {"seats",
+       [](auto& one, auto& line) {
+         const auto node = line.template count<std::size_t>();
+         const auto socket = line.template count<std::size_t>();
+         one.sockets.ranks.at(node).at(socket) = line.template count<int>();
        }},
   };
   return known;
@@ -106,6 +129,9 @@ Description Description::read(const std::string& path) {
   }
   if (read.nodes == 0 || read.within.empty() || read.between.empty() || read.memory.empty()) {
     throw std::runtime_error(path + ": nodes, within, between and memory are all needed");
+  }
+  if (read.sockets.count > 0 && (read.sockets.memory.empty() || read.sockets.across.empty())) {
+    throw std::runtime_error(path + ": sockets need socket_memory and across");
   }
   return read;
 }

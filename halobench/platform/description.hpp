@@ -32,6 +32,16 @@ struct BetweenNodes {
   double bandwidth_factor;
 };
 
+/// Sockets of a node that have a memory each, and a link from each to each other.
+struct Sockets {
+  std::size_t count = 0;  ///< of a node; 0 where all of it has one memory
+  OverCores memory;       ///< of one
+  double link_bytes_per_s = 1;
+  double link_latency_s = 0;
+  std::vector<WithinNode> across;
+  std::vector<std::vector<int>> ranks;  ///< of each node's, of each of its sockets
+};
+
 /// Reads lines of
 ///   nodes COUNT HARDWARE_THREADS     places in the network, and what each has
 ///   fat_tree CHILDREN PARENTS LINKS LEFT   a level, from the nodes up; or
@@ -44,6 +54,12 @@ struct BetweenNodes {
 ///   copied BYTES                     that the memory moves for each byte of a larger one
 ///   memory CORES BYTES_PER_S         what it gives to so many cores
 ///   ranks NODE COUNT                 of a node that has any
+/// and, where nodes have several sockets, each with a memory of its own,
+///   sockets COUNT                    of each node
+///   socket_memory CORES BYTES_PER_S  what the memory of one gives to so many of its cores
+///   socket_link BYTES_PER_S LATENCY  from one socket to another, each way
+///   across ABOVE LATENCY BYTES_PER_S messages between sockets of a node, as `within`
+///   seats NODE SOCKET COUNT          ranks of a socket that has any
 /// Throws std::runtime_error naming file, line and key.
 struct Description {
   static Description read(const std::string& path);
@@ -62,6 +78,7 @@ struct Description {
   double copied = 1;
   OverCores memory;
   std::vector<int> ranks;  ///< of each node
+  Sockets sockets;
 };
 
 }  // namespace halobench

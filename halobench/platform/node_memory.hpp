@@ -3,8 +3,8 @@
 
 namespace halobench {
 
-/// The memory of a simulated node. It is what the data of a SimGrid host point to, where several
-/// ranks share it; on other hosts there is none.
+/// The memory of a simulated node, or of one of its sockets. It is what the data of a SimGrid host
+/// point to, where several ranks share the node; on other hosts there is none.
 class NodeMemory {
  public:
   virtual ~NodeMemory() = default;
@@ -12,6 +12,12 @@ class NodeMemory {
   /// The calling rank computes, on so many cores, for so many seconds if no message is copied
   /// meanwhile; returns how many more it took. bytes: what it moves of the memory then.
   virtual double compute(double seconds, double bytes, int cores) = 0;
+
+  /// Of the node whose memory it is, or a part of it.
+  virtual int ranks_on_node() const = 0;
+
+  /// That share it: all of the node, or those of a socket.
+  virtual int ranks() const = 0;
 };
 
 }  // namespace halobench

@@ -2,14 +2,14 @@
 //
 // A node is a host whose ranks reach each other over a link of its own, its memory: a message by
 // itself takes what the cluster file says, and many together no more than what the memory gives to
-// the cores that copy them. SimGrid's <cluster> has links within a node that nobody shares, and one
-// table of protocols for all links; here messages within a node and between nodes have their own.
-// SimGrid 3.32 and 4.1 have other names for the same.
+// the cores that copy them; where the file tells of sockets, each has a memory of its own.
+// SimGrid's <cluster> has links within a node that nobody shares, and one table of protocols for
+// all links; here messages within a node and between nodes have their own. SimGrid 3.32 and 4.1
+// have other names for the same.
 #include <mpi.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <iterator>
 #include <memory>
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <simgrid/s4u.hpp>
@@ -22,6 +22,8 @@
 #include <xbt/config.hpp>
 
 #include "platform/description.hpp"
+#include "platform/messages.hpp"
+#include "platform/nodes.hpp"
 #include "platform/shared_memory.hpp"
 #include "simgrid/version.h"  // only after s4u.hpp, whose macros it takes
 
@@ -31,142 +33,12 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 using halobench::Description;
+using halobench::Distance;
+using halobench::distance_of;
+using halobench::Messages;
+using halobench::Nodes;
 using halobench::SharedMemory;
 using Policy = s4u::Link::SharingPolicy;
-
-/// Of a host, nominally: computation is charged in seconds.
-constexpr double speed_flops = 1e9;
-
-/// Factor on a bandwidth where cores take the time of a message.
-constexpr double unlimited = 1e6;
-
-/// What SMPI adds to the size of each message.
-constexpr double envelope_bytes = 16;
-
-/// The row for messages of a size: the last one above whose bytes it is.
-template <typename Row>
-const Row& row_of(const std::vector<Row>& table, double bytes) {
-  const auto larger = std::find_if(std::next(table.begin()), table.end(),
-                                   [bytes](const Row& row) { return bytes <= row.above_bytes; });
-  return *std::prev(larger);
-}
-
-/// The times of messages, by size and place, as SimGrid asks for them.
-///
-/// Of a message within a node that caches hold, both ranks' cores are busy with their copies, one
-/// message after the other; none waits for the memory. A larger one is a flow over the node's.
-class Messages {
- public:
-  /// eager_bytes: from that size on a send waits for its receive, and SMPI asks for no core's time.
-  Messages(const Description& cluster, double eager_bytes)
-      : within_(cluster.within),
-        between_(cluster.between),
-        cached_bytes_(std::min(cluster.cached_bytes, eager_bytes - 1)),
-        send_s_(cluster.send_s),
-        receive_s_(cluster.receive_s) {}
-
-  double memory_latency_s() const { return within_.front().latency_s; }
-
-  /// Of the largest, one by itself.
-  double memory_bytes_per_s() const { return within_.back().bandwidth_bytes_per_s; }
-
-  double longest_latency_s() const {
-    return std::ranges::max(within_, {}, &halobench::WithinNode::latency_s).latency_s;
-  }
-
-  /// A factor on the sum of the links' latencies. bytes: with SMPI's envelope.
-  double latency_factor(double bytes, bool same_node) const {
-    if (!same_node) return row_of(between_, bytes).latency_factor;
-    return row_of(within_, bytes).latency_s / memory_latency_s();
-  }
-
-  /// A factor on the least bandwidth of the links. bytes: with SMPI's envelope.
-  double bandwidth_factor(double bytes, bool same_node) const {
-    if (!same_node) return row_of(between_, bytes).bandwidth_factor;
-    if (cached(bytes)) return unlimited;
-    return row_of(within_, bytes).bandwidth_bytes_per_s / memory_bytes_per_s();
-  }
-
-  /// Seconds of the sender's core. bytes: the message's own.
-  double send_s(double bytes, bool same_node) const { return send_s_ + copy_s(bytes, same_node); }
-
-  /// Seconds of the receiver's core. bytes: the message's own.
-  double receive_s(double bytes, bool same_node) const {
-    return receive_s_ + copy_s(bytes, same_node);
-  }
-
-  /// Whether caches hold it. bytes: with SMPI's envelope.
-  bool cached(double bytes) const { return bytes <= cached_bytes_ + envelope_bytes; }
-
-  /// Of a core for a message within a node by itself: one of two copies that take as long. bytes:
-  /// the message's own.
-  double half_s(double bytes) const {
-    const double whole = bytes + envelope_bytes;
-    return whole / row_of(within_, whole).bandwidth_bytes_per_s / 2;
-  }
-
- private:
-  /// Of one whose copies wait for no memory.
-  double copy_s(double bytes, bool same_node) const {
-    return same_node && cached(bytes + envelope_bytes) ? half_s(bytes) : 0;
-  }
-
-  std::vector<halobench::WithinNode> within_;
-  std::vector<halobench::BetweenNodes> between_;
-  double cached_bytes_;
-  double send_s_;
-  double receive_s_;
-};
-
-#if SIMGRID_VERSION >= 40000
-auto* host_in(s4u::NetZone* zone, const std::string& name) {
-  return zone->add_host(name, speed_flops);
-}
-auto* link_in(s4u::NetZone* zone, const std::string& name, double bytes_per_s) {
-  return zone->add_link(name, bytes_per_s);
-}
-#else
-auto* host_in(s4u::NetZone* zone, const std::string& name) {
-  return zone->create_host(name, speed_flops);
-}
-auto* link_in(s4u::NetZone* zone, const std::string& name, double bytes_per_s) {
-  return zone->create_link(name, bytes_per_s);
-}
-#endif
-
-/// Makes the nodes of a zone and their memories.
-class Nodes {
- public:
-  Nodes(const Description& cluster, const Messages& messages)
-      : cluster_(cluster), messages_(messages) {}
-
-  s4u::Host* host(s4u::NetZone* zone, unsigned long node) const {
-    auto* host = host_in(zone, "node-" + std::to_string(node));
-    host->set_core_count(cluster_.hardware_threads);
-    return host->seal();
-  }
-
-  /// The link that messages between ranks of a node go over. Made after its host.
-  s4u::Link* memory(s4u::NetZone* zone, unsigned long node) const {
-    auto* link = link_in(zone, "memory-" + std::to_string(node), messages_.memory_bytes_per_s());
-    link->set_latency(messages_.memory_latency_s());
-    const int ranks = cluster_.ranks.at(node);
-    if (ranks < 2) return link->seal();
-    const auto shared = std::make_shared<SharedMemory>(
-        SharedMemory::Setting{cluster_.memory, cluster_.copied, messages_.memory_bytes_per_s(),
-                              messages_.longest_latency_s(), ranks});
-    shared->join(link);
-    s4u::Host::by_name("node-" + std::to_string(node))
-        ->set_data(static_cast<halobench::NodeMemory*>(shared.get()));
-    link->set_sharing_policy(Policy::NONLINEAR,
-                             [shared](double, int flows) { return shared->capacity(flows); });
-    return link->seal();
-  }
-
- private:
-  const Description& cluster_;
-  const Messages& messages_;
-};
 
 /// The network, its nodes in their places.
 s4u::NetZone* network(s4u::NetZone* world, const Description& cluster, const Nodes& nodes) {
@@ -181,8 +53,8 @@ s4u::NetZone* network(s4u::NetZone* world, const Description& cluster, const Nod
   const auto levels = static_cast<unsigned int>(cluster.tree.size());
   const double bandwidth = cluster.link_bytes_per_s;
   const double latency = cluster.link_latency_s;
-  using Place = std::vector<unsigned long>;
-  const auto memory = [&nodes](s4u::NetZone* zone, const Place&, unsigned long id) {
+  using At = std::vector<unsigned long>;
+  const auto memory = [&nodes](s4u::NetZone* zone, const At&, unsigned long id) {
     return nodes.memory(zone, id);
   };
 #if SIMGRID_VERSION >= 40000
@@ -191,14 +63,24 @@ s4u::NetZone* network(s4u::NetZone* world, const Description& cluster, const Nod
                                                 bandwidth, latency, Policy::SPLITDUPLEX)
                    : world->add_netzone_torus("cluster", cluster.torus, bandwidth, latency,
                                               Policy::SPLITDUPLEX);
-  zone->set_host_cb([&nodes](s4u::NetZone* within, const Place&, unsigned long id) {
-    return nodes.host(within, id);
-  });
+  if (nodes.divided()) {  // SimGrid 4.1 takes zones for all of them, or for none
+    zone->set_netzone_cb([&nodes](s4u::NetZone* within, const At&, unsigned long id) {
+      return nodes.sockets(within, id).zone;
+    });
+  } else {
+    zone->set_host_cb([&nodes](s4u::NetZone* within, const At&, unsigned long id) {
+      return nodes.host(within, id);
+    });
+  }
   zone->set_loopback_cb(memory);
   return zone;
 #else
   using simgrid::kernel::routing::NetPoint;
-  const auto host = [&nodes](s4u::NetZone* zone, const Place&, unsigned long id) {
+  const auto host = [&nodes](s4u::NetZone* zone, const At&, unsigned long id) {
+    if (nodes.divided() && nodes.used(id)) {
+      const auto [sockets, gateway] = nodes.sockets(zone, id);
+      return std::pair<NetPoint*, NetPoint*>(sockets->get_netpoint(), gateway);
+    }
     return std::pair<NetPoint*, NetPoint*>(nodes.host(zone, id)->get_netpoint(), nullptr);
   };
   const s4u::ClusterCallbacks callbacks(host, memory, {});
@@ -242,26 +124,31 @@ using Zones = std::unordered_set<s4u::NetZone*>;
 auto latency_factors(const Messages& messages) {
   return [messages](double bytes, const s4u::Host* from, const s4u::Host* to, const Links&,
                     const Zones&) {
-    return SharedMemory::computes(bytes) ? 1e-6 : messages.latency_factor(bytes, from == to);
+    if (SharedMemory::computes(bytes)) return 1e-6;
+    return messages.latency_factor(bytes, distance_of(from, to));
   };
 }
 
-/// The same; whoever computes on the memory that the message goes over is told of it.
+/// The same; whoever computes on a memory that the message goes over is told of it.
 auto bandwidth_factors(const Messages& messages) {
   return [messages](double bytes, const s4u::Host* from, const s4u::Host* to, const Links&,
                     const Zones&) {
     if (SharedMemory::computes(bytes)) return SharedMemory::scale;
-    auto* shared = from == to ? SharedMemory::of(from) : nullptr;
-    if (shared != nullptr && !messages.cached(bytes)) shared->message_starts();
-    return messages.bandwidth_factor(bytes, from == to);
+    const auto distance = distance_of(from, to);
+    if (distance != Distance::between && !messages.cached(bytes)) {
+      const bool across = distance == Distance::across;
+      if (auto* shared = SharedMemory::of(from)) shared->message_starts(across);
+      if (across) SharedMemory::of(to)->message_starts(across);
+    }
+    return messages.bandwidth_factor(bytes, distance);
   };
 }
 
 /// Seconds of a core at one end of a message, as SMPI asks for them where it is sent eagerly.
-template <double (Messages::*cost)(double, bool) const>
+template <double (Messages::*cost)(double, Distance) const>
 SmpiOpCostCb costing(const Messages& messages) {
   return [messages](std::size_t bytes, const s4u::Host* from, const s4u::Host* to) {
-    return (messages.*cost)(static_cast<double>(bytes), from == to);
+    return (messages.*cost)(static_cast<double>(bytes), distance_of(from, to));
   };
 }
 
@@ -273,12 +160,14 @@ SmpiOpCostCb costing_one_by_one(const Messages& messages) {
   const auto free_s = std::make_shared<std::unordered_map<aid_t, double>>();  // of each rank's core
   return [messages, free_s](std::size_t size, const s4u::Host* from, const s4u::Host* to) {
     const auto bytes = static_cast<double>(size);
-    const double send_s = messages.send_s(bytes, from == to);
-    if (from != to || messages.cached(bytes + envelope_bytes)) return send_s;
+    const auto distance = distance_of(from, to);
+    const double send_s = messages.send_s(bytes, distance);
+    const bool cached = messages.cached(bytes + Messages::envelope_bytes);
+    if (distance == Distance::between || cached) return send_s;
     const double now_s = s4u::Engine::get_clock();
     double& mine_s = (*free_s)[s4u::this_actor::get_pid()];
     const double begin_s = std::max(now_s, mine_s);
-    mine_s = begin_s + messages.half_s(bytes);
+    mine_s = begin_s + messages.half_s(bytes, distance);
     return send_s + begin_s - now_s;
   };
 }

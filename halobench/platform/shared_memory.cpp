@@ -40,7 +40,9 @@ bool SharedMemory::sleep_through(double seconds) {
   return through;
 }
 
-void SharedMemory::message_starts() {
+void SharedMemory::message_starts(bool across) {
+  if (!messages_under_way()) within_ = across_ = 0;
+  (across ? across_ : within_) += 1;
   last_start_s_ = s4u::Engine::get_clock();
   for (auto* sleeper : std::exchange(sleepers_, {})) {
     sleeper->asleep = false;
@@ -72,20 +74,28 @@ void SharedMemory::flow(double seconds, double bytes, int cores) {
 /// In bytes of messages, and no less than what a message by itself has.
 double SharedMemory::given_bytes_per_s(int cores) {
   for (auto next = static_cast<int>(given_.size()); next <= cores; ++next) {
-    given_.push_back(
-        std::max(setting_.alone_bytes_per_s, setting_.curve.at(next) / setting_.copied));
+    given_.push_back(setting_.curve.at(next) / setting_.copied);
   }
-  return given_[static_cast<std::size_t>(cores)];
+  const bool halves = across_ > 0 && within_ == 0;
+  const double least = halves ? setting_.alone_across_bytes_per_s : setting_.alone_bytes_per_s;
+  return std::max(least, given_[static_cast<std::size_t>(cores)]);
 }
 
-/// Two cores copy a message, as long as there are so many ranks that do not compute: one that has
-/// several messages under way is one core all the same. A message by itself has what the cluster
-/// file says, and ranks that compute by themselves what the node model says.
+/// Two for a message, one for half of one. SimGrid tells how many flows there are, not which: they
+/// are taken to be of both kinds as those were that started.
+int SharedMemory::copying_cores() const {
+  if (across_ == 0) return 2 * messages_;
+  return static_cast<int>(std::lround(messages_ * (2 * within_ + across_) / (within_ + across_)));
+}
+
+/// The cores that copy messages, as long as there are so many ranks that do not compute: one that
+/// has several messages under way is one core all the same. A message by itself has what the
+/// cluster file says, and ranks that compute by themselves what the node model says.
 double SharedMemory::capacity(int flows) {
   messages_ = flows - computing_ranks_;
   if (messages_ <= 0) return scale * setting_.alone_bytes_per_s;
-  const int copying = std::min(2 * messages_, setting_.ranks);
-  const int beside = std::min(2 * messages_, setting_.ranks - computing_ranks_);
+  const int copying = std::min(copying_cores(), setting_.ranks);
+  const int beside = std::min(copying_cores(), setting_.ranks - computing_ranks_);
   const int cores = std::max(copying, computing_cores_ + std::max(0, beside));
   return given_bytes_per_s(cores);
 }

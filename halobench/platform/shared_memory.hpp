@@ -1,4 +1,4 @@
-// The memory of a simulated node whose ranks share it: messages and computation, as flows.
+// The memory that ranks of a simulated node share: messages and computation, as flows.
 #pragma once
 
 #include <simgrid/s4u.hpp>
@@ -12,17 +12,21 @@ namespace halobench {
 
 /// A link that gives all flows together what the memory's curve gives to the cores behind them.
 ///
-/// A message is a flow of its bytes, copied by two cores; a rank that computes is one only while
-/// messages are under way: it sleeps, which is cheaper to simulate, until one starts.
+/// A message is a flow of its bytes, copied by two cores: between sockets, of half of them in the
+/// memory of each, copied by one core there. A rank that computes is one only while messages are
+/// under way: it sleeps, which is cheaper to simulate, until one starts.
 class SharedMemory final : public NodeMemory {
  public:
   /// What it is to a message. copied: bytes that the memory moves for each one that is sent.
   struct Setting {
     OverCores curve;
     double copied;
-    double alone_bytes_per_s;  ///< a message by itself
-    double longest_latency_s;  ///< of a message, before it is a flow
-    int ranks;
+    double alone_bytes_per_s;         ///< a message by itself
+    double alone_across_bytes_per_s;  ///< half of one between sockets
+    double longest_latency_s;         ///< of a message, before it is a flow
+    int ranks;                        ///< that share it
+    int ranks_on_node;
+    unsigned long node;
   };
 
   explicit SharedMemory(Setting setting) : setting_(std::move(setting)) {}
@@ -41,9 +45,14 @@ class SharedMemory final : public NodeMemory {
   void join(const simgrid::s4u::Link* link) { link_ = link; }
 
   double compute(double seconds, double bytes, int cores) override;
+  int ranks_on_node() const override { return setting_.ranks_on_node; }
+  int ranks() const override { return setting_.ranks; }
 
-  /// A message that no cache holds starts now: ranks that compute are flows from now on.
-  void message_starts();
+  unsigned long node() const { return setting_.node; }
+
+  /// A message that no cache holds starts now: ranks that compute are flows from now on. across:
+  /// between this socket and another.
+  void message_starts(bool across);
 
   /// Bytes a second of so many flows, in bytes of messages.
   double capacity(int flows);
@@ -61,6 +70,7 @@ class SharedMemory final : public NodeMemory {
   bool sleep_through(double seconds);
   void flow(double seconds, double bytes, int cores);
   double given_bytes_per_s(int cores);
+  int copying_cores() const;
 
   Setting setting_;
   const simgrid::s4u::Link* link_ = nullptr;
@@ -68,6 +78,8 @@ class SharedMemory final : public NodeMemory {
   std::vector<double> given_;  ///< to so many cores, once asked for: SimGrid asks often
   double last_start_s_ = -1;   ///< of a message
   int messages_ = 0;           ///< when the link was last shared out
+  double within_ = 0;          ///< that started since none was under way
+  double across_ = 0;          ///< ... half of whose copying is done here
   int computing_ranks_ = 0;
   int computing_cores_ = 0;
 };

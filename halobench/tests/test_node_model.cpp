@@ -1,5 +1,7 @@
 // The node model: flops, caches and their shares, memory and its sharing; its file.
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "base/usage_error.hpp"
 #include "expect.hpp"
@@ -69,6 +71,32 @@ void packed_threads_fill_one_socket_before_the_next() {
     expect::is_true(bytes_per_s(1, threads + 1) > 0.99 * bytes_per_s(1, threads), "one more");
     expect::is_true(bandwidth(huge, 1, threads + 1) > bandwidth(huge, 1, threads), "one more");
   }
+}
+
+/// One socket's memory has twice what half of the node's gives, to be told apart.
+void ranks_have_the_memory_of_their_own_socket() {
+  const std::string sockets = "socket 1 1.2e10\nsocket 2 2e10\nsocket 4 3e10\n";
+  const auto bytes_per_s = [&](const std::string& more, int ranks, int threads,
+                               std::optional<int> on_socket) {
+    const auto model = read(machine + sockets + more);
+    return 1e12 / model.cost({1e12, 0, huge}, ranks, threads, on_socket).seconds;
+  };
+  near(bytes_per_s("", 3, 1, 1), 1.2e10);
+  near(bytes_per_s("", 3, 1, 2), 2e10 / 2);
+  near(bytes_per_s("", 8, 1, 4), 3e10 / 4);
+  near(bytes_per_s("", 2, 3, 1), 2.5e10);          // three threads of a rank: between 2 and 4
+  near(bytes_per_s("packed\n", 5, 1, 1), 1.2e10);  // alone beside a full one
+  near(bytes_per_s("packed\n", 5, 1, 4), 3e10 / 4);
+  // Where nobody says who sits where, as on the fullest.
+  near(bytes_per_s("", 3, 1, {}), 2e10 / 2);
+  near(bytes_per_s("packed\n", 3, 1, {}), 2.5e10 / 3);
+  near(bytes_per_s("packed\n", 5, 1, {}), 3e10 / 4);
+  near(bytes_per_s("", 1, 8, {}), 2 * 3e10);            // one rank on both
+  near(bytes_per_s("packed\n", 1, 6, {}), 1.5 * 3e10);  // the four on the first take longest
+  near(bytes_per_s("", 16, 1, {}), 3e10 / 8);           // two hardware threads to a core
+  near(bytes_per_s("packed\n", 16, 1, {}), 3e10 / 8);
+  expect::equal(read(machine).cost({1e12, 0, huge}, 3, 1, 2).seconds,
+                read(machine).cost({1e12, 0, huge}, 3, 1).seconds);
 }
 
 void caches_serve_what_they_hold_of_the_working_set() {
@@ -216,6 +244,7 @@ void a_bad_file_is_refused() {
   says("spread 0.1 0 1 2\n", ":1: spread: '2' is too much");
   says("cache 1e6 1\n", ":1: cache: give a number above 0");
   says("cores 8\n", ":1: cores: give a number above 0");
+  says("socket 8\n", ":1: socket: give a number above 0");
   says("core_flops_per_s 1e9 1e9\ncores 8 2\n",
        "core_flops_per_s, cores and memory are all needed");
 }
@@ -226,6 +255,7 @@ int main() {
   flops_bound_what_has_few_bytes();
   memory_is_shared_by_the_cores_in_use();
   packed_threads_fill_one_socket_before_the_next();
+  ranks_have_the_memory_of_their_own_socket();
   caches_serve_what_they_hold_of_the_working_set();
   the_sharpness_says_how_soon_the_last_cache_is_too_small();
   a_cache_is_shared_by_the_cores_in_use_on_its_socket();

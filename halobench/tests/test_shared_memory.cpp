@@ -146,6 +146,26 @@ void one_rank_copies_its_messages_one_by_one(const Communicator& comm) {
   expect::is_true(last_ends_s < others * (large / 5e9), "less than one core's copies");
 }
 
+/// Small messages from all others: the receiver copies its half of one after the other.
+void one_rank_receives_small_messages_one_by_one(const Communicator& comm) {
+  constexpr int small = 60'000;
+  const int others = comm.size() - 1;
+  const double found = seconds_of(comm, [&] {
+    if (comm.rank() > 0) {
+      check(MPI_Send(nothing(), small, MPI_CHAR, 0, 0, comm.handle()), "MPI_Send");
+      return;
+    }
+    std::vector<MPI_Request> received;
+    for (int from = 1; from <= others; ++from) {
+      check(MPI_Irecv(nothing(), small, MPI_CHAR, from, 0, comm.handle(), &received.emplace_back()),
+            "MPI_Irecv");
+    }
+    check(MPI_Waitall(others, received.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+  });
+  const double half_s = small / 5e9 / 2;
+  if (comm.rank() == 0) near(found, half_s + 1e-6 + others * half_s, "receiving small messages");
+}
+
 void messages_that_caches_hold_slow_nobody(const Communicator& comm) {
   const double found = seconds_of(comm, [&] {
     const auto both = begin_ring(comm, comm.size(), 1000);
@@ -197,6 +217,7 @@ int main(int argc, char** argv) {
   a_message_that_starts_later_is_noticed(comm);
   messages_that_caches_hold_slow_nobody(comm);
   one_rank_copies_its_messages_one_by_one(comm);
+  one_rank_receives_small_messages_one_by_one(comm);
   a_meter_charges_what_the_memory_moves(comm);
   return expect::exit_code();
 }

@@ -186,6 +186,96 @@ def test_each_contradiction_is_named_with_its_key(
     assert problem.what.startswith(what)
 
 
+SOCKET = """
+[[node.socket.memory]]
+cores = 1
+bandwidth_bytes_per_s = { value = 16e9, source = "a test" }
+[[node.socket.memory]]
+cores = 24
+bandwidth_bytes_per_s = { value = 93e9, source = "a test" }
+[node.socket.link]
+bandwidth_bytes_per_s = { value = 41.6e9, source = "a test" }
+latency_s = { value = 0.2e-6, source = "a test" }
+
+[[node.caches]]
+level = 2
+"""
+
+
+def with_sockets(*changes: tuple[str, str]) -> tuple[str, str]:
+    """The change that gives a file's sockets memories of their own, with changes of that."""
+    text = SOCKET
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return "[[node.caches]]\nlevel = 2\n", text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "what"),
+    [
+        ("cores = 24", "cores = 25", ".memory#2.cores", "25 cores can't use it, a socket has 24"),
+        ("cores = 24", "cores = 1", ".memory#2.cores", "1 is there already"),
+        (
+            "value = 93e9",
+            "value = 7e9",
+            ".memory#2.bandwidth_bytes_per_s",
+            "7.00 GB/s to 24 cores, 16.0 GB/s to 1",
+        ),
+        (
+            "value = 93e9",
+            "value = 930e9",
+            ".memory#2.bandwidth_bytes_per_s",
+            "38.8 GB/s to each of 24 cores, 16.0 GB/s to each of 1",
+        ),
+        ("value = 93e9", "value = 40e9", ".memory", "80.0 GB/s of 2 sockets together, 186 GB/s of"),
+        ("value = 93e9", "value = 200e9", ".memory", "400 GB/s of 2 sockets together, 186 GB/s of"),
+        ("41.6e9", "41.6e12", ".link.bandwidth_bytes_per_s", "41,600 GB/s can't be"),
+        ("0.2e-6", "0.2", ".link.latency_s", "0.2 seconds can't be"),
+        ("latency_s", "# latency_s", ".link.latency_s", "is missing"),
+    ],
+)
+def test_sockets_that_can_t_be_are_named(
+    tmp_path: Path, old: str, new: str, key: str, what: str
+) -> None:
+    cluster_file.load(changed(tmp_path, with_sockets()))
+    path, error = refused(tmp_path, with_sockets((old, new)))
+    assert f"{path}: node.socket{key}" == error.problems[0].where
+    assert error.problems[0].what.startswith(what)
+
+
+def test_sockets_that_do_not_divide_the_cores_or_are_one_are_named(tmp_path: Path) -> None:
+    path, error = refused(tmp_path, with_sockets(), ("sockets = 2", "sockets = 5"))
+    assert (error.problems[0].where, error.problems[0].what) == (
+        f"{path}: node.cores",
+        "48 can't be shared out to 5 sockets",
+    )
+    path, error = refused(tmp_path, with_sockets(), ("sockets = 2", "sockets = 1"))
+    (problem,) = error.problems
+    assert (problem.where, problem.what) == (f"{path}: node.socket", "a node has one socket")
+
+
+@pytest.mark.parametrize("key", ["memory", "link"])
+def test_sockets_are_told_whole(tmp_path: Path, key: str) -> None:
+    parts = re.split(r"(?=\n\[)", SOCKET)
+    left = "".join(part for part in parts if f"node.socket.{key}]" not in part)
+    path, error = refused(tmp_path, ("[[node.caches]]\nlevel = 2\n", left))
+    assert f"{path}: node.socket.{key}" in [problem.where for problem in error.problems]
+
+
+def test_messages_between_sockets_tell_their_latency_themselves(tmp_path: Path) -> None:
+    other = """
+[[messages]]
+placement = "other-socket"
+mpi = "Intel MPI 18.0.0"
+latency_s = { value = 0.9e-6, source = "a test" }
+bandwidth_bytes_per_s = { value = 6e9, source = "a test" }
+"""
+    path = changed(tmp_path, with_sockets(("latency_s", "# latency_s")))
+    path.write_text(path.read_text(encoding="utf-8") + other)
+    assert cluster_file.load(path).node.socket is not None
+
+
 def test_an_unknown_algorithm_is_told_what_there_is(tmp_path: Path) -> None:
     _, error = refused(tmp_path, ('"redbcast"', '"redbcst"'))
     assert re.search("did you mean 'redbcast'.*lr, mpich, mvapich2", str(error))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cluster_files import described, quantity
+from cluster_files import described, divided, quantity
 
 from haloscope.cli import main
 from haloscope.clusters import file as cluster_file
@@ -51,6 +51,53 @@ def test_a_fat_tree_has_its_levels_links_and_shared_memory() -> None:
         *("memory 1 10000000000.0", "memory 4 30000000000.0"),
         *("ranks 0 2", "ranks 2 1"),
     ]
+
+
+def test_sockets_with_memories_of_their_own_stand_beside_the_node_s() -> None:
+    """0.4 us and 8 GB/s within one, 0.1 us more across, where the link gives 6 GB/s."""
+    nodes, sockets = (0, 0, 2, 2), (0, 1, 0, 0)
+    both = simgrid_files.platform(divided(), nodes, sockets).splitlines()
+    alone = simgrid_files.platform(described(), nodes).splitlines()
+    assert both[: len(alone)] == alone
+    assert both[len(alone) :] == [
+        "sockets 2",
+        *("socket_memory 1 10000000000.0", "socket_memory 2 15000000000.0"),
+        "socket_link 6000000000.0 1e-07",
+        f"across 0 {4e-7 + 1e-7!r} 6000000000.0",
+        f"across 12303 {3 * 4e-7 + 3 * 1e-7!r} 6000000000.0",
+        *("seats 0 0 1", "seats 0 1 1", "seats 2 0 2"),
+    ]
+    assert simgrid_files.hosts(nodes, sockets).splitlines() == [
+        *("node-0-socket-0", "node-0-socket-1", "node-2-socket-0", "node-2-socket-0")
+    ]
+    machine = simgrid_files.machine_file(divided(), case("stream")).splitlines()
+    assert machine[4:6] == ["socket 1 10000000000.0", "socket 2 15000000000.0"]
+
+
+def test_messages_of_their_own_placements_are_those_within_sockets_and_across() -> None:
+    (node,) = described().messages
+    near, far = (
+        node.model_copy(update={"placement": placement, "latency_s": Quantity(**quantity(slow))})
+        for placement, slow in (("same-cache", 2e-7), ("other-socket", 9e-7))
+    )
+    found = divided().model_copy(update={"messages": (node, far, near)})
+    told = [line.split() for line in simgrid_files.platform(found, (0, 0), (0, 1)).splitlines()]
+    (within, *_), (across, *_) = (
+        [words for words in told if words[0] == key] for key in ("within", "across")
+    )
+    assert within == ["within", "0", "2e-07", "8000000000.0"]
+    assert across == ["across", "0", "9e-07", "6000000000.0"]
+    assert rows(found, "within")[0] == [0, 4e-7, 8e9], "in a node that is not divided"
+
+
+def test_a_file_without_sockets_is_what_it_was_and_keeps_its_state() -> None:
+    """The state of a cluster file, to the digit, from before there were any."""
+    one = Case("stream", {}, {}, Layout(1, 4), "simgrid", 0, 1, 1.0, 0)
+    files = simgrid_files.files(described(), one)
+    assert files["hosts"].splitlines() == ["node-0"] * 4
+    assert "socket" not in "".join(files.values())
+    assert schema.state(described()) == "90114961c53b"
+    assert schema.state(divided()) != schema.state(described())
 
 
 def test_other_networks() -> None:
@@ -429,3 +476,12 @@ def test_a_file_of_ones_own_is_found_by_its_name(
     identity = dict(place("tiny").identity())
     assert len(identity.pop("platform")) == 12
     assert identity == {"host": "tiny", "cpu": "Example CPU, 2.5 GHz", "cores": 4}
+
+
+def test_what_sockets_have_of_their_own_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cluster", "show", "orfeo-thin"]) == 0
+    shown = capsys.readouterr().out
+    assert "102 GB/s to 12 cores" in shown
+    assert "62.4 GB/s from one to another" in shown
+    assert main(["cluster", "show", "orfeo-thin", "--assumed"]) == 0
+    assert "node.socket.memory#2.bandwidth_bytes_per_s = 1.025e+11" in capsys.readouterr().out

@@ -50,12 +50,14 @@ from haloscope.cli import main as haloscope
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import simgrid_files
 from haloscope.clusters.schema import missing_for_simulation
+from haloscope.clusters.seats import sockets_of_ranks
 from haloscope.errors import UserError
 from haloscope.papers import file as papers
 from haloscope.paths import share
 from haloscope.report.document import compose
 from haloscope.run import matrix_market
 from haloscope.study import file as study_file
+from haloscope.study.case import Layout
 
 HANG_S = 20
 """Seconds after which an input counts as one that hangs."""
@@ -153,7 +155,8 @@ def cluster(text: bytes, folder: Path) -> None:
         if isinstance(value, int | float):
             must(math.isfinite(value) and value >= 0, f"{key} = {value}")
     if not missing_for_simulation(found):
-        simgrid_files.platform(found, [0, 0])
+        sockets = sockets_of_ranks(found.node, [0, 0], Layout(1, 2, bind="spread"))
+        simgrid_files.platform(found, [0, 0], sockets)
 
 
 def paper(given_: tuple[str, bytes, bytes], folder: Path) -> None:

@@ -13,9 +13,11 @@ from haloscope.clusters import schema
 from haloscope.clusters.schema import Cluster, require_undisturbed
 from haloscope.commands.calibrate import execute
 from haloscope.errors import UserError
+from haloscope.paths import share
 from haloscope.predict.calibration import calibrate, summary
 from haloscope.predict.node_calibration import quantity
 from haloscope.stats.estimates import Estimate
+from haloscope.study import file as study_file
 
 
 def measured() -> list[Raw]:
@@ -133,12 +135,103 @@ def test_messages_of_no_placement_are_those_of_the_node() -> None:
 
 
 def test_what_was_found_is_told_line_by_line() -> None:
-    memory, messages, rendezvous, small = summary(calibrated(measured()))
+    memory, sockets, messages, rendezvous, small = summary(calibrated(measured()))
 
+    assert sockets == "sockets: one, so there is nothing between them to be measured"
     assert memory.startswith("memory: ") and "on 1 core" in memory and "on 2 cores" in memory
     assert messages.startswith("messages, same-cache: 446 ns + ") and "pieces from 0 B" in messages
     assert rendezvous == "rendezvous from 64 KiB on"
     assert small.startswith("small messages: latency L 1,000 ns, overhead of sending oₛ 200 ns")
+
+
+TWO_SOCKETS = {
+    **MACHINE,
+    "sockets": 2,
+    "cores": 4,
+    "caches": [*MACHINE["caches"][:-1], {**MACHINE["caches"][-1], "shared_by": 2}],
+}
+"""A machine with two sockets of two cores."""
+LINK_BYTES_PER_S = 21e9
+
+
+def across(launch: int) -> Raw:
+    """Streams of messages between halves of four ranks, the largest the fastest."""
+    points = [
+        {
+            "size_bytes": size,
+            "operation": None,
+            "steps": 10,
+            "times_s": [1e-3],
+            "bytes": 8 * size,
+            "messages": 8,
+            "result": {"latency_s": None, "bandwidth_bytes_per_s": rate, "messages_per_s": 1.0},
+        }
+        for size, rate in ((65536, 0.5 * LINK_BYTES_PER_S), (2**20, LINK_BYTES_PER_S))
+    ]
+    given = {"mode": "stream", "pairs": "halves", "sizes": "64K,1M"}
+    return record("pingpong", given, [2e-3], ranks=4, launch=launch, points=points)
+
+
+def on_two_sockets(*left_out: str) -> Cluster:
+    """The calibration of that machine: side by side a second rank adds little, apart all of it."""
+    own = {"close": {1: 1.0, 2: 1.3, 4: 2.6}, "spread": {1: 1.0, 2: 2.0, 4: 2.6}}
+    raws = [overheads(k) for k in range(6)]
+    for k in range(6):
+        raws += [pingpong(launch=k, layout={"placement": "same-cache"})]
+        raws += [pingpong(launch=k, layout={"placement": "other-socket"})]
+        raws += [across(k)]
+        raws += [
+            with_rate(stream(ranks=ranks, launch=k, layout={"bind": bind}), times)
+            for bind, rates in own.items()
+            for ranks, times in rates.items()
+        ]
+    kept = [raw for raw in raws if not any(word in str(raw["layout"]) for word in left_out)]
+    return calibrate("mine", cases(kept), TWO_SOCKETS, "2026-11-23")
+
+
+def with_rate(raw: Raw, times: float) -> Raw:
+    """One launch of stream whose ranks together have so many times what one has of memory."""
+    points = []
+    for point in raw["points"]:
+        alone_s = point["result"]["traffic_bytes"] / raw["layout"]["ranks"] / 13e9
+        slow = [alone_s * raw["layout"]["ranks"] / times] * len(point["times_s"])
+        points.append({**point, "times_s": slow if point["size_bytes"] > 2**24 else [alone_s] * 5})
+    return {**raw, "points": points}
+
+
+def test_of_two_sockets_each_has_a_memory_and_a_link_to_the_other(tmp_path: Path) -> None:
+    found = on_two_sockets()
+    socket = found.node.socket
+    assert socket is not None
+    own = {one.cores: one.bandwidth_bytes_per_s.value for one in socket.memory}
+    both = {one.cores: one.bandwidth_bytes_per_s.value for one in found.node.memory}
+    assert own == pytest.approx({1: 13e9, 2: 1.3 * 13e9})
+    assert both == pytest.approx({1: 13e9, 2: 2 * 13e9, 4: 2.6 * 13e9})
+    assert socket.link.bandwidth_bytes_per_s.value == LINK_BYTES_PER_S
+    assert socket.link.bandwidth_bytes_per_s.source.startswith("pingpong, streams of 2 pairs")
+    assert socket.link.latency_s is None, "messages of the placement say it"
+    assert {one.placement for one in found.messages} == {"same-cache", "other-socket"}
+    lines = [line for line in summary(found) if line.startswith("sockets: ")]
+    assert lines == [
+        "sockets: 16.9 GB/s on 2 cores of one, 21.0 GB/s of messages from one to another"
+    ]
+    cluster_file.write(found, tmp_path / "mine.toml")
+    assert cluster_file.load(tmp_path / "mine.toml") == found
+
+
+@pytest.mark.parametrize("left_out", ["other-socket", "'ppn': 4, 'ranks': 4"])
+def test_sockets_that_were_not_measured_by_themselves_share_one_memory(left_out: str) -> None:
+    found = on_two_sockets(left_out)
+    assert found.node.sockets == 2 and found.node.socket is None
+    told = [line for line in summary(found) if line.startswith("sockets: ")]
+    assert told == ["sockets: 2, of which none was measured by itself: they share one memory here"]
+
+
+def test_a_machine_of_one_socket_measures_nothing_between_sockets() -> None:
+    """Only the one with two has the cases that tell."""
+    study = study_file.load(share("studies") / "calibrate.toml")
+    apart = {run.name for run in study.runs if run.several_sockets}
+    assert apart == {"memory of several sockets", "messages from one socket to another"}
 
 
 def test_it_says_all_that_a_simulation_needs() -> None:

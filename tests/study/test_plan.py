@@ -2,11 +2,14 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_machine import two_sockets
 from fakes import FakeProgram
 
+from haloscope.host import machine
 from haloscope.records.folder import SavedPlan, plan_of
 from haloscope.stats.stopping_rule import Rule
 from haloscope.study.capacity import PlaceFacts, Site
@@ -111,6 +114,20 @@ def test_more_nodes_than_there_are_is_a_note() -> None:
     assert shapes(plan) == [(1, 1), (2, 1)]
     assert plan.problems == ()
     assert plan.notes == ("left out, as this machine is one node: fake on 2 and 4 nodes",)
+
+
+def test_what_needs_two_sockets_is_left_out_where_there_is_one(tmp_path: Path) -> None:
+    """The other machine is one of two sockets, as its /proc and /sys tell."""
+    fake = two_sockets(tmp_path)
+    there = [name for name, pair in machine.placements(fake.root, range(8)).items() if pair]
+    run = {"name": "between", "layout": {"ppn": [2, 4]}, "several_sockets": True}
+
+    assert shapes(planned(run, site=replace(SITE, placements=there))) == [(2, 1), (4, 1)]
+    one = planned(run, {"layout": {"ppn": 1}}, site=replace(SITE, placements=["same-cache"]))
+    assert shapes(one) == [(1, 1)]
+    assert one.notes == ("left out, as a node here has no second socket: between",)
+    wrong = planned({**run, "params": {"m": 1}}, site=SITE)
+    assert problems(wrong)[0].startswith("runs#1.params.m: fake has no parameter 'm'")
 
 
 def test_what_is_too_large_is_left_out_only_when_asked() -> None:

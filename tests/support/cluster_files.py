@@ -35,6 +35,22 @@ def quantity(value: float) -> dict[str, Any]:
     return {"value": value, "source": "a test"}
 
 
+def divided(**changes: Any) -> Cluster:
+    """The same whose sockets of two cores have a memory each, and a link between them."""
+    whole = described(**changes)
+    node = {
+        **whole.node.model_dump(),
+        "socket": {
+            "memory": [
+                {"cores": 1, "bandwidth_bytes_per_s": quantity(1e10)},
+                {"cores": 2, "bandwidth_bytes_per_s": quantity(1.5e10)},
+            ],
+            "link": {"bandwidth_bytes_per_s": quantity(6e9), "latency_s": quantity(1e-7)},
+        },
+    }
+    return Cluster.model_validate({**whole.model_dump(), "name": whole.name, "node": node})
+
+
 def described(**changes: Any) -> Cluster:
     """Two sockets of two cores, four nodes in a fat tree of two levels."""
     return Cluster.model_validate(

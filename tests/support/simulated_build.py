@@ -23,7 +23,14 @@ def build_it() -> None:
     """Bring the simulated halobench up to date."""
     BINARY.parent.parent.mkdir(exist_ok=True)
     with FileLock(BINARY.parent.with_suffix(".lock")):
-        built = ["--target", "halobench", "platform", "test_star_forest", "test_shared_memory"]
+        built = [
+            "--target",
+            "halobench",
+            "platform",
+            "test_star_forest",
+            "test_shared_memory",
+            "test_sockets",
+        ]
         for command in (
             ["cmake", "--preset", "smpi"],
             ["cmake", "--build", str(BINARY.parent), *built],

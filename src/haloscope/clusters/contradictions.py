@@ -7,10 +7,20 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from haloscope.clusters.schema import SAME_NODE, Cluster, Messages, Mpi, Network, Node
+from haloscope.clusters.schema import (
+    SAME_NODE,
+    Cluster,
+    Memory,
+    Messages,
+    Mpi,
+    Network,
+    Node,
+    SocketMemory,
+    between_sockets,
+)
 from haloscope.clusters.smpi_collectives import ALGORITHMS
 from haloscope.errors import Problem, dotted, nearest
-from haloscope.host.machine import PLACEMENTS
+from haloscope.host.machine import OTHER_SOCKET, PLACEMENTS
 from haloscope.quantities import count, listed, rate, seconds, size
 
 FALL = 0.5
@@ -48,7 +58,7 @@ def contradictions(path: Path, cluster: Cluster) -> Iterator[Problem]:
     """All of them, each by the key where it stands in the file."""
     node = cluster.node
     found = [*_shares(node), *_gains(node), *_memory(node), *_caches(node)]
-    found += [*_regions(node), *_spread(node)]
+    found += [*_regions(node), *_spread(node), *_socket(node), *_socket_link(cluster)]
     if cluster.network:
         found += [*_network(cluster.network, cluster.nodes), *_links(cluster.network)]
     if cluster.mpi:
@@ -93,20 +103,26 @@ def _memory(node: Node) -> _Found:
             mend = f"give what a stored byte takes over a loaded one: {MOST_STORING:g} at most"
             key = dotted(("node", "memory", index, "store_cost"))
             yield key, f"{one.store_cost.value:g} can't be", mend
-        if one.cores > node.cores:
-            what = f"{one.cores} cores can't use it, a node has {node.cores}"
-            yield (
-                dotted(("node", "memory", index, "cores")),
-                what,
-                "give at most the cores of a node",
-            )
-    most = points[0][1]
     if len({one.store_cost is None for one in node.memory}) > 1:
         mend = "give it for each number of cores, or for none"
         yield "node.memory", "store_cost is there for some numbers of cores alone", mend
+    yield from _curve(node.memory, ("node", "memory"), node.cores)
+
+
+def _curve(memory: Sequence[Memory | SocketMemory], place: tuple[str, ...], cores: int) -> _Found:
+    """What a memory gives to numbers of cores, of so many that it has.
+
+    place: the keys of its list in the file; the one before the last has these cores.
+    """
+    points = sorted(enumerate(memory), key=lambda point: point[1].cores)
+    for index, one in points:
+        if one.cores > cores:
+            what = f"{one.cores} cores can't use it, a {place[-2]} has {cores}"
+            yield dotted((*place, index, "cores")), what, f"give at most the cores of a {place[-2]}"
+    most = points[0][1]
     for (_, few), (index, many) in pairwise(points):
         most = max(most, few, key=lambda one: one.bandwidth_bytes_per_s.value)
-        key, less = dotted(("node", "memory", index)), few.bandwidth_bytes_per_s.value
+        key, less = dotted((*place, index)), few.bandwidth_bytes_per_s.value
         more = many.bandwidth_bytes_per_s.value
         if few.cores == many.cores:
             yield f"{key}.cores", f"{many.cores} is there already", "give one bandwidth for each"
@@ -119,6 +135,42 @@ def _memory(node: Node) -> _Found:
             what += f"{rate(less / few.cores)} to each of {few.cores}"
             mend = "give what so many cores get together: a core gets no more when others do, too"
             yield f"{key}.bandwidth_bytes_per_s", what, mend
+
+
+def _socket(node: Node) -> _Found:
+    """Sockets' memories that are none's, or that together are another than the node's."""
+    if node.socket is None:
+        return
+    if node.sockets == 1:
+        mend = "leave it out, node.memory says it all; or give the number of sockets"
+        yield "node.socket", "a node has one socket", mend
+        return
+    own = max(1, node.cores // node.sockets)
+    yield from _curve(node.socket.memory, ("node", "socket", "memory"), own)
+    whole = max(node.memory, key=lambda one: one.cores)
+    one = max(node.socket.memory, key=lambda one: one.cores)
+    if (whole.cores, one.cores) != (node.cores, own):
+        return  # nothing to be compared
+    together = node.sockets * one.bandwidth_bytes_per_s.value
+    ratio = together / whole.bandwidth_bytes_per_s.value
+    if not FALL <= ratio <= 1 / FALL:
+        what = f"{rate(together)} of {count(node.sockets, 'socket')} together, "
+        what += f"{rate(whole.bandwidth_bytes_per_s.value)} of the node"
+        mend = "give what all cores of one socket get of its own memory, in bytes a second"
+        yield "node.socket.memory", what, mend
+
+
+def _socket_link(cluster: Cluster) -> _Found:
+    """A link between sockets that no machine has, or that does not say how long it takes."""
+    if cluster.node.socket is None:
+        return
+    key, link = "node.socket.link", cluster.node.socket.link
+    if (fast := link.bandwidth_bytes_per_s.value) > FASTEST_LINK:
+        mend = "give what messages from one socket to another get together, in bytes a second"
+        yield f"{key}.bandwidth_bytes_per_s", f"{rate(fast)} can't be", mend
+    if link.latency_s is None and between_sockets(cluster) is None:
+        mend = f'give it, or messages with placement = "{OTHER_SOCKET}"'
+        yield f"{key}.latency_s", "is missing", mend
 
 
 def _regions(node: Node) -> _Found:

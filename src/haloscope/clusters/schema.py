@@ -14,9 +14,12 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from haloscope.errors import Problem, UserError
+from haloscope.host.machine import OTHER_SOCKET
 
 SAME_NODE = "same-node"
 OTHER_NODE = "other-node"
+SAME_SOCKET = ("same-socket", "same-cache")
+"""Placements of messages within a socket, the most telling first."""
 
 
 PositiveCount = Annotated[int, Field(gt=0, strict=True)]
@@ -78,6 +81,36 @@ class Memory(_Part):
     store_cost: Quantity | None = None
 
 
+class SocketMemory(_Part):
+    """What the memory of one socket gives to so many of its cores together, as `Memory` counts."""
+
+    cores: PositiveCount
+    bandwidth_bytes_per_s: Quantity
+
+
+class SocketLink(_Part):
+    """The way from one socket of a node to another.
+
+    bandwidth_bytes_per_s: of all messages from the one to the other together. latency_s: what a
+    message takes beside what it takes within a socket; not needed where `messages` of the
+    placement other-socket say what they take.
+    """
+
+    bandwidth_bytes_per_s: Quantity
+    latency_s: Quantity | None = None
+
+
+class Socket(_Part):
+    """A socket with a memory of its own: one rank's data lie in that of its socket.
+
+    Where it is not given, all cores of a node share one memory alike. Where it is, `memory` of the
+    node is what ranks get that are spread over the sockets, for ranks that have cores of several.
+    """
+
+    memory: tuple[SocketMemory, ...] = Field(min_length=1)
+    link: SocketLink
+
+
 class ParallelRegion(_Part):
     """What it takes a rank of so many threads to begin and end a parallel region."""
 
@@ -123,6 +156,7 @@ class Node(_Part):
     working set is too large for a cache. smt_gain: what all hardware threads of a core do
     together, over what one does alone. (Both 1 if not given: halobench/machine/node_model.hpp.)
     regions: parallel regions, which cost nothing if not given.
+    socket: of several, where each has a memory of its own.
     spread: how far nodes lie apart, of which all else describes the one in the middle.
     """
 
@@ -138,6 +172,7 @@ class Node(_Part):
     sharpness: Quantity | None = None
     smt_gain: Quantity | None = None
     memory: tuple[Memory, ...] = Field(min_length=1)
+    socket: Socket | None = None
     caches: tuple[Cache, ...] = ()
     regions: tuple[ParallelRegion, ...] = ()
     spread: NodeSpread | None = None
@@ -321,6 +356,18 @@ def within_node(cluster: Cluster) -> Messages | None:
     return next((one for one in own if one.placement == SAME_NODE), own[0] if own else None)
 
 
+def within_socket(cluster: Cluster) -> Messages | None:
+    """Messages between ranks of a socket that has a memory of its own."""
+    named = {one.placement: one for one in reversed(cluster.messages)}
+    own = (named[placement] for placement in SAME_SOCKET if placement in named)
+    return next(own, within_node(cluster))
+
+
+def between_sockets(cluster: Cluster) -> Messages | None:
+    """Messages between ranks of two sockets, where they are described beyond the link."""
+    return next((one for one in cluster.messages if one.placement == OTHER_SOCKET), None)
+
+
 def between_nodes(cluster: Cluster) -> Messages | None:
     """Messages between ranks of two nodes, where they are described beyond the network's links."""
     return next((one for one in cluster.messages if one.placement == OTHER_NODE), None)
@@ -328,5 +375,6 @@ def between_nodes(cluster: Cluster) -> Messages | None:
 
 def state(cluster: Cluster) -> str:
     """12 hexadecimal digits of all that a simulation takes of a cluster file."""
-    said = cluster.model_dump_json(exclude={"disturbed"})
+    later = {"socket"} if cluster.node.socket is None else set()  # older files keep their state
+    said = cluster.model_dump_json(exclude={"disturbed": True, "node": later})
     return hashlib.sha256(said.encode()).hexdigest()[:12]

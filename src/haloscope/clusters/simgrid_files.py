@@ -18,9 +18,13 @@ from haloscope.clusters.schema import (
     Network,
     Node,
     Protocol,
+    Socket,
     between_nodes,
+    between_sockets,
     within_node,
+    within_socket,
 )
+from haloscope.clusters.seats import sockets_of_ranks
 from haloscope.clusters.smpi_collectives import SELECTOR
 from haloscope.study.case import Case
 
@@ -47,9 +51,10 @@ def files(cluster: Cluster, case: Case, seed: int | None = None) -> dict[str, st
     """
     places = allocated(cluster, case.layout)
     nodes = [places[node] for node in case.layout.nodes_of_ranks]
+    sockets = sockets_of_ranks(cluster.node, nodes, case.layout)
     return {
-        "platform": platform(cluster, nodes),
-        "hosts": "".join(f"node-{node}\n" for node in nodes),
+        "platform": platform(cluster, nodes, sockets),
+        "hosts": hosts(nodes, sockets),
         "machine": machine_file(cluster, case) + _spread(cluster.node, seed),
     }
 
@@ -67,21 +72,49 @@ def command(cluster: Cluster, case: Case, program: Path, smpirun: Path, folder: 
     ]
 
 
-def platform(cluster: Cluster, ranks_on_nodes: Sequence[int]) -> str:
-    """What halobench/platform/description.hpp reads, given the node of each rank."""
+def hosts(nodes: Sequence[int], sockets: Sequence[int] | None) -> str:
+    """Where smpirun starts each rank: on its node, or on its socket of that."""
+    if sockets is None:
+        return "".join(f"node-{node}\n" for node in nodes)
+    seats = zip(nodes, sockets, strict=True)
+    return "".join(f"node-{node}-socket-{socket}\n" for node, socket in seats)
+
+
+def platform(cluster: Cluster, nodes: Sequence[int], sockets: Sequence[int] | None = None) -> str:
+    """What halobench/platform/description.hpp reads, given the node of each rank.
+
+    sockets: that of each, where its memory is its own; None: all of a node have one.
+    """
     node, network, places = cluster.node, cluster.network, _places(cluster)
+    within = _within(cluster, sockets is not None)
     lines = [
         f"nodes {places} {node.cores * node.threads_per_core}",
         *(_shape(network, places) if network else ["fat_tree 1 1 1 1.0"]),
-        *(f"within {above} {latency!r} {fast!r}" for above, latency, fast in _within(cluster)),
+        *(f"within {above} {latency!r} {fast!r}" for above, latency, fast in within),
         *(f"between {above} {latency!r} {fast!r}" for above, latency, fast in _between(cluster)),
         "overheads {!r} {!r}".format(*_overheads(cluster)),
         f"cached {_cached_bytes(node)!r}",
         f"copied {_copied(cluster)!r}",
         *_memory(node),
-        *(f"ranks {place} {ranks}" for place, ranks in sorted(Counter(ranks_on_nodes).items())),
+        *(f"ranks {place} {ranks}" for place, ranks in sorted(Counter(nodes).items())),
+        *(_divided(cluster, nodes, sockets) if sockets is not None else []),
     ]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _divided(cluster: Cluster, nodes: Sequence[int], sockets: Sequence[int]) -> Iterator[str]:
+    """Sockets with a memory each, the link between them, and who sits where."""
+    socket = cluster.node.socket
+    if socket is None:
+        raise ValueError("a node of one memory")
+    yield f"sockets {cluster.node.sockets}"
+    for one in socket.memory:
+        yield f"socket_memory {one.cores} {one.bandwidth_bytes_per_s.value!r}"
+    yield f"socket_link {socket.link.bandwidth_bytes_per_s.value!r} {_link_latency(socket)!r}"
+    for above, latency, fast in _across(cluster, socket):
+        yield f"across {above} {latency!r} {fast!r}"
+    for (node, number), ranks in sorted(Counter(zip(nodes, sockets, strict=True)).items()):
+        yield f"seats {node} {number} {ranks}"
 
 
 def _places(cluster: Cluster) -> int:
@@ -113,6 +146,10 @@ def machine_file(cluster: Cluster, case: Case) -> str:
         "core_flops_per_s {!r} {!r}".format(*_core_rates(node, case)),
         f"cores {node.cores} {node.sockets}",
         *_memory(node),
+        *(
+            f"socket {one.cores} {one.bandwidth_bytes_per_s.value!r}"
+            for one in (node.socket.memory if node.socket else ())
+        ),
         *(f"stores {one.cores} {one.store_cost.value!r}" for one in node.memory if one.store_cost),
         *(f"region {one.threads} {one.cost_s.value!r}" for one in node.regions),
         *(
@@ -186,15 +223,37 @@ Row = tuple[int, float, float]
 """For messages of more than so many bytes: latency and bandwidth, or factors on those of links."""
 
 
-def _within(cluster: Cluster) -> list[Row]:
-    """Seconds and bytes a second of messages within a node, without the overheads at both ends."""
-    described = within_node(cluster)
+def _within(cluster: Cluster, divided: bool) -> list[Row]:
+    """Seconds and bytes a second of messages within a node, without the overheads at both ends.
+
+    divided: within a socket, which has a memory of its own.
+    """
+    described = within_socket(cluster) if divided else within_node(cluster)
     if described is None:  # there is one core, and nobody to send to
         return [(0, 1.0, 1.0)]
+    return _pieces(cluster, described)
+
+
+def _pieces(cluster: Cluster, described: Messages) -> list[Row]:
+    """Those of its protocols, or of the one line for all sizes."""
     bandwidth, latency = _bandwidth(described), _wire_latency(cluster, described)
     if described.protocols:
         return _table(cluster, described, latency, bandwidth)
     return [(0, latency, bandwidth), (_above(_switch(cluster)), _HANDSHAKE * latency, bandwidth)]
+
+
+def _across(cluster: Cluster, socket: Socket) -> Iterator[Row]:
+    """The same between sockets: what is said of these, or those within one and the link."""
+    own, most = between_sockets(cluster), socket.link.bandwidth_bytes_per_s.value
+    rows = _pieces(cluster, own) if own else _within(cluster, divided=True)
+    further, switch = 0.0 if own else _link_latency(socket), _above(_switch(cluster))
+    for above, latency, fast in rows:
+        trips = _HANDSHAKE if above >= switch else 1
+        yield above, latency + trips * further, min(fast, most)
+
+
+def _link_latency(socket: Socket) -> float:
+    return socket.link.latency_s.value if socket.link.latency_s else 0.0
 
 
 def _between(cluster: Cluster) -> list[Row]:

@@ -16,6 +16,7 @@ from haloscope.clusters.schema import (
     Node,
     NodeSpread,
     Quantity,
+    Socket,
     missing_for_simulation,
 )
 from haloscope.clusters.sketch import drawing
@@ -137,10 +138,21 @@ def _node(found: Cluster) -> Iterator[tuple[str, str, str]]:
                 f"a stored byte takes {cost.value:.2g} times as long as a loaded one",
                 cost.source,
             )
+    if node.socket:
+        yield from _socket(node.socket)
     for one in node.regions:
         takes = f"{seconds(one.cost_s.value)} of {count(one.threads, 'thread')}"
         yield "parallel region", takes, one.cost_s.source
     yield from _spread(node.spread or NodeSpread())
+
+
+def _socket(socket: Socket) -> Iterator[tuple[str, str, str]]:
+    for memory in socket.memory:
+        to = f" to {count(memory.cores, 'core')}"
+        yield from _rate("memory of a socket", memory.bandwidth_bytes_per_s, to)
+    yield from _rate("between sockets", socket.link.bandwidth_bytes_per_s, " from one to another")
+    if latency := socket.link.latency_s:
+        yield "", f"{seconds(latency.value)} more than within one", latency.source
 
 
 def _spread(apart: NodeSpread) -> Iterator[tuple[str, str, str]]:

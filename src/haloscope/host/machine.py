@@ -85,7 +85,8 @@ def processors(
     return cpus if quota is None else cpus[: max(1, int(quota))]
 
 
-PLACEMENTS = ("same-core", "same-cache", "same-socket", "other-socket", "other-node")
+OTHER_SOCKET = "other-socket"
+PLACEMENTS = ("same-core", "same-cache", "same-socket", OTHER_SOCKET, "other-node")
 
 
 def placements(
@@ -114,7 +115,7 @@ def placements(
 def _relation(cpu: int, other: int, root: Path) -> str:
     """How two cores lie to each other: one of PLACEMENTS."""
     if _package(cpu, root) != _package(other, root):
-        return "other-socket"
+        return OTHER_SOCKET
     return "same-cache" if other in _last_cache(cpu, root) else "same-socket"
 
 

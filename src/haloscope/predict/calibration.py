@@ -17,16 +17,19 @@ from haloscope.clusters.schema import (
     Cluster,
     Messages,
     Mpi,
+    Node,
     Overheads,
     Protocol,
     Quantity,
     within_node,
 )
 from haloscope.clusters.smpi_collectives import SELECTOR
+from haloscope.host.machine import OTHER_SOCKET
 from haloscope.models import loggp
 from haloscope.models.loggp import LogGP
 from haloscope.models.piecewise_hockney import Piece, PiecewiseHockney
 from haloscope.predict.node_calibration import node, quantity
+from haloscope.predict.socket_calibration import socket
 from haloscope.quantities import PARAMETERS, PER_BYTE, SECONDS, count, listed, rate, seconds, size
 from haloscope.quantities import quantity as quantity_of
 from haloscope.stats.estimates import Estimate
@@ -42,26 +45,31 @@ def calibrate(
     name: str, cases: Sequence[MeasuredCase], machine: Mapping[str, Any], when: str
 ) -> Cluster:
     """The cluster file of one node. UserError where its memory was not measured."""
+    messages = tuple(found for case in cases if (found := _messages(case)) is not None)
+    measured_node = node(cases, machine)
+    if any(one.placement == OTHER_SOCKET for one in messages):
+        measured_node = measured_node.model_copy(update={"socket": socket(cases, measured_node)})
     measured = Cluster(
         name=name,
         nodes=1,
         source=f"{SOURCE}, {when}",
         disturbed=tuple(disturbances(cases, machine)),
-        node=node(cases, machine),
-        messages=tuple(messages for case in cases if (messages := _messages(case)) is not None),
+        node=measured_node,
+        messages=messages,
         overheads=_overheads(cases),
     )
     return measured.model_copy(update={"mpi": _mpi(measured, cases)})
 
 
 def summary(found: Cluster) -> Iterator[str]:
-    """What a calibration found, a line each: disturbances, memory, messages, overheads."""
+    """What a calibration found, a line each: disturbances, memory, sockets, messages, overheads."""
     yield from (f"marked as disturbed: {why}" for why in found.disturbed)
     memory = (
         f"{rate(one.bandwidth_bytes_per_s.value)} on {count(one.cores, 'core')}"
         for one in found.node.memory
     )
     yield f"memory: {', '.join(memory)} (all that moves)"
+    yield f"sockets: {_sockets(found.node)}"
     for one in found.messages:
         pieces = [size(piece.first_bytes) for piece in one.protocols]
         yield (
@@ -77,6 +85,18 @@ def summary(found: Cluster) -> Iterator[str]:
     ]
     if ends:
         yield f"small messages: {', '.join(ends)}"
+
+
+def _sockets(of: Node) -> str:
+    """What each has of its own, or why nothing is said of that."""
+    if of.sockets == 1:
+        return "one, so there is nothing between them to be measured"
+    if of.socket is None:
+        return f"{of.sockets}, of which none was measured by itself: they share one memory here"
+    whole = max(of.socket.memory, key=lambda one: one.cores)
+    own, link = whole.bandwidth_bytes_per_s, of.socket.link.bandwidth_bytes_per_s
+    to = f"{rate(own.value)} on {count(whole.cores, 'core')} of one"
+    return f"{to}, {rate(link.value)} of messages from one to another"
 
 
 def _messages(case: MeasuredCase) -> Messages | None:

@@ -66,27 +66,18 @@ def quantity(estimate: Estimate, source: str) -> Quantity:
 
 def node(cases: Sequence[MeasuredCase], machine: Mapping[str, Any]) -> Node:
     """The node that the cases were measured on. UserError where its memory was not measured."""
-    streams = sorted(
-        (case for case in cases if case.kernel == "stream" and sweep(case)), key=lambda c: c.cores
-    )
-    if not streams or streams[0].cores != 1 or not _traffic(streams[0]):
+    packed, spread = streams(cases, "close"), streams(cases, "spread")
+    if not packed or packed[0].cores != 1 or not _traffic(packed[0]):
         mend = "run haloscope calibrate to its end: stream on one core was not measured well"
         raise UserError(Problem("calibrate", "nothing tells the memory's bandwidth", mend))
-    costs = [_store_cost(case) for case in streams]
-    known = all(cost is not None for cost in costs)
-    memory = tuple(
-        Memory(
-            cores=case.cores,
-            bandwidth_bytes_per_s=_bandwidth(case, max(_traffic(case)), 1),
-            store_cost=cost if known else None,
-        )
-        for case, cost in zip(streams, costs, strict=True)
-    )
+    memory = _memory(packed)
     sockets, shared = _shares(machine)
-    caches = [_cache(cache, streams, machine, shared) for cache in machine["caches"]]
+    caches = [_cache(cache, packed, machine, shared) for cache in machine["caches"]]
     sharpness = None
     if caches:
-        caches[-1], sharpness = _last_cache(streams, caches, memory, machine["cores"])
+        caches[-1], sharpness = _last_cache(packed, caches, memory, sockets, machine["cores"])
+    if sockets > 1 and spread:
+        memory = _memory(spread)
     return Node(
         cpu=str(machine["cpu"]),
         sockets=sockets,
@@ -99,6 +90,31 @@ def node(cases: Sequence[MeasuredCase], machine: Mapping[str, Any]) -> Node:
         memory=memory,
         caches=tuple(caches),
         regions=tuple(_regions(cases)),
+    )
+
+
+def streams(cases: Sequence[MeasuredCase], bind: str) -> list[MeasuredCase]:
+    """Those of stream whose ranks are bound so, the fewest cores first."""
+    found = [case for case in cases if case.kernel == "stream" and sweep(case)]
+    own = [case for case in found if (case.settings.get("bind") or "close") == bind]
+    return sorted(own, key=lambda case: case.cores)
+
+
+def memory_bandwidth(case: MeasuredCase) -> Quantity:
+    """What the ranks of a case of stream get of the memory together."""
+    return _bandwidth(case, max(_traffic(case)), 1)
+
+
+def _memory(cases: Sequence[MeasuredCase]) -> tuple[Memory, ...]:
+    costs = [_store_cost(case) for case in cases]
+    known = all(cost is not None for cost in costs)
+    return tuple(
+        Memory(
+            cores=case.cores,
+            bandwidth_bytes_per_s=memory_bandwidth(case),
+            store_cost=cost if known else None,
+        )
+        for case, cost in zip(cases, costs, strict=True)
     )
 
 
@@ -233,9 +249,15 @@ class _Swept:
 
 
 def _last_cache(
-    streams: Sequence[MeasuredCase], caches: Sequence[Cache], memory: Sequence[Memory], cores: int
+    streams: Sequence[MeasuredCase],
+    caches: Sequence[Cache],
+    memory: Sequence[Memory],
+    sockets: int,
+    cores: int,
 ) -> tuple[Cache, Quantity | None]:
     """The last cache as a sweep finds it, and its sharpness: how soon a larger one finds nothing.
+
+    Of several sockets, by one core and by all: some fill one socket's cache alone.
 
     What it gives alone and crowded, and what a sweep finds room for, which is less than its size
     where others use it too (a virtual machine), belong together: least squares of the logarithms
@@ -243,7 +265,9 @@ def _last_cache(
     where no working set is larger.
     """
     last = caches[-1]
-    swept = list(_beyond(streams, caches, memory, cores))
+    pairs = list(zip(streams, memory, strict=True))
+    even = [pair for pair in pairs if sockets == 1 or pair[0].cores in (1, cores)]
+    swept = list(_beyond(even, caches, cores))
     if not any(one.share < 1 for one in swept) or last.bandwidth_bytes_per_s is None:
         return last, None
     share, crowd, direct = np.array([(one.share, one.crowd, one.direct) for one in swept]).T
@@ -297,11 +321,11 @@ def _redrawn(swept: Sequence[_Swept], seed: int) -> Array:
 
 
 def _beyond(
-    streams: Sequence[MeasuredCase], caches: Sequence[Cache], memory: Sequence[Memory], cores: int
+    streams: Sequence[tuple[MeasuredCase, Memory]], caches: Sequence[Cache], cores: int
 ) -> Iterator[_Swept]:
     last = caches[-1]
     below = max((cache.size_bytes for cache in caches[:-1]), default=0)
-    for case, from_memory in zip(streams, memory, strict=True):
+    for case, from_memory in streams:
         crowd = (case.cores - 1) / (cores - 1) if cores > 1 else 0.0
         sharing = max(1, ceil(case.cores * last.shared_by / cores))
         direct = case.cores / from_memory.bandwidth_bytes_per_s.value

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any, Protocol
 
 from haloscope.errors import Problem, UserError, dotted, nearest, no_such
-from haloscope.host.machine import PLACEMENTS
+from haloscope.host.machine import OTHER_SOCKET, PLACEMENTS
 from haloscope.quantities import count, listed
 from haloscope.study.capacity import Site
 from haloscope.study.case import Case, Launch, Layout, Value
@@ -106,6 +106,9 @@ def expand(
     for index, run in enumerate(study.runs):
         of_run = _RunExpansion(study, index, run, site, program, where or _in_file, plan)
         if run.only_simulated and not site.facts.simulated:
+            of_run.check()
+        elif run.several_sockets and OTHER_SOCKET not in site.placements:
+            plan.leave_out(f"as {site.node} has no second socket", run.name or run.kernel)
             of_run.check()
         else:
             of_run.expand()

@@ -217,6 +217,12 @@ class Run(_Model):
         "figures a simulation of the same stands",
     )
 
+    several_sockets: bool = Field(
+        False,
+        description="true leaves the run out where ranks have no second socket to sit on: machines "
+        "with one, and simulated clusters, whose file says what there is between sockets",
+    )
+
     @model_validator(mode="after")
     def _cases_can_be_counted(self) -> Run:
         """Not so many values that the product of the axes is more than can be planned."""

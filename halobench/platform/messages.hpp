@@ -1,0 +1,91 @@
+// The times of messages on a simulated cluster, by their size and by how two ranks lie to each
+// other.
+#pragma once
+
+#include <simgrid/s4u.hpp>
+#include <vector>
+
+#include "platform/description.hpp"
+
+namespace halobench {
+
+/// How two ranks lie to each other.
+enum class Distance {
+  within,   ///< a node, or a socket where each has a memory of its own
+  across,   ///< sockets of a node that have
+  between,  ///< nodes
+};
+
+/// Of two hosts, which are nodes or sockets.
+Distance distance_of(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to);
+
+/// The times of messages, by size and distance, as SimGrid asks for them.
+///
+/// Of a message within a node that caches hold, both ranks' cores are busy with their copies, one
+/// message after the other; none waits for the memory. A larger one is a flow over the node's. One
+/// between sockets is a flow over the memories of both and the link between them; each memory has
+/// half of the copying to do, so the message is twice as fast as its flow.
+class Messages {
+ public:
+  /// What SMPI adds to the size of each message.
+  static constexpr double envelope_bytes = 16;
+
+  /// Memories that a message between sockets is copied by.
+  static constexpr double memories = 2;
+
+  /// eager_bytes: from that size on a send waits for its receive, and SMPI asks for no core's time.
+  Messages(const Description& cluster, double eager_bytes);
+
+  double memory_latency_s() const { return within_.front().latency_s; }
+
+  /// Of the largest, one by itself.
+  double memory_bytes_per_s() const { return within_.back().bandwidth_bytes_per_s; }
+
+  /// Of the flow of the largest between sockets, one by itself.
+  double socket_link_bytes_per_s() const;
+
+  /// Of any within a node.
+  double longest_latency_s() const;
+
+  /// A factor on the sum of the links' latencies. bytes: with SMPI's envelope.
+  double latency_factor(double bytes, Distance distance) const;
+
+  /// A factor on the least bandwidth of the links. bytes: with SMPI's envelope.
+  double bandwidth_factor(double bytes, Distance distance) const;
+
+  /// Seconds of the sender's core. bytes: the message's own.
+  double send_s(double bytes, Distance distance) const { return send_s_ + copy_s(bytes, distance); }
+
+  /// Seconds of the receiver's core. bytes: the message's own.
+  double receive_s(double bytes, Distance distance) const {
+    return receive_s_ + copy_s(bytes, distance);
+  }
+
+  /// Whether caches hold it. bytes: with SMPI's envelope.
+  bool cached(double bytes) const { return bytes <= cached_bytes_ + envelope_bytes; }
+
+  /// Of a core for a message within a node by itself: one of two copies that take as long. bytes:
+  /// the message's own.
+  double half_s(double bytes, Distance distance) const;
+
+ private:
+  const std::vector<WithinNode>& table(Distance distance) const {
+    return distance == Distance::within ? within_ : across_;
+  }
+
+  /// Of one whose copies wait for no memory.
+  double copy_s(double bytes, Distance distance) const {
+    const bool copied = distance != Distance::between && cached(bytes + envelope_bytes);
+    return copied ? half_s(bytes, distance) : 0;
+  }
+
+  std::vector<WithinNode> within_;
+  std::vector<WithinNode> across_;
+  std::vector<BetweenNodes> between_;
+  double across_latency_s_;  ///< of the links
+  double cached_bytes_;
+  double send_s_;
+  double receive_s_;
+};
+
+}  // namespace halobench

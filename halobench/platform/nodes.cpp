@@ -1,0 +1,138 @@
+#include "platform/nodes.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "platform/shared_memory.hpp"
+#include "simgrid/version.h"  // only after s4u.hpp, whose macros it takes
+
+namespace halobench {
+
+namespace s4u = simgrid::s4u;
+using Policy = s4u::Link::SharingPolicy;
+
+namespace {
+
+/// Of a host, nominally: computation is charged in seconds.
+constexpr double speed_flops = 1e9;
+
+#if SIMGRID_VERSION >= 40000
+auto* host_in(s4u::NetZone* zone, const std::string& name) {
+  return zone->add_host(name, speed_flops);
+}
+auto* link_in(s4u::NetZone* zone, const std::string& name, double bytes_per_s) {
+  return zone->add_link(name, bytes_per_s);
+}
+auto* zone_in(s4u::NetZone* parent, const std::string& name) {
+  return parent->add_netzone_full(name);
+}
+auto* gateway_of(s4u::NetZone* zone, const std::string& name) {
+  auto* router = zone->add_router(name);
+  zone->set_gateway(router);
+  return router;
+}
+#else
+auto* host_in(s4u::NetZone* zone, const std::string& name) {
+  return zone->create_host(name, speed_flops);
+}
+auto* link_in(s4u::NetZone* zone, const std::string& name, double bytes_per_s) {
+  return zone->create_link(name, bytes_per_s);
+}
+auto* zone_in(s4u::NetZone* parent, const std::string& name) {
+  return s4u::create_full_zone(name)->set_parent(parent);
+}
+auto* gateway_of(s4u::NetZone* zone, const std::string& name) { return zone->create_router(name); }
+#endif
+
+/// One way.
+void route(s4u::NetZone* zone, const s4u::Host* from, const s4u::Host* to,
+           const std::vector<s4u::LinkInRoute>& links) {
+#if SIMGRID_VERSION >= 40000
+  zone->add_route(from, to, links, false);
+#else
+  zone->add_route(from->get_netpoint(), to->get_netpoint(), nullptr, nullptr, links, false);
+#endif
+}
+
+std::string name_of(unsigned long node) { return "node-" + std::to_string(node); }
+
+}  // namespace
+
+s4u::Host* Nodes::host(s4u::NetZone* cluster, unsigned long node) const {
+  auto* host = host_in(cluster, name_of(node));
+  host->set_core_count(cluster_.hardware_threads);
+  return host->seal();
+}
+
+Nodes::Divided Nodes::sockets(s4u::NetZone* cluster, unsigned long node) const {
+  const auto count = cluster_.sockets.count;
+  auto* zone = zone_in(cluster, name_of(node) + "-sockets");
+  std::vector<s4u::Host*> hosts;
+  std::vector<s4u::LinkInRoute> memories;
+  for (std::size_t socket = 0; socket < count; ++socket) {
+    auto* host = host_in(zone, name_of(node) + "-socket-" + std::to_string(socket));
+    host->set_core_count(cluster_.hardware_threads / static_cast<int>(count));
+    host->set_property("node", name_of(node));
+    auto* memory = memory_link(zone, host->get_name() + "-memory");
+    share(memory, host, node, cluster_.sockets.memory, cluster_.sockets.ranks.at(node)[socket]);
+    hosts.push_back(host->seal());
+    memories.emplace_back(memory->seal());
+  }
+  for (std::size_t from = 0; from < count; ++from) {
+    for (std::size_t to = 0; to < count; ++to) {
+      if (from == to) {
+        route(zone, hosts[from], hosts[from], {memories[from]});
+        continue;
+      }
+      auto* link = socket_link(zone, hosts[from]->get_name() + "-to-" + std::to_string(to));
+      route(zone, hosts[from], hosts[to], {memories[from], s4u::LinkInRoute(link), memories[to]});
+    }
+  }
+  auto* gateway = gateway_of(zone, name_of(node) + "-card");
+  zone->seal();
+  return {zone, gateway};
+}
+
+s4u::Link* Nodes::memory(s4u::NetZone* cluster, unsigned long node) const {
+  auto* link = memory_link(cluster, "memory-" + std::to_string(node));
+  const int ranks = cluster_.ranks.at(node);
+  if (ranks > 1 && !divided()) {
+    share(link, s4u::Host::by_name(name_of(node)), node, cluster_.memory, ranks);
+  }
+  return link->seal();
+}
+
+s4u::Link* Nodes::memory_link(s4u::NetZone* zone, const std::string& name) const {
+  return link_in(zone, name, messages_.memory_bytes_per_s())
+      ->set_latency(messages_.memory_latency_s());
+}
+
+/// A flow over it is half of a message.
+s4u::Link* Nodes::socket_link(s4u::NetZone* zone, const std::string& name) const {
+  const double together = cluster_.sockets.link_bytes_per_s / Messages::memories;
+  return link_in(zone, name, messages_.socket_link_bytes_per_s())
+      ->set_latency(cluster_.sockets.link_latency_s)
+      ->set_sharing_policy(Policy::NONLINEAR, [together](double, int) { return together; })
+      ->seal();
+}
+
+void Nodes::share(s4u::Link* memory, s4u::Host* host, unsigned long node, const OverCores& curve,
+                  int ranks) const {
+  const auto shared = std::make_shared<SharedMemory>(SharedMemory::Setting{
+      .curve = curve,
+      .copied = cluster_.copied,
+      .alone_bytes_per_s = messages_.memory_bytes_per_s(),
+      .alone_across_bytes_per_s = divided() ? messages_.socket_link_bytes_per_s() : 0,
+      .longest_latency_s = messages_.longest_latency_s(),
+      .ranks = ranks,
+      .ranks_on_node = cluster_.ranks.at(node),
+      .node = node,
+  });
+  shared->join(memory);
+  host->set_data(static_cast<NodeMemory*>(shared.get()));
+  memory->set_sharing_policy(Policy::NONLINEAR,
+                             [shared](double, int flows) { return shared->capacity(flows); });
+}
+
+}  // namespace halobench

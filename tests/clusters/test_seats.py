@@ -1,0 +1,68 @@
+"""On which sockets simulated ranks sit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from cluster_files import described, divided
+
+from haloscope.clusters.seats import sockets_of_ranks
+from haloscope.study.case import Layout
+from haloscope.toolchains.job import Job
+
+NODE = divided().node
+"""Two sockets of two cores of two threads."""
+
+
+def seats(nodes: list[int], **layout: Any) -> list[int] | None:
+    return sockets_of_ranks(NODE, nodes, Layout(**layout))
+
+
+@pytest.mark.parametrize(
+    ("ranks", "layout", "sockets"),
+    [
+        (2, {"bind": "close"}, [0, 0]),
+        (2, {"bind": "spread"}, [0, 1]),
+        (3, {"bind": "close"}, [0, 0, 1]),
+        (3, {"bind": "spread"}, [0, 0, 1]),
+        (4, {"bind": "close"}, [0, 0, 1, 1]),
+        (4, {"bind": "spread"}, [0, 0, 1, 1]),
+        (2, {"bind": "close", "threads": 2}, [0, 1]),
+        (2, {"bind": "spread", "threads": 2}, [0, 1]),
+        (4, {"bind": "close", "places": "threads"}, [0, 0, 0, 0]),
+        (8, {"bind": "close", "places": "threads"}, [0] * 4 + [1] * 4),
+        (3, {"bind": "spread", "places": "threads"}, [0, 0, 1]),
+    ],
+)
+def test_binding_decides_the_socket(ranks: int, layout: dict[str, Any], sockets: list[int]) -> None:
+    assert seats([0] * ranks, **layout) == sockets
+
+
+def test_ranks_are_counted_on_each_node_by_itself() -> None:
+    assert seats([0, 1, 0, 1], bind="spread") == [0, 0, 1, 1]  # dealt out in turn
+    assert seats([7, 7, 3, 7, 3], bind="close") == [0, 0, 0, 1, 0]
+
+
+def test_ranks_sit_where_real_ones_bind_themselves() -> None:
+    """Of processors that are numbered core by core, socket by socket."""
+    for bind in ("close", "spread"):
+        for ranks in range(2, 5):
+            real = Job(ranks, bind=bind, cpus=(0, 1, 2, 3)).cpus_of_ranks()
+            assert seats([0] * ranks, bind=bind) == [cpu // 2 for (cpu,) in real]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "layout"),
+    [
+        (1, {"threads": 4}),  # nobody to share with
+        (2, {"threads": 3, "places": "threads"}),  # the second has cores of both
+        (5, {}),  # on four cores, shared by all
+    ],
+)
+def test_what_lies_on_several_sockets_has_one_memory(ranks: int, layout: dict[str, Any]) -> None:
+    assert seats([0] * ranks, **layout) is None
+
+
+def test_a_node_without_sockets_memories_has_one() -> None:
+    assert sockets_of_ranks(described().node, [0, 0], Layout(1, 2, bind="spread")) is None
