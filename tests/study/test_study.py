@@ -166,6 +166,7 @@ def test_every_ready_study_is_valid() -> None:
         "poisson-scaling",
         "quick",
         "ring",
+        "sf-device",
         "sf-grid",
         "sf-latency",
         "spmv-overlap",

@@ -25,6 +25,7 @@ TAKE_TIME = (
 """TAKE_TIME has the kernels whose every step computes or sends: simulated ones take time, too."""
 OUTCOMES = ("ok", "wrong", "failed", "timeout", "misplaced", "absent")
 CLOCKS = ("wall", "simulated")
+DEVICES = ("emulated",)
 
 
 @dataclass(frozen=True)
