@@ -124,8 +124,10 @@ DeviceSpace::DeviceSpace(Meter& meter, Memory& memory, std::unique_ptr<Device> d
       users_stream_(setting.ordering == Ordering::general ? device_->new_stream() : stream_) {
   const bool waits =
       setting.ordering == Ordering::general || setting.ordering == Ordering::default_stream;
-  if (setting.staged && !waits) {
-    throw std::logic_error("staged messages are copied on a stream that is not waited for");
+  if ((setting.staged || setting.late) && !waits) {
+    throw std::logic_error(
+        "messages would begin before what they wait for, on a stream that is "
+        "not waited for");
   }
 }
 
@@ -215,9 +217,10 @@ void DeviceSpace::require(const void* address) const {
   throw std::logic_error("star forest: an array is not in the memory of the device");
 }
 
-void DeviceSpace::before_messages() {
-  const bool packed = setting_.ordering == Ordering::general && working_;
-  if (packed || setting_.ordering == Ordering::default_stream) synchronise();
+void DeviceSpace::before_messages(Event packed) {
+  if (setting_.late) return device_->synchronise(packed);
+  const bool worked = setting_.ordering == Ordering::general && working_;
+  if (worked || setting_.ordering == Ordering::default_stream) synchronise();
 }
 
 void DeviceSpace::after_unpack() {

@@ -32,6 +32,10 @@ class DeviceSpace : public Space {
   struct Setting {
     Ordering ordering = Ordering::default_stream;
     bool staged = false;  ///< MPI is given memory of the host, which is copied from and to
+    /// Messages begin when an operation is to end, after an event behind what it has packed: what
+    /// is launched in between does not wait for packing (figure 12 b). All ranks then end
+    /// operations in the same order, too.
+    bool late = false;
   };
 
   /// Throws std::logic_error for what MPI would send before it is copied.
@@ -48,14 +52,17 @@ class DeviceSpace : public Space {
 
   /// What an operation that reads `from` and writes `to` waits for: before it packs ...
   virtual void before_pack(const void* from, const void* to);
-  /// ... before it gives MPI its messages ...
-  virtual void before_messages();
+  /// ... before it gives MPI its messages: where these are late, for `packed` alone ...
+  virtual void before_messages(Event packed);
   /// ... and when it has unpacked.
   virtual void after_unpack();
   /// After copy_in(), where nothing is waited for later.
   virtual void after_copy_in();
 
   bool staged() const { return setting_.staged; }
+  bool late() const { return setting_.late; }
+  /// Sets the event behind what an operation has packed.
+  void mark_packed(Event packed) { device_->record(packed, stream_); }
   /// The address of a device's memory that MPI is given where it is not staged.
   void* for_mpi(void* address) const { return device_->reach(address); }
   const void* for_mpi(const void* address) const { return for_mpi(const_cast<void*>(address)); }
@@ -66,6 +73,7 @@ class DeviceSpace : public Space {
 
   Device& device() const { return *device_; }
   Stream stream() const { return stream_; }
+  Stream users_stream() const { return users_stream_; }
 
  private:
   template <class Value>

@@ -108,6 +108,7 @@ class StarForest::Link {
         out_(first.way == Way::to_leaves ? forest.root_side_ : forest.leaf_side_),
         in_(first.way == Way::to_leaves ? forest.leaf_side_ : forest.root_side_),
         device_(space.on_device()),
+        packed_(device_ != nullptr ? device_->device().new_event() : Event{}),
         way_(first.way),
         unit_(first.unit),
         in_place_(first.operation == Operation::replace),
@@ -161,20 +162,26 @@ class StarForest::Link {
       meter.part("synchronise", [&] { device_->before_pack(next.from, next.to); });
       meter.part("pack", [&] { pack(space, next); });
       if (sent_.staged()) meter.part("copy out", [&] { copy_out(next); });
-      meter.part("synchronise", [&] { device_->before_messages(); });
-      meter.part("receive", [&] { start_receives(); });
+      if (device_->late()) {
+        device_->mark_packed(packed_);
+        agree_ = agree;
+        return;
+      }
+      wait_and_receive(meter);
     }
     meter.part("send", [&] { send(next); });
-    if (!agree) return;
-    agreed_ = {tag_, -tag_};
-    check(MPI_Iallreduce(MPI_IN_PLACE, agreed_.data(), 2, MPI_INT, MPI_MAX, comm_, &agreement_),
-          "MPI_Iallreduce");
+    if (agree) compare();
   }
 
   /// Messages are taken in the order of their ranks, so that sums are the same every time; a device
   /// takes them all at once, as it takes long to begin.
   void end(Space& space) {
     auto& meter = space.meter();
+    if (device_ != nullptr && device_->late()) {
+      wait_and_receive(meter);
+      meter.part("send", [&] { send(*transfer); });
+      if (agree_) compare();
+    }
     std::size_t unpacked = 0;
     for (std::size_t i = 0; i < in_.size(); ++i) {
       meter.part("wait", [&] { receive(i); });
@@ -197,7 +204,10 @@ class StarForest::Link {
     if (part == Part::pack) pack(space, next);
     if (part == Part::messages) {
       if (sent_.staged()) copy_out(next);
-      if (device_ != nullptr) device_->before_messages();
+      if (device_ != nullptr) {
+        if (device_->late()) device_->mark_packed(packed_);
+        device_->before_messages(packed_);
+      }
       start_receives();
       send(next);
       for (std::size_t i = 0; i < in_.size(); ++i) receive(i);
@@ -212,6 +222,18 @@ class StarForest::Link {
  private:
   static int tag_of(const Transfer& next) {
     return halobench::tag_of(next.way, next.unit, next.operation);
+  }
+
+  /// On a device, what is unpacked and read there is waited for together with what was packed.
+  void wait_and_receive(Meter& meter) {
+    meter.part("synchronise", [&] { device_->before_messages(packed_); });
+    meter.part("receive", [&] { start_receives(); });
+  }
+
+  void compare() {
+    agreed_ = {tag_, -tag_};
+    check(MPI_Iallreduce(MPI_IN_PLACE, agreed_.data(), 2, MPI_INT, MPI_MAX, comm_, &agreement_),
+          "MPI_Iallreduce");
   }
 
   void start_receives() {
@@ -316,6 +338,7 @@ class StarForest::Link {
   const Side& out_;
   const Side& in_;
   DeviceSpace* device_;  ///< null where all is in the host's memory
+  Event packed_;         ///< on a device
   Way way_;
   Unit unit_;
   bool in_place_;         ///< runs are received where they belong
@@ -327,6 +350,7 @@ class StarForest::Link {
   int tag_ = 0;
   std::array<int, 2> agreed_{};  ///< the largest tag, and the smallest negated
   MPI_Request agreement_ = MPI_REQUEST_NULL;
+  bool agree_ = false;  ///< when late messages begin
 };
 
 StarForest::StarForest(const Communicator& comm, Space& space, std::int64_t roots,

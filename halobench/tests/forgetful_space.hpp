@@ -22,8 +22,8 @@ class ForgetfulSpace : public DeviceSpace {
   void before_pack(const void* from, const void* to) override {
     if (left_out_ != Wait::before_pack) DeviceSpace::before_pack(from, to);
   }
-  void before_messages() override {
-    if (left_out_ != Wait::before_messages) DeviceSpace::before_messages();
+  void before_messages(Event packed) override {
+    if (left_out_ != Wait::before_messages) DeviceSpace::before_messages(packed);
   }
   void after_unpack() override {
     if (left_out_ != Wait::after_unpack) DeviceSpace::after_unpack();

@@ -5,6 +5,7 @@
 #include "expect.hpp"
 #include "forgetful_space.hpp"
 #include "kernels/sf_grid.hpp"
+#include "kernels/spmv.hpp"
 #include "kernels/star_forest/pair.hpp"
 
 using namespace halobench;
@@ -19,13 +20,21 @@ struct Tested {
   bool works_at_end = false;  ///< something is unpacked or scattered
   bool always_ready = false;  ///< right with the orderings that wait for nothing
   bool comes_back = false;    ///< what arrives last is what was there before
+  CaseArguments small = {"sizes=8,64K"};
+  bool late = false;               ///< its messages begin when the operation ends
+  bool orders_its_stages = false;  ///< by an event of its own
 };
+
+/// Of a matrix whose ranks want single values of each other.
+CaseArguments products(const std::string& overlap) {
+  return {"matrix=random", "n=100", "row_length=3", "memory=device", "overlap=" + overlap};
+}
 
 std::vector<Tested> tested(const Communicator& comm) {
   const auto pair = [](const PairTest& test) {
     return [test](const SpaceMaker& make_space) { return pair_kernel(test, make_space); };
   };
-  std::vector<Tested> all{{"grid", sf_grid_in, comm.size() > 1, true}};
+  std::vector<Tested> all{{"grid", sf_grid_in, comm.size() > 1, true, false, false, {"n=5,16"}}};
   if (comm.size() == 1) return all;
   const PairTest one{.name = "one buffer", .summary = "", .section = ""};
   auto two = one;
@@ -38,6 +47,11 @@ std::vector<Tested> tested(const Communicator& comm) {
   all.push_back({"one buffer", pair(one), false, false, false, true});
   all.push_back({"sums", pair(sums), false, true});
   all.push_back({"own leaves", pair(own), false, true});
+  for (const std::string overlap : {"none", "split", "early_launch", "split_temporary"}) {
+    const bool late = overlap != "none" && overlap != "split";
+    all.push_back({"spmv " + overlap, spmv_in, true, false, false, false, products(overlap), late,
+                   overlap == "split_temporary"});
+  }
   return all;
 }
 
@@ -76,7 +90,8 @@ bool is_needed(const Communicator& comm, const Tested& kernel, const DeviceSpace
       return comm.size() > 1 && (!general || kernel.packs || staged) &&
              setting.ordering <= Ordering::default_stream;
     case Wait::after_unpack:
-      return general && (kernel.works_at_end || (staged && !kernel.comes_back));
+      return general &&
+             (kernel.works_at_end || (staged && !kernel.comes_back && !kernel.orders_its_stages));
     case Wait::after_copy_in:
       return setting.ordering >= Ordering::stream_aware;
   }
@@ -85,22 +100,40 @@ bool is_needed(const Communicator& comm, const Tested& kernel, const DeviceSpace
 
 /// Each wait left out in turn: noticed where it is needed, and no difference where it is not.
 void every_wait_counts(const Communicator& comm, const Tested& kernel,
-                       const DeviceSpace::Setting& setting) {
+                       DeviceSpace::Setting setting) {
   using enum Wait;
+  setting.late = kernel.late;
   for (const auto left_out : {none, before_pack, before_messages, after_unpack, after_copy_in}) {
     const auto made = kernel.make([&](Meter& meter, Memory& memory) -> std::unique_ptr<Space> {
       return std::make_unique<ForgetfulSpace>(meter, memory, setting, left_out);
     });
-    const CaseArguments small =
-        kernel.name == "grid" ? CaseArguments{"n=5,16"} : CaseArguments{"sizes=8,64K"};
     const bool needed = is_needed(comm, kernel, setting, left_out);
-    for (const auto& reason : verdicts(comm, made, small)) {
+    for (const auto& reason : verdicts(comm, made, kernel.small)) {
       expect::is_true(reason.empty() == !needed,
                       kernel.name + ", ordering " +
                           std::to_string(static_cast<int>(setting.ordering)) +
                           (setting.staged ? ", staged" : "") + ", without wait " +
                           std::to_string(static_cast<int>(left_out)) + ": '" + reason + "'");
     }
+  }
+}
+
+/// Streams that do not wait for each other's events.
+class DeafDevice : public EmulatedDevice {
+ public:
+  DeafDevice() : EmulatedDevice(Lag::until_waited) {}
+  void wait(Stream /*stream*/, Event /*event*/) override {}
+};
+
+/// Two products on a stream each, whose sum needs both.
+void events_count(const Communicator& comm) {
+  if (comm.size() == 1) return;
+  const auto deaf = [](Meter& meter, Memory& memory) -> std::unique_ptr<Space> {
+    const DeviceSpace::Setting setting{Ordering::default_stream, false, true};
+    return std::make_unique<DeviceSpace>(meter, memory, std::make_unique<DeafDevice>(), setting);
+  };
+  for (const auto& reason : verdicts(comm, spmv_in(deaf), products("split_temporary"))) {
+    expect::contains(reason, "values of y are wrong");
   }
 }
 
@@ -118,5 +151,6 @@ int main(int argc, char** argv) {
     every_wait_counts(comm, kernel, {Ordering::stream_aware, false});
     every_wait_counts(comm, kernel, {Ordering::typed, false});
   }
+  events_count(comm);
   return expect::exit_code();
 }

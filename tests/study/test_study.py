@@ -169,6 +169,7 @@ def test_every_ready_study_is_valid() -> None:
         "sf-device",
         "sf-grid",
         "sf-latency",
+        "spmv-device",
         "spmv-overlap",
         "spmv-scaling",
         "sum3d",

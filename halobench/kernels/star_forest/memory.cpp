@@ -37,12 +37,13 @@ Ordering ordering_of(const std::string& name) {
 
 bool on_device(const Params& params) { return params.choice("memory") == "device"; }
 
-std::unique_ptr<Space> make_device_space(const Context& context) {
+std::unique_ptr<Space> make_device_space(const Context& context, bool late) {
   const auto& params = context.params;
   const auto lag = params.choice("device_lag") == "none" ? EmulatedDevice::Lag::none
                                                          : EmulatedDevice::Lag::until_waited;
   name_in_faults("rank " + std::to_string(context.comm.rank()));
-  const DeviceSpace::Setting setting{ordering_of(params.choice("sync")), stages_messages(params)};
+  const DeviceSpace::Setting setting{ordering_of(params.choice("sync")), stages_messages(params),
+                                     late};
   return std::make_unique<DeviceSpace>(context.meter, context.memory,
                                        std::make_unique<EmulatedDevice>(lag), setting);
 }
@@ -103,9 +104,9 @@ bool stages_messages(const Params& params) {
   return on_device(params) && params.choice("mpi") == "staged";
 }
 
-SpaceMaker chosen_memory(const Context& context) {
+SpaceMaker chosen_memory(const Context& context, bool late) {
   if (!on_device(context.params)) return make_host_space;
-  return [&context](Meter&, Memory&) { return make_device_space(context); };
+  return [&context, late](Meter&, Memory&) { return make_device_space(context, late); };
 }
 
 std::string device_name(Space& space) {

@@ -18,8 +18,9 @@ void plan_memory(const Params& params, Plan& plan);
 /// Are the kernel's messages staged in the host's memory?
 bool stages_messages(const Params& params);
 
-/// Makes the space that the parameters ask for.
-SpaceMaker chosen_memory(const Context& context);
+/// Makes the space that the parameters ask for; `late`: on a device, messages begin when an
+/// operation ends.
+SpaceMaker chosen_memory(const Context& context, bool late = false);
 
 /// What a record says of a space's device; empty for the host's memory.
 std::string device_name(Space& space);
