@@ -89,7 +89,7 @@ def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
 def _plays_no_part(name: str, kernel: str, params: Mapping[str, Any]) -> bool:
     """Whether another parameter leaves it without a meaning."""
     if name in OF_A_DEVICE:
-        return params.get("memory") == "host"
+        return params.get("memory", "host") == "host"
     if (kernel, name) not in _ONLY_WITH:
         return False
     other, value = _ONLY_WITH[kernel, name]
