@@ -228,6 +228,7 @@ int run_case(const Command& command, const Environment& environment, const Commu
       .set("work", work_record(comm, measured.work))
       .set("memory", memory_record(comm, memory, plan.memory_bytes))
       .set("timer", timer_record());
+  if (const auto device = instance->device(); !device.empty()) record.set("device", device);
   if (comm.rank() == 0) write(command.out, record);
   return good ? 0 : 1;
 }

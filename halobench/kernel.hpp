@@ -79,6 +79,8 @@ class Instance {
   virtual void prepare_for(std::int64_t /*steps*/) { prepare(); }
   /// What is timed: the algorithm, and nothing else.
   virtual void step() = 0;
+  /// Waits for what steps have begun and left to go on: the end of what is timed together.
+  virtual void complete() {}
   /// Steps timed together at the selected point where a published benchmark fixes them; 0 leaves
   /// that to the protocol.
   virtual std::int64_t usual_steps() const { return 0; }
@@ -91,6 +93,8 @@ class Instance {
   virtual std::vector<std::string> parts() const { return {}; }
   /// Runs one of them, after a step; what it leaves is not checked.
   virtual void run_part(std::size_t /*part*/) {}
+  /// The device in whose memory it works, as a record names it; empty for the host's memory.
+  virtual std::string device() const { return {}; }
   /// What identifies a point and what its times mean (size_bytes, result ...). Only for sweeps.
   virtual Json point(std::size_t /*point*/, const Times& /*times*/) { return Json::object(); }
   /// What the case found. Collective; `times` has one entry a point.

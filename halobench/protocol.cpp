@@ -18,10 +18,19 @@ constexpr double longest_lead_s = 1e-3;
 constexpr double timely_s = 1e-7;  ///< a start no later than this was on time
 constexpr int most_rounds = 10;    ///< of one repetition, before a late start is kept
 
+/// body(steps): so many, one after another.
 template <class Body>
-void run(Meter& meter, std::int64_t steps, Body&& step) {
-  for (std::int64_t i = 0; i < steps; ++i) step();
+void run(Meter& meter, std::int64_t steps, Body&& body) {
+  body(steps);
   meter.settle();
+}
+
+/// Runs steps of an instance until what they have begun is done.
+auto steps_of(Instance& instance) {
+  return [&instance](std::int64_t steps) {
+    for (std::int64_t i = 0; i < steps; ++i) instance.step();
+    instance.complete();
+  };
 }
 
 /// Ranks leave a barrier one after the other, which counts little where steps are many. Simulated
@@ -35,10 +44,10 @@ void start_together(const Communicator& comm) {
 }
 
 template <class Body>
-double run_after_barrier(const Communicator& comm, Meter& meter, std::int64_t steps, Body&& step) {
+double run_after_barrier(const Communicator& comm, Meter& meter, std::int64_t steps, Body&& body) {
   start_together(comm);
   const double start_s = MPI_Wtime();
-  run(meter, steps, step);
+  run(meter, steps, body);
   const double seconds = MPI_Wtime() - start_s;
   return comm.max(seconds);
 }
@@ -46,10 +55,10 @@ double run_after_barrier(const Communicator& comm, Meter& meter, std::int64_t st
 /// Doubles until a repetition is long against the clock; all ranks agree on the slowest one's view.
 /// The faster of two runs counts: one that was interrupted looks long.
 template <class Body>
-std::int64_t enough_steps(const Communicator& comm, Meter& meter, Body&& step) {
+std::int64_t enough_steps(const Communicator& comm, Meter& meter, Body&& body) {
   for (std::int64_t steps = 1;; steps *= 2) {
-    const double first_s = run_after_barrier(comm, meter, steps, step);
-    const double second_s = run_after_barrier(comm, meter, steps, step);
+    const double first_s = run_after_barrier(comm, meter, steps, body);
+    const double second_s = run_after_barrier(comm, meter, steps, body);
     if (std::min(first_s, second_s) >= shortest_repetition_s) return steps;
   }
 }
@@ -70,7 +79,7 @@ class RoundTime {
     check(MPI_Bcast(&start_s, 1, MPI_DOUBLE, 0, comm_.handle()), "MPI_Bcast");
     clock_.wait_until(start_s);
     const double late_s = clock_.now_s() - start_s;
-    run(meter, steps, [&] { instance.step(); });
+    run(meter, steps, steps_of(instance));
     std::array observed{clock_.now_s() - start_s, late_s};
     comm_.max(observed);
     const bool late = observed[1] > timely_s + clock_.error_s();
@@ -118,7 +127,7 @@ class Measuring {
     if (instance_.usual_steps() > 0) return instance_.usual_steps();
     if (protocol_.synchronisation == Synchronisation::round_time) return 1;
     instance_.prepare_for(1);  // the others find what these leave
-    return enough_steps(comm_, meter_, [&] { instance_.step(); });
+    return enough_steps(comm_, meter_, steps_of(instance_));
   }
 
   void repeat(std::size_t point) {
@@ -139,7 +148,7 @@ class Measuring {
     if (protocol_.warmup == 0) return;
     meter_.count(false);
     instance_.prepare_for(protocol_.warmup);
-    run(meter_, protocol_.warmup, [&] { instance_.step(); });
+    run(meter_, protocol_.warmup, steps_of(instance_));
     meter_.count(true);
   }
 
@@ -169,7 +178,7 @@ class Measuring {
 
   Round one_round(std::int64_t steps) {
     if (protocol_.synchronisation == Synchronisation::barrier) {
-      return {run_after_barrier(comm_, meter_, steps, [&] { instance_.step(); }), 0};
+      return {run_after_barrier(comm_, meter_, steps, steps_of(instance_)), 0};
     }
     const auto round = round_time_.run_at_common_time(instance_, meter_, steps);
     auto& error_s = measured_.rounds.clock_error_s;
@@ -212,8 +221,11 @@ std::vector<PartTimes> measure_parts(const Communicator& comm, Instance& instanc
       instance.select(point);
       instance.prepare_for(1);
       instance.step();  // so that buffers hold values
+      instance.complete();
       meter.settle();
-      const auto part = [&] { instance.run_part(number); };
+      const auto part = [&](std::int64_t steps) {
+        for (std::int64_t step = 0; step < steps; ++step) instance.run_part(number);
+      };
       if (repetition == 0) times.steps = simulated() ? 1 : enough_steps(comm, meter, part);
       const double seconds = run_after_barrier(comm, meter, times.steps, part);
       times.seconds.push_back(seconds / static_cast<double>(times.steps));

@@ -26,6 +26,7 @@ Json trace(const Communicator& comm, Instance& instance, Meter& meter, SharedClo
            std::size_t spans) {
   instance.prepare_for(1);
   instance.step();
+  instance.complete();
   meter.settle();
   instance.prepare_for(1);
   clock.synchronise();
@@ -34,6 +35,7 @@ Json trace(const Communicator& comm, Instance& instance, Meter& meter, SharedClo
   meter.trace_begin(spans);
   clock.wait_until(start_s);
   instance.step();
+  instance.complete();
   meter.settle();
   const auto traced = meter.trace_end();
   const auto own = comm.rank() < most_ranks ? rank_record(traced, clock, start_s) : std::string();

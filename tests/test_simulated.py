@@ -143,6 +143,16 @@ def test_a_neighbourhood_collective_is_absent_with_its_reason(smpi: None, kernel
         simulate(f"{kernel} exchange=neighbor", "yes")
 
 
+def test_a_device_is_absent_with_its_reason(smpi: None) -> None:
+    planner = halobench.Planner(build.asked(BINARY))
+    asked = planner.forecast("sf_grid", {"memory": "device"}, ranks=4)
+
+    assert not asked.problems
+    assert asked.absent is not None and "no device is simulated" in asked.absent
+    with pytest.raises(AssertionError, match="give memory=host"):
+        simulate("sf_grid n=4 memory=device", "yes")
+
+
 @pytest.mark.parametrize("command", ["pingpong sizes=8", "sf_grid n=4", "spmv n=10"])
 def test_one_step_of_many_ranks_takes_what_each_of_many_does(smpi: None, command: str) -> None:
     """They start together, however they left the barrier."""

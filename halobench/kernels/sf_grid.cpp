@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "base/as_size.hpp"
+#include "kernels/star_forest/memory.hpp"
 #include "kernels/star_forest/parts.hpp"
 #include "mpi/rank_grid.hpp"
 #include "star_forest/star_forest.hpp"
@@ -180,6 +182,8 @@ class GridForest : public Instance {
     });
   }
 
+  void complete() override { space_->synchronise(); }
+
   std::vector<std::string> parts() const override { return part_names(); }
 
   void run_part(std::size_t part) override {
@@ -209,6 +213,8 @@ class GridForest : public Instance {
             static_cast<double>(cube().edges()),
             static_cast<double>(there.messages + back.messages)};
   }
+
+  std::string device() const override { return device_name(*space_); }
 
   Json point(std::size_t point, const Times& times) override {
     return Json::object()
@@ -289,12 +295,13 @@ Plan plan_grid(const Params& params, const Shape& shape) {
   const auto edges = static_cast<double>(cube.edges()) * (sizeof(Root) + sizeof(std::int64_t));
   const auto arrays = static_cast<double>(cube.points() + cube.points_with_halo()) * sizeof(double);
   plan.memory_bytes = static_cast<double>(shape.ranks) * (arrays + 2 * edges);
+  plan_memory(params, plan);
   return plan;
 }
 
 }  // namespace
 
-Kernel sf_grid() { return sf_grid_in(make_host_space); }
+Kernel sf_grid() { return sf_grid_in({}); }
 
 Kernel sf_grid_in(const SpaceMaker& make_space) {
   Kernel kernel;
@@ -309,6 +316,7 @@ Kernel sf_grid_in(const SpaceMaker& make_space) {
       {"topology", Parameter::Type::text, "2d",
        "dimensions of the grid and ranks along them: 2d, 3d (the most even), 3x3, 2x2x1 ..."},
   };
+  for (auto& one : memory_parameters(false)) kernel.parameters.push_back(std::move(one));
   kernel.results = {{"latency_s", Result::Type::real, "half a step, of the first size", "s"}};
   kernel.point_results = {{"latency_s", Result::Type::real, "half a step, by the median", "s"}};
   kernel.repetitions = "20";
@@ -316,12 +324,16 @@ Kernel sf_grid_in(const SpaceMaker& make_space) {
   kernel.sweeps = true;
   kernel.batched = true;
   kernel.has_parts = true;
-  kernel.small = {{"n=1,2,5,16", "repetitions=2", "steps=3", "parts=yes", "timeline=9"},
-                  {"n=1,2,5", "topology=3d", "repetitions=2", "steps=3"}};
+  kernel.small =
+      small_in_memories({"n=1,2,5,16", "repetitions=2", "steps=3", "parts=yes", "timeline=9"},
+                        {"n=1,5", "topology=3d", "repetitions=1", "steps=3", "timeline=9"}, false);
+  kernel.small.push_back({"n=1,2,5", "topology=3d", "repetitions=2", "steps=3", "memory=host",
+                          "mpi=gpu_aware", "sync=default_stream", "device_lag=none"});
   kernel.plan = plan_grid;
   kernel.setup = [make_space](const Context& context) {
     return std::make_unique<GridForest>(
-        context, *parse_topology(context.params.text("topology"), context.comm.size()), make_space);
+        context, *parse_topology(context.params.text("topology"), context.comm.size()),
+        make_space ? make_space : chosen_memory(context));
   };
   return kernel;
 }

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "kernel.hpp"
-#include "star_forest/host_space.hpp"
+#include "star_forest/space.hpp"
 
 namespace halobench {
 
-/// sf_grid with its arrays and buffers in the space that `make_space` makes.
+/// sf_grid with its arrays and buffers in the space that `make_space` makes; without one, in the
+/// memory that its parameters ask for.
 Kernel sf_grid_in(const SpaceMaker& make_space);
 
 }  // namespace halobench

@@ -1,5 +1,7 @@
 // Sparse matrix times vector, rows over ranks: the irregular neighbourhood communication of
 // Zhang, Mills and Smith 2020, section 5.4, with the three schemes of its figure 12.
+#include "kernels/spmv.hpp"
+
 #include <omp.h>
 
 #include <algorithm>
@@ -9,7 +11,9 @@
 #include "kernel.hpp"
 #include "kernels/spmv/answer.hpp"
 #include "kernels/spmv/distributed_csr.hpp"
+#include "kernels/spmv/on_device.hpp"
 #include "kernels/spmv/source.hpp"
+#include "kernels/star_forest/memory.hpp"
 #include "numerics/hash.hpp"
 
 namespace halobench {
@@ -24,18 +28,22 @@ double one(std::int64_t /*i*/) { return 1; }
 
 class Spmv : public Instance {
  public:
-  explicit Spmv(const Context& context)
+  Spmv(const Context& context, const SpaceMaker& make_space)
       : comm_(context.comm),
         meter_(context.meter),
         source_(make_source(context)),
-        matrix_(context, *source_.rows, make_begins(context, source_)),
+        matrix_(context, *source_.rows, make_begins(context, source_), make_space),
         answer_(context.memory, *source_.rows, matrix_),
         overlap_(context.params.choice("overlap")),
         x_(context.memory.allocate<double>(counts().rows)),
         y_(context.memory.allocate<double>(counts().rows)),
         ghosts_(context.memory.allocate<double>(counts().ghosts)) {
-    if (overlap_ == "split_temporary") z_ = context.memory.allocate<double>(counts().coupled);
-    const bool concurrent = !z_unused() && meter_.threads() > 1 && !simulated();
+    if (auto* space = matrix_.space().on_device()) {
+      on_device_ = std::make_unique<ProductsOnDevice>(*space, matrix_, !z_unused());
+    } else if (!z_unused()) {
+      z_ = context.memory.allocate<double>(counts().coupled);
+    }
+    const bool concurrent = !on_device_ && !z_unused() && meter_.threads() > 1 && !simulated();
     begin_ = &meter_.phase("begin");
     if (concurrent) {
       concurrent_ = &meter_.phase("concurrent");
@@ -55,7 +63,7 @@ class Spmv : public Instance {
   }
 
   void step() override {
-    meter_.communicate(*begin_, [&] { forest().bcast_begin(unit_, x_.data(), ghosts_.data()); });
+    meter_.communicate(*begin_, [&] { forest().bcast_begin(unit_, own(), others()); });
     if (concurrent_ != nullptr) {
       both_products_at_once();
     } else if (overlap_ == "none") {
@@ -70,6 +78,10 @@ class Spmv : public Instance {
     if (add_ != nullptr) add_temporary();
   }
 
+  void complete() override {
+    if (on_device_) on_device_->synchronise();
+  }
+
   Verdict verify() override {
     if (!meter_.executes()) return {};
     return {first_problem_.empty() ? compare(scale()) : first_problem_};
@@ -79,6 +91,8 @@ class Spmv : public Instance {
     return {product_bytes(), flops(counts().diagonal + counts().off_diagonal),
             static_cast<double>(matrix_.forest().bcast_sent().messages)};
   }
+
+  std::string device() const override { return device_name(matrix_.space()); }
 
   Json result(std::span<const Times> times) override {
     const double seconds = times[0].median();
@@ -103,11 +117,19 @@ class Spmv : public Instance {
   double scale() const { return std::ldexp(1.0, static_cast<int>(round_ % 8)); }
   static double flops(std::int64_t nonzeros) { return 2 * static_cast<double>(nonzeros); }
 
+  /// What the forest takes: the device's, if there is one.
+  const double* own() const { return on_device_ ? on_device_->x() : x_.data(); }
+  double* others() const { return on_device_ ? on_device_->ghosts() : ghosts_.data(); }
+
   void end() {
-    meter_.communicate(*end_, [&] { forest().bcast_end(unit_, x_.data(), ghosts_.data()); });
+    meter_.communicate(*end_, [&] { forest().bcast_end(unit_, own(), others()); });
   }
 
+  /// On a device, what a phase takes is what it takes to launch.
   void diagonal_product() {
+    if (on_device_) {
+      return meter_.communicate(*diagonal_, [&] { on_device_->diagonal(diagonal_traffic()); });
+    }
     meter_.compute(*diagonal_, diagonal_traffic(), [&] {
       for_each_worker([&](const WorkerRows& worker) {
         multiply(matrix_.diagonal(), worker.rows, x_.data(), y_.data());
@@ -117,6 +139,10 @@ class Spmv : public Instance {
 
   /// Into y, or into the temporary.
   void off_diagonal_product() {
+    if (on_device_) {
+      return meter_.communicate(*off_diagonal_,
+                                [&] { on_device_->off_diagonal(off_diagonal_traffic()); });
+    }
     meter_.compute(*off_diagonal_, off_diagonal_traffic(), [&] {
       const auto block = matrix_.off_diagonal();
       for_each_worker([&](const WorkerRows& worker) {
@@ -155,6 +181,9 @@ class Spmv : public Instance {
   }
 
   void add_temporary() {
+    if (on_device_) {
+      return meter_.communicate(*add_, [&] { on_device_->add(add_traffic()); });
+    }
     meter_.compute(*add_, add_traffic(), [&] {
       for_each_worker([&](const WorkerRows& worker) {
         scatter_add(matrix_.coupled_rows(), worker.coupled, z_.data(), y_.data());
@@ -214,6 +243,13 @@ class Spmv : public Instance {
       }
     });
     std::ranges::fill(ghosts_.span(), -1.0);
+    if (on_device_) on_device_->set(x_.data(), y_.data(), ghosts_.data());
+  }
+
+  /// y, where the host reads it.
+  const double* found() {
+    if (on_device_) on_device_->fetch(y_.data());
+    return y_.data();
   }
 
   /// Row sums (x = 1), u . A v = v . A u for a symmetric matrix, then what steps are to give.
@@ -229,8 +265,8 @@ class Spmv : public Instance {
     meter_.count(true);
   }
 
-  std::string compare(double factor) const {
-    const auto wrong = comm_.sum(answer_.wrong(y_.data(), factor));
+  std::string compare(double factor) {
+    const auto wrong = comm_.sum(answer_.wrong(found(), factor));
     return wrong == 0 ? "" : std::to_string(wrong) + " values of y are wrong";
   }
 
@@ -246,9 +282,10 @@ class Spmv : public Instance {
   double product_with(VectorAt left, VectorAt right) {
     set_x(right, 1);
     step();
+    const double* y = found();
     double sum = 0;
     for (std::int64_t i = 0; i < counts().rows; ++i) {
-      sum += left(matrix_.rows().begin + i) * y_[as_size(i)];
+      sum += left(matrix_.rows().begin + i) * y[i];
     }
     return comm_.sum(sum);
   }
@@ -262,6 +299,7 @@ class Spmv : public Instance {
   Buffer<double> x_;
   Buffer<double> y_;
   Buffer<double> ghosts_;
+  std::unique_ptr<ProductsOnDevice> on_device_;  ///< none where all is the host's
   Buffer<double> z_;  ///< what the off-diagonal block adds, where it does not go into y at once
   Phase* begin_ = nullptr;
   Phase* diagonal_ = nullptr;
@@ -274,9 +312,17 @@ class Spmv : public Instance {
   std::int64_t round_ = 0;
 };
 
+/// Where products are launched before messages begin, these begin late.
+SpaceMaker memory_of_products(const Context& context) {
+  const auto& overlap = context.params.choice("overlap");
+  return chosen_memory(context, overlap == "early_launch" || overlap == "split_temporary");
+}
+
 }  // namespace
 
-Kernel spmv() {
+Kernel spmv() { return spmv_in({}); }
+
+Kernel spmv_in(const SpaceMaker& make_space) {
   using enum Parameter::Type;
   Kernel kernel;
   kernel.name = "spmv";
@@ -305,13 +351,16 @@ Kernel spmv() {
        "messages travel, then that with the others'; split_temporary: the latter into a vector of "
        "its own, added at the end - with several threads, one of them waits for messages and "
        "multiplies while the others work on the former; not so in simulations, where messages "
-       "travel by themselves (figure 12 of the report: split is a, split_temporary c; b is for "
-       "accelerators)",
+       "travel by themselves; early_launch, on a device: as split, but messages begin when the "
+       "first product was launched, after an event behind packing, as they do with "
+       "split_temporary there, whose two products have a stream each (figure 12 of the report: "
+       "split is a, early_launch b, split_temporary c)",
        "",
        {},
        {},
-       {"none", "split", "split_temporary"}},
+       {"none", "split", "split_temporary", "early_launch"}},
   };
+  for (auto& one : memory_parameters(false)) kernel.parameters.push_back(std::move(one));
   {
     using enum Result::Type;
     const std::string timeless = "null where a simulated step took no time";
@@ -331,9 +380,18 @@ Kernel spmv() {
   kernel.repetitions = "20";
   kernel.warmup = "2";
   kernel.batched = true;
-  kernel.small = {{"n=7", "repetitions=2", "steps=3"}};
+  kernel.small.clear();
+  for (const std::string overlap : {"none", "split", "split_temporary", "early_launch"}) {
+    const CaseArguments small{"n=7", "repetitions=2", "steps=3", "overlap=" + overlap};
+    for (auto& one : small_in_memories(small, small, false)) {
+      const bool on_host = std::ranges::find(one, "memory=host") != one.end();
+      if (overlap != "early_launch" || !on_host) kernel.small.push_back(std::move(one));
+    }
+  }
   kernel.plan = plan_spmv;
-  kernel.setup = [](const Context& context) { return std::make_unique<Spmv>(context); };
+  kernel.setup = [make_space](const Context& context) {
+    return std::make_unique<Spmv>(context, make_space ? make_space : memory_of_products(context));
+  };
   return kernel;
 }
 

@@ -50,6 +50,9 @@ class Memory {
     return Buffer<Value>(memory, as_size(count), release);
   }
 
+  /// Memory that others hand out: a device.
+  void count(std::int64_t bytes) { allocated_bytes_ += bytes; }
+
   std::int64_t allocated_bytes() const { return allocated_bytes_; }
 
  private:

@@ -163,8 +163,23 @@ Buffer<std::byte> HostSpace::allocate_bytes(std::int64_t bytes, Pages pages) {
   return memory_.allocate<std::byte>(bytes, pages);
 }
 
-void HostSpace::move(const Route& route, Direction direction, const void* from, void* to,
+void HostSpace::move(const RouteSpan& routes, Direction direction, const void* from, void* to,
                      const Unit& unit, Operation operation) {
+  for (std::size_t i = routes.first; i < routes.first + routes.count; ++i) {
+    const auto& [route, place] = routes.routes.all[i];
+    const auto bytes = place * unit.bytes();
+    const auto* in = static_cast<const std::byte*>(from);
+    auto* out = static_cast<std::byte*>(to);
+    if (direction == Direction::forth) {
+      move_one(*route, direction, in, out + bytes, unit, operation);
+    } else {
+      move_one(*route, direction, in + bytes, out, unit, operation);
+    }
+  }
+}
+
+void HostSpace::move_one(const Route& route, Direction direction, const void* from, void* to,
+                         const Unit& unit, Operation operation) {
   if (route.from.count == 0) return;
   const bool forth = direction == Direction::forth;
   const bool past_caches = operation == Operation::replace && cached_bytes_ > 0 &&

@@ -19,14 +19,15 @@ class HostSpace : public Space {
   HostSpace(Meter& meter, Memory& memory, std::int64_t cached_bytes = last_cache_share_bytes());
 
   Buffer<std::byte> allocate_bytes(std::int64_t bytes, Pages pages) override;
-  void move(const Route& route, Direction direction, const void* from, void* to, const Unit& unit,
-            Operation operation) override;
+  void move(const RouteSpan& routes, Direction direction, const void* from, void* to,
+            const Unit& unit, Operation operation) override;
   void copy_in(const void* host, void* to, std::int64_t bytes) override;
   void copy_out(const void* from, void* host, std::int64_t bytes) override;
-  /// All moves are done when they return.
-  void synchronise() override {}
 
  private:
+  void move_one(const Route& route, Direction direction, const void* from, void* to,
+                const Unit& unit, Operation operation);
+
   Memory& memory_;
   std::int64_t cached_bytes_;
   bool simulated_;

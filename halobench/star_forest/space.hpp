@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <type_traits>
+#include <vector>
 
 #include "base/as_size.hpp"
 #include "machine/memory.hpp"
@@ -62,6 +63,27 @@ class SpaceArray {
   Buffer<std::byte> memory_;
 };
 
+/// Routes between one array and another that are taken together: in the second, the values of each
+/// have a place of their own.
+struct Routes {
+  struct One {
+    const Route* route;
+    std::int64_t place;  ///< in the second array, of what the route calls index 0
+  };
+
+  std::vector<One> all;
+  std::shared_ptr<const void> copy;  ///< what a space keeps of them in its own memory
+};
+
+/// Some routes that lie side by side.
+struct RouteSpan {
+  const Routes& routes;
+  std::size_t first;
+  std::size_t count;
+};
+
+class DeviceSpace;
+
 /// What a memory has to do for star forests and the kernels that test them.
 class Space {
  public:
@@ -79,19 +101,25 @@ class Space {
 
   enum class Direction { forth, back };
 
-  /// Packing, unpacking and local scattering in one: the unit at every index of route.from goes to
-  /// that of route.to, or back, in order, so that sums are the same every time. `from` and `to` may
-  /// be the same array where no unit is both read and written.
-  virtual void move(const Route& route, Direction direction, const void* from, void* to,
+  /// Called once for routes that move() is to take, and stay as they are.
+  virtual void prepare(Routes& /*routes*/) {}
+
+  /// Packing, unpacking and local scattering in one: the unit at every index of a route's `from`
+  /// goes to that of its `to`, or back, in order, so that sums are the same every time. `from` and
+  /// `to` may be the same array where no unit is both read and written.
+  virtual void move(const RouteSpan& routes, Direction direction, const void* from, void* to,
                     const Unit& unit, Operation operation) = 0;
 
-  /// Bytes of the host to an array of this space; and back, after all moves that were begun. Never
-  /// timed.
+  /// Bytes of the host to an array of this space; and back, after star forests' operations that
+  /// have ended. Never timed.
   virtual void copy_in(const void* host, void* to, std::int64_t bytes) = 0;
   virtual void copy_out(const void* from, void* host, std::int64_t bytes) = 0;
 
-  /// Returns when what was moved may be sent or read.
-  virtual void synchronise() = 0;
+  /// Returns when all moves are done.
+  virtual void synchronise() {}
+
+  /// Itself where it is a device's memory, whose moves go on when move() has returned; else none.
+  virtual DeviceSpace* on_device() { return nullptr; }
 
   Meter& meter() const { return meter_; }
 

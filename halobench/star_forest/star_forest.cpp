@@ -8,6 +8,7 @@
 
 #include "base/as_size.hpp"
 #include "base/usage_error.hpp"
+#include "star_forest/device_space.hpp"
 
 namespace halobench {
 namespace {
@@ -53,6 +54,52 @@ std::string problem_of(const Communicator& comm, const std::vector<Bond>& bonds)
 
 }  // namespace
 
+/// The buffers of the messages to one side's neighbours, or from them.
+struct StarForest::Messages {
+  /// `runs_whole`: those that are runs lie in the caller's own array.
+  Messages(const Side& side, bool runs_whole, const Unit& unit, Space& space) {
+    std::int64_t units = 0;
+    std::vector<std::int64_t> begins;  // of each message, in the buffer
+    for (const auto& neighbour : side) {
+      const auto own = buffered(neighbour, runs_whole);
+      begins.push_back(own == 0 ? -1 : units);
+      if (own > 0) routes.all.push_back({&neighbour.packing, units});
+      units += own;
+    }
+    if (units > 0) memory = space.allocate_bytes(units * unit.bytes(), Pages::huge);
+    for (const auto begin : begins) {
+      places.push_back(begin < 0 ? nullptr : memory.data() + begin * unit.bytes());
+    }
+    space.prepare(routes);
+    auto* device = space.on_device();
+    if (device != nullptr && device->staged()) lay_out_stage(side, unit, *device);
+  }
+
+  bool staged() const { return stage.data() != nullptr; }
+
+  Buffer<std::byte> memory;
+  std::vector<std::byte*> places;  ///< for each neighbour; none: it is in the caller's array
+  Routes routes;                   ///< from the caller's array to these places
+  Buffer<std::byte> stage;         ///< the host's, where MPI has no other: as `memory`, then runs
+  std::vector<std::byte*> stages;  ///< for each neighbour
+
+ private:
+  void lay_out_stage(const Side& side, const Unit& unit, DeviceSpace& device) {
+    std::int64_t units = 0;
+    for (const auto& neighbour : side) units += neighbour.packing.from.count;
+    stage = device.allocate_stage(units * unit.bytes());
+    auto* next = stage.data() + memory.size();
+    for (std::size_t i = 0; i < side.size(); ++i) {
+      if (places[i] != nullptr) {
+        stages.push_back(stage.data() + (places[i] - memory.data()));
+      } else {
+        stages.push_back(next);
+        next += side[i].packing.from.count * unit.bytes();
+      }
+    }
+  }
+};
+
 /// The buffers and requests of one operation in flight, kept for the next one like it.
 class StarForest::Link {
  public:
@@ -60,17 +107,23 @@ class StarForest::Link {
       : comm_(forest.comm_.handle()),
         out_(first.way == Way::to_leaves ? forest.root_side_ : forest.leaf_side_),
         in_(first.way == Way::to_leaves ? forest.leaf_side_ : forest.root_side_),
+        device_(space.on_device()),
+        packed_(device_ != nullptr ? device_->device().new_event() : Event{}),
         way_(first.way),
         unit_(first.unit),
-        in_place_(first.operation == Operation::replace) {
-    lay_out(out_, true, space, send_memory_, packed_);
-    lay_out(in_, in_place_, space, receive_memory_, received_);
-    into_ = std::ranges::find(received_, nullptr) != received_.end() ? first.to : nullptr;
+        in_place_(first.operation == Operation::replace),
+        sent_(out_, true, unit_, space),
+        received_(in_, in_place_, unit_, space) {
+    const auto& places = received_.places;
+    into_ = std::ranges::find(places, nullptr) != places.end() ? first.to : nullptr;
     sends_.assign(out_.size(), MPI_REQUEST_NULL);
     receives_.assign(in_.size(), MPI_REQUEST_NULL);
     for (std::size_t i = 0; i < in_.size(); ++i) {
       const auto& set = in_[i].packing.from;
-      void* target = received_[i] != nullptr ? received_[i] : at(into_, set.first(), unit_);
+      void* target = places[i] != nullptr ? places[i] : at(into_, set.first(), unit_);
+      if (device_ != nullptr) {
+        target = received_.staged() ? received_.stages[i] : device_->for_mpi(target);
+      }
       check(MPI_Recv_init(target, count(set), unit_.mpi_type(), in_[i].rank, MPI_ANY_TAG, comm_,
                           &receives_[i]),
             "MPI_Recv_init");
@@ -102,24 +155,45 @@ class StarForest::Link {
     transfer = next;
     tag_ = tag_of(next);
     auto& meter = space.meter();
-    meter.part("receive", [&] { start_receives(); });
-    meter.part("pack", [&] { pack(space, next); });
+    if (device_ == nullptr) {
+      meter.part("receive", [&] { start_receives(); });
+      meter.part("pack", [&] { pack(space, next); });
+    } else {
+      meter.part("synchronise", [&] { device_->before_pack(next.from, next.to); });
+      meter.part("pack", [&] { pack(space, next); });
+      if (sent_.staged()) meter.part("copy out", [&] { copy_out(next); });
+      if (device_->late()) {
+        device_->mark_packed(packed_);
+        agree_ = agree;
+        return;
+      }
+      wait_and_receive(meter);
+    }
     meter.part("send", [&] { send(next); });
-    if (!agree) return;
-    agreed_ = {tag_, -tag_};
-    check(MPI_Iallreduce(MPI_IN_PLACE, agreed_.data(), 2, MPI_INT, MPI_MAX, comm_, &agreement_),
-          "MPI_Iallreduce");
+    if (agree) compare();
   }
 
-  /// Messages are taken in the order of their ranks, so that sums are the same every time.
+  /// Messages are taken in the order of their ranks, so that sums are the same every time; a device
+  /// takes them all at once, as it takes long to begin.
   void end(Space& space) {
     auto& meter = space.meter();
+    if (device_ != nullptr && device_->late()) {
+      wait_and_receive(meter);
+      meter.part("send", [&] { send(*transfer); });
+      if (agree_) compare();
+    }
+    std::size_t unpacked = 0;
     for (std::size_t i = 0; i < in_.size(); ++i) {
       meter.part("wait", [&] { receive(i); });
-      if (received_[i] != nullptr) meter.part("unpack", [&] { unpack(space, *transfer, i); });
+      if (device_ != nullptr || received_.places[i] == nullptr) continue;
+      meter.part("unpack", [&] { unpack(space, *transfer, unpacked++, 1); });
+    }
+    if (device_ != nullptr) {
+      if (received_.staged()) meter.part("copy in", [&] { copy_in(*transfer); });
+      meter.part("unpack", [&] { unpack(space, *transfer, 0, received_.routes.all.size()); });
     }
     meter.part("complete", [&] { complete_sends(); });
-    space.synchronise();
+    if (device_ != nullptr) meter.part("synchronise", [&] { device_->after_unpack(); });
     if (agreement_ != MPI_REQUEST_NULL) conclude();
     transfer.reset();
   }
@@ -129,14 +203,18 @@ class StarForest::Link {
     tag_ = tag_of(next);
     if (part == Part::pack) pack(space, next);
     if (part == Part::messages) {
+      if (sent_.staged()) copy_out(next);
+      if (device_ != nullptr) {
+        if (device_->late()) device_->mark_packed(packed_);
+        device_->before_messages(packed_);
+      }
       start_receives();
       send(next);
       for (std::size_t i = 0; i < in_.size(); ++i) receive(i);
+      if (received_.staged()) copy_in(next);
       complete_sends();
     }
-    for (std::size_t i = 0; part == Part::unpack && i < in_.size(); ++i) {
-      if (received_[i] != nullptr) unpack(space, next, i);
-    }
+    if (part == Part::unpack) unpack(space, next, 0, received_.routes.all.size());
   }
 
   std::optional<Transfer> transfer;  ///< in flight
@@ -144,6 +222,18 @@ class StarForest::Link {
  private:
   static int tag_of(const Transfer& next) {
     return halobench::tag_of(next.way, next.unit, next.operation);
+  }
+
+  /// On a device, what is unpacked and read there is waited for together with what was packed.
+  void wait_and_receive(Meter& meter) {
+    meter.part("synchronise", [&] { device_->before_messages(packed_); });
+    meter.part("receive", [&] { start_receives(); });
+  }
+
+  void compare() {
+    agreed_ = {tag_, -tag_};
+    check(MPI_Iallreduce(MPI_IN_PLACE, agreed_.data(), 2, MPI_INT, MPI_MAX, comm_, &agreement_),
+          "MPI_Iallreduce");
   }
 
   void start_receives() {
@@ -155,18 +245,42 @@ class StarForest::Link {
   }
 
   void pack(Space& space, const Transfer& next) {
+    const auto& routes = sent_.routes;
+    if (routes.all.empty()) return;
+    space.move({routes, 0, routes.all.size()}, Direction::forth, next.from, sent_.memory.data(),
+               unit_, Operation::replace);
+  }
+
+  /// Messages to where MPI takes them from; those that were packed lie side by side.
+  void copy_out(const Transfer& next) {
+    const auto packed = std::ssize(sent_.memory.span());
+    if (packed > 0) device_->stage_out(sent_.memory.data(), sent_.stage.data(), packed);
     for (std::size_t i = 0; i < out_.size(); ++i) {
-      if (packed_[i] == nullptr) continue;
-      space.move(out_[i].packing, Direction::forth, next.from, packed_[i], unit_,
-                 Operation::replace);
+      if (sent_.places[i] != nullptr) continue;
+      const auto& set = out_[i].packing.from;
+      device_->stage_out(at(next.from, set.first(), unit_), sent_.stages[i], bytes(set));
     }
-    space.synchronise();
+  }
+
+  /// Messages from where MPI has put them.
+  void copy_in(const Transfer& next) {
+    const auto packed = std::ssize(received_.memory.span());
+    if (packed > 0) device_->stage_in(received_.stage.data(), received_.memory.data(), packed);
+    for (std::size_t i = 0; i < in_.size(); ++i) {
+      if (received_.places[i] != nullptr) continue;
+      const auto& set = in_[i].packing.from;
+      device_->stage_in(received_.stages[i], at(next.to, set.first(), unit_), bytes(set));
+    }
   }
 
   void send(const Transfer& next) {
     for (std::size_t i = 0; i < out_.size(); ++i) {
       const auto& set = out_[i].packing.from;
-      const auto* source = packed_[i] != nullptr ? packed_[i] : at(next.from, set.first(), unit_);
+      const auto* own = sent_.places[i];
+      const void* source = own != nullptr ? own : at(next.from, set.first(), unit_);
+      if (device_ != nullptr) {
+        source = sent_.staged() ? sent_.stages[i] : device_->for_mpi(source);
+      }
       check(MPI_Isend(source, count(set), unit_.mpi_type(), out_[i].rank, tag_, comm_, &sends_[i]),
             "MPI_Isend");
     }
@@ -184,8 +298,11 @@ class StarForest::Link {
     check(code, "MPI_Wait");
   }
 
-  void unpack(Space& space, const Transfer& next, std::size_t i) {
-    space.move(in_[i].packing, Direction::back, received_[i], next.to, unit_, next.operation);
+  /// So many of the messages that are no runs in place, in their order.
+  void unpack(Space& space, const Transfer& next, std::size_t first, std::size_t many) {
+    if (many == 0) return;
+    space.move({received_.routes, first, many}, Direction::back, received_.memory.data(), next.to,
+               unit_, next.operation);
   }
 
   void complete_sends() {
@@ -215,36 +332,25 @@ class StarForest::Link {
 
   int count(const IndexSet& set) const { return message_count(set.count * unit_.width()); }
 
-  /// A place in `memory` for every neighbour whose message is not whole in the caller's own.
-  void lay_out(const Side& side, bool runs_whole, Space& space, Buffer<std::byte>& memory,
-               std::vector<std::byte*>& places) const {
-    std::int64_t units = 0;
-    for (const auto& neighbour : side) units += buffered(neighbour, runs_whole);
-    if (units > 0) memory = space.allocate_bytes(units * unit_.bytes(), Pages::huge);
-    auto* next = memory.data();
-    for (const auto& neighbour : side) {
-      const auto own = buffered(neighbour, runs_whole);
-      places.push_back(own == 0 ? nullptr : next);
-      next += own * unit_.bytes();
-    }
-  }
+  std::int64_t bytes(const IndexSet& set) const { return set.count * unit_.bytes(); }
 
   MPI_Comm comm_;
   const Side& out_;
   const Side& in_;
+  DeviceSpace* device_;  ///< null where all is in the host's memory
+  Event packed_;         ///< on a device
   Way way_;
   Unit unit_;
   bool in_place_;         ///< runs are received where they belong
   void* into_ = nullptr;  ///< the caller's array that receives refer to
-  Buffer<std::byte> send_memory_;
-  Buffer<std::byte> receive_memory_;
-  std::vector<std::byte*> packed_;    ///< for each of out_; none: it goes out of the caller's array
-  std::vector<std::byte*> received_;  ///< for each of in_; none: it comes into the caller's array
+  Messages sent_;
+  Messages received_;
   std::vector<MPI_Request> sends_;
   std::vector<MPI_Request> receives_;
   int tag_ = 0;
   std::array<int, 2> agreed_{};  ///< the largest tag, and the smallest negated
   MPI_Request agreement_ = MPI_REQUEST_NULL;
+  bool agree_ = false;  ///< when late messages begin
 };
 
 StarForest::StarForest(const Communicator& comm, Space& space, std::int64_t roots,
@@ -253,6 +359,7 @@ StarForest::StarForest(const Communicator& comm, Space& space, std::int64_t root
   throw_first(comm_, own_problem(comm_, edges, leaves));
   connect(roots, edges, leaves);
   find_shared_root(roots);
+  prepare_scatter();
 }
 
 StarForest::StarForest(const Communicator& comm, Space& space, std::int64_t roots,
@@ -269,6 +376,12 @@ StarForest::StarForest(const Communicator& comm, Space& space, std::int64_t root
                           : "a root of rank " + std::to_string(comm_.rank()) +
                                 " that others want is not there: it has " + std::to_string(roots));
   find_shared_root(roots);
+  prepare_scatter();
+}
+
+void StarForest::prepare_scatter() {
+  scattered_.all.push_back({&local_, 0});
+  space_.prepare(scattered_);
 }
 
 StarForest::~StarForest() = default;
@@ -363,7 +476,8 @@ void StarForest::scatter(const Transfer& transfer) {
     return;
   }
   const auto direction = transfer.way == Way::to_leaves ? Direction::forth : Direction::back;
-  space_.move(local_, direction, transfer.from, transfer.to, transfer.unit, transfer.operation);
+  space_.move({scattered_, 0, 1}, direction, transfer.from, transfer.to, transfer.unit,
+              transfer.operation);
 }
 
 void StarForest::run_part(Part part, const Transfer& transfer) {

@@ -54,6 +54,9 @@ struct Bond {
 /// or received into, the caller's own memory; sub-boxes of an array need their extents and strides;
 /// what remains is a list.
 ///
+/// In a device's memory (a DeviceSpace), what begin() and end() wait for is the space's: values may
+/// still be on their way to leaves and roots when end() returns.
+///
 /// Sums are deterministic: a root takes its own rank's leaves first, then those of the other ranks
 /// in rank order, each in the order in which that rank gave them. The cost: a message that
 /// overtakes one of a lower rank is unpacked after it.
@@ -130,6 +133,7 @@ class StarForest {
     bool operator==(const Transfer&) const = default;
   };
 
+  struct Messages;
   class Link;
 
   void connect(std::int64_t roots, std::span<const Root> edges,
@@ -137,6 +141,7 @@ class StarForest {
   /// Whether all roots that other ranks ask for with their `parcels` are here.
   bool learn_of_leaves(std::int64_t roots, const std::vector<Parcel>& parcels);
   void find_shared_root(std::int64_t roots);
+  void prepare_scatter();
   void begin(const Transfer& transfer);
   void end(const Transfer& transfer);
   void scatter(const Transfer& transfer);
@@ -153,6 +158,7 @@ class StarForest {
   Side root_side_;              ///< ranks with leaves of this rank's roots
   Side leaf_side_;              ///< ranks with roots of this rank's leaves
   Route local_;                 ///< from roots to leaves of this rank
+  Routes scattered_;            ///< that one
   std::optional<Root> shared_;  ///< a root of several leaves, on the first rank that has one
   std::int64_t begun_ = 0;      ///< operations: on all ranks the same number
   std::vector<std::unique_ptr<Link>> links_;  ///< oldest first

@@ -1,29 +1,139 @@
-// The star forest's kernels in a memory apart from the host's: they fill and check it through the
-// space alone, so that their answers are right there, too.
-#include "apart_space.hpp"
+// The star forest's kernels in a device's memory that lags: right with every wait, and wrong, as
+// they say themselves, without any one of those that they need.
+#include <algorithm>
+
 #include "expect.hpp"
+#include "forgetful_space.hpp"
 #include "kernels/sf_grid.hpp"
+#include "kernels/spmv.hpp"
 #include "kernels/star_forest/pair.hpp"
 
 using namespace halobench;
 
 namespace {
 
-/// Each point of a small case: steps, then their check, which must find nothing wrong.
-void answers_are_right(const Communicator& comm, const Kernel& kernel, const CaseArguments& small) {
+/// A kernel, and what it needs.
+struct Tested {
+  std::string name;
+  std::function<Kernel(const SpaceMaker&)> make;
+  bool packs = false;         ///< something is packed before it is sent
+  bool works_at_end = false;  ///< something is unpacked or scattered
+  bool always_ready = false;  ///< right with the orderings that wait for nothing
+  bool comes_back = false;    ///< what arrives last is what was there before
+  CaseArguments small = {"sizes=8,64K"};
+  bool late = false;               ///< its messages begin when the operation ends
+  bool orders_its_stages = false;  ///< by an event of its own
+};
+
+/// Of a matrix whose ranks want single values of each other.
+CaseArguments products(const std::string& overlap) {
+  return {"matrix=random", "n=100", "row_length=3", "memory=device", "overlap=" + overlap};
+}
+
+std::vector<Tested> tested(const Communicator& comm) {
+  const auto pair = [](const PairTest& test) {
+    return [test](const SpaceMaker& make_space) { return pair_kernel(test, make_space); };
+  };
+  std::vector<Tested> all{{"grid", sf_grid_in, comm.size() > 1, true, false, false, {"n=5,16"}}};
+  if (comm.size() == 1) return all;
+  const PairTest one{.name = "one buffer", .summary = "", .section = ""};
+  auto two = one;
+  two.two_buffers = true;
+  auto sums = one;
+  sums.adds = true;
+  auto own = sums;
+  own.local = true;
+  all.push_back({"two buffers", pair(two), false, false, true});
+  all.push_back({"one buffer", pair(one), false, false, false, true});
+  all.push_back({"sums", pair(sums), false, true});
+  all.push_back({"own leaves", pair(own), false, true});
+  for (const std::string overlap : {"none", "split", "early_launch", "split_temporary"}) {
+    const bool late = overlap != "none" && overlap != "split";
+    all.push_back({"spmv " + overlap, spmv_in, true, false, false, false, products(overlap), late,
+                   overlap == "split_temporary"});
+  }
+  return all;
+}
+
+/// What a kernel says of its answers, of the points of its small cases one after another.
+std::vector<std::string> verdicts(const Communicator& comm, const Kernel& kernel,
+                                  const CaseArguments& arguments) {
   std::vector<Problem> problems;
-  const Params params(kernel.all_parameters(), small, problems);
+  const Params params(kernel.all_parameters(), arguments, problems);
   expect::equal(problems.size(), 0U);
   expect::equal(kernel.plan_for(params, {comm.size(), 1}).problems.size(), 0U);
   Meter meter{Meter::Setting{}};
   Memory memory{false};
   const auto instance = kernel.setup({comm, params, meter, memory});
+  expect::equal(instance->device(), "emulated");
+  std::vector<std::string> all;
   for (std::size_t point = 0; point < instance->points(); ++point) {
     instance->select(point);
     instance->prepare();
     for (int step = 0; step < 3; ++step) instance->step();
-    expect::equal(instance->verify().reason, "");
+    all.push_back(instance->verify().reason);
     for (std::size_t part = 0; part < instance->parts().size(); ++part) instance->run_part(part);
+  }
+  return all;
+}
+
+bool is_needed(const Communicator& comm, const Tested& kernel, const DeviceSpace::Setting& setting,
+               Wait wait) {
+  const bool general = setting.ordering == Ordering::general;
+  const bool staged = setting.staged && comm.size() > 1;
+  switch (wait) {
+    case Wait::none:
+      return false;
+    case Wait::before_pack:
+      return general;
+    case Wait::before_messages:
+      return comm.size() > 1 && (!general || kernel.packs || staged) &&
+             setting.ordering <= Ordering::default_stream;
+    case Wait::after_unpack:
+      return general &&
+             (kernel.works_at_end || (staged && !kernel.comes_back && !kernel.orders_its_stages));
+    case Wait::after_copy_in:
+      return setting.ordering >= Ordering::stream_aware;
+  }
+  return false;
+}
+
+/// Each wait left out in turn: noticed where it is needed, and no difference where it is not.
+void every_wait_counts(const Communicator& comm, const Tested& kernel,
+                       DeviceSpace::Setting setting) {
+  using enum Wait;
+  setting.late = kernel.late;
+  for (const auto left_out : {none, before_pack, before_messages, after_unpack, after_copy_in}) {
+    const auto made = kernel.make([&](Meter& meter, Memory& memory) -> std::unique_ptr<Space> {
+      return std::make_unique<ForgetfulSpace>(meter, memory, setting, left_out);
+    });
+    const bool needed = is_needed(comm, kernel, setting, left_out);
+    for (const auto& reason : verdicts(comm, made, kernel.small)) {
+      expect::is_true(reason.empty() == !needed,
+                      kernel.name + ", ordering " +
+                          std::to_string(static_cast<int>(setting.ordering)) +
+                          (setting.staged ? ", staged" : "") + ", without wait " +
+                          std::to_string(static_cast<int>(left_out)) + ": '" + reason + "'");
+    }
+  }
+}
+
+/// Streams that do not wait for each other's events.
+class DeafDevice : public EmulatedDevice {
+ public:
+  DeafDevice() : EmulatedDevice(Lag::until_waited) {}
+  void wait(Stream /*stream*/, Event /*event*/) override {}
+};
+
+/// Two products on a stream each, whose sum needs both.
+void events_count(const Communicator& comm) {
+  if (comm.size() == 1) return;
+  const auto deaf = [](Meter& meter, Memory& memory) -> std::unique_ptr<Space> {
+    const DeviceSpace::Setting setting{Ordering::default_stream, false, true};
+    return std::make_unique<DeviceSpace>(meter, memory, std::make_unique<DeafDevice>(), setting);
+  };
+  for (const auto& reason : verdicts(comm, spmv_in(deaf), products("split_temporary"))) {
+    expect::contains(reason, "values of y are wrong");
   }
 }
 
@@ -32,18 +142,15 @@ void answers_are_right(const Communicator& comm, const Kernel& kernel, const Cas
 int main(int argc, char** argv) {
   const Environment environment(argc, argv);
   const Communicator comm(MPI_COMM_WORLD);
-  std::vector<Kernel> kernels{sf_grid_in(make_apart_space)};
-  for (const auto& test :
-       {PairTest{.name = "one buffer", .summary = "", .section = ""},
-        PairTest{.name = "two buffers", .summary = "", .section = "", .two_buffers = true},
-        PairTest{.name = "sums", .summary = "", .section = "", .adds = true},
-        PairTest{
-            .name = "own leaves", .summary = "", .section = "", .adds = true, .local = true}}) {
-    kernels.push_back(pair_kernel(test, make_apart_space));
+  for (const auto& kernel : tested(comm)) {
+    for (const bool staged : {false, true}) {
+      every_wait_counts(comm, kernel, {Ordering::general, staged});
+      every_wait_counts(comm, kernel, {Ordering::default_stream, staged});
+    }
+    if (!kernel.always_ready) continue;
+    every_wait_counts(comm, kernel, {Ordering::stream_aware, false});
+    every_wait_counts(comm, kernel, {Ordering::typed, false});
   }
-  for (const auto& kernel : kernels) {
-    if (comm.size() < kernel.least_ranks) continue;
-    for (const auto& small : kernel.small) answers_are_right(comm, kernel, small);
-  }
+  events_count(comm);
   return expect::exit_code();
 }

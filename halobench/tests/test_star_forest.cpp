@@ -1,13 +1,14 @@
 // Star forests against a model that holds all ranks' arrays: random forests and regular ones, every
-// operation and type, several in flight, in the host's memory and in one apart from it; and what is
-// refused.
+// operation and type, several in flight, in the host's memory and in a device's that lags; and what
+// is refused.
 #include <algorithm>
 
-#include "apart_space.hpp"
 #include "base/as_size.hpp"
+#include "base/simulation.hpp"
 #include "base/usage_error.hpp"
 #include "expect.hpp"
 #include "forest_model.hpp"
+#include "forgetful_space.hpp"
 #include "star_forest/host_space.hpp"
 #include "star_forest/star_forest.hpp"
 
@@ -29,6 +30,24 @@ struct Machine {
 
 std::unique_ptr<Space> make_space_without_cache(Meter& meter, Memory& memory) {
   return std::make_unique<HostSpace>(meter, memory, no_cache);
+}
+
+SpaceMaker maker_of(const DeviceSpace::Setting& setting, Wait left_out = Wait::none) {
+  return [=](Meter& meter, Memory& memory) {
+    return std::make_unique<ForgetfulSpace>(meter, memory, setting, left_out);
+  };
+}
+
+/// The host's memory, with and without caches; where ranks are processes, a device's, too.
+std::vector<SpaceMaker> all_makers() {
+  std::vector<SpaceMaker> all{make_host_space, make_space_without_cache};
+  if (simulated()) return all;
+  for (const bool staged : {false, true}) {
+    all.push_back(maker_of({Ordering::general, staged}));
+    all.push_back(maker_of({Ordering::default_stream, staged}));
+    all.push_back(maker_of({Ordering::default_stream, staged, true}));
+  }
+  return all;
 }
 
 /// Values of the host in a space.
@@ -307,6 +326,7 @@ void parts_make_the_whole(const Communicator& comm, const SpaceMaker& make_space
   forest->bcast_end(unit, roots.data(), leaves.data());
   const auto expected = leaves.read();
   leaves.write(std::vector<double>(240, -1.0));
+  if (auto* space = machine.space->on_device()) space->device().synchronise();  // parts do not
   using enum StarForest::Part;
   for (const auto part : {pack, messages, scatter, unpack}) {
     forest->run_bcast_part(part, unit, roots.data(), leaves.data());
@@ -379,14 +399,61 @@ void bad_bonds_are_refused_everywhere(const Communicator& comm) {
           "a root of rank 0 that others want is not there: it has 10");
 }
 
+/// Two broadcasts from rank 0 to the last one, which begins them when both messages are there: the
+/// second must not arrive before the first is unpacked.
+void messages_wait_for_those_before(const Communicator& comm) {
+  if (comm.size() == 1) return;
+  const bool receives = comm.rank() == comm.size() - 1;
+  const auto sum_of_two = [&](const SpaceMaker& make_space) {
+    Machine machine(make_space);
+    const std::vector<Root> edges(receives ? 1 : 0);  // of the first root of rank 0
+    StarForest forest(comm, *machine.space, comm.rank() == 0 ? 1 : 0, edges);
+    const auto unit = Unit::of<double>();
+    const Placed first(*machine.space, std::vector<double>(1, 1.0));
+    const Placed second(*machine.space, std::vector<double>(1, 20.0));
+    const Placed leaf(*machine.space, std::vector<double>(1, 300.0));
+    const auto add = [&](const Placed<double>& root) {
+      forest.bcast_begin(unit, root.data(), leaf.data(), Operation::sum);
+      forest.bcast_end(unit, root.data(), leaf.data(), Operation::sum);
+    };
+    add(first), add(first);                              // which all ranks compare
+    machine.space->on_device()->device().synchronise();  // only messages are in question
+    if (receives) comm.barrier();
+    add(first), add(second);
+    if (!receives) comm.barrier();
+    return leaf.read()[0];
+  };
+  for (const bool staged : {false, true}) {
+    const DeviceSpace::Setting setting{Ordering::default_stream, staged};
+    const double right = receives ? 323.0 : 300.0;
+    expect::equal(sum_of_two(maker_of(setting)), right);
+    const bool good = sum_of_two(maker_of(setting, Wait::before_messages)) == right;
+    expect::is_true(good != receives, "a message arrived in time without a wait");
+  }
+}
+
+/// An array of the host's is refused by name, unless the caller has said whose it is.
+void a_device_takes_its_own_arrays_alone(const Communicator& comm) {
+  std::vector<double> roots(200, 2.0);
+  Machine machine(maker_of({Ordering::default_stream, false}));
+  const auto forest = build(comm, machine, regular_graph(comm.size(), false));
+  const Placed leaves(*machine.space, std::vector<double>(240, -1.0));
+  expect::throws<std::logic_error>(
+      [&] { forest->bcast_begin(Unit::of<double>(), roots.data(), leaves.data()); },
+      "an array is not in the memory of the device");
+  expect::throws<std::logic_error>([&] { Machine never(maker_of({Ordering::typed, true})); },
+                                   "not waited for");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const Environment environment(argc, argv);
   const Communicator comm(MPI_COMM_WORLD);
   Random random(20);
-  for (const auto make_space : {make_host_space, make_space_without_cache, make_apart_space}) {
-    for (int round = 0; round < 24; ++round) {
+  for (const auto& make_space : all_makers()) {
+    const int rounds = Machine(make_space).space->on_device() == nullptr ? 24 : 6;
+    for (int round = 0; round < rounds; ++round) {
       forest_agrees_with_the_model(comm, make_space, random_graph(comm.size(), random), random);
     }
     for (const bool rows : {true, false}) {
@@ -404,5 +471,9 @@ int main(int argc, char** argv) {
   what_was_not_begun_is_not_ended(comm);
   ranks_agree_on_what_they_begin(comm);
   a_message_says_what_it_carries(comm);
+  if (!simulated()) {
+    messages_wait_for_those_before(comm);
+    a_device_takes_its_own_arrays_alone(comm);
+  }
   return expect::exit_code();
 }

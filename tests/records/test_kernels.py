@@ -200,3 +200,13 @@ def test_simulated_steps_that_compute_take_time(made: Raw, left_out: bool) -> No
     raw = {**made, "clock": "simulated", "times_s": [0.0]}
 
     assert (checked.wrong(raw, Record) == "times_s#1 can't be 0.0") == left_out
+
+
+def test_older_records_are_of_the_host_s_memory() -> None:
+    older = spmv(ranks=2)
+    for name in kernels.LATER:
+        older["params"].pop(name, None)
+    older["case"] = case_id(older)
+
+    assert checked.wrong(older, Record) is None
+    assert checked.wrong(changed(older, ("params", "memory"), "moon"), Record) is not None

@@ -62,6 +62,7 @@ def test_records_have_the_keys_of_the_page_alone(
     late = {
         "allocation",
         "program",
+        "device",
         "rounds",
         "parts",
         "timeline",

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from recorded import MACHINE, Raw, cases, pingpong, star_forest
 
+from haloscope.analysis.star_forests import beside_messages
 from haloscope.papers import tables as papers
 from haloscope.report import figures, tables
 from haloscope.report.draw.figures import draw_all
@@ -37,6 +40,45 @@ def test_latencies_stand_side_by_side_with_what_a_forest_adds() -> None:
     assert first[3].published_value == 35.9e-6
     assert first[1].published_value == 17.8e-6
     assert f"Summit ({SUMMIT}, table 3)" in " ".join(table.notes)
+
+
+SYNCS = ("general", "default_stream", "stream_aware", "typed")
+
+
+def on_device(kernel: str, **params: Any) -> Raw:
+    return {**star_forest(kernel, memory="device", **params), "device": "emulated"}
+
+
+def test_ways_to_synchronise_stand_beside_the_options_of_the_paper() -> None:
+    raws = [on_device("sf_pingpong", sync=sync) for sync in reversed(SYNCS)]
+    raws += [on_device("sf_unpack"), on_device("sf_unpack", mpi="staged")]
+    raws += [pingpong(), star_forest("sf_unpack")]
+
+    host, aware, staged = build("sf_latency", raws)
+
+    assert [column.title for column in aware.columns[1:]] == [
+        *(f"sf_pingpong, {sync}" for sync in SYNCS), "sf_unpack",
+    ]  # fmt: skip
+    published = [cell.published_value for cell in aware.rows[0][1:]]
+    assert published == [25.3e-6, 23.8e-6, 19.9e-6, 19.0e-6, 35.9e-6]
+    assert aware.title.endswith("device's memory, gpu_aware")
+    assert staged.title.endswith("device's memory, staged")
+    assert "device" not in host.title and len(host.columns) == 3
+
+
+def test_times_of_an_emulated_device_are_marked() -> None:
+    device, host = build("sf_latency", [on_device("sf_unpack"), star_forest("sf_unpack")])
+
+    assert device.rows[0][1].marks == "‖" and host.rows[0][1].marks == ""
+    assert any(note.startswith("‖ on an emulated device") for note in device.notes)
+    assert not any("emulated" in note for note in host.notes)
+
+
+def test_no_device_is_raced_against_messages_of_the_host() -> None:
+    raws = [pingpong(), on_device("sf_pingpong")]
+
+    assert not beside_messages(cases(raws))
+    assert beside_messages(cases([*raws, star_forest("sf_pingpong")]))
 
 
 def test_pingpong_alone_makes_no_table_of_star_forests() -> None:

@@ -60,8 +60,8 @@ Found look_at(const SparseRows& source, Range own, Range rows) {
 }  // namespace
 
 DistributedCsr::DistributedCsr(const Context& context, const SparseRows& source,
-                               const Begins& begins)
-    : space_(context.meter, context.memory) {
+                               const Begins& begins, const SpaceMaker& make_space)
+    : space_(make_space(context.meter, context.memory)) {
   const auto threads = (std::ssize(begins) - 1) / context.comm.size();
   Begins rank_begins;
   for (int rank = 0; rank <= context.comm.size(); ++rank) {
@@ -152,7 +152,7 @@ void DistributedCsr::connect(const Context& context, const Begins& rank_begins) 
     const auto owner = std::ranges::upper_bound(rank_begins, column) - rank_begins.begin() - 1;
     edges.push_back({static_cast<int>(owner), column - rank_begins[as_size(owner)]});
   }
-  forest_ = std::make_unique<StarForest>(context.comm, space_, rows_.size(), edges);
+  forest_ = std::make_unique<StarForest>(context.comm, *space_, rows_.size(), edges);
   ghost_columns_ = {};
 }
 

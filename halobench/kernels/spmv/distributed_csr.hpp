@@ -39,7 +39,9 @@ class DistributedCsr {
  public:
   /// `begins`: of all workers, see partition.hpp. Every rank visits its own rows twice, each thread
   /// its own, so that they lie near it. Collective. Without execution nothing is stored.
-  DistributedCsr(const Context& context, const SparseRows& source, const Begins& begins);
+  /// x and the ghosts are in the space that `make_space` makes.
+  DistributedCsr(const Context& context, const SparseRows& source, const Begins& begins,
+                 const SpaceMaker& make_space = make_host_space);
 
   /// Of the whole matrix.
   Range rows() const { return rows_; }
@@ -50,6 +52,7 @@ class DistributedCsr {
   /// The rows of the off-diagonal block, counted from the rank's first.
   const std::int32_t* coupled_rows() const { return coupled_rows_.data(); }
   StarForest& forest() const { return *forest_; }
+  Space& space() const { return *space_; }
 
  private:
   struct Block {
@@ -73,7 +76,7 @@ class DistributedCsr {
   Block diagonal_;
   Block off_diagonal_;
   Buffer<std::int32_t> coupled_rows_;
-  HostSpace space_;  ///< of x and the ghosts
+  std::unique_ptr<Space> space_;  ///< of x and the ghosts
   std::unique_ptr<StarForest> forest_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/as_size.hpp"
 #include "kernels/spmv/matrix_file.hpp"
+#include "kernels/star_forest/memory.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/rank_grid.hpp"
 
@@ -103,6 +104,19 @@ void check_together(const Communicator& comm, const MatrixFile& file) {
   refuse_together(comm, refused(same ? "" : "damaged: its checksum is another one"));
 }
 
+/// What is wrong with the memory; a device's has a copy of all that the host fills.
+void plan_device(const Params& params, Plan& plan) {
+  const bool on_device = params.choice("memory") == "device";
+  const auto& overlap = params.choice("overlap");
+  plan_memory(params, plan);
+  if (on_device) plan.memory_bytes *= 2;
+  if (overlap == "early_launch" && !on_device) {
+    plan.problems.push_back({"overlap", overlap,
+                             "only a device's products are launched: give memory=device, or none, "
+                             "split, split_temporary"});
+  }
+}
+
 }  // namespace
 
 Source make_source(const Context& context) {
@@ -132,6 +146,7 @@ Plan plan_spmv(const Params& params, const Shape& shape) {
     const auto ranks = static_cast<double>(shape.ranks);
     if (is_generated(params.file("matrix"))) {
       plan.memory_bytes = memory_of(*generated(params), params, ranks);
+      plan_device(params, plan);
       return plan;
     }
     const MatrixFile file(file_of(params, shape.ranks));
@@ -142,6 +157,7 @@ Plan plan_spmv(const Params& params, const Shape& shape) {
                                    " ranks, not for " + std::to_string(shape.ranks)});
     }
     plan.memory_bytes = memory_of(file, params, ranks);
+    plan_device(params, plan);
   } catch (const UsageError& error) {
     std::string names;
     for (const auto& name : recipe_names()) names += name + ", ";

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "base/as_size.hpp"
+#include "kernels/star_forest/memory.hpp"
 #include "kernels/star_forest/parts.hpp"
 #include "star_forest/star_forest.hpp"
 
@@ -95,6 +97,8 @@ class PairForest : public Instance {
     forest_->reduce_end(unit, leaves, roots, operation_);
   }
 
+  void complete() override { space_->synchronise(); }
+
   std::vector<std::string> parts() const override { return part_names(); }
 
   void run_part(std::size_t part) override {
@@ -127,6 +131,8 @@ class PairForest : public Instance {
             added + (adds_here ? 2.0 * static_cast<double>(count_) : 0.0),
             static_cast<double>(there.messages + back.messages)};
   }
+
+  std::string device() const override { return device_name(*space_); }
 
   Json point(std::size_t point, const Times& times) override {
     return Json::object()
@@ -210,6 +216,8 @@ Plan plan_pair(const PairTest& test, const Params& params) {
   const auto all = std::accumulate(sizes.begin(), sizes.end(), 0.0);  // each with its own buffers
   plan.memory_bytes =
       arrays * static_cast<double>(std::ranges::max(sizes)) + (test.adds ? 2 * all : 0.0);
+  if (stages_messages(params)) plan.memory_bytes += 4 * all;  // on both sides, each way
+  plan_memory(params, plan);
   return plan;
 }
 
@@ -223,6 +231,8 @@ Kernel pair_kernel(const PairTest& test, const SpaceMaker& make_space) {
   kernel.parameters = {{"sizes", Parameter::Type::sizes, "8:4M",
                         "bytes of all roots together, a message each way; 8 bytes a root", "B",
                         double{item}, static_cast<double>(std::int64_t{1} << 33)}};
+  // What is sent with two buffers is what prepare() has set, long before.
+  for (auto& one : memory_parameters(test.two_buffers)) kernel.parameters.push_back(std::move(one));
   kernel.results = {{"latency_s", Result::Type::real, "half a step, of the smallest size", "s"}};
   kernel.point_results = {{"latency_s", Result::Type::real, "half a step, by the median", "s"}};
   kernel.repetitions = "20";
@@ -231,11 +241,13 @@ Kernel pair_kernel(const PairTest& test, const SpaceMaker& make_space) {
   kernel.batched = true;
   kernel.has_parts = true;
   kernel.least_ranks = 2;
-  kernel.small = {
-      {"sizes=8,1K,64K", "repetitions=2", "steps=20", "warmup=0", "parts=yes", "timeline=9"}};
+  kernel.small = small_in_memories(
+      {"sizes=8,1K,64K", "repetitions=2", "steps=20", "warmup=0", "parts=yes", "timeline=9"},
+      {"sizes=8,64K", "repetitions=2", "steps=3", "warmup=0", "timeline=9"}, test.two_buffers);
   kernel.plan = [test](const Params& params, const Shape&) { return plan_pair(test, params); };
   kernel.setup = [test, make_space](const Context& context) {
-    return std::make_unique<PairForest>(context, test, make_space);
+    return std::make_unique<PairForest>(context, test,
+                                        make_space ? make_space : chosen_memory(context));
   };
   return kernel;
 }

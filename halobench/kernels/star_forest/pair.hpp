@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernel.hpp"
-#include "star_forest/host_space.hpp"
+#include "star_forest/space.hpp"
 
 namespace halobench {
 
@@ -17,7 +17,8 @@ struct PairTest {
   bool local = false;        ///< rank 0 has leaves of its own, too
 };
 
-/// Its arrays and buffers are in the space that `make_space` makes.
-Kernel pair_kernel(const PairTest& test, const SpaceMaker& make_space = make_host_space);
+/// Its arrays and buffers are in the space that `make_space` makes; without one, in the memory that
+/// its parameters ask for.
+Kernel pair_kernel(const PairTest& test, const SpaceMaker& make_space = {});
 
 }  // namespace halobench

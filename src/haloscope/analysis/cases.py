@@ -79,6 +79,11 @@ class MeasuredCase:
         return self.settings.get("clock") == "simulated"
 
     @property
+    def emulated(self) -> bool:
+        """Whether the device that it worked on was an emulated one."""
+        return any(record.device == "emulated" for record in self.launches)
+
+    @property
     def replicated(self) -> bool:
         """Whether its launches are simulated replicates: nodes drawn anew for each of them."""
         told = [record.raw.get("simulation") or {} for record in self.launches]

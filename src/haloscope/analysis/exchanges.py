@@ -47,7 +47,7 @@ FACES = Ways("jacobi3d", "exchange", _FACES, "Exchanges of faces compared", alon
 OVERLAPS = Ways(
     "spmv",
     "overlap",
-    ("none", "split", "split_temporary"),
+    ("none", "split", "split_temporary", "early_launch"),
     "Ways to overlap compared",
     alone=("none", "split"),
 )

@@ -14,6 +14,9 @@ from haloscope.quantities import printed_seconds
 PETSC_DEFAULT = "B"
 """The synchronisation that PETSc takes by itself, of those in Table 2."""
 
+OPTIONS = {"general": "A", "default_stream": "B", "stream_aware": "C", "typed": "D"}
+"""What Table 2 calls a device's `sync`."""
+
 OF_GPUS = "Published times are of GPU memory: how they grow can be compared, the times can not."
 """What is said wherever these stand beside ours."""
 
@@ -31,15 +34,22 @@ def there_and_back(case: MeasuredCase) -> dict[int, Swept]:
     return {point.size_bytes: point for point in sweep(case)}
 
 
+def memory_of(case: MeasuredCase) -> tuple[object, ...]:
+    """The memory that a case works in: the host's, or a device's with what MPI is given of it."""
+    if case.settings.get("memory", "host") == "host":
+        return ("host",)
+    return tuple(case.settings.get(name) for name in ("memory", "mpi", "device_lag"))
+
+
 _ALIKE = ("nodes", "ppn", "placement", "bind", "toolchain", "transport", "clock")
 
 
 def beside_messages(
     cases: Sequence[MeasuredCase], seed: int = 0
 ) -> list[tuple[MeasuredCase, dict[int, Contrast]]]:
-    """Every sf_pingpong with its contrasts by size: plain messages first, one way.
+    """Every sf_pingpong of the host's memory with its contrasts by size: plain messages first.
 
-    Plain ones between ranks that lie alike; all sizes and cases are tested as one family.
+    One way; plain ones between ranks that lie alike; all are tested as one family.
     """
     plain = {
         tuple(case.settings.get(name) for name in _ALIKE): there_and_back(case)
@@ -47,7 +57,8 @@ def beside_messages(
         if exchanges(case) and case.launches
     }
     pairs: list[tuple[MeasuredCase, int, tuple[Measure, Measure]]] = []
-    for case in (one for one in cases if one.kernel == "sf_pingpong" and one.launches):
+    own = [one for one in cases if one.kernel == "sf_pingpong" and one.launches]
+    for case in (one for one in own if memory_of(one) == ("host",)):
         beside = plain.get(tuple(case.settings.get(name) for name in _ALIKE), {})
         for at, point in there_and_back(case).items():
             if at in beside:
@@ -74,7 +85,7 @@ def published_latency(case: MeasuredCase, at: int, library: Library) -> Referenc
         "size_bytes": at,
         "n": at,
         "placement": PRINTED.get(str(case.settings.get("placement") or apart)),
-        "option": PETSC_DEFAULT,
+        "option": OPTIONS.get(str(case.settings.get("sync")), PETSC_DEFAULT),
         "kernel": case.kernel,
         "nodes": nodes,
     }

@@ -15,6 +15,7 @@ from typing import Any, get_args, get_type_hints
 from pydantic_core import CoreSchema, SchemaValidator, core_schema
 
 from haloscope.records.keys import LONGEST_S, Key, Point
+from haloscope.study.settings import OF_A_DEVICE
 
 FILE = Path(__file__).with_name("kernels.json")
 LARGEST_INTEGER = 2**63 - 1
@@ -30,7 +31,10 @@ Declaration = Mapping[str, Any]
 
 
 def check_parameters(kernel: str, params: Mapping[str, Any]) -> None:
-    """ValidationError where they are not as a kernel's parameters can be; none is missing."""
+    """ValidationError where they are not as a kernel's parameters can be, or one is missing.
+
+    But for those in LATER.
+    """
     if (checks := _checks().get((kernel, "parameters"))) is not None:
         checks.validate_python({"params": params})
 
@@ -64,6 +68,9 @@ def sweeps(kernel: str) -> bool:
     return bool(declared().get(kernel, {}).get("sweeps"))
 
 
+LATER = ("memory", *OF_A_DEVICE)
+"""LATER are parameters that kernels have got since, so that older records do not have them: these
+are of the host's memory."""
 BOUND = "_bound"
 """BOUND ends the name of a result that says how large another one may be."""
 
@@ -78,7 +85,7 @@ def _checks() -> dict[tuple[str, str], SchemaValidator]:
         inside = {"result": of_points} | dict.fromkeys(_own_keys(kernel), core_schema.any_schema())
         point = _whole(inside)
         both = {"result": own, "points": core_schema.list_schema(point)}
-        params = {"params": _object(said["parameters"], _parameter)}
+        params = {"params": _object(said["parameters"], _parameter, LATER)}
         for name, fields in (("parameters", params), ("results", both)):
             found[kernel, name] = SchemaValidator(_whole(fields))
     return found
@@ -106,11 +113,15 @@ def _marks(hint: Any) -> list[Key]:
 
 
 def _object(
-    declarations: Sequence[Declaration], schema_of: Callable[[Declaration], CoreSchema]
+    declarations: Sequence[Declaration],
+    schema_of: Callable[[Declaration], CoreSchema],
+    later: Sequence[str] = (),
 ) -> CoreSchema:
-    """An object with these keys; what they do not name may be there, too."""
+    """An object with these keys, or without the later ones; others may be there, too."""
     fields = {
-        one["name"]: core_schema.typed_dict_field(schema_of(one), required=not one.get("absent"))
+        one["name"]: core_schema.typed_dict_field(
+            schema_of(one), required=not one.get("absent") and one["name"] not in later
+        )
         for one in declarations
     }
     return core_schema.typed_dict_schema(fields)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from haloscope.records import checked, keys, strict_json
-from haloscope.records.keys import CLOCKS, LONGEST_S, OUTCOMES, Key
+from haloscope.records.keys import CLOCKS, DEVICES, LONGEST_S, OUTCOMES, Key
 from haloscope.records.sharing import Sharing
 
 SCHEMA = 1
@@ -148,6 +148,16 @@ class Record:
             by="halobench",
             absent=f"null {_NOTHING}, and where simulated",
             keys=keys.Timer,
+        ),
+    ] = None
+    device: Annotated[
+        str | None,
+        Key(
+            "in whose memory the kernel worked: emulated (the host's memory and threads: its times "
+            "say nothing of a real device)",
+            by="halobench",
+            absent="not there where that was the host's memory",
+            values=DEVICES,
         ),
     ] = None
     simulation: Annotated[

@@ -26,6 +26,8 @@ MODE = "mode"
 count depends on it."""
 _LIST = re.compile(r"[^,]*,|\d+[KMG]?:\d")
 """Several sizes: 8,64 or 8:4M."""
+OF_A_DEVICE = ("mpi", "sync", "device_lag")
+"""OF_A_DEVICE are parameters that mean something only with memory = device, of any kernel."""
 _ONLY_WITH = {
     ("jacobi3d", "L"): ("size", "cubes"),
     ("poisson_cg", "s"): ("variant", "sstep"),
@@ -39,6 +41,7 @@ UNSAID = (
     "mapping_seed",
     "allocation_seed",
     *(name for _, name in _ONLY_WITH),
+    *OF_A_DEVICE,
 )
 """UNSAID are the settings that only some cases have; the name of a case that lacks one says nothing
 in its place."""
@@ -101,6 +104,8 @@ def _shared_out(settings: Settings) -> str:
 
 def _plays_no_part(name: str, kernel: str, params: Mapping[str, Any]) -> bool:
     """Whether another parameter leaves it without a meaning."""
+    if name in OF_A_DEVICE:
+        return bool(params.get("memory", "host") == "host")
     if (kernel, name) not in _ONLY_WITH:
         return False
     other, value = _ONLY_WITH[kernel, name]

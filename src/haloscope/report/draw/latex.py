@@ -77,6 +77,7 @@ _SPECIAL = {
     "‡": r"$\ddagger$",
     "§": r"\S{}",
     "¶": r"\P{}",
+    "‖": r"$\|$",
     "®": r"\textregistered{}",
     "™": r"\texttrademark{}",
 }

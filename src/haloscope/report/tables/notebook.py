@@ -22,6 +22,7 @@ from haloscope.report.words import ratio_between
 from haloscope.stats.estimates import Estimate
 
 OVERSUBSCRIBED, SIMULATED, VERIFIED, FITTED, LAUNCHES_MISSING = "†", "‡", "§", "¶", "*"
+EMULATED = "‖"
 REPLICATES = (
     "launches are simulated replicates, whose nodes differ by chance as the cluster file says; "
     "intervals are of these, not of measurements."
@@ -113,6 +114,8 @@ class Notebook:
         marks = ""
         if case.oversubscribed:
             marks += OVERSUBSCRIBED
+        if case.emulated:
+            marks += EMULATED
         if case.simulated:
             marks += SIMULATED + (VERIFIED if case.verified else "")
         if case.excluded or (case.planned or 0) > len(case.launches):
@@ -142,6 +145,8 @@ class Notebook:
     def _mark_notes(self) -> list[str]:
         texts = {
             OVERSUBSCRIBED: "oversubscribed: processes or threads shared cores.",
+            EMULATED: "on an emulated device, which is the host's memory and threads: shows that "
+            "answers are right; its times say nothing of a real device.",
             SIMULATED: self._simulated_note(),
             VERIFIED: "simulated with its arithmetic: the answer was computed and verified.",
             FITTED: "one node: numbers of the cluster file may be from such published times.",

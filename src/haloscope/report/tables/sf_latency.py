@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.star_forests import OF_GPUS, published_latency, there_and_back
+from haloscope.analysis.star_forests import (
+    OF_GPUS,
+    OPTIONS,
+    memory_of,
+    published_latency,
+    there_and_back,
+)
 from haloscope.quantities import SECONDS, seconds, size
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing
@@ -21,7 +27,8 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     layouts = ("nodes", "ppn", "placement", "toolchain", "transport", "clock")
     parts: dict[tuple[object, ...], list[MeasuredCase]] = {}
     for case in own:
-        parts.setdefault(tuple(case.settings.get(key) for key in layouts), []).append(case)
+        where = tuple(case.settings.get(key) for key in layouts)
+        parts.setdefault((*memory_of(case), *where), []).append(case)
     return [
         _latency(group, context)
         for group in parts.values()
@@ -30,43 +37,76 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
 
 
 def _latency(cases: Sequence[MeasuredCase], context: Context) -> Table:
-    by_kernel = {case.kernel: case for case in cases}
-    kernels = [kernel for kernel in KERNELS if kernel in by_kernel]
-    points = {kernel: there_and_back(by_kernel[kernel]) for kernel in kernels}
+    """A column for each kernel, of a device one for each way to synchronise."""
+    by_name = _named(cases)
+    points = {name: there_and_back(case) for name, case in by_name.items()}
     notebook = Notebook(cases, context.all_cases)
-    sizes = sorted({at for kernel in kernels if kernel != "pingpong" for at in points[kernel]})
+    sizes = sorted({at for name in points if name != "pingpong" for at in points[name]})
+    adds = all(name in by_name for name in _COMPARED)
 
-    def cell(kernel: str, at: int) -> Cell:
-        point, case = points[kernel].get(at), by_kernel[kernel]
+    def cell(name: str, at: int) -> Cell:
+        point, case = points[name].get(at), by_name[name]
         if point is None:
             return missing()
         ours = notebook.estimate(point.one_way, case, SECONDS)
         return notebook.beside(ours, published_latency(case, at, context.library))
 
     def added(at: int) -> Cell:
-        pair = [points.get(kernel, {}).get(at) for kernel in ("pingpong", "sf_pingpong")]
-        if pair[0] is None or pair[1] is None:
+        plain, forest = (points[name].get(at) for name in _COMPARED)
+        if plain is None or forest is None:
             return missing()
-        value = pair[1].one_way.value - pair[0].one_way.value
+        value = forest.one_way.value - plain.one_way.value
         return Cell(value, seconds(round(value, 12)))  # simulated times differ by rounding
 
     rows = tuple(
-        (label(size(at), at), *(cell(kernel, at) for kernel in kernels), added(at)) for at in sizes
+        (label(size(at), at), *(cell(name, at) for name in by_name), *([added(at)] if adds else []))
+        for at in sizes
     )
-    where = str(by_kernel[kernels[0]].settings.get("placement") or "")
     notebook.note("One way: half of the time there and back.")
     if any(cell.published for row in rows for cell in row):
         notebook.note(OF_GPUS)
-    notebook.note("added: sf_pingpong less pingpong, medians over launches of their own.")
+    if adds:
+        notebook.note("added: sf_pingpong less pingpong, medians over launches of their own.")
     return Table(
         id="sf_latency",
         kind="sf_latency",
-        title=context.title("One-way latency of star forests", where),
+        title=context.title("One-way latency of star forests", *_where(cases[0])),
         columns=(
             Column("size_bytes", "message", align="left"),
-            *(Column(f"{kernel}_s", kernel) for kernel in kernels),
-            Column("added_s", "added"),
+            *(Column(f"{name.replace(', ', '_')}_s", name) for name in by_name),
+            *([Column("added_s", "added")] * adds),
         ),
         rows=rows,
         notes=notebook.notes(),
     )
+
+
+_COMPARED = ("pingpong", "sf_pingpong")
+"""Whose difference a table has: what a star forest adds."""
+
+
+def _named(cases: Sequence[MeasuredCase]) -> dict[str, MeasuredCase]:
+    """Cases by kernel, and by `sync` where several have the same kernel, in an order of both."""
+    order = [*OPTIONS]
+    syncs = {case: str(case.settings.get("sync")) for case in cases}
+    several = {
+        kernel
+        for kernel in KERNELS
+        if len({sync for case, sync in syncs.items() if case.kernel == kernel}) > 1
+    }
+
+    def place(case: MeasuredCase) -> tuple[int, int]:
+        known = syncs[case] in order
+        return KERNELS.index(case.kernel), order.index(syncs[case]) if known else -1
+
+    return {
+        f"{case.kernel}{f', {syncs[case]}' if case.kernel in several else ''}": case
+        for case in sorted(cases, key=place)
+    }
+
+
+def _where(case: MeasuredCase) -> list[str]:
+    """The placement of both ranks, and the memory unless it is the host's."""
+    memory, *given = (str(one) for one in memory_of(case))
+    of_device = [f"{memory}'s memory", *given[:1]] if given else []
+    return [str(case.settings.get("placement") or ""), *of_device]

@@ -1,0 +1,84 @@
+// A device: memory of its own, and streams that work there, each in order, while the host goes on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "machine/memory.hpp"
+#include "machine/node_model.hpp"
+
+namespace halobench {
+
+/// A stream of a device: what is given to it is done in that order, after the call has returned.
+struct Stream {
+  int number = 0;
+};
+
+/// A moment of a stream, which record() sets: when all that it was given before has been done.
+struct Event {
+  int number = 0;
+};
+
+/// What star forests and kernels need of a device; another kind of device replaces this alone.
+/// Addresses of its memory may be touched by what it does on its streams, by an MPI that is aware
+/// of it, and by nobody else; reach() is the address for these.
+class Device {
+ public:
+  Device() = default;
+  virtual ~Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  /// What it is, as a record says it.
+  virtual std::string name() const = 0;
+
+  /// Memory of the device, uninitialised, aligned to 64 bytes. To free it waits for all streams.
+  virtual Buffer<std::byte> allocate(std::int64_t bytes) = 0;
+  /// Memory of the host that copies go to and come from while the host goes on.
+  virtual Buffer<std::byte> allocate_on_host(std::int64_t bytes) = 0;
+  /// Whether an address is of memory that allocate() gave.
+  virtual bool has(const void* address) const = 0;
+  /// The same place of the device's memory, for what works there and for MPI. Throws
+  /// std::logic_error for an address of other memory.
+  virtual void* reach(void* address) const = 0;
+  const void* reach(const void* address) const { return reach(const_cast<void*>(address)); }
+
+  virtual Stream new_stream() = 0;
+  virtual Event new_event() = 0;
+
+  /// Gives a stream work that moves and computes `traffic`; what it touches stays until it is done.
+  virtual void launch(Stream stream, const Traffic& traffic, std::function<void()> work) = 0;
+  /// Gives a stream a copy between memory of allocate_on_host() and of the device.
+  virtual void copy_in(Stream stream, const void* host, void* to, std::int64_t bytes) = 0;
+  virtual void copy_out(Stream stream, const void* from, void* host, std::int64_t bytes) = 0;
+  /// The same of any memory of the host: has read `host` when it returns ...
+  virtual void upload(Stream stream, const void* host, void* to, std::int64_t bytes) = 0;
+  /// ... has written it, after all that the stream was given before.
+  virtual void download(Stream stream, const void* from, void* host, std::int64_t bytes) = 0;
+
+  /// `event` is from now on this moment of the stream. One that was never set is in the past.
+  virtual void record(Event event, Stream stream) = 0;
+  /// What the stream is given from now on is done after the moment that `event` is now.
+  virtual void wait(Stream stream, Event event) = 0;
+
+  /// Returns when that moment has passed ...
+  virtual void synchronise(Event event) = 0;
+  /// ... when all that a stream was given has been done ...
+  virtual void synchronise(Stream stream) = 0;
+  /// ... or all streams.
+  virtual void synchronise() = 0;
+};
+
+/// Gives a stream body(i) for every i below `count`, in any order, at once where the device can.
+/// `body` is copied; of memory it touches the device's alone, by addresses that reach() gave.
+template <class Body>
+void launch_over(Device& device, Stream stream, std::int64_t count, const Traffic& traffic,
+                 const Body& body) {
+  device.launch(stream, traffic, [count, body] {
+    for (std::int64_t i = 0; i < count; ++i) body(i);
+  });
+}
+
+}  // namespace halobench

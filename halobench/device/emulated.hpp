@@ -1,0 +1,59 @@
+// A device that the host's processors play: guarded memory, and a thread for each stream.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "device/device.hpp"
+
+namespace halobench {
+
+/// Shows whether a program for a device is right, not how fast: its memory is guarded (see
+/// guarded_memory.hpp), a stream does its work on a thread of its own. With Lag::until_waited, it
+/// does none before the host waits for it, so that what lacks a synchronisation finds nothing done,
+/// every time. Work touches memory of the host, too, if it has its addresses: nobody notices.
+class EmulatedDevice : public Device {
+ public:
+  enum class Lag { none, until_waited };
+
+  explicit EmulatedDevice(Lag lag);
+  /// What was not done yet is left.
+  ~EmulatedDevice() override;
+
+  std::string name() const override { return "emulated"; }
+  Buffer<std::byte> allocate(std::int64_t bytes) override;
+  Buffer<std::byte> allocate_on_host(std::int64_t bytes) override;
+  bool has(const void* address) const override;
+  using Device::reach;
+  void* reach(void* address) const override;
+
+  Stream new_stream() override;
+  Event new_event() override;
+  void launch(Stream stream, const Traffic& traffic, std::function<void()> work) override;
+  void copy_in(Stream stream, const void* host, void* to, std::int64_t bytes) override;
+  void copy_out(Stream stream, const void* from, void* host, std::int64_t bytes) override;
+  void upload(Stream stream, const void* host, void* to, std::int64_t bytes) override;
+  void download(Stream stream, const void* from, void* host, std::int64_t bytes) override;
+  void record(Event event, Stream stream) override;
+  void wait(Stream stream, Event event) override;
+  void synchronise(Event event) override;
+  void synchronise(Stream stream) override;
+  void synchronise() override;
+
+ private:
+  class Worker;
+  /// So much of a stream's work.
+  struct Moment {
+    Worker* worker = nullptr;
+    std::int64_t works = 0;
+  };
+
+  Worker& worker(Stream stream) const;
+  Moment& moment(Event event);
+
+  Lag lag_;
+  std::vector<std::unique_ptr<Worker>> workers_;  ///< one a stream
+  std::vector<Moment> moments_;                   ///< one an event
+};
+
+}  // namespace halobench

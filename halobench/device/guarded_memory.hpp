@@ -1,0 +1,28 @@
+// Memory at two addresses: one that nobody may touch, and one for those who may.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace halobench {
+
+/// Memory whose own address faults: whoever reads or writes there ends the process with code 3, and
+/// is named on standard error, with the array that was touched and the calls that led there. The
+/// bytes behind it are open at another address. It is filled with bytes of ones, which are no
+/// numbers, begins at a multiple of 64 and ends before a page that faults at either address. Throws
+/// std::bad_alloc. One thread allocates and releases.
+void* allocate_guarded(std::int64_t bytes);
+
+/// Both addresses fault from now on: none of them is given out again.
+void release_guarded(void* guarded);
+
+/// Whether the address lies in guarded memory that is allocated.
+bool is_guarded(const void* address);
+
+/// Where the same byte is open. Throws std::logic_error where it is no guarded memory.
+void* open_address(const void* guarded);
+
+/// What a fault's message calls this process: "rank 3".
+void name_in_faults(const std::string& name);
+
+}  // namespace halobench

@@ -1,0 +1,119 @@
+#include "kernels/spmv/on_device.hpp"
+
+namespace halobench {
+namespace {
+
+double row_times(const Csr& a, std::int64_t row, const double* x) {
+  double sum = 0;
+  for (auto k = a.begin[row]; k < a.begin[row + 1]; ++k) sum += a.values[k] * x[a.columns[k]];
+  return sum;
+}
+
+/// A row by itself.
+struct Product {
+  Csr a;
+  const double* x;
+  double* y;
+
+  void operator()(std::int64_t row) const { y[row] = row_times(a, row, x); }
+};
+
+/// Of a matrix without its empty rows.
+struct ProductAdded {
+  Csr a;
+  const std::int32_t* places;
+  const double* x;
+  double* y;
+
+  void operator()(std::int64_t row) const { y[places[row]] += row_times(a, row, x); }
+};
+
+struct Added {
+  const std::int32_t* places;
+  const double* z;
+  double* y;
+
+  void operator()(std::int64_t row) const { y[places[row]] += z[row]; }
+};
+
+}  // namespace
+
+ProductsOnDevice::ProductsOnDevice(DeviceSpace& space, const DistributedCsr& matrix, bool temporary)
+    : space_(space),
+      counts_(matrix.counts()),
+      temporary_(temporary),
+      beside_(space.device().new_stream()),
+      ghosts_there_(space.device().new_event()),
+      product_there_(space.device().new_event()),
+      x_(space.allocate<double>(counts_.rows)),
+      y_(space.allocate<double>(counts_.rows)),
+      ghosts_(space.allocate<double>(counts_.ghosts)),
+      z_(space.allocate<double>(temporary ? counts_.coupled : 0)) {
+  const auto block = [&](const Csr& csr, std::int64_t rows, std::int64_t nonzeros) {
+    return Block{placed(csr.begin, rows + 1), placed(csr.columns, nonzeros),
+                 placed(csr.values, nonzeros)};
+  };
+  diagonal_ = block(matrix.diagonal(), counts_.rows, counts_.diagonal);
+  off_diagonal_ = block(matrix.off_diagonal(), counts_.coupled, counts_.off_diagonal);
+  coupled_rows_ = placed(matrix.coupled_rows(), counts_.coupled);
+  space.device().synchronise();
+}
+
+template <class Value>
+SpaceArray<Value> ProductsOnDevice::placed(const Value* values, std::int64_t count) {
+  auto array = space_.allocate<Value>(count);
+  space_.copy_in(values, array.data(), count * std::int64_t{sizeof(Value)});
+  return array;
+}
+
+void ProductsOnDevice::set(const double* x, const double* y, const double* ghosts) {
+  constexpr std::int64_t bytes = sizeof(double);
+  space_.copy_in(x, x_.data(), counts_.rows * bytes);
+  space_.copy_in(y, y_.data(), counts_.rows * bytes);
+  space_.copy_in(ghosts, ghosts_.data(), counts_.ghosts * bytes);
+}
+
+void ProductsOnDevice::fetch(double* y) const {
+  space_.copy_out(y_.data(), y, counts_.rows * std::int64_t{sizeof(double)});
+}
+
+template <class Value>
+Value* ProductsOnDevice::reach(const SpaceArray<Value>& array) const {
+  return static_cast<Value*>(space_.device().reach(static_cast<void*>(array.data())));
+}
+
+Csr ProductsOnDevice::view(const Block& block) const {
+  return {reach(block.begin), reach(block.columns), reach(block.values)};
+}
+
+void ProductsOnDevice::diagonal(const Traffic& traffic) {
+  if (counts_.rows == 0) return;
+  launch_over(space_.device(), space_.users_stream(), counts_.rows, traffic,
+              Product{view(diagonal_), reach(x_), reach(y_)});
+}
+
+void ProductsOnDevice::off_diagonal(const Traffic& traffic) {
+  if (counts_.coupled == 0) return;
+  auto& device = space_.device();
+  if (!temporary_) {
+    launch_over(device, space_.users_stream(), counts_.coupled, traffic,
+                ProductAdded{view(off_diagonal_), reach(coupled_rows_), reach(ghosts_), reach(y_)});
+    return;
+  }
+  if (space_.staged()) {  // else MPI has put them there
+    device.record(ghosts_there_, space_.stream());
+    device.wait(beside_, ghosts_there_);
+  }
+  launch_over(device, beside_, counts_.coupled, traffic,
+              Product{view(off_diagonal_), reach(ghosts_), reach(z_)});
+  device.record(product_there_, beside_);
+}
+
+void ProductsOnDevice::add(const Traffic& traffic) {
+  if (counts_.coupled == 0) return;
+  space_.device().wait(space_.users_stream(), product_there_);
+  launch_over(space_.device(), space_.users_stream(), counts_.coupled, traffic,
+              Added{reach(coupled_rows_), reach(z_), reach(y_)});
+}
+
+}  // namespace halobench

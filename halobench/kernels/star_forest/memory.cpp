@@ -1,0 +1,135 @@
+#include "kernels/star_forest/memory.hpp"
+
+#include <array>
+#include <utility>
+
+#include "base/simulation.hpp"
+#include "device/emulated.hpp"
+#include "device/guarded_memory.hpp"
+#include "star_forest/device_space.hpp"
+#include "star_forest/host_space.hpp"
+
+namespace halobench {
+namespace {
+
+constexpr std::array orderings{
+    std::pair{"general", Ordering::general},
+    std::pair{"default_stream", Ordering::default_stream},
+    std::pair{"stream_aware", Ordering::stream_aware},
+    std::pair{"typed", Ordering::typed},
+};
+constexpr std::size_t that_wait = 2;  ///< of these
+
+std::vector<std::string> ordering_names(bool always_ready) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < (always_ready ? orderings.size() : that_wait); ++i) {
+    names.emplace_back(orderings[i].first);
+  }
+  return names;
+}
+
+Ordering ordering_of(const std::string& name) {
+  for (const auto& [known, ordering] : orderings) {
+    if (name == known) return ordering;
+  }
+  throw UsageError("sync=" + name + ": not known");
+}
+
+bool on_device(const Params& params) { return params.choice("memory") == "device"; }
+
+std::unique_ptr<Space> make_device_space(const Context& context, bool late) {
+  const auto& params = context.params;
+  const auto lag = params.choice("device_lag") == "none" ? EmulatedDevice::Lag::none
+                                                         : EmulatedDevice::Lag::until_waited;
+  name_in_faults("rank " + std::to_string(context.comm.rank()));
+  const DeviceSpace::Setting setting{ordering_of(params.choice("sync")), stages_messages(params),
+                                     late};
+  return std::make_unique<DeviceSpace>(context.meter, context.memory,
+                                       std::make_unique<EmulatedDevice>(lag), setting);
+}
+
+}  // namespace
+
+std::vector<Parameter> memory_parameters(bool always_ready) {
+  const auto choice = [](const char* name, const char* fallback, std::string help,
+                         std::vector<std::string> choices) {
+    return Parameter{name, Parameter::Type::choice, fallback, std::move(help), "", {},
+                     {},   std::move(choices)};
+  };
+  return {
+      choice("memory", "host",
+             "of arrays and buffers: the host's, or a device's, which this build emulates: memory "
+             "that the host may not touch, a thread a stream; times there say nothing of a real "
+             "device",
+             {"host", "device"}),
+      choice("mpi", "gpu_aware",
+             "of a device, what MPI is given: addresses of the device's memory, or (staged) the "
+             "host's memory, which is copied from and to",
+             {"gpu_aware", "staged"}),
+      choice("sync", "default_stream",
+             std::string("of a device, what an operation waits for. general: all streams before "
+                         "packing, its own before messages and when it has unpacked; "
+                         "default_stream: its own before messages alone") +
+                 (always_ready ? "; stream_aware: nothing, as if MPI waited for the stream, which "
+                                 "is right where values were there long before; typed: besides, "
+                                 "nobody asks which memory an address is of (options A to D of the "
+                                 "report)"
+                               : " (options A and B of the report)"),
+             ordering_names(always_ready)),
+      choice("device_lag", "none",
+             "of an emulated device: streams work at once, or not before they are waited for, so "
+             "that a missing wait gives a wrong answer every time",
+             {"none", "until_waited"}),
+  };
+}
+
+void plan_memory(const Params& params, Plan& plan) {
+  if (!on_device(params)) return;
+  const auto& sync = params.choice("sync");
+  const auto ordering = ordering_of(sync);
+  const bool waits = ordering == Ordering::general || ordering == Ordering::default_stream;
+  if (stages_messages(params) && !waits) {
+    plan.problems.push_back({"sync", sync,
+                             "staged messages wait for their copies: give general or "
+                             "default_stream, or mpi=gpu_aware"});
+  }
+  if (simulated()) {
+    plan.absent =
+        "memory=device: no device is simulated; run it on real processes, which emulate "
+        "one, or give memory=host";
+  }
+}
+
+bool stages_messages(const Params& params) {
+  return on_device(params) && params.choice("mpi") == "staged";
+}
+
+SpaceMaker chosen_memory(const Context& context, bool late) {
+  if (!on_device(context.params)) return make_host_space;
+  return [&context, late](Meter&, Memory&) { return make_device_space(context, late); };
+}
+
+std::string device_name(Space& space) {
+  const auto* device = space.on_device();
+  return device == nullptr ? "" : device->device().name();
+}
+
+std::vector<CaseArguments> small_in_memories(const CaseArguments& on_host,
+                                             const CaseArguments& on_device, bool always_ready) {
+  std::vector<CaseArguments> all;
+  const auto add = [&](const CaseArguments& small, const std::vector<std::string>& more) {
+    auto& arguments = all.emplace_back(small);
+    arguments.insert(arguments.end(), more.begin(), more.end());
+  };
+  add(on_host, {"memory=host", "mpi=gpu_aware", "sync=default_stream", "device_lag=none"});
+  add(on_device, {"memory=device", "mpi=gpu_aware", "sync=default_stream", "device_lag=none"});
+  for (const auto& name : ordering_names(always_ready)) {
+    add(on_device, {"memory=device", "mpi=gpu_aware", "sync=" + name, "device_lag=until_waited"});
+  }
+  for (const auto& name : ordering_names(false)) {
+    add(on_device, {"memory=device", "mpi=staged", "sync=" + name, "device_lag=until_waited"});
+  }
+  return all;
+}
+
+}  // namespace halobench

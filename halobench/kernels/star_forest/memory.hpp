@@ -1,0 +1,33 @@
+// Which memory a kernel's star forests work in: parameters that their kernels share.
+#pragma once
+
+#include <vector>
+
+#include "kernel.hpp"
+#include "star_forest/space.hpp"
+
+namespace halobench {
+
+/// memory, mpi, sync and device_lag. `always_ready`: what the kernel sends was there long before,
+/// so that it is right with the orderings that wait for nothing, too.
+std::vector<Parameter> memory_parameters(bool always_ready);
+
+/// Adds to a plan what is wrong with them, and why the case can't run in this build.
+void plan_memory(const Params& params, Plan& plan);
+
+/// Are the kernel's messages staged in the host's memory?
+bool stages_messages(const Params& params);
+
+/// Makes the space that the parameters ask for; `late`: on a device, messages begin when an
+/// operation ends.
+SpaceMaker chosen_memory(const Context& context, bool late = false);
+
+/// What a record says of a space's device; empty for the host's memory.
+std::string device_name(Space& space);
+
+/// A small case in the host's memory, and one on a device: at once, and lagging with every ordering
+/// and way to send.
+std::vector<CaseArguments> small_in_memories(const CaseArguments& on_host,
+                                             const CaseArguments& on_device, bool always_ready);
+
+}  // namespace halobench

@@ -1,0 +1,92 @@
+// A device's memory, as a space of star forests: what their operations wait for, and what MPI is
+// given.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "device/device.hpp"
+#include "star_forest/space.hpp"
+
+namespace halobench {
+
+/// What an operation waits for before MPI touches its data and when it ends: options A to D of
+/// Zhang, Mills and Smith 2020, section 4.2 and figures 4 and 6.
+///
+/// general: values come from streams that nobody knows of, and go there; so all streams are waited
+/// for before packing, the forest's before its messages if it worked, and when it has unpacked.
+/// default_stream: values come from the forest's own stream and go there, which is waited for
+/// before messages alone. stream_aware: as if MPI waited for the stream; as none does, values must
+/// be there long before. typed: besides, nobody asks which memory an address is of.
+enum class Ordering { general, default_stream, stream_aware, typed };
+
+/// Arrays and buffers of star forests in a device's memory. A move is given to the forest's stream
+/// and goes on when move() has returned; copy_in() and copy_out() are what a user's own stream
+/// does: the forest's, or for Ordering::general another one.
+///
+/// MPI touches no memory before all is done that was given to the stream earlier, so that a
+/// message neither leaves too soon nor arrives where something is still read. One wait before
+/// messages serves both: they are begun after packing, where the host's begins to receive before.
+class DeviceSpace : public Space {
+ public:
+  struct Setting {
+    Ordering ordering = Ordering::default_stream;
+    bool staged = false;  ///< MPI is given memory of the host, which is copied from and to
+    /// Messages begin when an operation is to end, after an event behind what it has packed: what
+    /// is launched in between does not wait for packing (figure 12 b). All ranks then end
+    /// operations in the same order, too.
+    bool late = false;
+  };
+
+  /// Throws std::logic_error for what MPI would send before it is copied.
+  DeviceSpace(Meter& meter, Memory& memory, std::unique_ptr<Device> device, Setting setting);
+
+  Buffer<std::byte> allocate_bytes(std::int64_t bytes, Pages pages) override;
+  void prepare(Routes& routes) override;
+  void move(const RouteSpan& routes, Direction direction, const void* from, void* to,
+            const Unit& unit, Operation operation) override;
+  void copy_in(const void* host, void* to, std::int64_t bytes) override;
+  void copy_out(const void* from, void* host, std::int64_t bytes) override;
+  void synchronise() override;
+  DeviceSpace* on_device() override { return this; }
+
+  /// What an operation that reads `from` and writes `to` waits for: before it packs ...
+  virtual void before_pack(const void* from, const void* to);
+  /// ... before it gives MPI its messages: where these are late, for `packed` alone ...
+  virtual void before_messages(Event packed);
+  /// ... and when it has unpacked.
+  virtual void after_unpack();
+  /// After copy_in(), where nothing is waited for later.
+  virtual void after_copy_in();
+
+  bool staged() const { return setting_.staged; }
+  bool late() const { return setting_.late; }
+  /// Sets the event behind what an operation has packed.
+  void mark_packed(Event packed) { device_->record(packed, stream_); }
+  /// The address of a device's memory that MPI is given where it is not staged.
+  void* for_mpi(void* address) const { return device_->reach(address); }
+  const void* for_mpi(const void* address) const { return for_mpi(const_cast<void*>(address)); }
+  /// Memory for messages that are staged, and copies between it and the device's.
+  Buffer<std::byte> allocate_stage(std::int64_t bytes);
+  void stage_in(const void* stage, void* to, std::int64_t bytes);
+  void stage_out(const void* from, void* stage, std::int64_t bytes);
+
+  Device& device() const { return *device_; }
+  Stream stream() const { return stream_; }
+  Stream users_stream() const { return users_stream_; }
+
+ private:
+  template <class Value>
+  void launch_move(const RouteSpan& routes, Direction direction, const void* from, void* to,
+                   const Unit& unit, Operation operation);
+  void require(const void* address) const;
+
+  Memory& memory_;
+  std::unique_ptr<Device> device_;
+  Setting setting_;
+  Stream stream_;         ///< of the forests
+  Stream users_stream_;   ///< of those who fill and read arrays
+  bool working_ = false;  ///< was the forests' stream given anything since it was waited for?
+};
+
+}  // namespace halobench

@@ -1,0 +1,256 @@
+// The emulated device: streams do their work in order, and none before it is waited for where they
+// lag; whoever touches its memory from outside is told of with the place.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "base/as_size.hpp"
+#include "device/emulated.hpp"
+#include "device/guarded_memory.hpp"
+#include "expect.hpp"
+
+using namespace halobench;
+using Lag = EmulatedDevice::Lag;
+
+namespace {
+
+constexpr std::int64_t count = 1000;
+constexpr std::int64_t bytes = count * std::int64_t{sizeof(double)};
+
+double* values_of(const Buffer<std::byte>& memory) {
+  return static_cast<double*>(static_cast<void*>(memory.data()));
+}
+
+/// Adds `more` to every value.
+void launch_add(Device& device, Stream stream, const Buffer<std::byte>& memory, double more) {
+  auto* values = static_cast<double*>(device.reach(static_cast<void*>(memory.data())));
+  launch_over(device, stream, count, {}, [values, more](std::int64_t i) { values[i] += more; });
+}
+
+std::vector<double> downloaded(Device& device, Stream stream, const Buffer<std::byte>& memory) {
+  std::vector<double> values(as_size(count), -1.0);
+  device.download(stream, memory.data(), values.data(), bytes);
+  return values;
+}
+
+void a_stream_keeps_its_order(Lag lag) {
+  EmulatedDevice device(lag);
+  const auto stream = device.new_stream();
+  const auto memory = device.allocate(bytes);
+  {
+    const std::vector<double> start(as_size(count), 1.0);
+    device.upload(stream, start.data(), memory.data(), bytes);
+  }  // what is uploaded was read
+  for (int i = 0; i < 100; ++i) launch_add(device, stream, memory, i);
+  const auto found = downloaded(device, stream, memory);
+  expect::equal(found.front(), 1.0 + 99 * 50);
+  expect::equal(found.back(), found.front());
+}
+
+void copies_go_through_memory_of_the_host(Lag lag) {
+  EmulatedDevice device(lag);
+  const auto stream = device.new_stream();
+  const auto memory = device.allocate(bytes);
+  const auto stage = device.allocate_on_host(bytes);
+  auto* host = values_of(stage);
+  for (std::int64_t i = 0; i < count; ++i) host[i] = static_cast<double>(i);
+  device.copy_in(stream, host, memory.data(), bytes);
+  launch_add(device, stream, memory, 0.5);
+  device.copy_out(stream, memory.data(), host, bytes);
+  if (lag == Lag::until_waited) expect::equal(host[7], 7.0);
+  device.synchronise(stream);
+  expect::equal(host[7], 7.5);
+}
+
+/// Work of two streams, the second's after the first's.
+void an_event_orders_two_streams(Lag lag) {
+  EmulatedDevice device(lag);
+  const std::array streams{device.new_stream(), device.new_stream()};
+  const auto memory = device.allocate(bytes);
+  const std::vector<double> start(as_size(count), 1.0);
+  const auto uploaded = device.new_event();
+  const auto never = device.new_event();
+  device.upload(streams[0], start.data(), memory.data(), bytes);
+  device.record(uploaded, streams[0]);
+  device.wait(streams[1], never);
+  device.wait(streams[1], uploaded);
+  launch_add(device, streams[1], memory, 2.0);
+  device.record(uploaded, streams[1]);  // another moment: the wait above is for the first
+  device.synchronise(uploaded);
+  device.synchronise(never);
+  expect::equal(downloaded(device, streams[0], memory)[3], 3.0);
+}
+
+/// What is waited for is done; what is not, lags.
+void lagging_streams_wait_to_be_waited_for() {
+  EmulatedDevice device(Lag::until_waited);
+  const std::array streams{device.new_stream(), device.new_stream()};
+  std::array done{0, 0};
+  for (const auto& stream : streams) {
+    for (int i = 0; i < 3; ++i) {
+      device.launch(stream, {}, [&done, stream] { ++done[as_size(stream.number)]; });
+    }
+  }
+  usleep(1000);
+  expect::equal(done[0] + done[1], 0);
+  const auto event = device.new_event();
+  device.record(event, streams[0]);
+  device.launch(streams[0], {}, [&done] { ++done[0]; });
+  device.synchronise(event);
+  expect::equal(done[0], 3);
+  device.synchronise(streams[1]);
+  expect::equal(done[1], 3);
+  expect::equal(done[0], 3);
+  device.synchronise();
+  expect::equal(done[0], 4);
+}
+
+/// What nobody waited for is left, also where one stream waits for another.
+void a_device_may_end_with_work_left() {
+  EmulatedDevice device(Lag::until_waited);
+  const std::array streams{device.new_stream(), device.new_stream()};
+  bool done = false;
+  const auto event = device.new_event();
+  device.launch(streams[1], {}, [&done] { done = true; });
+  device.record(event, streams[1]);
+  device.wait(streams[0], event);
+  expect::is_true(!done, "nobody has waited");
+}
+
+void memory_is_the_devices_alone() {
+  EmulatedDevice device(Lag::none);
+  const auto stream = device.new_stream();
+  const auto memory = device.allocate(bytes);
+  expect::is_true(std::isnan(downloaded(device, stream, memory)[5]), "new memory has numbers");
+  expect::equal(reinterpret_cast<std::uintptr_t>(memory.data()) % 64, 0U);
+  const auto* first = memory.data();
+  expect::is_true(device.has(first) && device.has(first + bytes - 1), "its memory is not known");
+  expect::is_true(!device.has(first + bytes), "what is after its memory is taken for it");
+  double own = 0;
+  expect::is_true(!device.has(&own), "the host's memory is taken for its own");
+  expect::throws<std::logic_error>([&] { device.reach(static_cast<void*>(&own)); },
+                                   "not of the device's memory");
+  const auto none = device.allocate(0);
+  expect::is_true(none.data() != nullptr && !device.has(none.data()), "no bytes are no memory");
+}
+
+/// How a process of its own ends that does this, and what it says.
+template <class Body>
+std::string said_by_a_child(Body&& body, int& code) {
+  std::array<int, 2> pipe_ends{};
+  expect::equal(pipe(pipe_ends.data()), 0);
+  const auto child = fork();
+  if (child == 0) {
+    dup2(pipe_ends[1], STDERR_FILENO);
+    body();
+    _exit(0);
+  }
+  close(pipe_ends[1]);
+  std::string said;
+  std::array<char, 4096> part{};
+  for (ssize_t read_bytes = 1; read_bytes > 0;) {
+    read_bytes = read(pipe_ends[0], part.data(), part.size());
+    said.append(part.data(), as_size(std::max<ssize_t>(0, read_bytes)));
+  }
+  close(pipe_ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return said;
+}
+
+template <class Body>
+void is_told(Body&& body, const std::vector<std::string>& parts) {
+  int code = 0;
+  const auto said = said_by_a_child(
+      [&] {
+        name_in_faults("rank 5");
+        EmulatedDevice device(Lag::none);
+        body(device);
+      },
+      code);
+  expect::equal(code, 3);
+  for (const auto& part : parts) expect::contains(said, part);
+}
+
+#if defined(__x86_64__)
+constexpr const char* store = "a store of a device's memory, ";
+constexpr const char* load = "a load of a device's memory, ";
+#else
+constexpr const char* store = "a load or store of a device's memory, ";
+constexpr const char* load = store;
+#endif
+
+}  // namespace
+
+/// Not local, so that it has a name in the message.
+[[gnu::noinline]] void store_by_the_host(volatile double* value) { *value = 1.0; }
+
+namespace {
+
+void whoever_touches_it_is_told_of() {
+  is_told(
+      [](Device& device) {
+        const auto memory = device.allocate(bytes);
+        store_by_the_host(values_of(memory) + 2);
+      },
+      {"halobench: rank 5: ", store, "byte 16 of an array of 8000 bytes: the host may not",
+       "store_by_the_host"});
+  is_told(
+      [](Device& device) {
+        const auto memory = device.allocate(bytes);
+        const volatile double* values = values_of(memory);
+        if (values[3] > 0) _exit(1);
+      },
+      {load, "byte 24 of an array of 8000 bytes"});
+  is_told(
+      [](Device& device) {
+        const auto stream = device.new_stream();
+        const auto memory = device.allocate(bytes);
+        auto* values = static_cast<double*>(device.reach(static_cast<void*>(memory.data())));
+        launch_over(device, stream, count + 1, {}, [values](std::int64_t i) { values[i] = 0; });
+        device.synchronise(stream);
+      },
+      {store, "0 bytes after the end of an array of 8000 bytes: what works there"});
+  is_told(
+      [](Device& device) {
+        auto memory = device.allocate(bytes);
+        auto* values = static_cast<double*>(device.reach(static_cast<void*>(memory.data())));
+        memory = {};
+        store_by_the_host(values);
+      },
+      {store, "byte 0 of a freed array of 8000 bytes"});
+}
+
+/// An address that has nothing to do with the device ends a program as it always did.
+void other_faults_are_not_ours() {
+  int code = 0;
+  const auto said = said_by_a_child(
+      [] {
+        EmulatedDevice device(Lag::none);
+        const auto memory = device.allocate(bytes);
+        store_by_the_host(reinterpret_cast<double*>(64));
+      },
+      code);
+  expect::is_true(code != 0 && code != 3, "code " + std::to_string(code));
+  expect::is_true(said.find("a device's memory") == std::string::npos, said);
+}
+
+}  // namespace
+
+int main() {
+  whoever_touches_it_is_told_of();  // first: a process is copied before it has threads
+  other_faults_are_not_ours();
+  for (const auto lag : {Lag::none, Lag::until_waited}) {
+    a_stream_keeps_its_order(lag);
+    copies_go_through_memory_of_the_host(lag);
+    an_event_orders_two_streams(lag);
+  }
+  lagging_streams_wait_to_be_waited_for();
+  a_device_may_end_with_work_left();
+  memory_is_the_devices_alone();
+  return expect::exit_code();
+}
