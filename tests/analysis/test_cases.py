@@ -128,6 +128,7 @@ def test_tasks_and_nodes_say_how_many_a_node_has() -> None:
     uneven = {**even, "nodes": 5, "ppn": 4}
 
     assert describe(even, ["nodes", "ppn", "tasks"]) == "8 nodes, 16 tasks"
+    assert describe(even, ["ppn", "tasks"]) == "16 tasks"
     assert describe(even, ["nodes", "ppn"]) == "8 nodes, 2 processes per node"
     assert describe(uneven, ["nodes", "ppn"]) == "5 nodes, at most 4 processes per node"
     assert describe(uneven, ["ppn"]) == "16 processes"

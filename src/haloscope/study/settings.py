@@ -155,10 +155,10 @@ def describe(settings: Settings, names: Sequence[str]) -> str:
         names = [name for name in names if name not in ("nodes", "ppn", "places")]
     words = []
     for name in names:
-        if name == "ppn" and "nodes" not in names and isinstance(nodes, int):
+        if name == "ppn" and not {"nodes", "tasks"} & set(names) and isinstance(nodes, int):
             words.append(count(ranks_of(settings), "process", "processes"))
         elif name == "ppn" and settings.get("tasks"):
-            words.append("" if {"tasks", "nodes"} <= set(names) else _shared_out(settings))
+            words.append("" if "tasks" in names else _shared_out(settings))
         elif name == "threads" and "ppn" in names and settings.get(name) == 1:
             continue
         else:

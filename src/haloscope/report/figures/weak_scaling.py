@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from haloscope.analysis.cases import Facet, MeasuredCase
 from haloscope.analysis.mappings import PATTERNS, named
 from haloscope.analysis.weak_scaling import WeakScaling, weak_scalings
-from haloscope.quantities import number
+from haloscope.quantities import count, number
 from haloscope.report.context import Context
 from haloscope.report.figures.model import (
     OVER_PROCESSES,
@@ -30,7 +30,8 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
         return []
     shown = [case for _, one in found for spread in one.spreads for case in spread.cases.values()]
     references = dict.fromkeys(
-        f"{named(part)}: {scaling.reference.ranks} tasks on one node" for part, scaling in found
+        f"{named(part)}: {count(scaling.reference.ranks, 'task')} on one node"
+        for part, scaling in found
     )
     return [
         Figure(

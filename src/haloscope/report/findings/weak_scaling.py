@@ -26,8 +26,8 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
             if (ratio := scaling.over_reference(case, context.seed))
         ]
         if told:
-            where = place(*part.cases)
+            fewest = count(scaling.reference.ranks, "task")
             yield Finding(
-                f"{named(part)}{where}: from {scaling.reference.ranks:,} tasks on one node to "
-                f"{most.tasks:,} a step takes {listed(told)}."
+                f"{named(part)}{place(*part.cases)}: from {fewest} on one node to {most.tasks:,} a "
+                f"step takes {listed(told)}."
             )

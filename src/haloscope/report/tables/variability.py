@@ -85,8 +85,8 @@ def _published(kernel: str, context: Context) -> Iterator[str]:
     for table in context.library.tables(("variability",)):
         if not stands_for(kernel, table.facts["kernel"]):
             continue
-        told = [
-            f"±{row['variability_percent']:g} % with {row['ranks']} tasks" for row in table.rows
-        ]
-        cluster, program = table.facts["cluster"], table.facts["kernel"]
-        yield f"Published of {program} on {cluster}: {', '.join(told)} ({source(table)})."
+        program = str(table.facts["kernel"])
+        for release in dict.fromkeys(row["release"] for row in table.rows):
+            own = [row for row in table.rows if row["release"] == release]
+            told = [f"±{row['variability_percent']:g} % with {row['ranks']} tasks" for row in own]
+            yield f"Published of {program}, release {release}: {', '.join(told)}: {source(table)}."

@@ -8,7 +8,7 @@ from haloscope.analysis.cases import Facet, MeasuredCase
 from haloscope.analysis.mappings import PATTERNS, Spread, named, same_name, stands_for
 from haloscope.analysis.published import source
 from haloscope.analysis.weak_scaling import WeakScaling, weak_scalings
-from haloscope.quantities import number
+from haloscope.quantities import count, number
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
@@ -37,10 +37,10 @@ def _table(part: Facet, scaling: WeakScaling, context: Context) -> Table:
     notebook = Notebook(part.cases, context.all_cases)
     rows = tuple(_row(one, scaling, notebook, context.seed) for one in scaling.spreads)
     notebook.note(
-        f"reference: {scaling.reference.ranks} tasks on one node. work a task: operations over "
-        "those of a task of the reference. Concentrated: on the fewest of the numbers of nodes "
-        "that were tried with these tasks; distributed: on the most; intermediate: between; ranks "
-        "placed block by block."
+        f"reference: {count(scaling.reference.ranks, 'task')} on one node. work a task: operations "
+        "over those of a task of the reference. Concentrated: on the fewest of the numbers of "
+        "nodes that were tried with these tasks; distributed: on the most; intermediate: between; "
+        "ranks placed block by block."
     )
     for text in _references(scaling, context):
         notebook.note(text)
