@@ -277,6 +277,18 @@ def test_of_many_cases_the_broken_guidelines_alone_stand_in_the_table() -> None:
     assert any(note.startswith("Without ") for note in table.notes)
 
 
+def test_simulated_leaps_within_a_node_may_be_those_of_its_caches() -> None:
+    leaping = times()
+    leaping["bcast", 2048] *= 10
+
+    (node,) = (t for t in told(growth, [collectives(leaping, **SIMULATED)]) if "probably" in t)
+    alone = [collectives(leaping, ranks=4, nodes=4, **SIMULATED)]
+    (network,) = (text for text in told(growth, alone) if "probably" in text)
+
+    assert node.endswith("changes its algorithm or protocol, or messages leave a cache.")
+    assert network.endswith("changes its algorithm or protocol.")
+
+
 def test_leaps_are_looked_for_within_a_node_too() -> None:
     leaping = times()
     leaping["bcast", 2048] *= 10

@@ -253,6 +253,7 @@ def test_variants_by_ranks_and_the_fastest() -> None:
     rows = [[cell.value for cell in row] for row in table.rows]
     assert rows == [[1, 1.0, 4.0, "sstep", 4.0], [2, 2.0, 1.0, "textbook", None]]
     (few,) = tables.build("iterations", cases(once), context(once))
+    assert "sstep: with s = 2 (haloscope describe poisson_cg)." in few.notes
     assert [row[-2].text for row in few.rows] == ["not shown", "not shown"]
     (figure,) = figures.build("iterations", cases(raws), context(raws))
     (panel,) = figure.panels

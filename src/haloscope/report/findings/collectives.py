@@ -137,7 +137,8 @@ def _leaping(found: Sequence[Leap], case: MeasuredCase) -> str:
     rest = f" (the greatest of {len(found)} such leaps)" if len(found) > len(greatest) else ""
     what = "changes its algorithm or protocol"
     if case.simulated:
-        return f"{listed(told)}{rest}: there the simulated library probably {what}"
+        held = ", or messages leave a cache" * (case.number("ppn") > 1)
+        return f"{listed(told)}{rest}: there the simulated library probably {what}{held}"
     sizes = [points[0].size_bytes for points in undisturbed(case).values() if points]
     cold = any(one.factor < 1 and one.below_bytes == min(sizes) for one in greatest)
     warm = ", or the first size was not warm yet" if cold else ""

@@ -27,6 +27,9 @@ def _table(found: Paces, context: Context) -> Table:
             "pipelined, simulated: its sum travels by itself while ranks compute, as a network "
             "that adds up, or a thread of its own, makes it do; libraries without either do less."
         )
+    steps = {case.settings.get("s") for case in found.part.cases} - {None}
+    if len(steps) == 1:
+        notebook.note(f"sstep: with s = {steps.pop()} (haloscope describe poisson_cg).")
     return Table(
         id="iterations",
         kind="iterations",

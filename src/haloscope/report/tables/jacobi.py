@@ -79,7 +79,8 @@ def _table(scaling: JacobiScaling, context: Context) -> Table:
         notebook.note(f"{why[:1].upper()}{why[1:]}.")
     if any(row[-2].value is not None for row in rows):
         notebook.note(
-            "Published: the report's own program, for 1200^3 points; ours is another program."
+            "Published: the report's own program on its own cluster, for 1200³ points; ours is "
+            "another program."
         )
     return Table(
         id="jacobi",
