@@ -119,7 +119,7 @@ def main() -> None:
     arguments = parser.parse_args()
     ranks = arguments.ranks
     subjects = [
-        subject("heat1d", None, ranks, [EXAMPLE], points=1000, steps=100),
+        subject("heat1d", None, ranks, [EXAMPLE], n=1000, steps=100),
         subject("lammps_rhodo", "mpich", ranks, [], copies="one", steps=1),
     ]
     body = ["| program | launched by | seconds | range |", "|---|---|---|---|"]

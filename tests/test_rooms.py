@@ -18,7 +18,7 @@ FLOORS = (
     {"models", "papers", "toolchains", "sites"},
     {"study", "programs"},
     {"records", "clusters", "batch"},
-    {"run", "analysis", "lab"},
+    {"run", "analysis", "lab", "profiling"},
     {"report", "predict"},
     {"commands"},
 )

@@ -32,6 +32,7 @@ COMMANDS = {
     "compare": "compare two result folders case by case",
     "list": "the studies, kernels, papers and toolchains that are there",
     "describe": "what a kernel does and the parameters it takes",
+    "profile": "who sends how much to whom in any MPI program",
     "calibrate": "measure this machine for the models",
     "doctor": "what on this machine would spoil a measurement or a run, and the mend",
     "toolchain": "the MPI libraries that are there; add one from PyPI, remove it",

@@ -66,6 +66,19 @@ def test_what_is_wrong_is_named(
     assert (where.replace(".#", "#"), what) in told
 
 
+def test_the_hash_is_of_the_file_and_of_the_inputs_beside_it(tmp_path: Path) -> None:
+    inputs = '[[inputs]]\nfile = "{folder}/deck"\n[[inputs]]\nfile = "data"\n'
+    mine = put(tmp_path, toml=TOML + inputs)
+    hashes = set()
+    for name in ("deck", "data", "deck"):
+        (mine / name).write_text(f"{len(hashes)}")
+        hashes.add(load(Trusted(mine / "program.toml")).hash)
+    (mine / "program.toml").write_text(TOML + inputs + "# more\n")
+    hashes.add(load(Trusted(mine / "program.toml")).hash)
+
+    assert len(hashes) == 4
+
+
 def test_names_in_braces_are_filled_in() -> None:
     values = {"n": 8, "x": 0.5, "name": "a b"}
 

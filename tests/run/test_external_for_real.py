@@ -93,7 +93,7 @@ def measured(
 def test_the_example_runs_and_is_reported(
     heat1d: ExternalProgram, toolchain: Toolchain, tmp_path: Path
 ) -> None:
-    params = {"points": 20_000, "steps": [20, 40]}
+    params = {"n": 20_000, "steps": [20, 40]}
 
     found = measured(heat1d, toolchain, tmp_path, params=params, layout={"ppn": RANKS})
 

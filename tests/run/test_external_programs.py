@@ -8,11 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import Laboratory
+from fakes import FakeProgram, Laboratory
 
+from haloscope.analysis.cases import group
 from haloscope.errors import UserError
 from haloscope.host.scratch import Scratch
+from haloscope.programs.file import load
+from haloscope.programs.trust import Trusted
 from haloscope.records.record import Record, read
+from haloscope.report.context import Context
+from haloscope.report.findings import marked
+from haloscope.run.kernels import Kernels
 from haloscope.run.runners import local
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.library import Toolchain
@@ -323,3 +329,26 @@ def test_once_runs_a_program(
 
     assert haloscope("once", "theirs", "n=5", "--program", mine) == 0
     assert "2.00 ms" in capsys.readouterr().out
+
+
+def test_a_program_is_not_simulated(tmp_path: Path) -> None:
+    program = load(Trusted(put(tmp_path) / "program.toml"))
+    kernels = Kernels(FakeProgram(), {"theirs": program}, {})
+
+    why = kernels.unable("theirs", "simgrid", simulated=True)
+
+    assert why == "theirs is an external program, and can't be simulated: kernels of halobench can"
+    assert kernels.unable("fake", "simgrid", simulated=True) is None
+
+
+def test_an_answer_that_nobody_verifies_is_told(
+    haloscope: Run, study_file: Write, tmp_path: Path
+) -> None:
+    toml = TOML.partition("[[verify]]")[0]
+    record = measured(haloscope, study_file, tmp_path, program=put(tmp_path / "named", toml=toml))
+
+    assert record.outcome == "ok"
+    assert record.program is not None and record.program["verified"] is False
+    cases = group([record])
+    (told, *_) = [one.text for one in marked.find(cases, Context(all_cases=cases))]
+    assert told.startswith("Answers of theirs are not verified")

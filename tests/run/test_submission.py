@@ -14,6 +14,7 @@ from haloscope.batch.asking import NoAnswerError
 from haloscope.batch.jobs import Batch
 from haloscope.batch.slurm import Slurm
 from haloscope.errors import UserError
+from haloscope.programs.trust import Trusted
 from haloscope.records.folder import ResultFolder, SavedPlan, Via
 from haloscope.run import following, places, submission
 from haloscope.run.batched import BatchPlace
@@ -94,6 +95,16 @@ def test_jobs_are_as_many_and_as_long_as_launches_take(
     launches = [Launch(case, number) for number in range(10)]
 
     assert jobs._length(launches, {} if wall_s is None else {case.id: [wall_s]}) == expected
+
+
+def test_jobs_are_told_of_the_programs_that_the_user_named(tmp_path: Path) -> None:
+    named, trusted = Trusted(Path("/mine/p/program.toml"), named=True), Trusted(Path("/own/q/p"))
+
+    jobs = replace(of(tmp_path), programs=(named, trusted))
+
+    for job in (jobs.check_asked(), *jobs.planned()):
+        assert job.command[-2:] == ["--program", "/mine/p/program.toml"]
+        assert job.command.count("--program") == 1
 
 
 def test_a_precision_takes_several_jobs_each_with_some_of_the_launches(tmp_path: Path) -> None:

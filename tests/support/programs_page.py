@@ -36,7 +36,7 @@ records, statistics, `compare` and reports. What haloscope has to know of it sta
 
 ```
 haloscope describe heat1d --program docs/examples/heat1d                what haloscope understood
-haloscope once heat1d points=1000000 --ranks 2 --program docs/examples/heat1d
+haloscope once heat1d n=1000000 --ranks 2 --program docs/examples/heat1d
 haloscope run docs/examples/heat1d.toml --program docs/examples/heat1d
 ```
 
@@ -62,8 +62,9 @@ It is built as always, with the compiler wrapper of the library that it is to be
 AFTER = """\
 ```
 
-Every parameter is an axis of a study; results stand in records and tables by their names; phases
-are in the tables of phases. [heat1d.toml](examples/heat1d.toml) is such a study.
+Every parameter is an axis of a study; results stand in records by their names; phases are in the
+tables of phases. A parameter that is called `n`, the size of a problem, gets tables of scaling.
+[heat1d.toml](examples/heat1d.toml) is such a study.
 
 ## What is checked
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from rich.table import Table
@@ -14,7 +15,7 @@ from haloscope.errors import UserError
 from haloscope.papers import tables as papers
 from haloscope.programs import file
 from haloscope.programs.trust import Trusted, trusted
-from haloscope.run import halobench, workbench
+from haloscope.run import halobench, kernels, workbench
 from haloscope.run.here import Here
 from haloscope.run.progress import Teller
 from haloscope.run.workbench import Workbench
@@ -85,5 +86,6 @@ def _clusters() -> list[tuple[str, str]]:
 
 def _study(path: Path, bench: Workbench) -> tuple[str, str, str]:
     study = study_file.load(path)
+    bench = replace(bench, programs=kernels.load([run.kernel for run in study.runs], ()))
     plan = expand(study, Here().site(bench, oversubscribe=False), bench.program)
     return path.stem, study.title, f"{len(plan.cases)} cases"

@@ -47,8 +47,9 @@ class ExternalProgram:
         """12 hexadecimal digits of what its file says, and of the inputs beside it."""
         digest = hashlib.sha256(self.source.encode())
         for one in self.said.inputs:
-            if "{" not in one.file and (path := self.folder / one.file).is_file():
-                digest.update(path.read_bytes())
+            if {*names_in(one.file)} <= {"folder"}:
+                path = self.folder / filled(one.file, {"folder": self.folder})
+                digest.update(path.read_bytes() if path.is_file() else b"")
         return digest.hexdigest()[:12]
 
     def resolved(self, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[tuple[str, str]]]:

@@ -272,6 +272,17 @@ def _programs(records: Sequence[Record]) -> str:
     )
 
 
+def _program_builds(records: Sequence[Record]) -> str:
+    """Each external program with its version and the hash of its program.toml."""
+    builds = {
+        f"{record.kernel}{', ' if told['version'] else ''}{told['version'] or ''} "
+        f"(program.toml {told['hash']})"
+        for record in records
+        if (told := record.program)
+    }
+    return listed(sorted(builds)) if builds else ""
+
+
 def _span(numbers: Sequence[int]) -> str:
     if not numbers:
         return ""
@@ -293,6 +304,7 @@ def provenance(dossier: Dossier) -> Facts:
         ("haloscope", last.haloscope),
         ("git commit", f"{git['commit']}{state}" if git.get("commit") else None),
         ("halobench sources", ", ".join(sources)),
+        ("external programs", _program_builds(records)),
         ("first launch", min((r.started for r in records if r.started), default=None)),
         ("last launch ended", max((r.ended for r in records if r.ended), default=None)),
         ("records", len(records)),

@@ -127,7 +127,7 @@ def wrapped_compiler(toolchain: Toolchain) -> str:
     """
     done = subprocess.run(
         [toolchain.mpicxx, "--version"],
-        env=_environment(toolchain),
+        env=environment(toolchain),
         capture_output=True,
         encoding="utf-8",
         errors="replace",
@@ -140,7 +140,7 @@ def wrapped_compiler(toolchain: Toolchain) -> str:
     return done.stdout.splitlines()[0]
 
 
-def _environment(toolchain: Toolchain) -> dict[str, str]:
+def environment(toolchain: Toolchain) -> dict[str, str]:
     """What the wrapper is run with. A wrapper from PyPI is given the compiler that is there."""
     env = {**os.environ, **toolchain.environment()}
     if toolchain.prefix is not None:
@@ -175,9 +175,9 @@ def _build(toolchain: Toolchain, source: Path, folder: Path, progress: Progress)
     log.unlink(missing_ok=True)
     tree = part / "tree"
     try:
-        environment = _environment(toolchain)
+        variables = environment(toolchain)
         for command in _commands(toolchain, source, tree):
-            _run(command, environment, log, progress)
+            _run(command, variables, log, progress)
         (part / "result").mkdir()
         for name in ("halobench", "halobench_asked", "platform.so"):  # the last two, SMPI's alone
             if (tree / name).exists():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from haloscope.errors import Problem, nearest
 from haloscope.host import machine
@@ -71,7 +72,7 @@ class Job:
         """The most ranks that a host runs."""
         return self.ranks_of_hosts[0]
 
-    @property
+    @cached_property  # this machine is asked once a job, by files of the system
     def processors(self) -> tuple[int, ...]:
         """The processors of the whole job on each host, in order."""
         pair = machine.placements()[self.placement] if self.placement else None

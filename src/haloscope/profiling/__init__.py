@@ -1,0 +1,1 @@
+"""Who sends how much to whom in any MPI program: counted by a library that is loaded before it."""

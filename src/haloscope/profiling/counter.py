@@ -1,0 +1,71 @@
+"""The library that counts a program's messages: built for an MPI library, and loaded before MPI."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from filelock import FileLock
+
+from haloscope.errors import Problem, UserError
+from haloscope.host import process
+from haloscope.paths import cache_path, share
+from haloscope.toolchains import build, library
+from haloscope.toolchains.library import Toolchain
+
+SOURCE = "count_messages.cpp"
+"""SOURCE is the file of the library, in the folder profiler."""
+_BUILD_LIMIT_S = 600.0
+_FLAGS = ("-std=c++20", "-O2", "-shared", "-fPIC", "-DOMPI_SKIP_MPICXX")
+
+
+def built(toolchain: Toolchain) -> Path:
+    """The library for an MPI library, built first where the cache has none.
+
+    UserError, with the compiler's last lines, where it does not build.
+    """
+    source = share("profiler") / SOURCE
+    facts = (toolchain.version, str(toolchain.mpicxx), build.wrapped_compiler(toolchain), *_FLAGS)
+    digest = hashlib.sha256("\0".join(facts).encode() + source.read_bytes()).hexdigest()[:12]
+    final = cache_path() / "profiler" / f"{toolchain.name}-{digest}.so"
+    final.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(final.with_suffix(".lock")):
+        if not final.exists():
+            part = final.with_suffix(".part")
+            command = [str(toolchain.mpicxx), *_FLAGS, "-o", str(part), str(source)]
+            ended = process.run(command, build.environment(toolchain), _BUILD_LIMIT_S)
+            if ended.code != 0:
+                last = "\n    ".join(ended.output.strip().splitlines()[-10:])
+                mend = "`haloscope doctor` checks the compilers"
+                raise UserError(Problem(SOURCE, f"it does not build:\n    {last}", mend))
+            part.rename(final)
+    return final
+
+
+def environment(counter: Path, folder: Path) -> dict[str, str]:
+    """This process's variables, with the counter before all libraries; ranks write to a folder.
+
+    Open MPI does not pass variables on to other hosts unless they are named.
+    """
+    preloaded = ":".join(filter(None, (str(counter), os.environ.get("LD_PRELOAD"))))
+    passed_on = {"OMPI_MCA_mca_base_env_list": "LD_PRELOAD;HALOSCOPE_PROFILE"}
+    own = {"LD_PRELOAD": preloaded, "HALOSCOPE_PROFILE": str(folder)}
+    return {**os.environ, **passed_on, **own}
+
+
+def of_launcher(command: Sequence[str]) -> Toolchain:
+    """The MPI library whose launcher begins a command. UserError where it is of none."""
+    found = shutil.which(command[0])
+    if found is None:
+        mend = "give the whole command: haloscope profile -- mpirun -n 2 ./program"
+        raise UserError(Problem(command[0], "there is no such program", mend))
+    for one in library.available():
+        known = shutil.which(str(one.mpirun)) or str(one.mpirun)
+        inside = one.prefix is not None and Path(found).is_relative_to(one.prefix)
+        if inside or Path(found).resolve() == Path(known).resolve():
+            return one
+    mend = "say which it belongs to: --toolchain NAME (haloscope toolchain list)"
+    raise UserError(Problem(found, "it is no launcher of an MPI library that is known here", mend))

@@ -1,0 +1,126 @@
+"""What `haloscope profile` counts of a program whose every byte is known."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from haloscope.cli import parse
+from haloscope.errors import UserError
+from haloscope.profiling import traffic
+from haloscope.profiling.traffic import Sent
+from haloscope.toolchains import library
+from haloscope.toolchains.library import Toolchain
+
+SOURCE = Path(__file__).with_name("sends.cpp")
+RANKS = 3
+
+
+@pytest.fixture(scope="module")
+def toolchain() -> Toolchain:
+    try:
+        return library.find("system")
+    except UserError as error:
+        pytest.skip(f"toolchain system is not there: {error}")
+
+
+@pytest.fixture(scope="module")
+def program(toolchain: Toolchain, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """sends.cpp, compiled; and a cache of the module's own."""
+    binary = tmp_path_factory.mktemp("profiled") / "sends"
+    command = [str(toolchain.mpicxx), "-std=c++17", "-o", str(binary), str(SOURCE)]
+    subprocess.run(command, check=True, capture_output=True)
+    return binary
+
+
+@pytest.fixture(autouse=True)
+def surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path_factory.getbasetemp() / "profiler-cache"))
+    monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
+    monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+    monkeypatch.setenv("OMPI_MCA_rmaps_base_oversubscribe", "1")
+
+
+def profiled(*words: object) -> int:
+    arguments = parse(["profile", *map(str, words)])
+    return int(arguments.execute(arguments))
+
+
+def rows(file: Path) -> list[list[str]]:
+    with file.open(newline="", encoding="utf-8") as lines:
+        return [*csv.reader(lines)][1:]
+
+
+def test_every_message_is_counted_once_with_its_bytes(
+    toolchain: Toolchain, program: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+
+    assert profiled("--out", out, "--", toolchain.mpirun, "-n", RANKS, program) == 0
+
+    ring = [[str(rank), str((rank + 1) % RANKS)] for rank in range(RANKS)]
+    assert rows(out / "traffic.csv") == [
+        *(["again", *pair, "3", "240"] for pair in ring),
+        *(["ring", *pair, "2", "96"] for pair in ring),
+        ["turned round", "0", "2", "1", "3"],
+    ]
+    assert rows(out / "collectives.csv") == [
+        ["together", "Allreduce", "3", "24"],
+        ["together", "Alltoallv", "3", str(3 * RANKS * 16)],
+        ["together", "Barrier", "3", "0"],
+        ["together", "Bcast", "3", "40"],
+    ]
+    assert (out / "traffic.png").stat().st_size > 1000
+    told = capsys.readouterr().out
+    assert "3 ranks on 1 node: 16 messages of 1,011 bytes between 4 pairs of ranks" in told
+    assert [*out.glob("ranks-*")] == []
+
+
+def test_a_programs_own_exit_code_is_told(toolchain: Toolchain, tmp_path: Path) -> None:
+    assert profiled("--out", tmp_path / "out", "--", toolchain.mpirun, "-n", 1, "false") == 1
+
+
+def test_a_program_without_mpi_says_nothing(toolchain: Toolchain, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no rank said what it sent"):
+        profiled("--out", tmp_path / "out", "--", toolchain.mpirun, "-n", 1, "true")
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--",), "no command to run"),
+        (("--", "no-such-launcher", "-n", "2"), "there is no such program"),
+        (("--", "env", "x"), "it is no launcher of an MPI library that is known here"),
+    ],
+)
+def test_what_can_be_no_command_is_refused(words: tuple[str, ...], why: str) -> None:
+    with pytest.raises(UserError, match=why):
+        profiled(*words)
+
+
+def write(folder: Path, rank: int, ranks: int, sent: list[list[object]]) -> None:
+    said = {"rank": rank, "ranks": ranks, "host": "a", "sent": sent, "collectives": []}
+    (folder / f"rank.{rank}.json").write_text(json.dumps(said))
+
+
+def test_counts_of_all_ranks_are_put_together(tmp_path: Path) -> None:
+    write(tmp_path, 0, 2, [["halo", 1, 2, 16], ["rest", 1, 1, 100]])
+    write(tmp_path, 1, 2, [["halo", 0, 1, 8]])
+
+    found = traffic.read(tmp_path)
+
+    assert found.phases == ["rest", "halo"]
+    assert found.matrix() == {(0, 1): Sent(3, 116), (1, 0): Sent(1, 8)}
+    assert found.total("halo") == Sent(3, 24)
+
+
+def test_a_rank_that_says_nothing_is_named(tmp_path: Path) -> None:
+    write(tmp_path, 0, 3, [])
+    write(tmp_path, 2, 3, [])
+
+    with pytest.raises(UserError, match="rank 1 of 3 did not say what it sent"):
+        traffic.read(tmp_path)
