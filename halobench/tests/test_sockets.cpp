@@ -11,7 +11,6 @@
 
 #include "base/simulation.hpp"
 #include "expect.hpp"
-#include "machine/meter.hpp"
 #include "machine/placement.hpp"
 #include "mpi/communicator.hpp"
 
