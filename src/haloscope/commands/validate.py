@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from rich.padding import Padding
 from rich.text import Text
 
 from haloscope.analysis.predictions import PredictedCell
@@ -160,7 +161,7 @@ def _show_sensitivity(found: Sequence[Moved], cluster: Cluster, out: Screen) -> 
         assumption = one.assumption
         out.print(f"  {assumption.where} = {assumption.value:g}", markup=False, soft_wrap=True)
         out.print(f"    median {median}, most {error(one.change)} at {keys}", markup=False)
-        out.print(Text(f"    {assumption.source}", style="dim"))
+        out.print(Padding(Text(assumption.source, style="dim"), (0, 0, 0, 4)))
     others = [one.where for one in assumed(cluster) if one.value is None]
     if others:
         told = f"Assumed, too, but no numbers, so not tried: {', '.join(others)}"
