@@ -146,9 +146,12 @@ def test_assumed_numbers_are_told_with_what_they_move(
 
     assert main(["validate", "hpcf-2018-10", "--table", "4.1", "--sensitivity"]) == 0
     out = capsys.readouterr().out
-    assert "What each assumed number moves predictions by, 1.2 times as large:" in out
+    assert "What each number that stampede2 assumes moves predictions by,\n1.2 times" in out
     keys = "n = 16384, nodes = 2, ppn = 1, threads = 1"
-    assert f"  {number.where}: median 5.0 %, most -25.0 % ({keys})" in out
+    assert f"  {number.where} = {number.value:g}\n    median 5.0 %, most -25.0 % at {keys}\n" in out
+    assert number.source.split(":")[0] in out
+    others = "so not tried: mpi.collectives.allreduce, mpi.collectives.reduce"
+    assert others in " ".join(out.split())
     assert main(["validate", "local", "--sensitivity"]) == 2
     assert "a calibration assumes nothing" in capsys.readouterr().err
 

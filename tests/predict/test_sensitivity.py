@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -53,6 +54,19 @@ def test_the_number_that_moves_a_cell_most_comes_first(
     assert found[0].median == pytest.approx((1 - 1 / 1.2**2) / 2)
     assert found[1].change == pytest.approx(1 / 1.2 - 1)
     assert len(found) == len(known)
+
+
+def test_cells_too_short_for_an_error_tell_nothing_where_others_do(
+    monkeypatch: pytest.MonkeyPatch, table: PaperTable
+) -> None:
+    def short(*asked: Any) -> list[PredictedCell]:
+        one, other, none = of_two_numbers(*asked)
+        return [one, replace(other, telling=False), none]
+
+    monkeypatch.setattr(tried, "predicted", short)
+    found = tried.sensitivity(table, QUIET)
+    assert found[0].farthest.keys["nodes"] == 1
+    assert {one.most for one in found[1:]} == {0.0}
 
 
 def test_nothing_is_said_where_no_cell_could_be_simulated(

@@ -267,6 +267,17 @@ def test_ties_are_called_ties() -> None:
     ]
 
 
+def test_mappings_that_differ_by_less_than_digits_tell_hardly_matter() -> None:
+    """More than a thousandth, so no tie, and less than 1.01 times."""
+    assert simulated(run(8, 2, 1.0), run(8, 2, 1.004, mapping="round_robin")) == [
+        "poisson_cg: which ranks share a node makes hardly a difference: 0.5 % at most, with 8 "
+        "tasks on 2 nodes."
+    ]
+    assert "takes 1.01 times as long" in str(
+        simulated(run(8, 2, 1.0), run(8, 2, 1.006, mapping="round_robin"))
+    )
+
+
 def test_measured_times_are_told_apart_by_their_launches() -> None:
     raws = [run(8, 1, 1.0), run(8, 8, 1.1)]
     assert [finding.text for finding in find(cases(raws), Context(seed=1))] == [

@@ -8,11 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from rich.padding import Padding
 from rich.text import Text
 
 from haloscope.analysis.predictions import PredictedCell
 from haloscope.clusters import file as cluster_file
+from haloscope.clusters.assumed import assumed
 from haloscope.clusters.contradictions import FARTHEST_APART
+from haloscope.clusters.schema import Cluster
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.predict import local_validation, paper_validation
@@ -83,7 +86,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         "--sensitivity",
         action="store_true",
         help=f"make each number that the cluster file assumes {FACTOR:g} times as large, and say "
-        "by how much predictions move: as many simulations again for each",
+        "by how much predictions of cells that have an error move: as many simulations again for "
+        "each",
     )
     add(
         "--replicates",
@@ -119,7 +123,8 @@ def execute(arguments: argparse.Namespace) -> int:
         cells += cells_of_table
         tables += [replace(one, title=f"{table.id}: {one.title}") for one in shown]
         if arguments.sensitivity:
-            _show_sensitivity(sensitivity(table, tell), out)
+            there = paper_validation.simulated_place(table).cluster
+            _show_sensitivity(sensitivity(table, tell), there, out)
     if len({cell.table for cell in cells}) > 1:
         out.print(Text("All tables", style="bold"))
         out.print(terminal.tables(predicted.errors(cells, "all")))
@@ -142,17 +147,25 @@ def _replicates(arguments: argparse.Namespace) -> Replicates | None:
     return Replicates(arguments.replicates, arguments.spread)
 
 
-def _show_sensitivity(found: Sequence[Moved], out: Screen) -> None:
-    """The assumed numbers, the one that moves a prediction most first."""
-    if not found:
-        out.print("the cluster file assumes no number\n")
-        return
-    out.print(f"What each assumed number moves predictions by, {FACTOR:g} times as large:")
+def _show_sensitivity(found: Sequence[Moved], cluster: Cluster, out: Screen) -> None:
+    """The assumed numbers, the one that moves a prediction most first; and what is no number."""
+    if found:
+        out.print(f"What each number that {cluster.name} assumes moves predictions by,")
+        out.print(f"{FACTOR:g} times as large (cells that have an error, where any has):")
+        out.print()
+    else:
+        out.print(f"{cluster.name} assumes no number")
     for one in found:
         keys = ", ".join(f"{key} = {value}" for key, value in one.farthest.keys.items())
         median = error(one.median, sign="")
-        moved = f"median {median}, most {error(one.change)} ({keys})"
-        out.print(f"  {one.assumption.where}: {moved}", markup=False, soft_wrap=True)
+        assumption = one.assumption
+        out.print(f"  {assumption.where} = {assumption.value:g}", markup=False, soft_wrap=True)
+        out.print(f"    median {median}, most {error(one.change)} at {keys}", markup=False)
+        out.print(Padding(Text(assumption.source, style="dim"), (0, 0, 0, 4)))
+    others = [one.where for one in assumed(cluster) if one.value is None]
+    if others:
+        told = f"Assumed, too, but no numbers, so not tried: {', '.join(others)}"
+        out.print(told, markup=False)
     out.print()
 
 

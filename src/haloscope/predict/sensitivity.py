@@ -20,8 +20,9 @@ FACTOR = 1.2
 class Moved:
     """What the predictions of a table do where one assumed number is FACTOR times as large.
 
-    median, most: of the absolute relative changes of all cells; farthest: the cell with the most,
-    as it is predicted then, and change how much that is, with its sign.
+    median, most: of the absolute relative changes of the cells that have an error, or of all where
+    none has; farthest: the cell with the most, as it is predicted then, and change how much that
+    is, with its sign.
     """
 
     assumption: Assumed
@@ -56,6 +57,7 @@ def _moved(
         for before, after in zip(usual, then, strict=True)
         if before.predicted and after.predicted
     ]
+    changes = [each for each in changes if each[1].telling] or changes
     if not changes:
         return None
     change, farthest = max(changes, key=lambda each: abs(each[0]))

@@ -92,6 +92,8 @@ def _published(races: Sequence[_Race], context: Context) -> dict[str, list[str]]
     return {words: told for words, told in found.items() if told}
 
 
+_ALIKE_TIMES = number(1.0)
+"""A ratio of times that differ by less than three digits tell."""
 _ALIKE = "Published likewise of this cluster"
 _CONTRARY = "Published otherwise of this cluster"
 _CONTRARY_ELSEWHERE = "Published otherwise of this cluster with other numbers of tasks"
@@ -174,6 +176,7 @@ def _ranks(cases: Sequence[MeasuredCase], seed: int) -> str:
     if not slower:
         return f"which ranks share a node makes no difference: {listed(first)} {race.undecided}"
     last = max(slower, key=lambda case: case.time_s)
+    longer = number(race.over_best(last))
     tasks, nodes = count(last.ranks, "task"), count(last.number("nodes"), "node")
     ahead = f"{listed(first)} {race.undecided}" if len(first) > 1 else f"{first[0]} is fastest"
     choice = (
@@ -181,9 +184,11 @@ def _ranks(cases: Sequence[MeasuredCase], seed: int) -> str:
         if last.ranks > last.number("nodes")
         else "which node has which rank"
     )
+    if longer == _ALIKE_TIMES:
+        return f"{choice} makes hardly a difference: 0.5 % at most, with {tasks} on {nodes}"
     return (
         f"{choice} matters most with {tasks} on {nodes}: {ahead}, "
-        f"{mapping_of(last)} takes {number(race.over_best(last))} times as long"
+        f"{mapping_of(last)} takes {longer} times as long"
     )
 
 
