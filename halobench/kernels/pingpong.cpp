@@ -6,7 +6,9 @@
 
 #include "base/as_size.hpp"
 #include "kernel.hpp"
-#include "machine/cache.hpp"
+#include "kernels/pingpong/on_device.hpp"
+#include "kernels/pingpong/setting.hpp"
+#include "kernels/star_forest/memory.hpp"
 #include "mpi/pairs.hpp"
 #include "mpi/pattern.hpp"
 #include "mpi/slots.hpp"
@@ -15,53 +17,7 @@ namespace halobench {
 namespace {
 
 constexpr int tag = 1;
-constexpr std::int64_t window_bytes = std::int64_t{64} << 20;
 constexpr std::int64_t checked_bytes = std::int64_t{8} << 20;  ///< a repetition, one by one
-
-enum class Mode { imb, osu, stream, bistream };
-
-Mode parse_mode(const std::string& text) {
-  if (text == "imb") return Mode::imb;
-  if (text == "osu") return Mode::osu;
-  return text == "stream" ? Mode::stream : Mode::bistream;
-}
-
-/// What the parameters ask for.
-struct Setting {
-  Mode mode;
-  std::int64_t window;        ///< messages in flight, where they are streamed
-  std::int64_t rotate_bytes;  ///< messages pass through a buffer of this size; 0: stay in place
-
-  explicit Setting(const Params& params)
-      : mode(parse_mode(params.choice("mode"))),
-        window(params.integer("window")),
-        rotate_bytes(params.choice("cache") == "off" ? 2 * last_cache_bytes() : 0) {}
-
-  bool streams() const { return mode == Mode::stream || mode == Mode::bistream; }
-  bool both_ways() const { return mode != Mode::stream; }
-
-  /// Messages that one side sends in a step. Of large ones, two keep the way busy.
-  std::int64_t messages(std::int64_t size) const {
-    if (!streams()) return 1;
-    const auto fitting = std::max<std::int64_t>(2, window_bytes / std::max<std::int64_t>(1, size));
-    return std::min(window, fitting);
-  }
-  std::int64_t received_slots(std::int64_t size) const {
-    return std::max(messages(size), rotate_bytes / Slots::stride(size));
-  }
-  /// Sending many at once from one place is allowed; receiving is not.
-  std::int64_t sent_slots(std::int64_t size) const {
-    return rotate_bytes > 0 ? received_slots(size) : 1;
-  }
-};
-
-/// Bytes for the largest buffer that any of the sizes needs.
-std::int64_t buffer_bytes(const std::vector<std::int64_t>& sizes, const Setting& setting,
-                          std::int64_t (Setting::*slots)(std::int64_t) const) {
-  std::int64_t most = 0;
-  for (const auto size : sizes) most = std::max(most, (setting.*slots)(size)*Slots::stride(size));
-  return most;
-}
 
 class PingPong : public Instance {
  public:
@@ -85,10 +41,20 @@ class PingPong : public Instance {
     };
     // Messages of a program lie where malloc puts them. Huge pages, which only large buffers get,
     // would make two of the same size differ.
-    sent_memory_ = context.memory.allocate<unsigned char>(bytes(sends_, &Setting::sent_slots),
-                                                          Pages::ordinary);
+    sent_memory_ = context.memory.allocate<unsigned char>(
+        bytes(sends_, &PingPongSetting::sent_slots), Pages::ordinary);
     received_memory_ = context.memory.allocate<unsigned char>(
-        bytes(receives_, &Setting::received_slots), Pages::ordinary);
+        bytes(receives_, &PingPongSetting::received_slots), Pages::ordinary);
+    device_ = chosen_device(context);
+    if (device_) {
+      const auto stream = device_->new_stream();
+      const auto on_device = [&](const Buffer<unsigned char>& host) {
+        return std::make_unique<BufferOnDevice>(*device_, stream, context.memory, host,
+                                                stages_messages(context.params));
+      };
+      sent_on_device_ = on_device(sent_memory_);
+      received_on_device_ = on_device(received_memory_);
+    }
     select(0);
   }
 
@@ -110,7 +76,7 @@ class PingPong : public Instance {
   void prepare_for(std::int64_t steps) override {
     const auto used = steps * setting_.messages(size_);
     write_contents(used);
-    if (!executes_ || setting_.rotate_bytes == 0) return;
+    if (!executes_ || setting_.rotate_bytes == 0 || device_) return;
     for (const auto* slots : {&sent_, &received_}) touch_others(*slots, used);
   }
 
@@ -128,10 +94,10 @@ class PingPong : public Instance {
   }
 
   std::int64_t usual_steps() const override {
-    if (setting_.mode == Mode::imb) {
+    if (setting_.mode == PingPongMode::imb) {
       return std::clamp<std::int64_t>((40 << 20) / std::max(1, size_), 1, 1000);
     }
-    if (setting_.mode == Mode::osu) return size_ <= 8192 ? 10000 : 1000;
+    if (setting_.mode == PingPongMode::osu) return size_ <= 8192 ? 10000 : 1000;
     return 0;
   }
 
@@ -158,6 +124,8 @@ class PingPong : public Instance {
     const auto messages = static_cast<double>(messages_);
     return {messages * size_, 0, messages};
   }
+
+  std::string device() const override { return device_ ? device_->name() : ""; }
 
   Json point(std::size_t point, const Times& times) override {
     const auto rate = rates(point, times);
@@ -217,6 +185,9 @@ class PingPong : public Instance {
     received_.for_first(slots, [&](std::int64_t slot) {
       write_opposite(received_[slot], seed(partner_, slot % setting_.sent_slots(size_)));
     });
+    if (!device_) return;
+    sent_on_device_->upload();
+    received_on_device_->upload();
   }
 
   /// One byte of every cache line of all places but the first `used` ones.
@@ -237,6 +208,7 @@ class PingPong : public Instance {
           bytes == size_ && statuses_[i].MPI_SOURCE == partner_ && statuses_[i].MPI_TAG == tag;
     }
     if (!executes_) return;
+    if (device_) received_on_device_->download();
     received_.for_first(received_.used(), [&](std::int64_t slot) {
       contents_good_ &=
           has_pattern(received_[slot], seed(partner_, slot % setting_.sent_slots(size_)));
@@ -259,31 +231,46 @@ class PingPong : public Instance {
     return pattern_seed({round_, size_, sender, slot});
   }
 
+  /// What MPI is given for a place of the host's buffers.
+  const void* outgoing(const unsigned char* place) {
+    return device_ ? sent_on_device_->outgoing(place, size_) : place;
+  }
+  void* incoming(unsigned char* place) {
+    return device_ ? received_on_device_->incoming(place) : place;
+  }
+
   void send() {
-    check(MPI_Send(sent_.next(), size_, MPI_BYTE, partner_, tag, comm_.handle()), "MPI_Send");
+    check(MPI_Send(outgoing(sent_.next()), size_, MPI_BYTE, partner_, tag, comm_.handle()),
+          "MPI_Send");
   }
 
   void receive() {
-    check(MPI_Recv(received_.next(), size_, MPI_BYTE, partner_, tag, comm_.handle(),
-                   statuses_.data()),
-          "MPI_Recv");
+    auto* place = received_.next();
+    check(
+        MPI_Recv(incoming(place), size_, MPI_BYTE, partner_, tag, comm_.handle(), statuses_.data()),
+        "MPI_Recv");
+    if (device_) received_on_device_->arrived(place, size_);
   }
 
   /// A window of messages; where they go one way, an empty one tells the sender that all arrived.
   void stream() {
     std::size_t started = 0;
+    auto places = received_;  // the same ones again, when all have arrived
     for (std::size_t i = 0; receives_ && i < messages_; ++i) {
-      check(MPI_Irecv(received_.next(), size_, MPI_BYTE, partner_, tag, comm_.handle(),
+      check(MPI_Irecv(incoming(received_.next()), size_, MPI_BYTE, partner_, tag, comm_.handle(),
                       &requests_[started++]),
             "MPI_Irecv");
     }
     for (std::size_t i = 0; sends_ && i < messages_; ++i) {
-      check(MPI_Isend(sent_.next(), size_, MPI_BYTE, partner_, tag, comm_.handle(),
+      check(MPI_Isend(outgoing(sent_.next()), size_, MPI_BYTE, partner_, tag, comm_.handle(),
                       &requests_[started++]),
             "MPI_Isend");
     }
     check(MPI_Waitall(static_cast<int>(started), requests_.data(), statuses_.data()),
           "MPI_Waitall");
+    for (std::size_t i = 0; device_ && receives_ && i < messages_; ++i) {
+      received_on_device_->arrived(places.next(), size_);
+    }
     if (setting_.both_ways()) return;
     if (leads_) {
       check(MPI_Recv(nullptr, 0, MPI_BYTE, partner_, tag, comm_.handle(), MPI_STATUS_IGNORE),
@@ -295,7 +282,7 @@ class PingPong : public Instance {
 
   const Communicator& comm_;
   bool executes_;
-  Setting setting_;
+  PingPongSetting setting_;
   std::vector<std::int64_t> sizes_;
   std::int64_t pairs_;
   int partner_ = MPI_PROC_NULL;
@@ -304,6 +291,9 @@ class PingPong : public Instance {
   bool receives_ = false;
   Buffer<unsigned char> sent_memory_;
   Buffer<unsigned char> received_memory_;
+  std::unique_ptr<Device> device_;  ///< none where messages are in the host's memory
+  std::unique_ptr<BufferOnDevice> sent_on_device_;
+  std::unique_ptr<BufferOnDevice> received_on_device_;
   Slots sent_;
   Slots received_;
   std::vector<MPI_Request> requests_;
@@ -317,57 +307,6 @@ class PingPong : public Instance {
   std::int64_t round_ = 0;
 };
 
-Plan plan_pingpong(const Params& params, const Shape& shape) {
-  Plan plan;
-  const auto pairs = parse_pairs(params.text("pairs"), shape.ranks, plan.problems);
-  if (params.choice("cache") == "off" && !simulated() && last_cache_bytes() == 0) {
-    plan.problems.push_back({"cache", "off",
-                             "this system does not say how large its last cache is, so nothing "
-                             "can be kept out of it; give warm"});
-    return plan;
-  }
-  const Setting setting(params);
-  const auto sizes = params.sizes("sizes");
-  const auto sent = buffer_bytes(sizes, setting, &Setting::sent_slots);
-  const auto received = buffer_bytes(sizes, setting, &Setting::received_slots);
-  plan.memory_bytes = static_cast<double>(pairs.size()) * (setting.both_ways() ? 2.0 : 1.0) *
-                      static_cast<double>(sent + received);
-  return plan;
-}
-
-std::vector<Parameter> parameters() {
-  using enum Parameter::Type;
-  return {
-      {"mode",
-       choice,
-       "imb",
-       "imb: Send and Recv, half a round trip, as IMB-MPI1 PingPong (1000 round trips, or "
-       "40 MiB of messages); osu: the same as osu_latency counts (10000 up to 8 KiB, else 1000); "
-       "stream: bandwidth one way, a window of messages in flight; bistream: both ways at once",
-       "",
-       {},
-       {},
-       {"imb", "osu", "stream", "bistream"}},
-      {"sizes", sizes, "0:4M", "message sizes", "B", 0,
-       static_cast<double>(std::numeric_limits<int>::max())},
-      {"pairs", text, "0-1",
-       "which ranks talk, all pairs at once: 0-1,2-3 or halves (0 with ranks/2 ...) or neighbours "
-       "(0 with 1, 2 with 3 ...); bandwidth and message rate are summed over pairs"},
-      {"cache",
-       choice,
-       "warm",
-       "warm: a message lies where the last one lay; off: messages rotate through twice the last "
-       "cache, so that none is found in a cache",
-       "",
-       {},
-       {},
-       {"warm", "off"}},
-      {"window", integer, "64",
-       "messages in flight of stream and bistream; of large ones, as many as make 64 MiB", "", 1,
-       65536},
-  };
-}
-
 }  // namespace
 
 Kernel pingpong() {
@@ -376,7 +315,7 @@ Kernel pingpong() {
   kernel.name = "pingpong";
   kernel.summary = "Messages between pairs of ranks, by size: latency, bandwidth, message rate";
   kernel.paper = "Intel MPI Benchmarks, PingPong; OSU Micro-Benchmarks, latency, bw, bibw, mbw_mr";
-  kernel.parameters = parameters();
+  kernel.parameters = pingpong_parameters();
   const std::string streams = "null where messages are sent without waiting for an answer";
   const std::string timeless = "null where simulated messages took no time";
   kernel.results = {
@@ -392,7 +331,22 @@ Kernel pingpong() {
   kernel.sweeps = true;
   kernel.batched = true;
   kernel.least_ranks = 2;
-  kernel.small = {{"sizes=0,1,64K", "repetitions=2", "steps=20", "warmup=0"}};
+  kernel.small.clear();
+  for (const std::string mode : {"imb", "osu", "stream", "bistream"}) {
+    const CaseArguments small{"mode=" + mode, "sizes=0,1,64K", "repetitions=2", "warmup=0"};
+    for (const std::string cache : {"warm", "off"}) {
+      auto one = small;
+      one.insert(one.end(),
+                 {"steps=20", "cache=" + cache, "memory=host", "mpi=gpu_aware", "device_lag=none"});
+      kernel.small.push_back(one);
+    }
+    for (const std::string mpi : {"gpu_aware", "staged"}) {
+      auto one = small;
+      one.insert(one.end(), {"steps=3", "cache=warm", "window=4", "memory=device", "mpi=" + mpi,
+                             "device_lag=until_waited"});
+      kernel.small.push_back(one);
+    }
+  }
   kernel.plan = plan_pingpong;
   kernel.setup = [](const Context& context) {
     std::vector<Problem> none;  // the plan has already refused bad pairs

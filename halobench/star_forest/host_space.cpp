@@ -165,28 +165,25 @@ Buffer<std::byte> HostSpace::allocate_bytes(std::int64_t bytes, Pages pages) {
 
 void HostSpace::move(const RouteSpan& routes, Direction direction, const void* from, void* to,
                      const Unit& unit, Operation operation) {
+  const bool forth = direction == Direction::forth;
+  const auto* in = static_cast<const std::byte*>(from);
+  auto* out = static_cast<std::byte*>(to);
   for (std::size_t i = routes.first; i < routes.first + routes.count; ++i) {
     const auto& [route, place] = routes.routes.all[i];
+    if (route->from.count == 0) continue;
     const auto bytes = place * unit.bytes();
-    const auto* in = static_cast<const std::byte*>(from);
-    auto* out = static_cast<std::byte*>(to);
-    if (direction == Direction::forth) {
-      move_one(*route, direction, in, out + bytes, unit, operation);
+    const bool past_caches = operation == Operation::replace && cached_bytes_ > 0 &&
+                             2 * route->from.count * unit.bytes() > cached_bytes_;
+    const Ends ends{forth ? route->from : route->to, forth ? route->to : route->from, past_caches};
+    const auto* source = forth ? in : in + bytes;
+    auto* target = forth ? out + bytes : out;
+    if (!simulated_) {
+      move_any(ends, source, target, unit, operation);
     } else {
-      move_one(*route, direction, in + bytes, out, unit, operation);
+      meter().move(traffic(ends, unit, operation),
+                   [&] { move_any(ends, source, target, unit, operation); });
     }
   }
-}
-
-void HostSpace::move_one(const Route& route, Direction direction, const void* from, void* to,
-                         const Unit& unit, Operation operation) {
-  if (route.from.count == 0) return;
-  const bool forth = direction == Direction::forth;
-  const bool past_caches = operation == Operation::replace && cached_bytes_ > 0 &&
-                           2 * route.from.count * unit.bytes() > cached_bytes_;
-  const Ends ends{forth ? route.from : route.to, forth ? route.to : route.from, past_caches};
-  if (!simulated_) return move_any(ends, from, to, unit, operation);
-  meter().move(traffic(ends, unit, operation), [&] { move_any(ends, from, to, unit, operation); });
 }
 
 void HostSpace::copy_in(const void* host, void* to, std::int64_t bytes) {

@@ -25,9 +25,6 @@ class HostSpace : public Space {
   void copy_out(const void* from, void* host, std::int64_t bytes) override;
 
  private:
-  void move_one(const Route& route, Direction direction, const void* from, void* to,
-                const Unit& unit, Operation operation);
-
   Memory& memory_;
   std::int64_t cached_bytes_;
   bool simulated_;

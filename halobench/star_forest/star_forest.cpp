@@ -154,46 +154,28 @@ class StarForest::Link {
   void begin(Space& space, const Transfer& next, bool agree) {
     transfer = next;
     tag_ = tag_of(next);
+    if (device_ != nullptr) return begin_on_device(space, agree);
     auto& meter = space.meter();
-    if (device_ == nullptr) {
-      meter.part("receive", [&] { start_receives(); });
-      meter.part("pack", [&] { pack(space, next); });
-    } else {
-      meter.part("synchronise", [&] { device_->before_pack(next.from, next.to); });
-      meter.part("pack", [&] { pack(space, next); });
-      if (sent_.staged()) meter.part("copy out", [&] { copy_out(next); });
-      if (device_->late()) {
-        device_->mark_packed(packed_);
-        agree_ = agree;
-        return;
-      }
-      wait_and_receive(meter);
-    }
+    meter.part("receive", [&] { start_receives(); });
+    meter.part("pack", [&] { pack(space, next); });
     meter.part("send", [&] { send(next); });
     if (agree) compare();
   }
 
-  /// Messages are taken in the order of their ranks, so that sums are the same every time; a device
-  /// takes them all at once, as it takes long to begin.
+  /// Messages are taken in the order of their ranks, so that sums are the same every time.
   void end(Space& space) {
     auto& meter = space.meter();
-    if (device_ != nullptr && device_->late()) {
-      wait_and_receive(meter);
-      meter.part("send", [&] { send(*transfer); });
-      if (agree_) compare();
-    }
-    std::size_t unpacked = 0;
-    for (std::size_t i = 0; i < in_.size(); ++i) {
-      meter.part("wait", [&] { receive(i); });
-      if (device_ != nullptr || received_.places[i] == nullptr) continue;
-      meter.part("unpack", [&] { unpack(space, *transfer, unpacked++, 1); });
-    }
     if (device_ != nullptr) {
-      if (received_.staged()) meter.part("copy in", [&] { copy_in(*transfer); });
-      meter.part("unpack", [&] { unpack(space, *transfer, 0, received_.routes.all.size()); });
+      end_on_device(space);
+    } else {
+      std::size_t unpacked = 0;
+      for (std::size_t i = 0; i < in_.size(); ++i) {
+        meter.part("wait", [&] { receive(i); });
+        if (received_.places[i] == nullptr) continue;
+        meter.part("unpack", [&] { unpack(space, *transfer, unpacked++, 1); });
+      }
+      meter.part("complete", [&] { complete_sends(); });
     }
-    meter.part("complete", [&] { complete_sends(); });
-    if (device_ != nullptr) meter.part("synchronise", [&] { device_->after_unpack(); });
     if (agreement_ != MPI_REQUEST_NULL) conclude();
     transfer.reset();
   }
@@ -224,10 +206,33 @@ class StarForest::Link {
     return halobench::tag_of(next.way, next.unit, next.operation);
   }
 
-  /// On a device, what is unpacked and read there is waited for together with what was packed.
-  void wait_and_receive(Meter& meter) {
+  void begin_on_device(Space& space, bool agree) {
+    auto& meter = space.meter();
+    meter.part("synchronise", [&] { device_->before_pack(transfer->from, transfer->to); });
+    meter.part("pack", [&] { pack(space, *transfer); });
+    if (sent_.staged()) meter.part("copy out", [&] { copy_out(*transfer); });
+    agree_ = agree;
+    if (!device_->late()) return begin_messages(meter);
+    device_->mark_packed(packed_);
+  }
+
+  /// What is unpacked and read on a device is waited for together with what was packed.
+  void begin_messages(Meter& meter) {
     meter.part("synchronise", [&] { device_->before_messages(packed_); });
     meter.part("receive", [&] { start_receives(); });
+    meter.part("send", [&] { send(*transfer); });
+    if (agree_) compare();
+  }
+
+  /// All messages at once, as a device takes long to begin.
+  void end_on_device(Space& space) {
+    auto& meter = space.meter();
+    if (device_->late()) begin_messages(meter);
+    for (std::size_t i = 0; i < in_.size(); ++i) meter.part("wait", [&] { receive(i); });
+    if (received_.staged()) meter.part("copy in", [&] { copy_in(*transfer); });
+    meter.part("unpack", [&] { unpack(space, *transfer, 0, received_.routes.all.size()); });
+    meter.part("complete", [&] { complete_sends(); });
+    meter.part("synchronise", [&] { device_->after_unpack(); });
   }
 
   void compare() {

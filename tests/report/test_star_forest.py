@@ -74,6 +74,17 @@ def test_times_of_an_emulated_device_are_marked() -> None:
     assert not any("emulated" in note for note in host.notes)
 
 
+def test_an_emulated_device_is_in_the_headlines() -> None:
+    def told(*raws: Raw) -> str:
+        return " ".join(one.text for one in findings(cases([*raws]), Context()))
+
+    assert "1 case of 2 worked on an emulated device" in told(
+        star_forest("sf_unpack"), on_device("sf_unpack")
+    )
+    assert "The only case worked on an emulated device" in told(on_device("sf_unpack"))
+    assert "emulated" not in told(star_forest("sf_unpack"))
+
+
 def test_no_device_is_raced_against_messages_of_the_host() -> None:
     raws = [pingpong(), on_device("sf_pingpong")]
 

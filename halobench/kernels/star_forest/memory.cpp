@@ -39,23 +39,20 @@ bool on_device(const Params& params) { return params.choice("memory") == "device
 
 std::unique_ptr<Space> make_device_space(const Context& context, bool late) {
   const auto& params = context.params;
-  const auto lag = params.choice("device_lag") == "none" ? EmulatedDevice::Lag::none
-                                                         : EmulatedDevice::Lag::until_waited;
-  name_in_faults("rank " + std::to_string(context.comm.rank()));
   const DeviceSpace::Setting setting{ordering_of(params.choice("sync")), stages_messages(params),
                                      late};
-  return std::make_unique<DeviceSpace>(context.meter, context.memory,
-                                       std::make_unique<EmulatedDevice>(lag), setting);
+  return std::make_unique<DeviceSpace>(context.meter, context.memory, chosen_device(context),
+                                       setting);
+}
+
+Parameter choice(const char* name, const char* fallback, std::string help,
+                 std::vector<std::string> choices) {
+  return {name, Parameter::Type::choice, fallback, std::move(help), "", {}, {}, std::move(choices)};
 }
 
 }  // namespace
 
-std::vector<Parameter> memory_parameters(bool always_ready) {
-  const auto choice = [](const char* name, const char* fallback, std::string help,
-                         std::vector<std::string> choices) {
-    return Parameter{name, Parameter::Type::choice, fallback, std::move(help), "", {},
-                     {},   std::move(choices)};
-  };
+std::vector<Parameter> message_parameters() {
   return {
       choice("memory", "host",
              "of arrays and buffers: the host's, or a device's, which this build emulates: memory "
@@ -66,16 +63,6 @@ std::vector<Parameter> memory_parameters(bool always_ready) {
              "of a device, what MPI is given: addresses of the device's memory, or (staged) the "
              "host's memory, which is copied from and to",
              {"gpu_aware", "staged"}),
-      choice("sync", "default_stream",
-             std::string("of a device, what an operation waits for. general: all streams before "
-                         "packing, its own before messages and when it has unpacked; "
-                         "default_stream: its own before messages alone") +
-                 (always_ready ? "; stream_aware: nothing, as if MPI waited for the stream, which "
-                                 "is right where values were there long before; typed: besides, "
-                                 "nobody asks which memory an address is of (options A to D of the "
-                                 "report)"
-                               : " (options A and B of the report)"),
-             ordering_names(always_ready)),
       choice("device_lag", "none",
              "of an emulated device: streams work at once, or not before they are waited for, so "
              "that a missing wait gives a wrong answer every time",
@@ -83,7 +70,30 @@ std::vector<Parameter> memory_parameters(bool always_ready) {
   };
 }
 
+std::vector<Parameter> memory_parameters(bool always_ready) {
+  auto all = message_parameters();
+  all.push_back(choice(
+      "sync", "default_stream",
+      std::string("of a device, what an operation waits for. general: all streams before packing, "
+                  "its own before messages and when it has unpacked; default_stream: its own "
+                  "before messages alone") +
+          (always_ready ? "; stream_aware: nothing, as if MPI waited for the stream, which is "
+                          "right where values were there long before; typed: besides, nobody asks "
+                          "which memory an address is of (options A to D of the report)"
+                        : " (options A and B of the report)"),
+      ordering_names(always_ready)));
+  return all;
+}
+
+void plan_messages(const Params& params, Plan& plan) {
+  if (!on_device(params) || !simulated()) return;
+  plan.absent =
+      "memory=device: no device is simulated; run it on real processes, which emulate one, or "
+      "give memory=host";
+}
+
 void plan_memory(const Params& params, Plan& plan) {
+  plan_messages(params, plan);
   if (!on_device(params)) return;
   const auto& sync = params.choice("sync");
   const auto ordering = ordering_of(sync);
@@ -93,15 +103,23 @@ void plan_memory(const Params& params, Plan& plan) {
                              "staged messages wait for their copies: give general or "
                              "default_stream, or mpi=gpu_aware"});
   }
-  if (simulated()) {
-    plan.absent =
-        "memory=device: no device is simulated; run it on real processes, which emulate "
-        "one, or give memory=host";
-  }
 }
 
 bool stages_messages(const Params& params) {
   return on_device(params) && params.choice("mpi") == "staged";
+}
+
+double copies_of_messages(const Params& params) {
+  if (!on_device(params)) return 1;
+  return stages_messages(params) ? 3 : 2;
+}
+
+std::unique_ptr<Device> chosen_device(const Context& context) {
+  if (!on_device(context.params)) return nullptr;
+  name_in_faults("rank " + std::to_string(context.comm.rank()));
+  const bool lags = context.params.choice("device_lag") == "until_waited";
+  return std::make_unique<EmulatedDevice>(lags ? EmulatedDevice::Lag::until_waited
+                                               : EmulatedDevice::Lag::none);
 }
 
 SpaceMaker chosen_memory(const Context& context, bool late) {

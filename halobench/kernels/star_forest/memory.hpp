@@ -1,22 +1,34 @@
 // Which memory a kernel's star forests work in: parameters that their kernels share.
 #pragma once
 
+#include <memory>
 #include <vector>
 
+#include "device/device.hpp"
 #include "kernel.hpp"
 #include "star_forest/space.hpp"
 
 namespace halobench {
 
-/// memory, mpi, sync and device_lag. `always_ready`: what the kernel sends was there long before,
+/// memory, mpi and device_lag: of messages without a star forest, which wait for every copy.
+std::vector<Parameter> message_parameters();
+
+/// The same, and sync. `always_ready`: what the kernel sends was there long before,
 /// so that it is right with the orderings that wait for nothing, too.
 std::vector<Parameter> memory_parameters(bool always_ready);
 
 /// Adds to a plan what is wrong with them, and why the case can't run in this build.
+void plan_messages(const Params& params, Plan& plan);
 void plan_memory(const Params& params, Plan& plan);
 
 /// Are the kernel's messages staged in the host's memory?
 bool stages_messages(const Params& params);
+
+/// How often a message's buffer is there: on the host, on a device, and where it is staged.
+double copies_of_messages(const Params& params);
+
+/// The device that the parameters ask for; none for the host's memory.
+std::unique_ptr<Device> chosen_device(const Context& context);
 
 /// Makes the space that the parameters ask for; `late`: on a device, messages begin when an
 /// operation ends.

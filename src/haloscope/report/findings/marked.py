@@ -1,4 +1,4 @@
-"""How many cases share cores, are not verified or were simulated: what marks of tables mean."""
+"""How many cases share cores, are not verified, simulated or emulated: what marks mean."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ORDER = 20
 
 
 def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
-    """A warning of shared cores; what was simulated, on which machine, and what that is worth."""
+    """Warnings of shared cores and emulated devices; what was simulated, and what that is worth."""
     shared = sum(case.oversubscribed for case in cases)
     if shared:
         which = f"{count(shared, 'case')} of {len(cases)}" if len(cases) > 1 else "The only case is"
@@ -28,6 +28,14 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
         yield Finding(
             f"Answers of {unverified} are not verified: its program.toml says nothing by which "
             "they could be.",
+            "warning",
+        )
+    emulated = sum(case.emulated for case in cases)
+    if emulated:
+        which = f"{count(emulated, 'case')} of {len(cases)}" if len(cases) > 1 else "The only case"
+        yield Finding(
+            f"{which} worked on an emulated device (‖), which is this machine's own memory and "
+            "threads: that answers are right there is shown, and nothing of a real device's times.",
             "warning",
         )
     simulated = [case for case in cases if case.simulated and case.launches]

@@ -41,7 +41,7 @@ def _implausible(cases: Sequence[MeasuredCase], machine: Mapping[str, Any] | Non
     triads = memory_triads(cases, machine).values()
     memory = max((triad.point.rate.value for triad in triads), default=None)
     for case in cases:
-        if case.kernel != "pingpong" or case.simulated or case.oversubscribed:
+        if case.kernel != "pingpong" or case.simulated or case.oversubscribed or case.emulated:
             continue
         points = [point for point in sweep(case) if point.size_bytes]
         told = [*_latency(case, points), *_bandwidth(case, points, memory, machine)]

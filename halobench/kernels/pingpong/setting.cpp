@@ -1,0 +1,97 @@
+#include "kernels/pingpong/setting.hpp"
+
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "base/simulation.hpp"
+#include "kernels/star_forest/memory.hpp"
+#include "machine/cache.hpp"
+#include "mpi/pairs.hpp"
+
+namespace halobench {
+namespace {
+
+constexpr std::int64_t window_bytes = std::int64_t{64} << 20;
+
+PingPongMode parse_mode(const std::string& text) {
+  if (text == "imb") return PingPongMode::imb;
+  if (text == "osu") return PingPongMode::osu;
+  return text == "stream" ? PingPongMode::stream : PingPongMode::bistream;
+}
+
+}  // namespace
+
+PingPongSetting::PingPongSetting(const Params& params)
+    : mode(parse_mode(params.choice("mode"))),
+      window(params.integer("window")),
+      rotate_bytes(params.choice("cache") == "off" ? 2 * last_cache_bytes() : 0) {}
+
+std::int64_t PingPongSetting::messages(std::int64_t size) const {
+  if (!streams()) return 1;
+  const auto fitting = std::max<std::int64_t>(2, window_bytes / std::max<std::int64_t>(1, size));
+  return std::min(window, fitting);
+}
+
+std::int64_t buffer_bytes(const std::vector<std::int64_t>& sizes, const PingPongSetting& setting,
+                          std::int64_t (PingPongSetting::*slots)(std::int64_t) const) {
+  std::int64_t most = 0;
+  for (const auto size : sizes) most = std::max(most, (setting.*slots)(size)*Slots::stride(size));
+  return most;
+}
+
+Plan plan_pingpong(const Params& params, const Shape& shape) {
+  Plan plan;
+  const auto pairs = parse_pairs(params.text("pairs"), shape.ranks, plan.problems);
+  plan_messages(params, plan);
+  if (params.choice("cache") == "off" && !simulated() && last_cache_bytes() == 0) {
+    plan.problems.push_back({"cache", "off",
+                             "this system does not say how large its last cache is, so nothing "
+                             "can be kept out of it; give warm"});
+    return plan;
+  }
+  const PingPongSetting setting(params);
+  const auto sizes = params.sizes("sizes");
+  const auto sent = buffer_bytes(sizes, setting, &PingPongSetting::sent_slots);
+  const auto received = buffer_bytes(sizes, setting, &PingPongSetting::received_slots);
+  plan.memory_bytes = static_cast<double>(pairs.size()) * (setting.both_ways() ? 2.0 : 1.0) *
+                      static_cast<double>(sent + received) * copies_of_messages(params);
+  return plan;
+}
+
+std::vector<Parameter> pingpong_parameters() {
+  using enum Parameter::Type;
+  std::vector<Parameter> all = {
+      {"mode",
+       choice,
+       "imb",
+       "imb: Send and Recv, half a round trip, as IMB-MPI1 PingPong (1000 round trips, or "
+       "40 MiB of messages); osu: the same as osu_latency counts (10000 up to 8 KiB, else 1000); "
+       "stream: bandwidth one way, a window of messages in flight; bistream: both ways at once",
+       "",
+       {},
+       {},
+       {"imb", "osu", "stream", "bistream"}},
+      {"sizes", sizes, "0:4M", "message sizes", "B", 0,
+       static_cast<double>(std::numeric_limits<int>::max())},
+      {"pairs", text, "0-1",
+       "which ranks talk, all pairs at once: 0-1,2-3 or halves (0 with ranks/2 ...) or neighbours "
+       "(0 with 1, 2 with 3 ...); bandwidth and message rate are summed over pairs"},
+      {"cache",
+       choice,
+       "warm",
+       "warm: a message lies where the last one lay; off: messages rotate through twice the last "
+       "cache, so that none is found in a cache",
+       "",
+       {},
+       {},
+       {"warm", "off"}},
+      {"window", integer, "64",
+       "messages in flight of stream and bistream; of large ones, as many as make 64 MiB", "", 1,
+       65536},
+  };
+  for (auto& one : message_parameters()) all.push_back(std::move(one));
+  return all;
+}
+
+}  // namespace halobench

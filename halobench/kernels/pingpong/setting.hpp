@@ -1,0 +1,45 @@
+// What pingpong's parameters ask for, and what that needs.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "kernel.hpp"
+#include "mpi/slots.hpp"
+
+namespace halobench {
+
+enum class PingPongMode { imb, osu, stream, bistream };
+
+/// What the parameters ask for.
+struct PingPongSetting {
+  PingPongMode mode;
+  std::int64_t window;        ///< messages in flight, where they are streamed
+  std::int64_t rotate_bytes;  ///< messages pass through a buffer of this size; 0: stay in place
+
+  explicit PingPongSetting(const Params& params);
+
+  bool streams() const { return mode == PingPongMode::stream || mode == PingPongMode::bistream; }
+  bool both_ways() const { return mode != PingPongMode::stream; }
+
+  /// Messages that one side sends in a step. Of large ones, two keep the way busy.
+  std::int64_t messages(std::int64_t size) const;
+  std::int64_t received_slots(std::int64_t size) const {
+    return std::max(messages(size), rotate_bytes / Slots::stride(size));
+  }
+  /// Sending many at once from one place is allowed; receiving is not.
+  std::int64_t sent_slots(std::int64_t size) const {
+    return rotate_bytes > 0 ? received_slots(size) : 1;
+  }
+};
+
+/// Bytes for the largest buffer that any of the sizes needs.
+std::int64_t buffer_bytes(const std::vector<std::int64_t>& sizes, const PingPongSetting& setting,
+                          std::int64_t (PingPongSetting::*slots)(std::int64_t) const);
+
+Plan plan_pingpong(const Params& params, const Shape& shape);
+
+std::vector<Parameter> pingpong_parameters();
+
+}  // namespace halobench
