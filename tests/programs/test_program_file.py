@@ -69,7 +69,7 @@ def test_what_is_wrong_is_named(
 def test_the_hash_is_of_the_file_and_of_the_inputs_beside_it(tmp_path: Path) -> None:
     inputs = '[[inputs]]\nfile = "{folder}/deck"\n[[inputs]]\nfile = "data"\n'
     mine = put(tmp_path, toml=TOML + inputs)
-    hashes = set()
+    hashes: set[str] = set()
     for name in ("deck", "data", "deck"):
         (mine / name).write_text(f"{len(hashes)}")
         hashes.add(load(Trusted(mine / "program.toml")).hash)
