@@ -1,7 +1,16 @@
 import recorded
 from recorded import bad, cases, changed, poisson, records, stream
 
-from haloscope.analysis.cases import Planned, facets, group, label_of, name_of, select, values
+from haloscope.analysis.cases import (
+    Planned,
+    facets,
+    group,
+    label_of,
+    name_of,
+    row_name,
+    select,
+    values,
+)
 from haloscope.stats.estimates import Estimate
 from haloscope.study.settings import Settings, describe, settings_of, varying
 
@@ -108,6 +117,8 @@ def test_names_tell_a_case_from_others_of_its_kernel() -> None:
         "stream",
     ]
     assert name_of(own[0], own[:2]) == "poisson_cg: N = 64"
+    assert row_name(own[0], own[:2]) == "N = 64"
+    assert row_name(own[0], [own[0], own[3]]) == "poisson_cg"
     assert name_of(own[3], own) == "stream"
 
 

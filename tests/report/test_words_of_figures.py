@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from made import draw
 from recorded import (
     MACHINE,
     Raw,
@@ -267,3 +268,14 @@ def test_units_of_axes_are_read() -> None:
     panel = Lines("l", "", Axis("size"), Axis("time (ms)"), (Curve("", (Mark(8, 2.5),)),))
 
     assert list(of_lines(panel)) == pytest.approx([8.0, 2.5e-3])
+
+
+def test_words_of_models_and_collectives_say_more_than_that_they_are_drawn() -> None:
+    """Their numbers are checked by the test of all kinds."""
+    fits = draw("fits", [pingpong(launch=k) for k in range(6)])
+    operations = draw("collectives", [collectives({("bcast", 8): 1e-6, ("bcast", 64): 3e-6})])
+
+    assert "Nearest: piecewise Hockney, off by " in fits[0].alt
+    assert operations[0].alt.startswith(
+        "Time over message size of bcast. Longest: bcast of 64 B takes 3.0"
+    )

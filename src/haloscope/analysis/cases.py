@@ -303,6 +303,11 @@ def label_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
     return describe(case.settings, apart(case.settings, own)) or case.kernel
 
 
+def row_name(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
+    """A case's name in a table: with its kernel only where there are several."""
+    return (name_of if len({one.kernel for one in among}) > 1 else label_of)(case, among)
+
+
 def name_of(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
     """A case's name beside others of any kernel: its kernel, and the settings that vary."""
     label = label_of(case, among)

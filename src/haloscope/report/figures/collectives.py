@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from haloscope.analysis.cases import MeasuredCase, facets
-from haloscope.analysis.sweeps import sweep
+from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.quantities import seconds, size
 from haloscope.report.context import Context
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, bars, mark, size_ticks
 
@@ -45,7 +46,16 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
             kind="collectives",
             title=context.title("Collective operations by message size"),
             panels=panels,
-            alt=f"Time over message size of {', '.join(map(str, operations))}.",
+            alt=f"Time over message size of {', '.join(map(str, operations))}. {_longest(points)}",
             notes=bars(cases, panels),
         )
     ]
+
+
+def _longest(points: Mapping[str, Sequence[Swept]]) -> str:
+    """The longest time of all, with its operation, message and case."""
+    every = [(name, point) for name, own in points.items() for point in own]
+    name, most = max(every, key=lambda pair: pair[1].time.value)
+    of = f", {name}" if name else ""
+    time, at = seconds(most.time.value), size(most.size_bytes)
+    return f"Longest: {most.operation} of {at} takes {time}{of}."

@@ -12,7 +12,7 @@ from haloscope.analysis.fits import HOCKNEY, exchanges, message_models, unfitted
 from haloscope.models.hockney import Ends, Hockney
 from haloscope.models.model import Model
 from haloscope.models.piecewise_hockney import PiecewiseHockney
-from haloscope.quantities import size
+from haloscope.quantities import percent, size
 from haloscope.report.context import Context
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, bars
 from haloscope.report.figures.pingpong import curve, sizes_of
@@ -54,12 +54,22 @@ def _figure(part: Facet, context: Context) -> Figure:
         kind="fits",
         title=context.title("Models of a message's time", part.label),
         panels=panels,
-        alt=f"Measured half round trips with {len(models)} models, and their residuals.",
+        alt=_in_words(models),
         notes=(
             *bars([case], panels[:1]),
             "Where a model says that a message takes less than no time, it has no line.",
             *(f"{one.name}: not fitted: {one.reason}." for one in unfitted(case)),
         ),
+    )
+
+
+def _in_words(models: Sequence[tuple[str, Model]]) -> str:
+    """How many models there are, and which is nearest, by how far it is off."""
+    off = {name: model.residuals.relative_rms for name, model in models}
+    nearest = min(off, key=lambda name: off[name])
+    return (
+        f"Measured half round trips with {len(models)} models, and their residuals. Nearest: "
+        f"{nearest}, off by {percent(off[nearest])} (root mean square)."
     )
 
 

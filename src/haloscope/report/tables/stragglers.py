@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from haloscope.analysis.cases import MeasuredCase, name_of
+from haloscope.analysis.cases import MeasuredCase, row_name
 from haloscope.analysis.tails import Waiting, waiting
 from haloscope.quantities import PERCENT, SECONDS, count, number
 from haloscope.report.context import Context
@@ -53,7 +53,7 @@ def _rows(
     one: Waiting, cases: Sequence[MeasuredCase], notebook: Notebook
 ) -> Iterator[tuple[Cell, ...]]:
     """The slowest ranks; the case is named once."""
-    name = name_of(one.case, cases)
+    name = row_name(one.case, cases)
     launches = count(one.share.n, "launch", "launches")
     for place, rank in enumerate(one.ranks[:MOST]):
         first = place == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from haloscope.analysis.cases import MeasuredCase, label_of, name_of
+from haloscope.analysis.cases import MeasuredCase, row_name
 from haloscope.analysis.fits import exchanges
 from haloscope.analysis.iteration_rates import converged
 from haloscope.analysis.sweeps import sweep
@@ -56,16 +56,11 @@ def _row(case: MeasuredCase, among: Sequence[MeasuredCase], notebook: Notebook) 
     points = len(case.launches[0].points) if case.launches else 0
     told = [f"{points} points", *_found(case)] if points > 1 else _found(case)
     return (
-        label(_name(case, among)),
+        label(row_name(case, among)),
         Cell(good, f"{good} of {total}", tone="" if good == total else "warning"),
         missing() if points > 1 else notebook.time(case),
         plain(", ".join(told)),
     )
-
-
-def _name(case: MeasuredCase, among: Sequence[MeasuredCase]) -> str:
-    """Its kernel, where there are several, and what sets it apart."""
-    return (name_of if len({one.kernel for one in among}) > 1 else label_of)(case, among)
 
 
 def _found(case: MeasuredCase) -> list[str]:

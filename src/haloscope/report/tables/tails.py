@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from haloscope.analysis.cases import MeasuredCase, name_of
+from haloscope.analysis.cases import MeasuredCase, row_name
 from haloscope.analysis.tails import SHARES, Tail, most_repetitions, tails
 from haloscope.quantities import SECONDS, count, listed, number, quantity
 from haloscope.report.context import Context
@@ -68,7 +68,7 @@ def _row(tail: Tail, cases: Sequence[MeasuredCase], notebook: Notebook) -> tuple
     ratio = known[-1].value / tail.median.value if tail.median.value > 0 else None
     launches = count(len(tail.case.launches), "launch", "launches")
     return (
-        label(name_of(tail.case, cases)),
+        label(row_name(tail.case, cases)),
         label(tail.what or "step"),
         Cell(tail.repetitions, f"{tail.repetitions:,} in {launches}"),
         plain(tail.median.value, quantity(tail.median.value, SECONDS)),
