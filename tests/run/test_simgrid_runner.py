@@ -155,8 +155,8 @@ def test_a_kept_result_is_of_one_version_of_the_platform_and_of_simgrid(tmp_path
     copy = tmp_path / "halobench"
     shutil.copytree(share("halobench"), copy, ignore=shutil.ignore_patterns("tests"))
     before = build.source_hash(copy)
-    text = (copy / "platform" / "platform.cpp").read_text()
-    (copy / "platform" / "platform.cpp").write_text(text.replace("speed_flops = 1e9", "speed = 2"))
+    text = (copy / "platform" / "nodes.cpp").read_text()
+    (copy / "platform" / "nodes.cpp").write_text(text.replace("speed_flops = 1e9", "speed = 2"))
     after = build.source_hash(copy)
     assert before == build.source_hash() != after
 
