@@ -50,8 +50,8 @@ def on_device(kernel: str, **params: Any) -> Raw:
 
 
 def test_ways_to_synchronise_stand_beside_the_options_of_the_paper() -> None:
-    raws = [on_device("sf_pingpong", sync=sync) for sync in reversed(SYNCS)]
-    raws += [on_device("sf_unpack"), on_device("sf_unpack", mpi="staged")]
+    raws = [star_forest("sf_pingpong", memory="device", sync=sync) for sync in reversed(SYNCS)]
+    raws += [star_forest("sf_unpack", memory="device", mpi=mpi) for mpi in ("gpu_aware", "staged")]
     raws += [pingpong(), star_forest("sf_unpack")]
 
     host, aware, staged = build("sf_latency", raws)
@@ -70,8 +70,17 @@ def test_times_of_an_emulated_device_are_marked() -> None:
     device, host = build("sf_latency", [on_device("sf_unpack"), star_forest("sf_unpack")])
 
     assert device.rows[0][1].marks == "‖" and host.rows[0][1].marks == ""
+    assert [one.rows[0][1].published_value for one in (device, host)] == [None, 35.9e-6]
     assert any(note.startswith("‖ on an emulated device") for note in device.notes)
     assert not any("emulated" in note for note in host.notes)
+
+
+def test_no_grid_of_a_gpu_stands_beside_an_emulated_one() -> None:
+    raw = on_device("sf_grid", ranks=9, nodes=3, messages=2, n="4,8,16,32,64", topology="9x1")
+
+    (table,) = build("sf_grid", [raw])
+
+    assert [column.key for column in table.columns] == ["n", "latency_s_0"]
 
 
 def test_an_emulated_device_is_in_the_headlines() -> None:

@@ -76,7 +76,12 @@ def _one_way(case: MeasuredCase, point: Swept) -> Measure:
 
 
 def published_latency(case: MeasuredCase, at: int, library: Library) -> Reference | None:
-    """What the paper printed for a size, or for n; GPU memory, so not to be raced against."""
+    """What the paper printed for a size, or for n; GPU memory, so not to be raced against.
+
+    None beside an emulated device's time, which would look as if it were one of a GPU.
+    """
+    if case.emulated:
+        return None
     if case.settings.get("topology", "3x3") not in ("2d", "3x3"):
         return None
     nodes = case.settings.get("nodes")

@@ -37,7 +37,8 @@ def _grid(parts: Sequence[Facet], context: Context) -> Table:
         for n in sorted({n for own in points for n in own})
     }
     matched = any(one.published for cells in measured.values() for one in cells)
-    others = [] if matched else _published_grids(context)
+    emulated = any(case.emulated for case in cases)
+    others = [] if matched or emulated else _published_grids(context)
     notebook.note(
         "One way: half of filling the halo and adding it back. n: points of a rank along each "
         "axis; a message has 8 n bytes in two dimensions, 8 n² in three."
