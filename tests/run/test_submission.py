@@ -14,6 +14,7 @@ from haloscope.batch.asking import NoAnswerError
 from haloscope.batch.jobs import Batch
 from haloscope.batch.slurm import Slurm
 from haloscope.errors import UserError
+from haloscope.programs.file import load
 from haloscope.programs.trust import Trusted
 from haloscope.records.folder import ResultFolder, SavedPlan, Via
 from haloscope.run import following, places, submission
@@ -27,6 +28,7 @@ from haloscope.study.capacity import Site
 from haloscope.study.case import Launch
 from haloscope.study.plan import expand
 from haloscope.study.schema import Study
+from programs import TOML, put
 
 PARTITION = Partition(name="short", nodes=8, cores=4, memory_mb=1000, max_minutes=30)
 SITE = BatchSite(
@@ -97,14 +99,21 @@ def test_jobs_are_as_many_and_as_long_as_launches_take(
     assert jobs._length(launches, {} if wall_s is None else {case.id: [wall_s]}) == expected
 
 
-def test_jobs_are_told_of_the_programs_that_the_user_named(tmp_path: Path) -> None:
-    named, trusted = Trusted(Path("/mine/p/program.toml"), named=True), Trusted(Path("/own/q/p"))
+def test_jobs_are_told_of_the_programs_that_the_user_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need = '[needs.it]\nkind = "file"\nvariable = "WHERE_IT_IS"\nget = "somewhere"\n'
+    mine = put(tmp_path / "mine", "named", TOML + need) / "program.toml"
+    own = put(tmp_path / "own", "trusted") / "program.toml"
 
-    jobs = replace(of(tmp_path), programs=(named, trusted))
+    jobs = replace(of(tmp_path), programs=(load(Trusted(mine, named=True)), load(Trusted(own))))
 
     for job in (jobs.check_asked(), *jobs.planned()):
-        assert job.command[-2:] == ["--program", "/mine/p/program.toml"]
+        assert job.command[-2:] == ["--program", str(mine)]
         assert job.command.count("--program") == 1
+        assert job.variables == ("WHERE_IT_IS",)
+    monkeypatch.setenv("WHERE_IT_IS", "/a place")
+    assert "export WHERE_IT_IS='/a place'\n" in jobs._script(jobs.check_asked())
 
 
 def test_a_precision_takes_several_jobs_each_with_some_of_the_launches(tmp_path: Path) -> None:

@@ -21,7 +21,8 @@ class JobAsked:
 
     name: the same for all jobs of a result folder, which run one after the other. comment: its own,
     by which it is found again. after: the id of a job that must have ended well before. behind: of
-    the one of the same folder that was submitted before it, which must have ended.
+    the one of the same folder that was submitted before it, which must have ended. variables: names
+    of those that the command needs as they are in the shell that submits.
     """
 
     name: str
@@ -32,6 +33,7 @@ class JobAsked:
     command: Sequence[str]
     after: str | None = None
     behind: str | None = None
+    variables: Sequence[str] = ()
 
     @property
     def own_name(self) -> str:

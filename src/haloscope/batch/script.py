@@ -15,7 +15,7 @@ from haloscope.sites.schema import BatchSite
 
 MOST_MINUTES = 1_000_000
 """MOST_MINUTES is the longest job that can be asked for: two years."""
-_PASSED_ON = ("HALOSCOPE_CACHE", "SIMGRID_ROOT")
+_PASSED_ON = ("HALOSCOPE_CACHE", "HALOSCOPE_PROGRAMS", "SIMGRID_ROOT")
 """_PASSED_ON are variables by which a job finds what the shell that submitted it found."""
 
 
@@ -32,7 +32,8 @@ def script(scheduler: Scheduler, site: BatchSite, job: JobAsked, folder: Path) -
     from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    variables = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    passed_on = (*_PASSED_ON, *job.variables)
+    variables = {name: os.environ[name] for name in passed_on if name in os.environ}
     variables |= site.environment
     if site.scratch:
         variables["TMPDIR"] = site.scratch

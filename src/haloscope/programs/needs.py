@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -86,6 +86,12 @@ def environment(program: ExternalProgram, toolchain: Toolchain) -> dict[str, str
         return {}
     there = os.environ.get("LD_LIBRARY_PATH")
     return {"LD_LIBRARY_PATH": os.pathsep.join(filter(None, (str(folder), there)))}
+
+
+def variables(programs: Iterable[ExternalProgram]) -> list[str]:
+    """The variables by which a user says where programs' needs are."""
+    every = (need.variable for one in programs for need in one.said.needs.values())
+    return [*dict.fromkeys(one for one in every if one is not None)]
 
 
 @cache

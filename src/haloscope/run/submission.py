@@ -22,7 +22,9 @@ from haloscope.batch.script import MOST_MINUTES, script
 from haloscope.errors import Problem, UserError
 from haloscope.host.scratch import scratch
 from haloscope.paths import write_whole
-from haloscope.programs.trust import Trusted, named_again
+from haloscope.programs import needs
+from haloscope.programs.file import ExternalProgram
+from haloscope.programs.trust import named_again
 from haloscope.quantities import count
 from haloscope.records import strict_json
 from haloscope.records.checked import told
@@ -73,7 +75,7 @@ class Submission:
     site: BatchPlace
     batch: Batch
     minutes: int | None = None
-    programs: tuple[Trusted, ...] = ()
+    programs: tuple[ExternalProgram, ...] = ()
 
     @property
     def directory(self) -> Path:
@@ -156,6 +158,7 @@ class Submission:
 
     def _asked(self, nodes: int, minutes: int, *, check: bool = False) -> JobAsked:
         number = uuid.uuid4().hex[:12]
+        named = named_again([one.trusted for one in self.programs])
         what = ["--check"] if check else ["--nodes", str(nodes), "--minutes", str(minutes)]
         return JobAsked(
             name=self.name,
@@ -163,7 +166,8 @@ class Submission:
             nodes=nodes,
             minutes=minutes,
             log=self.directory / "jobs" / f"{number}.log",
-            command=["drive", str(self.directory), *what, *named_again(self.programs)],
+            command=["drive", str(self.directory), *what, *named],
+            variables=tuple(needs.variables(self.programs)),
         )
 
     @property
@@ -260,7 +264,7 @@ def of(campaign: Campaign, minutes: int | None = None) -> Submission:
     """The submission of a campaign on a site. UserError where its jobs would be refused."""
     site = places.site_of(campaign.place)
     assert site is not None
-    programs = tuple(one.trusted for one in campaign.bench.programs.values())
+    programs = tuple(campaign.bench.programs.values())
     batch = Batch(site.scheduler)
     submission = Submission(campaign.folder, campaign.plan, site, batch, minutes, programs)
     if problems := [*submission.problems()]:
