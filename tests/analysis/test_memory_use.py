@@ -75,6 +75,17 @@ def test_what_a_cache_gives_is_not_the_memorys() -> None:
     assert memory_triads(cases([stream(points=in_cache)]), None)[1].point.rate.value == 200e9
 
 
+def test_a_triad_of_the_same_binding_is_taken_where_there_is_one() -> None:
+    """Two cores of two sockets have two memories; what is bound close has one."""
+    close = stream(ranks=2, points=[triad(2**28, 13e9)], layout={"bind": "close"})
+    spread = stream(ranks=2, points=[triad(2**28, 25e9)], layout={"bind": "spread"})
+
+    def rate(bind: str) -> float:
+        return memory_triads(cases([close, spread]), MACHINE, bind)[2].point.rate.value
+
+    assert (rate("close"), rate("spread"), rate("none")) == (13e9, 25e9, 25e9)
+
+
 def test_working_sets_are_those_of_all_ranks_and_near_by_ratio() -> None:
     """Three vectors of 128 x 128 points are 384 KiB."""
     of_a_rank, of_all = 3 * 2**16, 3 * 2**17

@@ -134,15 +134,17 @@ def memory_bounds(
     machine: Mapping[str, Any] | None,
 ) -> list[MemoryBound]:
     """Of each variant on each number of cores the fastest case whose meshes no cache holds."""
-    triads = memory_triads(among, machine)
     best: dict[tuple[str, int], MemoryBound] = {}
     for case in cases:
-        if case.kernel != "jacobi3d" or not case.launches or case.cores not in triads:
+        if case.kernel != "jacobi3d" or not case.launches:
+            continue
+        triad = memory_triads(among, machine, case.settings.get("bind")).get(case.cores)
+        if triad is None:
             continue
         one = swept_of(case)
         if in_cache(case, machine) or case.number("nodes") > 1:
             continue
-        allowed = triads[case.cores].moved.value / _bytes_of_point(case)
+        allowed = triad.moved.value / _bytes_of_point(case)
         parts = measured_parts(one)
         updating = parts.update_s / one.seconds if parts else None
         share = one.rate.value / allowed
@@ -226,7 +228,7 @@ def _models(
     update_s = alone.seconds / alone.sweep.points
     found: list[jacobi.JacobiModel] = [_textbook(update_s, [dict(link) for link in links])]
     machine = alone.case.launches[0].machine
-    memory = _memory(among, machine) if machine else None
+    memory = _memory(among, machine, bind) if machine else None
     if memory is None or machine is None:
         return found, [f"no detailed model: {_no_memory(among)}"]
     first, second = (_seconds_of(dict(link)) for link in links)
@@ -280,14 +282,15 @@ def _no_memory(among: Sequence[MeasuredCase]) -> str:
 
 
 def _memory(
-    among: Sequence[MeasuredCase], machine: Mapping[str, Any]
+    among: Sequence[MeasuredCase], machine: Mapping[str, Any], bind: object
 ) -> Callable[[int], float] | None:
-    """Bytes a second of so many cores of a node together."""
-    triads = memory_triads(among, machine)
+    """Bytes a second of so many cores of a node together, bound so, with the lines that are read
+    to be overwritten: what an update moves has them too."""
+    triads = memory_triads(among, machine, bind)
     cores = sorted(triads)
     if not cores:
         return None
-    rates = [triads[number].point.rate.value for number in cores]
+    rates = [triads[number].moved.value for number in cores]
     return lambda ranks: float(np.interp(ranks, cores, rates))
 
 

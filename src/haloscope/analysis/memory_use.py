@@ -84,21 +84,27 @@ def uses(
 
 
 def memory_triads(
-    cases: Sequence[MeasuredCase], machine: Mapping[str, Any] | None
+    cases: Sequence[MeasuredCase], machine: Mapping[str, Any] | None, bind: object = None
 ) -> dict[int, Triad]:
     """By cores, the fastest triad over a working set that no cache holds, the largest of its case.
 
-    Of any working set where no caches are known.
+    Of any working set where no caches are known. bind: of the triads of that binding where there
+    are some on as many cores, as part of a node's cores may lie on one socket or on several.
     """
     found: dict[int, Triad] = {}
     for case in cases:
         for triad in _triads(case, machine)[-1:]:
             known = found.get(case.cores)
             if triad.level in ("memory", "") and (
-                known is None or known.point.rate.value < triad.point.rate.value
+                known is None or _nearness(known, bind) < _nearness(triad, bind)
             ):
                 found[case.cores] = triad
     return found
+
+
+def _nearness(triad: Triad, bind: object) -> tuple[bool, float]:
+    """The largest is of the triad to choose: bound alike first, then fast."""
+    return triad.case.settings.get("bind") == bind, triad.point.rate.value
 
 
 def _triads(case: MeasuredCase, machine: Mapping[str, Any] | None) -> list[Triad]:
