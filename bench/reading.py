@@ -39,7 +39,9 @@ def made(folder: Path, records: int) -> int:
     with found.records.open("w", encoding="utf-8") as file:
         for launch in range(launches):
             for raw in raws:
-                another = {**raw, **other_times({key: raw[key] for key in VARY}), "launch": launch}
+                longer = 1 + chance.random() / 10
+                varied = other_times({key: raw[key] for key in VARY}, longer)
+                another = {**raw, **varied, "launch": launch}
                 another["machine"] = {**raw["machine"], "busy_processors": chance.random()}
                 file.write(json.dumps(another, separators=(",", ":")) + "\n")
     return launches * len(raws)
@@ -50,13 +52,14 @@ VARY = ("times_s", "points", "phases", "parts", "timer", "wall_s", "memory")
 chance = random.Random(1)
 
 
-def other_times(value: Any) -> Any:
-    """The same with every float a little larger, as another launch has them."""
+def other_times(value: Any, longer: float) -> Any:
+    """The same with every float so many times as large, as another launch has them: all alike, so
+    that a mean stays between its least and its largest."""
     if isinstance(value, dict):
-        return {key: other_times(inner) for key, inner in value.items()}
+        return {key: other_times(inner, longer) for key, inner in value.items()}
     if isinstance(value, list):
-        return [other_times(inner) for inner in value]
-    return value * (1 + chance.random() / 10) if isinstance(value, float) else value
+        return [other_times(inner, longer) for inner in value]
+    return value * longer if isinstance(value, float) else value
 
 
 def used(*words: str) -> tuple[float, float]:

@@ -47,11 +47,15 @@ def wrong(
 ) -> str | None:
     """What is wrong with a record, in words; None where nothing is. declared: `Record`.
 
-    right: another of its case that nothing is wrong with. What makes the case is not looked at
-    again where it is the very same object in both.
+    right: another of its case that nothing is wrong with. What is the very same object in both
+    is not looked at again.
     """
     try:
-        _checks(declared).validate_python(raw)
+        if right is None or right.keys() - raw.keys():
+            _checks(declared).validate_python(raw)
+        else:
+            other = {key: value for key, value in raw.items() if right.get(key, right) is not value}
+            _checks(declared, whole=False).validate_python(other)
         settled = right is not None and _has_settings_of(raw, right)
         if raw["outcome"] != "absent" and not settled:  # absent: they are as they were asked for
             kernels.check_parameters(raw["kernel"], raw["params"])
@@ -231,8 +235,10 @@ def _shown(value: object) -> str:
 
 
 @cache
-def _checks(declared: type) -> SchemaValidator:
-    """Made when the first record is read."""
+def _checks(declared: type, *, whole: bool = True) -> SchemaValidator:
+    """Of a record, or of some of its keys if it is not whole; made when the first one is read."""
+    if not whole:
+        return SchemaValidator(_object(declared, ()))
     needed = {
         one.name
         for one in fields(declared)

@@ -95,10 +95,13 @@ def json_object(text: bytes) -> dict[str, Any]:
 class Known:
     """A key and its value, as they stood in an object that was read before.
 
-    text: both, with the comma or bracket behind them. inside: if the value is an object, of it.
+    text: both, with the comma or bracket behind them. size: how long it is. last: whether it ends
+    the object. inside: if the value is an object, of it.
     """
 
     text: str
+    size: int
+    last: bool
     key: str
     value: Any
     inside: list[Known]
@@ -127,20 +130,19 @@ def _members(
     ValueError where there is none, or where it is written in another way.
     """
     found: dict[str, Any] = {}
-    end, more = begin + 1, text.startswith("{", begin)
-    while more:
-        index = len(found)
+    is_at, end, index = text.startswith, begin + 1, 0
+    last = not is_at("{", begin)
+    while not last:
         one = known[index] if index < len(known) else _NOTHING
-        if one.text and text.startswith(one.text, end):
-            end += len(one.text)
-        else:
+        if not is_at(one.text, end) or one is _NOTHING:
             one = _member(text, end, one, decoder)
             known[index : index + 1] = [one]
-            end += len(one.text)
-        if one.key in found:
-            raise ValueError("a key is there twice")
         found[one.key] = one.value
-        more = text[end - 1 : end] == ","
+        end += one.size
+        last = one.last
+        index += 1
+    if len(found) < index:
+        raise ValueError("a key is there twice")
     if text[end - 1 : end] != "}":
         raise ValueError("it has no end")
     return found, end
@@ -157,11 +159,12 @@ def _member(text: str, begin: int, before: Known, decoder: json.JSONDecoder) -> 
         value, end = decoder.raw_decode(text, key.end())
     if end >= len(text):
         raise ValueError("nothing follows, where the object goes on or ends")
-    return Known(text[begin : end + 1], key[1], value, inside)
+    own = text[begin : end + 1]
+    return Known(own, len(own), not own.endswith(","), key[1], value, inside)
 
 
 _KEY = re.compile(r' ?"(\w+)": ?')
-_NOTHING = Known("", "", None, [])
+_NOTHING = Known("", 0, True, "", None, [])
 
 
 _NO_BRACKETS = bytes(sorted({*range(256)} - {*b"[]{}"}))
@@ -201,14 +204,22 @@ def _refuse(constant: str) -> float:
 
 
 _SHAPE = bytes.maketrans(b"123456789+E", b"0000000000e")
-_LARGE = (b"e000", b"0" * 200)
-"""Digits of a number that a float may not hold, among other things, in the shape of a text."""
+_LONG = b"0" * 200
+_LARGE = b"e000"
+"""_LARGE is the shape of an exponent that a float may not hold, and of a part of some hashes."""
+_BEFORE_A_NUMBER = b":,[ \t"
+"""_BEFORE_A_NUMBER are characters that it stands behind; a hash stands behind a quote."""
 
 
 def _may_overflow(text: bytes) -> bool:
-    """Whether a number in a JSON text may be too large for a float; quick, and seldom wrong."""
+    """Whether a number in a JSON object may be too large for a float; quick, and seldom wrong."""
     shape = text.translate(_SHAPE)
-    return any(large in shape for large in _LARGE)
+    at = shape.find(_LARGE)
+    while at >= 0:
+        if shape[:at].rstrip(b"0.-")[-1:] in _BEFORE_A_NUMBER:
+            return True
+        at = shape.find(_LARGE, at + 1)
+    return _LONG in shape
 
 
 def _decoder(text: bytes) -> json.JSONDecoder:
