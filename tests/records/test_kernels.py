@@ -193,6 +193,7 @@ def test_settings_are_looked_at_again_unless_they_are_the_same_object() -> None:
     assert checked.wrong(again, Record, right) is None
     assert checked.wrong(other, Record, right) == "params.n can't be 0"
     assert checked.wrong({**again, "transport": "tcp"}, Record, right) is not None
+    assert checked.wrong({**again, "wall_s": "long"}, Record, right) == 'wall_s can\'t be "long"'
 
 
 @pytest.mark.parametrize(("made", "left_out"), [(poisson(64), True), (ring(1e-6), False)])
