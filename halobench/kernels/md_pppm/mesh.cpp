@@ -64,11 +64,11 @@ Mesh::Mesh(const Context& context, const System& system, Phases& phases, Costs& 
       ghosts_(context, system),
       brick_(system.part(Layout::bricks, context.comm.rank())),
       lines_(system.part(Layout::along_x, context.comm.rank())),
-      to_lines_(context, system, Layout::bricks, Layout::along_x, 1),
-      x_to_y_(context, system, Layout::along_x, Layout::along_y, complex),
-      y_to_z_(context, system, Layout::along_y, Layout::along_z, complex),
-      z_to_x_(context, system, Layout::along_z, Layout::along_x, complex),
-      z_to_bricks_(context, system, Layout::along_z, Layout::bricks, complex) {
+      to_lines_(context, system, Layout::bricks, Layout::along_x, 1, once),
+      x_to_y_(context, system, Layout::along_x, Layout::along_y, complex, once),
+      y_to_z_(context, system, Layout::along_y, Layout::along_z, complex, once),
+      z_to_x_(context, system, Layout::along_z, Layout::along_x, complex, once),
+      z_to_bricks_(context, system, Layout::along_z, Layout::bricks, complex, once) {
   auto& memory = context.memory;
   const Sizes sizes(system, context.comm.rank());
   charges_ = memory.allocate<double>(sizes.whole);

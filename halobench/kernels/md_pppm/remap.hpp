@@ -12,8 +12,11 @@ namespace halobench::md {
 /// Values of points lie one point after the other, x fastest.
 class Remap {
  public:
-  /// values: doubles a point.
-  Remap(const Context& context, const System& system, Layout from, Layout to, std::int64_t values);
+  /// values: doubles a point. once: where ranks have many messages, a part of them stands for all,
+  /// evenly spread over ranks, and the others are taken to last as long: under simulation, without
+  /// data. Collective.
+  Remap(const Context& context, const System& system, Layout from, Layout to, std::int64_t values,
+        bool once);
 
   /// Moves what this rank has of one layout to where the other has it.
   void run(Phases& phases, const double* from, double* to, double* buffer) const;
@@ -32,7 +35,8 @@ class Remap {
 
   std::vector<Piece> pieces(const System& system, Layout others, const Box& own,
                             int direction) const;
-  void exchange(Phases& phases, double* buffer) const;
+  void exchange(double* buffer) const;
+  bool goes(const Piece& piece) const { return (piece.rank + comm_.rank()) % stands_for_ == 0; }
 
   const Communicator& comm_;
   Meter& meter_;
@@ -42,6 +46,7 @@ class Remap {
   Box kept_;
   std::vector<Piece> sent_;
   std::vector<Piece> received_;
+  std::int64_t stands_for_ = 1;  ///< a message for so many
 };
 
 }  // namespace halobench::md
