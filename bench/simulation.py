@@ -144,6 +144,12 @@ def cases() -> list[str]:
         "|---|---|---|---|---|",
         transform(find("eagle"), program),
         "",
+        "### md_pppm, nine steps and a build of neighbour lists, on 140 nodes of stampede",
+        "",
+        "| ranks | wall | at most | peak memory | at most |",
+        "|---|---|---|---|---|",
+        dynamics(find("stampede"), program),
+        "",
     ]
 
 
@@ -171,6 +177,16 @@ def transform(cluster: Cluster, program: Path) -> str:
     layout = Layout(128, 16, bind="spread")
     case = Case("fft_pencil", given, {}, layout, SIMGRID, 0, 1, 600.0, 0)
     wall, peak = simulated_case(cluster, case, program)
+    return f"| {layout.ranks} | {wall:.1f} s | 60 s | {peak:,.0f} MB | 8,000 MB |"
+
+
+def dynamics(cluster: Cluster, program: Path) -> str:
+    """The most tasks of the task-mapping paper, table 1: wall time, peak memory."""
+    given: dict[str, Value] = {"alike": "once", "repetitions": 1}
+    layout = Layout(140, 16, bind="spread", tasks=2197)
+    wall, peak = simulated_case(
+        cluster, Case("md_pppm", given, {}, layout, SIMGRID, 0, 1, 600.0, 0), program
+    )
     return f"| {layout.ranks} | {wall:.1f} s | 60 s | {peak:,.0f} MB | 8,000 MB |"
 
 

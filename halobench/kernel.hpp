@@ -84,6 +84,9 @@ class Instance {
   /// Steps timed together at the selected point where a published benchmark fixes them; 0 leaves
   /// that to the protocol.
   virtual std::int64_t usual_steps() const { return 0; }
+  /// Steps after which all is as at the first again: simulated steps are timed together in so many,
+  /// where `steps` leaves that open.
+  virtual std::int64_t period() const { return 1; }
   /// Compares the result of the last step with the known answer. Collective, never timed.
   virtual Verdict verify() = 0;
   /// One step of the selected point, on this rank; called after it ran.

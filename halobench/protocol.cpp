@@ -122,7 +122,7 @@ class Measuring {
  private:
   std::int64_t choose_steps(std::size_t point) {
     if (protocol_.steps > 0) return protocol_.steps;
-    if (simulated()) return 1;  // all alike
+    if (simulated()) return instance_.period();  // all periods are alike
     instance_.select(point);
     if (instance_.usual_steps() > 0) return instance_.usual_steps();
     if (protocol_.synchronisation == Synchronisation::round_time) return 1;

@@ -160,6 +160,19 @@ def test_one_step_of_many_ranks_takes_what_each_of_many_does(smpi: None, command
     assert once["times_s"][0] == pytest.approx(often["times_s"][0], rel=0.02)
 
 
+def test_steps_that_are_alike_take_what_each_of_them_does(smpi: None) -> None:
+    """One step and one transform stand for all: as many messages, and nearly the same time."""
+    command = "md_pppm copies=2x3x1 rebuild=7 repetitions=1"
+    each, once = (simulate(f"{command} alike={word}", "yes") for word in ("each", "once"))
+
+    assert once["times_s"][0] == pytest.approx(each["times_s"][0], rel=0.01)
+    assert each["work"]["messages"] > 0
+    assert once["work"] == pytest.approx(each["work"])
+    assert once["result"] == each["result"]
+    with pytest.raises(AssertionError, match="whole periods of rebuild=7 steps"):
+        simulate(f"{command} alike=once steps=3", "yes")
+
+
 def points_s(cluster: str, layout: Layout, kernel: str, **params: Value) -> list[float]:
     """The times by size of a case on a cluster, as the laboratory simulates it."""
     described = cluster_file.load(ROOT / "clusters" / f"{cluster}.toml")

@@ -23,7 +23,7 @@ AXES = ("nodes", "ppn", "tasks", "mapping", "mapping_seed", "n", "L", "size", SI
 """What may differ within one comparison: where the tasks are, and sizes that grow with them."""
 
 PROGRAMS = {
-    "lammps": ("lammps_rhodo", "jacobi3d"),
+    "lammps": ("lammps_rhodo", "md_pppm", "jacobi3d"),
     "minife": ("fe_heat", "jacobi3d", "poisson_cg"),
     "bigfft": ("fft_pencil",),
 }

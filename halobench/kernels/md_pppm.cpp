@@ -1,0 +1,169 @@
+// A step of LAMMPS' rhodopsin benchmark as its ranks communicate in it: ghost atoms over six faces,
+// PPPM's grid between bricks and lines, sums. Every atom and point is followed; what LAMMPS
+// computes is charged under simulation, and left out for real.
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string>
+
+#include "kernel.hpp"
+#include "kernels/md_pppm/system.hpp"
+#include "kernels/md_pppm/verlet.hpp"
+
+namespace halobench {
+namespace md {
+namespace {
+
+constexpr std::int64_t benchmark_steps = 100;
+constexpr std::array sending{"comm", "borders", "shake", "grid", "remap"};  ///< phases
+
+/// Whether one of what is alike stands for all: only a simulation can take the others to last as
+/// long.
+bool goes_through_one(const Params& params) {
+  return simulated() && params.choice("alike") == "once";
+}
+
+class MdPppm : public Instance {
+ public:
+  MdPppm(const Context& context, const System& system)
+      : comm_(context.comm),
+        executes_(context.meter.executes()),
+        verlet_(context, system, context.params.integer("rebuild"),
+                goes_through_one(context.params)) {}
+
+  void prepare() override { verlet_.restart(); }
+  std::int64_t period() const override { return verlet_.rebuild(); }
+  std::int64_t usual_steps() const override { return benchmark_steps; }
+  void step() override { verlet_.step(); }
+
+  Verdict verify() override {
+    if (!executes_) return {};
+    const auto found = verlet_.fault();
+    if (comm_.all(found.empty())) return {};
+    for (const auto& reason : comm_.gather(found)) {
+      if (!reason.empty()) return {reason};
+    }
+    return {"another rank has found what is wrong"};
+  }
+
+  Work work() const override {
+    const auto sent = verlet_.ledger().total();
+    return {sent.bytes / steps(), 0, sent.messages / steps()};
+  }
+
+  Json result(std::span<const Times> /*times*/) override {
+    const auto& system = verlet_.system();
+    const auto& bricks = system.bricks();
+    const auto [over_y, over_z] = system.pencils();
+    auto found = Json::object();
+    found.set("atoms", system.atoms())
+        .set("bricks", to_string({bricks.extent(0), bricks.extent(1), bricks.extent(2)}))
+        .set("grid", to_string(system.grid()))
+        .set("pencils", std::to_string(over_y) + "x" + std::to_string(over_z))
+        .set("ghosts", verlet_.atoms().ghosts())
+        .set("computation", simulated() ? "charged" : "absent");
+    for (const std::string phase : sending) {
+      const auto sent = verlet_.ledger().total(phase);
+      found.set(phase + "_messages", comm_.sum(sent.messages) / steps())
+          .set(phase + "_bytes", comm_.sum(sent.bytes) / steps());
+    }
+    return found;
+  }
+
+ private:
+  double steps() const { return static_cast<double>(std::max<std::int64_t>(verlet_.steps(), 1)); }
+
+  const Communicator& comm_;
+  const bool executes_;
+  Verlet verlet_;
+};
+
+/// Of all ranks, in bytes.
+double memory(const System& system) {
+  double bytes = static_cast<double>(system.ranks()) * Ghosts::memory(Atoms(system, false));
+  for (std::int64_t rank = 0; rank < system.ranks(); ++rank) bytes += Mesh::memory(system, rank);
+  return bytes;
+}
+
+Plan plan(const Params& params, const Shape& shape) {
+  Plan planned;
+  const auto system = parse_system(params, shape.ranks, planned.problems);
+  const bool once = goes_through_one(params);
+  planned.choices["alike"] = once ? "once" : "each";
+  const auto rebuild = params.integer("rebuild");
+  const auto steps = params.integer("steps");
+  if (once && steps % rebuild != 0) {
+    planned.problems.push_back({"steps", std::to_string(steps),
+                                "alike=once has whole periods of rebuild=" +
+                                    std::to_string(rebuild) + " steps: give a multiple, or 0"});
+  }
+  if (planned.problems.empty()) planned.memory_bytes = memory(system);
+  return planned;
+}
+
+std::vector<Parameter> parameters() {
+  using enum Parameter::Type;
+  return {
+      {"copies", text, "ranks",
+       "of the benchmark's box with 32,000 atoms: ranks, for one a rank (weak scaling), or how "
+       "many "
+       "along x, y and z, such as 2x2x2"},
+      {"rebuild", integer, "9",
+       "steps from one build of neighbour lists to the next, the first of them a build; the "
+       "benchmark has 11 in 100 steps. Under simulation as many steps are timed together",
+       "", 1, 1e6},
+      {.name = "alike",
+       .type = choice,
+       .fallback = "each",
+       .help = "steps of a period, and transforms of a step, that are alike: each is gone through; "
+               "once: under simulation one is, and the others are taken to last as long (for real, "
+               "each)",
+       .choices = {"each", "once"}},
+  };
+}
+
+std::vector<Result> results() {
+  using enum Result::Type;
+  std::vector<Result> all{
+      {"atoms", real, "of all ranks"},
+      {"bricks", extents, "ranks along x, y and z"},
+      {"grid", extents, "points of PPPM's grid along x, y and z"},
+      {"pencils", text, "ranks along y and z where each has whole lines along x"},
+      {"ghosts", integer, "atoms of others that each rank has"},
+      {"computation", text,
+       "charged: what LAMMPS computes takes time, by the node model; absent: it is left out"},
+  };
+  const std::string what = ", by all ranks in a step";
+  for (const std::string phase : sending) {
+    all.push_back({phase + "_messages", real, "sent in the phase " + phase + what});
+    all.push_back({phase + "_bytes", real, "sent in the phase " + phase + what, "B"});
+  }
+  return all;
+}
+
+}  // namespace
+}  // namespace md
+
+Kernel md_pppm() {
+  Kernel kernel;
+  kernel.name = "md_pppm";
+  kernel.summary = "LAMMPS' rhodopsin benchmark: ghost atoms, PPPM's remaps and sums of each step";
+  kernel.paper = "task-mapping-drop, section 4.1";
+  kernel.parameters = md::parameters();
+  kernel.results = md::results();
+  kernel.repetitions = "3";
+  kernel.batched = true;
+  kernel.small = {{"rebuild=2", "steps=3", "repetitions=1"},
+                  {"rebuild=6", "steps=6", "repetitions=1"},
+                  {"copies=1x1x1", "steps=1", "repetitions=1"},
+                  {"copies=2x1x3", "steps=2", "rebuild=1", "repetitions=2"}};
+  kernel.plan = md::plan;
+  kernel.setup = [](const Context& context) -> std::unique_ptr<Instance> {
+    std::vector<Problem> none;  // the plan has already refused bad ones
+    const auto system = md::parse_system(context.params, context.comm.size(), none);
+    return std::make_unique<md::MdPppm>(context, system);
+  };
+  return kernel;
+}
+
+}  // namespace halobench
