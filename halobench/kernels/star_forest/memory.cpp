@@ -50,23 +50,32 @@ Parameter choice(const char* name, const char* fallback, std::string help,
   return {name, Parameter::Type::choice, fallback, std::move(help), "", {}, {}, std::move(choices)};
 }
 
+constexpr const char* devices =
+    "a device's, which this build emulates: memory that the host may not touch, a thread a stream; "
+    "times there say nothing of a real device";
+
+Parameter lag() {
+  return choice("device_lag", "none",
+                "of an emulated device: streams work at once, or not before they are waited for, "
+                "so that a missing wait gives a wrong answer every time",
+                {"none", "until_waited"});
+}
+
 }  // namespace
+
+std::vector<Parameter> device_parameters() {
+  return {choice("memory", "device", std::string("of arrays: ") + devices, {"device"}), lag()};
+}
 
 std::vector<Parameter> message_parameters() {
   return {
-      choice("memory", "host",
-             "of arrays and buffers: the host's, or a device's, which this build emulates: memory "
-             "that the host may not touch, a thread a stream; times there say nothing of a real "
-             "device",
+      choice("memory", "host", std::string("of arrays and buffers: the host's, or ") + devices,
              {"host", "device"}),
       choice("mpi", "gpu_aware",
              "of a device, what MPI is given: addresses of the device's memory, or (staged) the "
              "host's memory, which is copied from and to",
              {"gpu_aware", "staged"}),
-      choice("device_lag", "none",
-             "of an emulated device: streams work at once, or not before they are waited for, so "
-             "that a missing wait gives a wrong answer every time",
-             {"none", "until_waited"}),
+      lag(),
   };
 }
 
