@@ -14,7 +14,7 @@ struct Changed {
   std::uint64_t* values;
   std::uint64_t number;
 
-  void operator()(std::int64_t i) const { values[i] = 3 * values[i] + number; }
+  HALOBENCH_ANYWHERE void operator()(std::int64_t i) const { values[i] = 3 * values[i] + number; }
 };
 
 /// What many of them make of a value: factor times it, and something more.
