@@ -115,7 +115,7 @@ Kernel launches() {
   kernel.warmup = "2";
   kernel.sweeps = true;
   kernel.batched = true;
-  kernel.small = {{"size=1600", "first=3", "repetitions=2", "steps=3"}};
+  kernel.small = {{"size=1600", "first=3", "repetitions=2", "steps=3", "gpus_shared=no"}};
   kernel.plan = plan_launches;
   kernel.setup = [](const Context& context) { return std::make_unique<Launches>(context); };
   return kernel;

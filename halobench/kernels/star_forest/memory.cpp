@@ -186,6 +186,7 @@ std::vector<CaseArguments> small_in_memories(const CaseArguments& on_host,
   const auto add = [&](const CaseArguments& small, const std::vector<std::string>& more) {
     auto& arguments = all.emplace_back(small);
     arguments.insert(arguments.end(), more.begin(), more.end());
+    arguments.push_back("gpus_shared=no");
   };
   add(on_host, {"memory=host", "mpi=gpu_aware", "sync=default_stream", "device_lag=none"});
   add(on_device, {"memory=device", "mpi=gpu_aware", "sync=default_stream", "device_lag=none"});
