@@ -6,8 +6,12 @@
 #include <functional>
 #include <string>
 
+#include "device/anywhere.hpp"
 #include "machine/memory.hpp"
 #include "machine/node_model.hpp"
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#include "device/gpu_launch.hpp"
+#endif
 
 namespace halobench {
 
@@ -41,12 +45,15 @@ class Device {
   /// Whether an address is of memory that allocate() gave.
   virtual bool has(const void* address) const = 0;
   /// The same place of the device's memory, for what works there and for MPI. Throws
-  /// std::logic_error for an address of other memory.
+  /// std::logic_error for an address of other memory, where it knows that without asking.
   virtual void* reach(void* address) const = 0;
   const void* reach(const void* address) const { return reach(const_cast<void*>(address)); }
 
   virtual Stream new_stream() = 0;
   virtual Event new_event() = 0;
+
+  /// What a GPU's own compiler launches on; null where the host's processors do the work.
+  virtual void* gpu_stream(Stream /*stream*/) const { return nullptr; }
 
   /// Gives a stream work that moves and computes `traffic`; what it touches stays until it is done.
   virtual void launch(Stream stream, const Traffic& traffic, std::function<void()> work) = 0;
@@ -76,8 +83,30 @@ class Device {
 template <class Body>
 void launch_over(Device& device, Stream stream, std::int64_t count, const Traffic& traffic,
                  const Body& body) {
+#if defined(__CUDACC__) || defined(__HIPCC__)
+  if (void* gpu = device.gpu_stream(stream)) return gpu::launch_over(gpu, count, body);
+#endif
   device.launch(stream, traffic, [count, body] {
     for (std::int64_t i = 0; i < count; ++i) body(i);
+  });
+}
+
+/// Gives a stream sums: for every i below `count`, sums.put(i, s), where s is the sum of
+/// sums.term(i, k) for k from sums.begin(i) to sums.end(i). A device may take the terms of a sum in
+/// another order, always the same one, and sums in any order, at once.
+template <class Sums>
+void launch_sums(Device& device, Stream stream, std::int64_t count, const Traffic& traffic,
+                 const Sums& sums) {
+#if defined(__CUDACC__) || defined(__HIPCC__)
+  if (void* gpu = device.gpu_stream(stream)) return gpu::launch_sums(gpu, count, sums);
+#endif
+  device.launch(stream, traffic, [count, sums] {
+    for (std::int64_t i = 0; i < count; ++i) {
+      double sum = 0;
+      const auto end = sums.end(i);
+      for (auto k = sums.begin(i); k < end; ++k) sum += sums.term(i, k);
+      sums.put(i, sum);
+    }
   });
 }
 

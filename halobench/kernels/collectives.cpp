@@ -7,7 +7,9 @@
 
 #include "base/as_size.hpp"
 #include "base/simulation.hpp"
+#include "device/message_buffer.hpp"
 #include "kernel.hpp"
+#include "kernels/star_forest/memory.hpp"
 #include "mpi/pattern.hpp"
 #include "mpi/shared_clock.hpp"
 
@@ -165,6 +167,16 @@ class Collectives : public Instance {
                                                  Pages::ordinary);
     out_ = context.memory.allocate<unsigned char>(largest(points_, &Operation::out, comm_.size()),
                                                   Pages::ordinary);
+    device_ = chosen_device(context);
+    if (device_) {
+      const auto stream = device_->new_stream();
+      const auto on_device = [&](const Buffer<unsigned char>& host) {
+        return std::make_unique<BufferOnDevice>(*device_, stream, context.memory, host,
+                                                stages_messages(context.params));
+      };
+      in_on_device_ = on_device(in_);
+      out_on_device_ = on_device(out_);
+    }
     select(0);
   }
 
@@ -179,29 +191,23 @@ class Collectives : public Instance {
   void prepare() override {
     ++round_;
     if (!executes_) return;
-    if (sums(*operation_)) {
-      fill_items(in_, [this](int i) { return summand(comm_.rank(), i); });
-      fill_items(out_, [](int) { return -1.0; });
-      return;
-    }
-    for (int i = 0; i < count(operation_->in, comm_.size()); ++i) {
-      write_pattern(block(in_, i), seed(comm_.rank(), i));
-    }
-    for (int i = 0; i < count(operation_->out, comm_.size()); ++i) {
-      write_opposite(block(out_, i), seed(i, comm_.rank()));
-    }
-    const bool hands_out = operation_->in == Blocks::none && operation_->out == Blocks::one;
-    if (hands_out && comm_.rank() == 0) write_pattern(block(out_, 0), seed(0, 0));
+    write_contents();
+    if (!device_) return;
+    in_on_device_->upload();
+    out_on_device_->upload();
   }
 
   void step() override {
+    if (device_) give_device_memory();
     if (blocking_) {
       check(operation_->call(arguments_), operation_->name);
-      return;
+    } else {
+      MPI_Request request = MPI_REQUEST_NULL;
+      check(operation_->start(arguments_, &request), operation_->name);
+      check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
     }
-    MPI_Request request = MPI_REQUEST_NULL;
-    check(operation_->start(arguments_, &request), operation_->name);
-    check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+    const auto bytes = bytes_of(operation_->out);
+    if (device_ && gets_result() && bytes > 0) out_on_device_->arrived(out_.data(), bytes);
   }
 
   Verdict verify() override {
@@ -225,6 +231,8 @@ class Collectives : public Instance {
     return {others_share, sums(*operation_) ? others_share / item : 0, 0};
   }
 
+  std::string device() const override { return device_ ? device_->name() : ""; }
+
   Json point(std::size_t point, const Times& times) override {
     return Json::object()
         .set("size_bytes", points_[point].size)
@@ -246,6 +254,21 @@ class Collectives : public Instance {
   }
 
  private:
+  void write_contents() {
+    if (sums(*operation_)) {
+      fill_items(in_, [this](int i) { return summand(comm_.rank(), i); });
+      fill_items(out_, [](int) { return -1.0; });
+      return;
+    }
+    for (int i = 0; i < count(operation_->in, comm_.size()); ++i) {
+      write_pattern(block(in_, i), seed(comm_.rank(), i));
+    }
+    for (int i = 0; i < count(operation_->out, comm_.size()); ++i) {
+      write_opposite(block(out_, i), seed(i, comm_.rank()));
+    }
+    if (is_handed_out() && comm_.rank() == 0) write_pattern(block(out_, 0), seed(0, 0));
+  }
+
   std::span<unsigned char> block(const Buffer<unsigned char>& buffer, int i) const {
     const auto bytes = as_size(arguments_.bytes);
     return buffer.span().subspan(as_size(i) * bytes, bytes);
@@ -270,9 +293,40 @@ class Collectives : public Instance {
     for (int i = 0; i < arguments_.items(); ++i) items[i] = value(i);
   }
 
+  /// Does the root's buffer become that of all?
+  bool is_handed_out() const {
+    return operation_->in == Blocks::none && operation_->out == Blocks::one;
+  }
+
+  bool gets_result() const { return !ends_on_root(*operation_) || comm_.rank() == 0; }
+
+  std::int64_t bytes_of(Blocks blocks) const {
+    return count(blocks, comm_.size()) * arguments_.bytes;
+  }
+
+  /// Is what goes in the root's alone?
+  bool comes_from_root() const {
+    return is_handed_out() || (operation_->in == Blocks::each && operation_->out == Blocks::one);
+  }
+
+  /// What MPI is given: addresses of the device, or the host's memory with what was there.
+  void give_device_memory() {
+    arguments_.in = in_on_device_->incoming(in_.data());
+    arguments_.out = out_on_device_->incoming(out_.data());
+    if (comes_from_root() && comm_.rank() != 0) return;
+    const bool handed_out = is_handed_out();
+    const auto bytes = bytes_of(handed_out ? operation_->out : operation_->in);
+    if (bytes == 0) return;
+    if (handed_out) {
+      out_on_device_->outgoing(out_.data(), bytes);
+    } else {
+      in_on_device_->outgoing(in_.data(), bytes);
+    }
+  }
+
   bool has_result() const {
-    if (!executes_) return true;
-    if (ends_on_root(*operation_) && comm_.rank() != 0) return true;
+    if (!executes_ || !gets_result()) return true;
+    if (device_) out_on_device_->download();
     bool good = true;
     if (sums(*operation_)) {
       const auto* items = reinterpret_cast<const double*>(out_.data());
@@ -304,6 +358,9 @@ class Collectives : public Instance {
   SharedClock clock_;
   Buffer<unsigned char> in_;
   Buffer<unsigned char> out_;
+  std::unique_ptr<Device> device_;  ///< none where all is in the host's memory
+  std::unique_ptr<BufferOnDevice> in_on_device_;
+  std::unique_ptr<BufferOnDevice> out_on_device_;
   const Operation* operation_ = nullptr;
   Arguments arguments_{};
   std::int64_t round_ = 0;
@@ -326,7 +383,9 @@ Plan plan_collectives(const Params& params, const Shape& shape) {
   }
   plan.memory_bytes = static_cast<double>(shape.ranks) *
                       static_cast<double>(largest(points, &Operation::in, shape.ranks) +
-                                          largest(points, &Operation::out, shape.ranks));
+                                          largest(points, &Operation::out, shape.ranks)) *
+                      copies_of_messages(params);
+  plan_messages(params, plan);
   return plan;
 }
 
@@ -334,7 +393,7 @@ std::vector<Parameter> parameters() {
   using enum Parameter::Type;
   std::vector<std::string> names{"all"};
   for (const auto& operation : operations) names.emplace_back(operation.name);
-  return {
+  std::vector<Parameter> all = {
       {"operation", choice, "all", "which collective; all: one after another", "", {}, {}, names},
       {"sizes", sizes, "8:1M",
        "of bcast, reduce and allreduce: the message; of all others: what a rank has for another, "
@@ -349,6 +408,8 @@ std::vector<Parameter> parameters() {
        {},
        {"blocking", "nonblocking"}},
   };
+  for (auto& one : message_parameters()) all.push_back(std::move(one));
+  return all;
 }
 
 }  // namespace
@@ -372,7 +433,12 @@ Kernel collectives() {
   kernel.synchronisation = "round_time";
   kernel.sweeps = true;
   kernel.batched = true;
-  kernel.small = {{"sizes=8,64K", "repetitions=3"}};
+  kernel.small = {{"sizes=8,64K", "repetitions=3", "memory=host", "mpi=gpu_aware",
+                   "device_lag=none", "gpus_shared=no"}};
+  for (const std::string mpi : {"gpu_aware", "staged"}) {
+    kernel.small.push_back({"sizes=8,64K", "repetitions=2", "steps=2", "warmup=0", "memory=device",
+                            "mpi=" + mpi, "device_lag=until_waited", "gpus_shared=no"});
+  }
   kernel.plan = plan_collectives;
   kernel.setup = [](const Context& context) { return std::make_unique<Collectives>(context); };
   return kernel;

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "base/as_size.hpp"
+#include "device/message_buffer.hpp"
 #include "kernel.hpp"
-#include "kernels/pingpong/on_device.hpp"
 #include "kernels/pingpong/setting.hpp"
 #include "kernels/star_forest/memory.hpp"
 #include "mpi/pairs.hpp"
@@ -336,14 +336,14 @@ Kernel pingpong() {
     const CaseArguments small{"mode=" + mode, "sizes=0,1,64K", "repetitions=2", "warmup=0"};
     for (const std::string cache : {"warm", "off"}) {
       auto one = small;
-      one.insert(one.end(),
-                 {"steps=20", "cache=" + cache, "memory=host", "mpi=gpu_aware", "device_lag=none"});
+      one.insert(one.end(), {"steps=20", "cache=" + cache, "memory=host", "mpi=gpu_aware",
+                             "device_lag=none", "gpus_shared=no"});
       kernel.small.push_back(one);
     }
     for (const std::string mpi : {"gpu_aware", "staged"}) {
       auto one = small;
       one.insert(one.end(), {"steps=3", "cache=warm", "window=4", "memory=device", "mpi=" + mpi,
-                             "device_lag=until_waited"});
+                             "device_lag=until_waited", "gpus_shared=no"});
       kernel.small.push_back(one);
     }
   }

@@ -1,12 +1,16 @@
 // Poisson's equation on the unit square by the conjugate gradient method: the classical test
 // problem of the HPCF reports.
+#include "kernels/poisson_cg.hpp"
+
 #include <algorithm>
 #include <optional>
 
 #include "kernel.hpp"
 #include "kernels/poisson_cg/answer.hpp"
 #include "kernels/poisson_cg/domain.hpp"
+#include "kernels/poisson_cg/on_device.hpp"
 #include "kernels/poisson_cg/solver.hpp"
+#include "kernels/star_forest/memory.hpp"
 
 namespace halobench {
 namespace {
@@ -90,23 +94,33 @@ Plan plan(const Params& params, const Shape& shape) {
   }
   planned.absent = exchange_missing(exchange_mode(params.choice("exchange")));
   if (const auto problem = problem_of_depth(params, cut)) planned.problems.push_back(*problem);
+  plan_memory(params, planned);
+  const bool on_device = params.choice("memory") == "device";
+  if (on_device && params.choice("variant") != "textbook") {
+    planned.problems.push_back({"variant", params.choice("variant"),
+                                "only textbook works in a device's memory: give variant=textbook, "
+                                "or memory=host"});
+  }
   if (params.choice("variant") == "sstep") {
     planned.choices["reorthogonalise"] = std::to_string(sstep_setting(params).every);
   }
   planned.memory_bytes = chosen_variant(params).memory_bytes(cut);
+  if (on_device) planned.memory_bytes += bytes_on_device(cut);
   return planned;
 }
 
 class PoissonCg : public Instance {
  public:
-  explicit PoissonCg(const Context& context)
+  PoissonCg(const Context& context, const SpaceMaker& make_space)
       : context_(context),
         n_(context.params.integer("n")),
         variant_(chosen_variant(context.params)),
         limits_(chosen_limits(context.params, context.meter.executes())),
         domain_(context, chosen_cut(context.params, {context.comm.size(), context.meter.threads()}),
                 variant_.vectors, exchange_mode(context.params.choice("exchange"))),
-        solver_(variant_.make(context, domain_)),
+        solver_(context.params.choice("memory") == "device"
+                    ? textbook_on_device(context, domain_, make_space)
+                    : variant_.make(context, domain_)),
         progress_(limits_) {
     if (limits_.observing) {
       problem_.emplace(n_, right_side_named(context.params.choice("rhs")));
@@ -116,7 +130,9 @@ class PoissonCg : public Instance {
   }
 
   void prepare() override {
-    if (limits_.observing) domain_.start_from_zero(*problem_);
+    if (!limits_.observing) return;
+    domain_.start_from_zero(*problem_);
+    solver_->take_start();
   }
 
   void step() override {
@@ -126,11 +142,14 @@ class PoissonCg : public Instance {
 
   Verdict verify() override {
     if (!limits_.observing) return {};
+    solver_->give_solution();
     answer_ = examine(context_.comm, domain_, *problem_);
     return {fault(answer_, progress_, limits_, *problem_)};
   }
 
   Work work() const override { return solver_->work(progress_.iterations()); }
+
+  std::string device() const override { return solver_->device(); }
 
   Json result(std::span<const Times> /*times*/) override {
     const bool known = limits_.observing;
@@ -171,7 +190,7 @@ class PoissonCg : public Instance {
 
 std::vector<Parameter> parameters() {
   using enum Parameter::Type;
-  return {
+  std::vector<Parameter> all = {
       {"n", integer, "1024", "interior mesh points in each direction", "", 1, 1 << 24},
       {.name = "variant",
        .type = choice,
@@ -208,6 +227,8 @@ std::vector<Parameter> parameters() {
       {"surface", integer, "0", "samples a side of the solution and its error; 0 for none", "", 0,
        65},
   };
+  for (auto& one : memory_parameters(false)) all.push_back(std::move(one));
+  return all;
 }
 
 std::vector<Result> results() {
@@ -235,16 +256,27 @@ std::vector<Result> results() {
 
 }  // namespace
 
-Kernel poisson_cg() {
+Kernel poisson_cg() { return poisson_cg_in({}); }
+
+Kernel poisson_cg_in(const SpaceMaker& make_space) {
   Kernel kernel;
   kernel.name = "poisson_cg";
   kernel.summary = "Poisson's equation in two dimensions by the conjugate gradient method";
   kernel.paper = "hpcf-2018-10, sections 2 and 3";
   kernel.parameters = parameters();
   kernel.results = results();
-  kernel.small = {{"n=20"}};
+  kernel.small = {{"n=20", "memory=host", "mpi=gpu_aware", "sync=default_stream", "device_lag=none",
+                   "gpus_shared=no"}};
+  for (const std::string cut : {"rows", "blocks"}) {
+    const CaseArguments small{"n=20", "variant=textbook", "exchange=nonblocking", "rhs=paper",
+                              "decomposition=" + cut};
+    const auto all = small_in_memories(small, small, false);
+    kernel.small.insert(kernel.small.end(), all.begin() + 1, all.end());  // the first is the host's
+  }
   kernel.plan = plan;
-  kernel.setup = [](const Context& context) { return std::make_unique<PoissonCg>(context); };
+  kernel.setup = [make_space](const Context& context) {
+    return std::make_unique<PoissonCg>(context, make_space ? make_space : chosen_memory(context));
+  };
   return kernel;
 }
 

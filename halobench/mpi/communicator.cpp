@@ -124,14 +124,27 @@ std::vector<std::string> Communicator::gather(const std::string& text) const {
   return texts;
 }
 
-int Communicator::ranks_on_node() const {
+namespace {
+
+/// Of the ranks that share this rank's node: how many there are, or which of them it is.
+int on_node(MPI_Comm all, int rank, int (*ask)(MPI_Comm, int*), const char* name) {
   MPI_Comm node = MPI_COMM_NULL;
-  int count = 0;
-  check(MPI_Comm_split_type(handle_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node),
+  int found = 0;
+  check(MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node),
         "MPI_Comm_split_type");
-  check(MPI_Comm_size(node, &count), "MPI_Comm_size");
+  check(ask(node, &found), name);
   check(MPI_Comm_free(&node), "MPI_Comm_free");
-  return count;
+  return found;
+}
+
+}  // namespace
+
+int Communicator::ranks_on_node() const {
+  return on_node(handle_, rank_, MPI_Comm_size, "MPI_Comm_size");
+}
+
+int Communicator::rank_on_node() const {
+  return on_node(handle_, rank_, MPI_Comm_rank, "MPI_Comm_rank");
 }
 
 }  // namespace halobench

@@ -64,6 +64,8 @@ class Communicator {
   std::vector<std::string> gather(const std::string& text) const;
   /// How many ranks of this communicator share this rank's node.
   int ranks_on_node() const;
+  /// Which of these this rank is, from 0.
+  int rank_on_node() const;
 
  private:
   MPI_Comm handle_ = MPI_COMM_NULL;

@@ -2,9 +2,10 @@
 // others do.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
+#include "device/anywhere.hpp"
+#include "device/at_once.hpp"
 #include "star_forest/index_set.hpp"
 #include "star_forest/space.hpp"
 
@@ -15,7 +16,7 @@ struct DeviceIndices {
   Box box;
   const std::int64_t* list;  ///< null for a box
 
-  std::int64_t operator[](std::int64_t i) const {
+  HALOBENCH_ANYWHERE std::int64_t operator[](std::int64_t i) const {
     if (list != nullptr) return list[i] + box.start;
     const auto rows = box.extents[1] * box.extents[2];
     if (rows == 1) return box.start + i;
@@ -33,8 +34,10 @@ struct DeviceSegment {
   DeviceIndices far;   ///< in the one that they lead to
 };
 
-/// Moves value i of the units from `first` on. Values that meet at one place join it in the order
-/// of their numbers where a device takes them in that order; at once they may not be taken there.
+/// Moves value i of the units from `first` on: neighbours lie side by side in rows and in messages,
+/// so that a GPU's neighbouring threads touch neighbouring memory. Values that meet at one place
+/// join it in the order of their numbers where a device takes them in that order, and in any order
+/// where it takes them at once.
 template <class Value>
 struct DeviceMove {
   const DeviceSegment* segments;
@@ -42,11 +45,12 @@ struct DeviceMove {
   std::int64_t first;
   std::int64_t width;
   bool forth;
+  bool meeting;  ///< some values may go to the same place
   Operation operation;
   const Value* from;
   Value* to;
 
-  void operator()(std::int64_t i) const {
+  HALOBENCH_ANYWHERE void operator()(std::int64_t i) const {
     const auto unit = first + (width == 1 ? i : i / width);
     const auto value = width == 1 ? 0 : i % width;
     const auto& segment = segment_of(unit);
@@ -55,25 +59,25 @@ struct DeviceMove {
     const auto far = segment.far[place] * width + value;
     const auto arrived = from[forth ? near : far];
     auto& there = to[forth ? far : near];
-    switch (operation) {
-      case Operation::replace:
-        there = arrived;
-        break;
-      case Operation::sum:
-        there += arrived;
-        break;
-      case Operation::min:
-        there = std::min(there, arrived);
-        break;
-      case Operation::max:
-        there = std::max(there, arrived);
-        break;
+    if (operation == Operation::replace) {
+      there = arrived;
+    } else if (meeting) {
+      join_at_once(there, arrived, *this);
+    } else {
+      there = (*this)(there, arrived);
     }
+  }
+
+  /// What two values that meet become.
+  HALOBENCH_ANYWHERE Value operator()(Value there, Value arrived) const {
+    if (operation == Operation::sum) return there + arrived;
+    if (operation == Operation::min) return arrived < there ? arrived : there;
+    return there < arrived ? arrived : there;
   }
 
  private:
   /// The last one that begins there or before.
-  const DeviceSegment& segment_of(std::int64_t unit) const {
+  HALOBENCH_ANYWHERE const DeviceSegment& segment_of(std::int64_t unit) const {
     std::int64_t low = 0;
     std::int64_t high = segment_count;
     while (high - low > 1) {

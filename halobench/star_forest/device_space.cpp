@@ -24,6 +24,8 @@ struct DeviceRoutes {
   Buffer<std::byte> segments;
   std::int64_t segment_count = 0;
   std::vector<Before> before;  ///< each route, and then all of them
+  bool meeting_forth = false;  ///< some values may go to the same place ...
+  bool meeting_back = false;   ///< ... or come back to it
 };
 
 /// Segments of routes, and the lists that they name, put together on the host.
@@ -43,11 +45,22 @@ class Assembly {
       }
     }
     before_.push_back(total_);
+    std::vector<Placed> near, far;
+    for (const auto& [route, place] : routes.all) {
+      near.push_back({&route->from, 0});
+      far.push_back({&route->to, place});
+    }
+    meeting_forth_ = some_index_twice(far);
+    meeting_back_ = some_index_twice(near);
   }
 
   DeviceRoutes place(Device& device, Stream stream) {
-    DeviceRoutes placed{device.allocate(bytes_of(numbers_)), device.allocate(bytes_of(segments_)),
-                        std::ssize(segments_), before_};
+    DeviceRoutes placed{device.allocate(bytes_of(numbers_)),
+                        device.allocate(bytes_of(segments_)),
+                        std::ssize(segments_),
+                        before_,
+                        meeting_forth_,
+                        meeting_back_};
     const void* lists = device.reach(placed.lists.data());
     for (std::size_t i = 0; i < segments_.size(); ++i) {
       const auto address = [&](std::int64_t begin) {
@@ -102,6 +115,8 @@ class Assembly {
   std::vector<DeviceSegment> segments_;
   std::vector<std::array<std::int64_t, 2>> list_begins_;  ///< of each segment, in `numbers_`
   std::vector<std::int64_t> numbers_;
+  bool meeting_forth_ = false;
+  bool meeting_back_ = false;
 };
 
 /// As the host's moves are charged.
@@ -167,12 +182,14 @@ void DeviceSpace::launch_move(const RouteSpan& routes, Direction direction, cons
   const auto& last = placed.before[routes.first + routes.count];
   const auto units = last.units - first.units;
   if (units == 0) return;
+  const bool forth = direction == Direction::forth;
   const DeviceMove<Value> body{static_cast<const DeviceSegment*>(static_cast<const void*>(
                                    device_->reach(placed.segments.data()))),
                                placed.segment_count,
                                first.units,
                                unit.width(),
-                               direction == Direction::forth,
+                               forth,
+                               forth ? placed.meeting_forth : placed.meeting_back,
                                operation,
                                static_cast<const Value*>(device_->reach(from)),
                                static_cast<Value*>(device_->reach(to))};

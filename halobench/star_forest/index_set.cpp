@@ -163,6 +163,26 @@ IndexSet IndexSet::deserialise(std::vector<std::int64_t> numbers) {
   return set;
 }
 
+bool some_index_twice(const std::vector<Placed>& sets) {
+  using Row = std::pair<std::int64_t, std::int64_t>;  // its first index, and the end
+  std::vector<Row> rows;
+  for (const auto& [set, place] : sets) {
+    for (const auto index : set->list) rows.emplace_back(place + index, place + index + 1);
+    for (const auto& box : set->boxes) {
+      if (box.count() == 0) continue;
+      for (std::int64_t k = 0; k < box.extents[2]; ++k) {
+        for (std::int64_t j = 0; j < box.extents[1]; ++j) {
+          const auto begin = place + box.start + j * box.strides[0] + k * box.strides[1];
+          rows.emplace_back(begin, begin + box.extents[0]);
+        }
+      }
+    }
+  }
+  std::ranges::sort(rows);
+  const auto overlap = [](const Row& one, const Row& next) { return next.first < one.second; };
+  return std::ranges::adjacent_find(rows, overlap) != rows.end();
+}
+
 Sequence::Sequence(const Scan& seen) : run_(seen.straight), start_(seen.start), count_(seen.count) {
   if (run_) return;
   list_.reserve(as_size(count_) + 1);  // and what serialise() adds

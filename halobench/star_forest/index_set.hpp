@@ -53,6 +53,15 @@ struct IndexSet {
   bool operator==(const IndexSet&) const = default;
 };
 
+/// A set whose indices are counted from a place.
+struct Placed {
+  const IndexSet* set;
+  std::int64_t place;
+};
+
+/// Whether some index is in these sets twice. Time grows with their rows and lists.
+bool some_index_twice(const std::vector<Placed>& sets);
+
 /// Indices in the order in which they are given: start, start + 1 ... or a list. A run takes no
 /// memory however long it is.
 class Sequence {

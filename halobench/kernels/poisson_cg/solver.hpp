@@ -22,6 +22,12 @@ class Solver {
   virtual void solve(Progress& progress) = 0;
   /// What a solve with that many iterations does on this rank.
   virtual Work work(std::int64_t iterations) const = 0;
+  /// Takes what the domain holds to begin with, where it works in another memory ...
+  virtual void take_start() {}
+  /// ... and gives it the solution; neither is timed.
+  virtual void give_solution() {}
+  /// The device in whose memory it works; empty for the host's.
+  virtual std::string device() const { return {}; }
   /// The iteration from which the last solve went on as fused; nothing if the method carried it.
   virtual std::optional<std::int64_t> fallback_at() const { return {}; }
 };

@@ -3,29 +3,30 @@
 namespace halobench {
 namespace {
 
-double row_times(const Csr& a, std::int64_t row, const double* x) {
-  double sum = 0;
-  for (auto k = a.begin[row]; k < a.begin[row + 1]; ++k) sum += a.values[k] * x[a.columns[k]];
-  return sum;
-}
-
-/// A row by itself.
-struct Product {
+/// Rows times x, each a sum: neighbouring threads take neighbouring nonzeros.
+struct Rows {
   Csr a;
   const double* x;
+
+  HALOBENCH_ANYWHERE std::int64_t begin(std::int64_t row) const { return a.begin[row]; }
+  HALOBENCH_ANYWHERE std::int64_t end(std::int64_t row) const { return a.begin[row + 1]; }
+  HALOBENCH_ANYWHERE double term(std::int64_t /*row*/, std::int64_t k) const {
+    return a.values[k] * x[a.columns[k]];
+  }
+};
+
+struct Product : Rows {
   double* y;
 
-  void operator()(std::int64_t row) const { y[row] = row_times(a, row, x); }
+  HALOBENCH_ANYWHERE void put(std::int64_t row, double sum) const { y[row] = sum; }
 };
 
 /// Of a matrix without its empty rows.
-struct ProductAdded {
-  Csr a;
+struct ProductAdded : Rows {
   const std::int32_t* places;
-  const double* x;
   double* y;
 
-  void operator()(std::int64_t row) const { y[places[row]] += row_times(a, row, x); }
+  HALOBENCH_ANYWHERE void put(std::int64_t row, double sum) const { y[places[row]] += sum; }
 };
 
 struct Added {
@@ -33,7 +34,7 @@ struct Added {
   const double* z;
   double* y;
 
-  void operator()(std::int64_t row) const { y[places[row]] += z[row]; }
+  HALOBENCH_ANYWHERE void operator()(std::int64_t row) const { y[places[row]] += z[row]; }
 };
 
 }  // namespace
@@ -88,24 +89,25 @@ Csr ProductsOnDevice::view(const Block& block) const {
 
 void ProductsOnDevice::diagonal(const Traffic& traffic) {
   if (counts_.rows == 0) return;
-  launch_over(space_.device(), space_.users_stream(), counts_.rows, traffic,
-              Product{view(diagonal_), reach(x_), reach(y_)});
+  launch_sums(space_.device(), space_.users_stream(), counts_.rows, traffic,
+              Product{{view(diagonal_), reach(x_)}, reach(y_)});
 }
 
 void ProductsOnDevice::off_diagonal(const Traffic& traffic) {
   if (counts_.coupled == 0) return;
   auto& device = space_.device();
   if (!temporary_) {
-    launch_over(device, space_.users_stream(), counts_.coupled, traffic,
-                ProductAdded{view(off_diagonal_), reach(coupled_rows_), reach(ghosts_), reach(y_)});
+    launch_sums(
+        device, space_.users_stream(), counts_.coupled, traffic,
+        ProductAdded{{view(off_diagonal_), reach(ghosts_)}, reach(coupled_rows_), reach(y_)});
     return;
   }
   if (space_.staged()) {  // else MPI has put them there
     device.record(ghosts_there_, space_.stream());
     device.wait(beside_, ghosts_there_);
   }
-  launch_over(device, beside_, counts_.coupled, traffic,
-              Product{view(off_diagonal_), reach(ghosts_), reach(z_)});
+  launch_sums(device, beside_, counts_.coupled, traffic,
+              Product{{view(off_diagonal_), reach(ghosts_)}, reach(z_)});
   device.record(product_there_, beside_);
 }
 

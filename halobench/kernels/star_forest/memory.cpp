@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "base/simulation.hpp"
-#include "device/emulated.hpp"
 #include "device/guarded_memory.hpp"
+#include "device/kind.hpp"
+#include "mpi/agreement.hpp"
+#include "mpi/awareness.hpp"
 #include "star_forest/device_space.hpp"
 #include "star_forest/host_space.hpp"
 
@@ -35,6 +37,12 @@ Ordering ordering_of(const std::string& name) {
   throw UsageError("sync=" + name + ": not known");
 }
 
+/// Is MPI given addresses of a device's memory?
+bool takes_device_memory(const Params& params) {
+  const bool says = !params.resolved({}).at("mpi").is_null();
+  return says && params.choice("mpi") == "gpu_aware";
+}
+
 bool on_device(const Params& params) { return params.choice("memory") == "device"; }
 
 std::unique_ptr<Space> make_device_space(const Context& context, bool late) {
@@ -50,24 +58,61 @@ Parameter choice(const char* name, const char* fallback, std::string help,
   return {name, Parameter::Type::choice, fallback, std::move(help), "", {}, {}, std::move(choices)};
 }
 
+constexpr const char* devices =
+    "a device's: of a GPU where halobench was built for one (--device cuda or hip), else of an "
+    "emulated one: memory that the host may not touch, a thread a stream; times there say nothing "
+    "of a real device";
+
+/// What a device is asked for besides what it is to do.
+std::vector<Parameter> of_any_device() {
+  return {choice("device_lag", "none",
+                 "of an emulated device: streams work at once, or not before they are waited for, "
+                 "so that a missing wait gives a wrong answer every time",
+                 {"none", "until_waited"}),
+          choice("gpus_shared", "no",
+                 "of GPUs, whether there may be more ranks on a node than it has of them",
+                 {"no", "yes"})};
+}
+
+std::vector<Parameter> joined(std::vector<Parameter> some, std::vector<Parameter> more) {
+  for (auto& one : more) some.push_back(std::move(one));
+  return some;
+}
+
+/// What is wrong with the GPUs of a rank's node, or with what MPI is to be given of them.
+std::string problem_of_gpus(const Context& context, const Sharing& sharing) {
+  const auto& params = context.params;
+  if (const auto missing = device_missing(); !missing.empty()) {
+    return "memory=device: no GPU by " + device_kind() + " here: " + missing;
+  }
+  if (const auto crowd = crowded(sharing); !crowd.empty() && params.choice("gpus_shared") == "no") {
+    return "gpus_shared=no: " + crowd + ": give fewer ranks a node, or gpus_shared=yes";
+  }
+  const bool takes = takes_device_memory(params) && context.comm.size() > 1;
+  if (!takes || mpi_says_aware(device_kind()).value_or(true)) return {};
+  return "mpi=gpu_aware: " + library_version() + " says that it takes no addresses of a GPU's " +
+         "memory (" + device_kind() + "): give mpi=staged, or load an MPI library that does";
+}
+
 }  // namespace
 
+std::vector<Parameter> device_parameters() {
+  return joined({choice("memory", "device", std::string("of arrays: ") + devices, {"device"})},
+                of_any_device());
+}
+
 std::vector<Parameter> message_parameters() {
-  return {
-      choice("memory", "host",
-             "of arrays and buffers: the host's, or a device's, which this build emulates: memory "
-             "that the host may not touch, a thread a stream; times there say nothing of a real "
-             "device",
-             {"host", "device"}),
-      choice("mpi", "gpu_aware",
-             "of a device, what MPI is given: addresses of the device's memory, or (staged) the "
-             "host's memory, which is copied from and to",
-             {"gpu_aware", "staged"}),
-      choice("device_lag", "none",
-             "of an emulated device: streams work at once, or not before they are waited for, so "
-             "that a missing wait gives a wrong answer every time",
-             {"none", "until_waited"}),
-  };
+  return joined(
+      {
+          choice("memory", "host", std::string("of arrays and buffers: the host's, or ") + devices,
+                 {"host", "device"}),
+          choice(
+              "mpi", "gpu_aware",
+              "of a device, what MPI is given: addresses of the device's memory, or (staged) the "
+              "host's memory, which is copied from and to",
+              {"gpu_aware", "staged"}),
+      },
+      of_any_device());
 }
 
 std::vector<Parameter> memory_parameters(bool always_ready) {
@@ -117,9 +162,12 @@ double copies_of_messages(const Params& params) {
 std::unique_ptr<Device> chosen_device(const Context& context) {
   if (!on_device(context.params)) return nullptr;
   name_in_faults("rank " + std::to_string(context.comm.rank()));
-  const bool lags = context.params.choice("device_lag") == "until_waited";
-  return std::make_unique<EmulatedDevice>(lags ? EmulatedDevice::Lag::until_waited
-                                               : EmulatedDevice::Lag::none);
+  Sharing sharing;
+  if (device_kind() != "emulated") {
+    sharing = {context.comm.rank_on_node(), context.comm.ranks_on_node()};
+    refuse_together(context.comm, problem_of_gpus(context, sharing));
+  }
+  return make_device(sharing, context.params.choice("device_lag") == "until_waited");
 }
 
 SpaceMaker chosen_memory(const Context& context, bool late) {
@@ -138,6 +186,7 @@ std::vector<CaseArguments> small_in_memories(const CaseArguments& on_host,
   const auto add = [&](const CaseArguments& small, const std::vector<std::string>& more) {
     auto& arguments = all.emplace_back(small);
     arguments.insert(arguments.end(), more.begin(), more.end());
+    arguments.push_back("gpus_shared=no");
   };
   add(on_host, {"memory=host", "mpi=gpu_aware", "sync=default_stream", "device_lag=none"});
   add(on_device, {"memory=device", "mpi=gpu_aware", "sync=default_stream", "device_lag=none"});

@@ -10,6 +10,9 @@
 
 namespace halobench {
 
+/// memory, which is a device's, and device_lag: of what uses nothing else.
+std::vector<Parameter> device_parameters();
+
 /// memory, mpi and device_lag: of messages without a star forest, which wait for every copy.
 std::vector<Parameter> message_parameters();
 

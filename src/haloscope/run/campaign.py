@@ -36,7 +36,8 @@ from haloscope.toolchains import library
 class Request:
     """What a user wants of a study; None leaves it to the study, the machine or chance.
 
-    programs: external programs that the user named, and that may be run.
+    programs: external programs that the user named, and that may be run. device: one of
+    library.DEVICES, that halobench is to be built for with every MPI library.
     """
 
     study: str
@@ -51,6 +52,7 @@ class Request:
     via: Via | None = None
     execute: bool = False
     programs: tuple[Path, ...] = ()
+    device: str | None = None
 
 
 @dataclass(frozen=True)
@@ -201,7 +203,10 @@ def start(request: Request, tell: Teller, prepare: Prepare | None = None) -> Cam
         draft.where(index, "toolchains"): run.toolchains for index, run in enumerate(study.runs)
     }
     if request.toolchain is not None:
-        wanted = {f"--toolchain {request.toolchain}": [request.toolchain]}
+        asked = [request.toolchain]
+        if request.device is not None:
+            asked = [library.for_device(request.toolchain, request.device)]
+        wanted = {f"--toolchain {request.toolchain}": asked}
     programs = kernels.load([run.kernel for run in study.runs], request.programs)
     every = kernels.names(request.programs)
     known = [*draft.problems, *_unknown(study, draft, wanted, every), *folder.problems()]
@@ -292,8 +297,12 @@ def _as_requested(study: Study, request: Request) -> Study:
 
     def changed(run: Run) -> Run:
         asked = [request.toolchain] if request.toolchain is not None else run.toolchains
-        every = asked is not None and schema.ALL in asked
-        changes: dict[str, Any] = {"toolchains": library.names() if every else asked}
+        if asked is not None and schema.ALL in asked:
+            asked = library.names()
+        if request.device is not None:
+            usual = [next((one.name for one in library.available()), library.DEFAULT)]
+            asked = [library.for_device(one, request.device) for one in asked or usual]
+        changes: dict[str, Any] = {"toolchains": asked}
         if request.execute:  # of all that this machine has the memory for
             changes |= {"execute": True, "skip_too_large": True}
         return run.model_copy(update=changes)

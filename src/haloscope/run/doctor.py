@@ -13,17 +13,19 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from haloscope.host import machine
+from haloscope.errors import UserError
+from haloscope.host import gpus, machine
 from haloscope.host.cpulist import parse_cpu_list
 from haloscope.host.scratch import scratch
 from haloscope.paths import cache_path
 from haloscope.quantities import count
-from haloscope.toolchains import pypi, simgrid
+from haloscope.toolchains import gpu_aware, gpu_compilers, pypi, simgrid
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.library import DEFAULT, Toolchain, available, compiler_family
@@ -268,6 +270,41 @@ def check_binding(patient: Patient) -> CheckResult:
     )
 
 
+def check_gpus(patient: Patient) -> CheckResult:
+    """Which GPUs there are, with their driver, and the compiler that studies would use them by."""
+    found, driver = gpus.gpus(patient.root), gpus.driver(patient.root)
+    if not found:
+        with_driver = f", though there is a driver ({driver})" if driver else ""
+        return CheckResult("GPU", "note", f"none{with_driver}: memory=device is an emulated one")
+    named = [
+        f"{number} x {name}" if number > 1 else name
+        for name, number in Counter(one.name for one in found).items()
+    ]
+    what = f"{', '.join(named)}; driver {driver or 'not told'}"
+    device = found[0].device
+    try:
+        compiler = gpu_compilers.find(device)
+    except UserError as error:
+        return CheckResult("GPU", "note", what, error.problems[0].mend)
+    return CheckResult("GPU", "ok", f"{what}; {compiler}: run STUDY --device {device}")
+
+
+def check_gpu_awareness(patient: Patient) -> CheckResult:
+    """Whether the MPI library says that it takes addresses of a GPU's memory."""
+    if patient.toolchain is None:
+        return CheckResult("GPU-aware MPI", "note", "not asked: no MPI yet")
+    with scratch() as own:
+        answers = gpu_aware.asked(patient.toolchain, own.folder)
+    words = {True: "yes", False: "no", None: "it does not say"}
+    said = [f"{name.upper()}: {words[answer]}" for name, answer in answers.items()]
+    what = f"{patient.toolchain.version}: {', '.join(said) or 'could not be asked'}"
+    there = {one.device for one in gpus.gpus(patient.root)}
+    if any(answers.get(device) is False for device in there):
+        mend = "give mpi=staged, or load your cluster's MPI library that takes a GPU's memory"
+        return CheckResult("GPU-aware MPI", "note", what, mend)
+    return CheckResult("GPU-aware MPI", "ok" if answers else "note", what)
+
+
 def check_tuning(patient: Patient) -> CheckResult:
     """Whether the environment holds settings of MPI that would shape every run, unseen."""
     tuning = re.compile(r"(OMPI_MCA|UCX|FI|MPICH|MPIR_CVAR|I_MPI)_")
@@ -377,6 +414,8 @@ CHECKS: tuple[Callable[[Patient], CheckResult], ...] = (
     check_compiler,
     check_mpi,
     check_binding,
+    check_gpus,
+    check_gpu_awareness,
     check_tuning,
     check_simulation,
     check_python,

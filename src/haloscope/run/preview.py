@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from haloscope.errors import UserError
 from haloscope.run import workbench
@@ -38,20 +38,22 @@ class Preview:
 
 def complete(wanted: Wanted) -> bool:
     """Whether every toolchain that is wanted is there, and halobench built with each."""
-    there = {one.name: one for one in library.available()}
-    usual = [*there][:1]
+    usual = [one.name for one in library.available()][:1]
     named = {name for names in wanted.values() for name in names or usual}
-    needed = named & {*library.names()} or usual  # one to plan with, if nothing else
+    there = _there(named)
+    needed = {*filter(library.is_known, named)} or usual  # one to plan with, if nothing else
     return bool(there) and all(name in there and build.built(there[name]) for name in needed)
 
 
 def of_libraries(wanted: Wanted) -> tuple[Workbench | None, tuple[str, ...]]:
     """A workbench of the MPI libraries that are there, and what the others still take."""
-    there = {one.name: one for one in library.available()}
-    usual = next(iter(there), library.DEFAULT)
+    usual = next((one.name for one in library.available()), library.DEFAULT)
     names = [name for asked in wanted.values() for name in asked or [usual]]
-    named = [name for name in dict.fromkeys(names) if name in library.names()]
-    fetched = [name for name in named if name not in there and name in library.PYPI]
+    named = [name for name in dict.fromkeys(names) if library.is_known(name)]
+    there = _there(named)
+    fetched = [
+        name for name in named if name not in there and library.parted(name)[0] in library.PYPI
+    ]
     programs = {name: build.built(there[name]) for name in named if name in there}
     lines = [*map(_to_fetch, fetched)]
     lines += [_to_build(there[name]) for name, program in programs.items() if program is None]
@@ -81,6 +83,16 @@ def of_libraries(wanted: Wanted) -> tuple[Workbench | None, tuple[str, ...]]:
     return bench, tuple(lines)
 
 
+def _there(named: Iterable[str]) -> dict[str, Toolchain]:
+    """The MPI libraries that are there, by name, and so for the devices among those named."""
+    there = {one.name: one for one in library.available()}
+    for name in named:
+        base, device = library.parted(name)
+        if device is not None and base in there:
+            there[name] = replace(there[base], name=name, device=device)
+    return there
+
+
 def of_one(toolchain: Toolchain) -> tuple[Workbench | None, tuple[str, ...]]:
     """A workbench of one library, which is there."""
     program = build.built(toolchain)
@@ -92,8 +104,9 @@ def of_one(toolchain: Toolchain) -> tuple[Workbench | None, tuple[str, ...]]:
 
 
 def _to_fetch(name: str) -> str:
+    prefix = library.prefix_of(library.parted(name)[0])
     return (
-        f"first: {name} from PyPI, into {library.prefix_of(name)}, and halobench built with it; "
+        f"first: {name} from PyPI, into {prefix}, and halobench built with it; "
         "which transports it has, and so the number of its cases, is known when it is there"
     )
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from haloscope.errors import Problem, UserError
 from haloscope.host import process
 from haloscope.host.scratch import scratch
+from haloscope.run import device_probing
 from haloscope.run.place import Seen
 from haloscope.run.runners import answer
 from haloscope.run.runners.local import Built
@@ -80,11 +81,12 @@ def _signal(ended: process.Ended) -> int | None:
 def probed(
     cases: Sequence[Case], built: Mapping[str, Built], hosts: Sequence[str] = ()
 ) -> tuple[tuple[Case, ...], Seen]:
-    """Cases, those whose transport can't be had here absent; and what libraries say they use.
+    """Cases, those whose transport or GPU can't be had here absent; what libraries say they use.
 
     hosts: as of `probe`. UserError where a library could not be asked, or where its own choice of
     transport fails.
     """
+    cases = device_probing.probed(cases, built, hosts)
     asked = {
         (case.toolchain, case.transport)
         for case in cases

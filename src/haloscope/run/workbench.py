@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from haloscope import __version__
-from haloscope.errors import Problem, UserError, nearest
+from haloscope.errors import Problem, UserError
 from haloscope.programs.file import ExternalProgram
 from haloscope.records.maker import CampaignFacts
 from haloscope.run import halobench, matrices
@@ -70,7 +70,7 @@ def workbench(wanted: Mapping[str, Sequence[str] | None], tell: Teller) -> Workb
     problems = unknown_toolchains(wanted)
     missing: dict[str, str] = {}
     for name in (name for names in wanted.values() for name in names or ()):
-        if name in library.names() and name not in toolchains and name not in missing:
+        if library.is_known(name) and name not in toolchains and name not in missing:
             try:
                 toolchains[name] = library.ensure(name, say=tell.say)
             except UserError as error:
@@ -94,12 +94,11 @@ def workbench(wanted: Mapping[str, Sequence[str] | None], tell: Teller) -> Workb
 
 def unknown_toolchains(wanted: Mapping[str, Sequence[str] | None]) -> list[Problem]:
     """Names among those wanted that no toolchain has, each where it was asked for."""
-    known = library.names()
     asked = ((where, name) for where, names in wanted.items() for name in names or ())
     return [
-        Problem(where, f"there is no '{name}'", nearest(name, known))
+        Problem(where, f"there is no '{name}'", library.known(name))
         for where, name in asked
-        if name not in known
+        if not library.is_known(name)
     ]
 
 

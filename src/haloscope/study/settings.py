@@ -26,7 +26,7 @@ MODE = "mode"
 count depends on it."""
 _LIST = re.compile(r"[^,]*,|\d+[KMG]?:\d")
 """Several sizes: 8,64 or 8:4M."""
-OF_A_DEVICE = ("mpi", "sync", "device_lag")
+OF_A_DEVICE = ("mpi", "sync", "device_lag", "gpus_shared")
 """OF_A_DEVICE are parameters that mean something only with memory = device, of any kernel."""
 _ONLY_WITH = {
     ("jacobi3d", "L"): ("size", "cubes"),

@@ -23,6 +23,7 @@ from haloscope.errors import Problem, UserError
 from haloscope.host import machine, process
 from haloscope.host.scratch import scratch
 from haloscope.paths import cache_path, share
+from haloscope.toolchains import gpu_compilers
 from haloscope.toolchains.library import Say, Toolchain
 
 Progress = Callable[[int, int], None]
@@ -163,6 +164,7 @@ def _key(toolchain: Toolchain, wrapped: str, source: Path) -> str:
         source_hash(source),
         *OPTIONS,
         *_given_flags(),
+        *_for_device(toolchain),
     )
     digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
     return f"{toolchain.name}-{digest}"
@@ -208,9 +210,27 @@ def _commands(toolchain: Toolchain, source: Path, tree: Path) -> list[list[str]]
         *(program, "-S", str(source), "-B", str(tree), "-G", "Ninja", *OPTIONS),
         f"-DCMAKE_MAKE_PROGRAM={ninja}",
         f"-DCMAKE_CXX_COMPILER={toolchain.mpicxx}",
+        *_for_device(toolchain),
     ]
     jobs = str(len(machine.physical_cores()))
     return [configure, [program, "--build", str(tree), "--target", "halobench", "--parallel", jobs]]
+
+
+def _for_device(toolchain: Toolchain) -> list[str]:
+    """What CMake is told of the GPUs that halobench is built for; nothing where it is not.
+
+    UserError where there is no compiler for them.
+    """
+    if toolchain.device is None:
+        return []
+    compiler = gpu_compilers.find(toolchain.device)
+    language = toolchain.device.upper()
+    return [
+        f"-DHALOBENCH_DEVICE={toolchain.device}",
+        f"-DCMAKE_{language}_COMPILER={compiler}",
+        f"-DCMAKE_{language}_HOST_COMPILER={toolchain.mpicxx}",
+        *gpu_compilers.OPTIONS[toolchain.device],
+    ]
 
 
 def _run(command: list[str], environment: dict[str, str], log: Path, progress: Progress) -> None:

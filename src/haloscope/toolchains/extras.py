@@ -1,4 +1,4 @@
-"""What can be added beside MPI libraries, without root: FFTW, LAMMPS, SimGrid and PSI/J.
+"""What can be added beside MPI libraries, without root: FFTW, LAMMPS, SimGrid, PSI/J and nvcc.
 
 Each is filled into a folder of its own, beside where it will lie, and moved there in one step: what
 is there is whole, and an installation that was cut off is begun anew.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from haloscope.errors import Problem, UserError
-from haloscope.toolchains import fftw, lammps, psij, simgrid
+from haloscope.toolchains import cuda, fftw, lammps, psij, simgrid
 from haloscope.toolchains.library import Say, held, prefix_of
 
 
@@ -33,6 +33,7 @@ EXTRAS: Mapping[str, Extra] = {
     fftw.NAME: Extra("for kernel fft_pencil", fftw.library, fftw.fill),
     simgrid.SIMGRID: Extra("for simulated clusters", simgrid.added, simgrid.fill),
     lammps.NAME: Extra("for kernel lammps_rhodo", lammps.executable, lammps.fill),
+    cuda.NAME: Extra("CUDA's compiler, for --device cuda", cuda.added, cuda.fill),
     psij.NAME: Extra("for jobs of PBS and LSF", psij.python, psij.fill),
 }
 """By the name that each is added and removed by."""

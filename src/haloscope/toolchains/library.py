@@ -14,7 +14,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -39,6 +39,10 @@ half round trip of 0.2 us and MPICH 5.0.2 one of 1.4 us; with four ranks on two 
 MPICH starts faster (0.1 s against 0.25 s a launch), which no measurement contains.
 """
 
+DEVICES = ("cuda", "hip")
+"""DEVICES are what halobench may be built for beside the host: a toolchain's name then ends in one
+of them, as in system+cuda, and its cases are of a GPU where they ask for a device."""
+
 _STAMP = "toolchain.json"
 _log = logging.getLogger(__name__)
 
@@ -50,6 +54,7 @@ class Toolchain:
     prefix:  the folder a PyPI toolchain lies in; None for the system's.
     version: the library's name and version, as `Open MPI 4.1.4`.
     launcher: which of launchers.LAUNCHERS `mpirun` is; None for that of the library's family.
+    device:  the one of DEVICES that halobench is built for; None for an emulated device.
     """
 
     name: str
@@ -59,6 +64,7 @@ class Toolchain:
     family: Family
     version: str
     launcher: str | None = None
+    device: str | None = None
 
     def environment(self) -> dict[str, str]:
         """Variables the wrapper and the launcher need: Intel's don't know where they lie.
@@ -100,8 +106,25 @@ def held(prefix: Path) -> Iterator[None]:
 
 
 def names() -> list[str]:
-    """Every name a toolchain can have."""
+    """The names of all MPI libraries; with +cuda or +hip each is another toolchain."""
     return ["system", *PYPI]
+
+
+def is_known(name: str) -> bool:
+    """Whether a toolchain can have that name."""
+    base, device = parted(name)
+    return base in names() and (device is None or device in DEVICES)
+
+
+def parted(name: str) -> tuple[str, str | None]:
+    """A toolchain's MPI library, and the device that halobench is built for with it."""
+    base, plus, device = name.partition("+")
+    return base, device if plus else None
+
+
+def for_device(name: str, device: str) -> str:
+    """The toolchain of the same MPI library that builds for a device."""
+    return f"{parted(name)[0]}+{device}"
 
 
 def available() -> list[Toolchain]:
@@ -111,12 +134,13 @@ def available() -> list[Toolchain]:
 
 def find(name: str) -> Toolchain:
     """The toolchain `name`. UserError, with what to do, where it is unknown or not there."""
-    if name not in names():
-        raise UserError(Problem("toolchain", f"no toolchain is called '{name}'", _known(name)))
-    found = _look(name)
+    base, device = parted(name)
+    if not is_known(name):
+        raise UserError(Problem("toolchain", f"no toolchain is called '{name}'", known(name)))
+    found = _look(base)
     if found is None:
-        raise UserError(Problem("toolchain", *_missing(name)))
-    return found
+        raise UserError(Problem("toolchain", *_missing(base)))
+    return replace(found, name=name, device=device)
 
 
 def ensure(name: str | None = None, *, say: Say = print) -> Toolchain:
@@ -128,6 +152,9 @@ def ensure(name: str | None = None, *, say: Say = print) -> Toolchain:
     if name is None and there:
         return there[0]
     wanted = name or DEFAULT
+    base, device = parted(wanted)
+    if device is not None and is_known(wanted):
+        return replace(ensure(base, say=say), name=wanted, device=device)
     for toolchain in there:
         if toolchain.name == wanted:
             return toolchain
@@ -165,7 +192,7 @@ def remove(name: str) -> None:
     """Delete the PyPI toolchain `name`. UserError where it isn't there."""
     if name == "system":
         raise UserError(
-            Problem("toolchain", "the system's MPI is not ours to remove", _known("system"))
+            Problem("toolchain", "the system's MPI is not ours to remove", known("system"))
         )
     prefix = prefix_of(find(name).name)
     with held(prefix):
@@ -173,8 +200,9 @@ def remove(name: str) -> None:
         shutil.rmtree(prefix)
 
 
-def _known(name: str) -> str:
-    return nearest(name, names())
+def known(name: str) -> str:
+    """The names that there are, the nearest one first where one is near."""
+    return nearest(name, [*names(), *(for_device(one, to) for to in DEVICES for one in names())])
 
 
 def _missing(name: str) -> tuple[str, str]:

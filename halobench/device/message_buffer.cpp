@@ -1,4 +1,4 @@
-#include "kernels/pingpong/on_device.hpp"
+#include "device/message_buffer.hpp"
 
 #include <algorithm>
 

@@ -1,0 +1,80 @@
+// How a GPU runs a loop: only its compiler reads this.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "device/gpu_runtime.hpp"
+
+namespace halobench::gpu {
+
+constexpr int block_threads = 256;
+/// As many as fill any GPU several times; what is more is done by the same threads, one after the
+/// other.
+constexpr std::int64_t most_blocks = 1 << 16;
+/// Threads that make a sum together: neighbours take neighbouring terms.
+constexpr int lanes = 16;
+
+__device__ inline std::int64_t own_index() {
+  return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+}
+
+__device__ inline std::int64_t all_threads() { return std::int64_t{gridDim.x} * blockDim.x; }
+
+/// Neighbouring threads take neighbouring i: what they touch side by side, the memory moves in one
+/// go.
+template <class Body>
+__global__ void run_over(std::int64_t count, Body body) {
+  for (auto i = own_index(); i < count; i += all_threads()) body(i);
+}
+
+/// The value of the thread that is `distance` further among the lanes.
+__device__ inline double from_lane(double value, int distance) {
+#if defined(HALOBENCH_HIP)
+  return __shfl_down(value, static_cast<unsigned>(distance), lanes);
+#else
+  return __shfl_down_sync(0xffffffffU, value, static_cast<unsigned>(distance), lanes);
+#endif
+}
+
+/// The lanes of a sum take its terms in turn, and add up theirs in pairs: the order of a sum
+/// depends on its terms alone. All lanes of a warp take part in every turn, also beyond the last.
+template <class Sums>
+__global__ void run_sums(std::int64_t count, Sums sums) {
+  const auto turns = (count * lanes + all_threads() - 1) / all_threads();
+  for (std::int64_t turn = 0; turn < turns; ++turn) {
+    const auto thread = own_index() + turn * all_threads();
+    const auto i = thread / lanes;
+    const auto lane = thread % lanes;
+    double sum = 0;
+    if (i < count) {
+      const auto end = sums.end(i);
+      for (auto k = sums.begin(i) + lane; k < end; k += lanes) sum += sums.term(i, k);
+    }
+    for (int distance = lanes / 2; distance > 0; distance /= 2) sum += from_lane(sum, distance);
+    if (i < count && lane == 0) sums.put(i, sum);
+  }
+}
+
+inline unsigned blocks_for(std::int64_t threads) {
+  const auto blocks = (threads + block_threads - 1) / block_threads;
+  return static_cast<unsigned>(std::min(blocks, most_blocks));
+}
+
+template <class Body>
+void launch_over(void* stream, std::int64_t count, const Body& body) {
+  if (count == 0) return;  // no blocks are an error
+  run_over<<<blocks_for(count), block_threads, 0, static_cast<GPU_RUNTIME(Stream_t)>(stream)>>>(
+      count, body);
+  require(GPU_RUNTIME(GetLastError)(), "launching a device kernel");
+}
+
+template <class Sums>
+void launch_sums(void* stream, std::int64_t count, const Sums& sums) {
+  if (count == 0) return;
+  run_sums<<<blocks_for(count * lanes), block_threads, 0,
+             static_cast<GPU_RUNTIME(Stream_t)>(stream)>>>(count, sums);
+  require(GPU_RUNTIME(GetLastError)(), "launching a device kernel");
+}
+
+}  // namespace halobench::gpu

@@ -1,0 +1,124 @@
+// Device kernels launched one after the other, with a synchronisation after the first and without:
+// what it costs that the next launches can't be hidden behind the first one's work. Zhang, Mills
+// and Smith 2020, section 6 and figure 15.
+#include <array>
+
+#include "kernel.hpp"
+#include "kernels/launches/on_device.hpp"
+#include "kernels/star_forest/memory.hpp"
+
+namespace halobench {
+namespace {
+
+constexpr std::int64_t value_bytes = 2 * sizeof(std::uint64_t);  ///< of a value: read and written
+constexpr std::array names{"pipelined", "synchronised"};         ///< its points
+
+Chain::Setting chain_setting(const Params& params) {
+  return {params.integer("kernels"), params.integer("size") / value_bytes, params.integer("first")};
+}
+
+class Launches : public Instance {
+ public:
+  explicit Launches(const Context& context)
+      : comm_(context.comm),
+        executes_(context.meter.executes()),
+        size_(context.params.integer("size")),
+        device_(chosen_device(context)),
+        chain_(*device_, context.memory, chain_setting(context.params)) {}
+
+  std::size_t points() const override { return names.size(); }
+
+  void select(std::size_t point) override { waits_first_ = point == 1; }
+
+  void prepare() override {
+    runs_ = 0;
+    if (executes_) chain_.set(++round_);
+  }
+
+  void step() override {
+    ++runs_;
+    chain_.run(waits_first_);
+  }
+
+  Verdict verify() override {
+    const bool good = !executes_ || chain_.is_right(runs_, waits_first_);
+    if (comm_.all(good)) return {};
+    return {std::string(names[waits_first_ ? 1 : 0]) + ": values are wrong or came too late"};
+  }
+
+  Work work() const override { return {chain_.bytes(), 0, 0}; }
+
+  std::string device() const override { return device_->name(); }
+
+  Json point(std::size_t point, const Times& times) override {
+    return Json::object()
+        .set("size_bytes", size_)
+        .set("operation", names[point])
+        .set("result", Json::object().set("chain_s", times.median()));
+  }
+
+  Json result(std::span<const Times> times) override {
+    return Json::object()
+        .set("pipelined_s", times[0].median())
+        .set("synchronised_s", times[1].median());
+  }
+
+ private:
+  const Communicator& comm_;
+  bool executes_;
+  std::int64_t size_;
+  std::unique_ptr<Device> device_;
+  Chain chain_;
+  bool waits_first_ = false;
+  std::int64_t round_ = 0;
+  std::int64_t runs_ = 0;
+};
+
+Plan plan_launches(const Params& params, const Shape& shape) {
+  Plan plan;
+  const auto size = params.integer("size");
+  if (size % value_bytes != 0) {
+    plan.problems.push_back({"size", std::to_string(size),
+                             "values of 8 bytes are read and written; give a multiple of 16"});
+  }
+  const auto setting = chain_setting(params);
+  const double copies = 2;  // the device's, and what the host compares with
+  plan.memory_bytes = copies * static_cast<double>(shape.ranks * setting.first * setting.values) *
+                      sizeof(std::uint64_t);
+  plan_messages(params, plan);
+  return plan;
+}
+
+}  // namespace
+
+Kernel launches() {
+  using enum Parameter::Type;
+  Kernel kernel;
+  kernel.name = "launches";
+  kernel.summary = "Device kernels one after the other, waiting for the first or not";
+  kernel.paper = "anl-petsc-summit-part2, section 6, figure 15";
+  kernel.parameters = {
+      {"kernels", integer, "5", "device kernels that a stream is given one after the other", "", 2,
+       1000},
+      {"size", integer, "4194304", "what each of them reads and writes, together", "B", value_bytes,
+       static_cast<double>(std::int64_t{1} << 33)},
+      {"first", integer, "8", "how many times as much the first one does", "", 1, 1000},
+  };
+  for (auto& one : device_parameters()) kernel.parameters.push_back(std::move(one));
+  kernel.results = {{"pipelined_s", Result::Type::real,
+                     "all are launched at once, until the last has ended", "s"},
+                    {"synchronised_s", Result::Type::real,
+                     "the second is launched when the first has ended", "s"}};
+  kernel.point_results = {{"chain_s", Result::Type::real,
+                           "from the first launch to the end of the last, by the median", "s"}};
+  kernel.repetitions = "20";
+  kernel.warmup = "2";
+  kernel.sweeps = true;
+  kernel.batched = true;
+  kernel.small = {{"size=1600", "first=3", "repetitions=2", "steps=3", "gpus_shared=no"}};
+  kernel.plan = plan_launches;
+  kernel.setup = [](const Context& context) { return std::make_unique<Launches>(context); };
+  return kernel;
+}
+
+}  // namespace halobench

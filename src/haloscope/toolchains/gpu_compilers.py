@@ -1,0 +1,40 @@
+"""Compilers of GPUs: CUDA's and HIP's, those in PATH or one that was added."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from haloscope.errors import Problem, UserError
+from haloscope.toolchains import cuda
+
+_VARIABLES = {"cuda": "CUDACXX", "hip": "HIPCXX"}
+"""The variables by which users name theirs, as CMake has them."""
+_NAMES = {"cuda": ("nvcc",), "hip": ("amdclang++", "clang++")}
+_MENDS = {
+    "cuda": "haloscope toolchain add cuda, or load your cluster's module, which has nvcc in PATH",
+    "hip": "load your cluster's ROCm module, or set HIPCXX to ROCm's clang++",
+}
+
+OPTIONS = {"cuda": ("-DCMAKE_CUDA_ARCHITECTURES=all-major",), "hip": ()}
+"""OPTIONS are what CMake is told besides. CUDA's code is made for all generations of GPUs that the
+compiler knows, so that a login node builds for others; HIP's for those that CMake finds here."""
+
+
+def find(device: str) -> Path:
+    """The compiler of "cuda" or "hip": the user's, one in PATH, or one that was added.
+
+    UserError, with what to do, where there is none.
+    """
+    variable = _VARIABLES[device]
+    named = os.environ.get(variable)
+    if named is not None and shutil.which(named) is None:
+        raise UserError(Problem(variable, f"{named} is no program", _MENDS[device]))
+    for name in (named, *_NAMES[device]):
+        if name is not None and (found := shutil.which(name)) is not None:
+            return Path(found)
+    if device == "cuda" and (mine := cuda.added()) is not None:
+        return mine
+    what = f"no compiler for {device}: {' and '.join(_NAMES[device])} not in PATH"
+    raise UserError(Problem(f"--device {device}", what, _MENDS[device]))

@@ -1,0 +1,108 @@
+"""GPUs that are not there, and MPI libraries that do not take their memory, are found out once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from fakes import FAKE, FAKE_HALOBENCH
+
+from haloscope.run import device_probing, probing
+from haloscope.run.device_probing import probe, probed
+from haloscope.run.probing import Probe
+from haloscope.run.runners.local import Built
+from haloscope.study.case import Case, Layout, Value
+
+GPU = Built(replace(FAKE, name="fake+cuda", device="cuda"), FAKE_HALOBENCH, "5eed")
+BUILT = {"fake": Built(FAKE, FAKE_HALOBENCH, "5eed"), "fake+cuda": GPU}
+
+
+def case(toolchain: str = "fake+cuda", ranks: int = 2, **params: Value) -> Case:
+    return Case("pingpong", {}, params, Layout(ppn=ranks), toolchain, 0, 5, 60.0, 0)
+
+
+def answers(monkeypatch: pytest.MonkeyPatch, alone: str | None, messages: str | None) -> list[int]:
+    """What the probes of one rank and of two say; the ranks of those that were made."""
+    made: list[int] = []
+
+    def answer(built: Built, words: Sequence[str], ranks: int, hosts: object) -> str | None:
+        made.append(ranks)
+        return alone if ranks == 1 else messages
+
+    monkeypatch.setattr(device_probing, "probe", answer)
+    return made
+
+
+def reasons(*cases: Case) -> list[str | None]:
+    return [one.absent for one in probed(cases, BUILT)]
+
+
+AWARE, STAGED, HOST = (
+    case(memory="device", mpi="gpu_aware"),
+    case(memory="device", mpi="staged"),
+    case(memory="host", mpi="gpu_aware"),
+)
+
+
+def test_without_a_gpu_only_the_cases_that_want_one_are_absent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = answers(monkeypatch, "no GPU", None)
+    emulated = case("fake", memory="device", mpi="gpu_aware")
+
+    assert reasons(AWARE, STAGED, HOST, emulated) == ["no GPU", "no GPU", None, None]
+    assert made == [1]
+
+
+def test_messages_are_tried_once_and_staged_ones_and_single_ranks_do_without(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = answers(monkeypatch, None, "not aware")
+    alone = case(ranks=1, memory="device", mpi="gpu_aware")
+
+    assert reasons(AWARE, AWARE, STAGED, alone) == ["not aware", "not aware", None, None]
+    assert made == [1, 2]
+
+
+def test_where_all_works_nothing_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers(monkeypatch, None, None)
+    assert reasons(AWARE, STAGED) == [None, None]
+    answers(monkeypatch, "no GPU", None)
+    assert reasons(replace(AWARE, absent="too few nodes")) == ["too few nodes"]
+
+
+def test_a_campaign_asks_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers(monkeypatch, "no GPU", None)
+    monkeypatch.setattr(probing, "probe", lambda *_: Probe("vader", None))
+
+    (told, other), seen = probing.probed([STAGED, HOST], BUILT)
+
+    assert (told.absent, told.launches, other.absent) == ("no GPU", 1, None)
+    assert seen == {("fake+cuda", None): "vader"}
+
+
+@pytest.mark.parametrize(
+    ("script", "ranks", "expected"),
+    [
+        ("exit 0", 1, None),
+        ("echo 'halobench: mpi=gpu_aware: A says no'; exit 2", 2, "mpi=gpu_aware: A says no"),
+        (
+            "kill -SEGV $$",
+            2,
+            "mpi=gpu_aware: tried with messages from a GPU's memory: Fake MPI 1.0: exit code 139: "
+            "killed by SIGSEGV: give staged",
+        ),
+        ("exit 3", 1, "memory=device: tried on a GPU: exit code 3"),
+        ("sleep 9", 1, "memory=device: tried on a GPU: no answer within 0.3 s"),
+    ],
+)
+def test_a_probe_says_why_it_did_not_end_well(
+    monkeypatch: pytest.MonkeyPatch, script: str, ranks: int, expected: str | None
+) -> None:
+    monkeypatch.setattr(device_probing, "TIMEOUT_S", 0.3 if "sleep" in script else 30)
+    started = ["sh", "-c", script], dict(os.environ)
+    monkeypatch.setattr(device_probing, "launch_command", lambda *_, **__: started)
+
+    assert probe(GPU, ("launches",), ranks) == expected
