@@ -6,6 +6,7 @@
 #include "base/simulation.hpp"
 #include "device/emulated.hpp"
 #include "device/guarded_memory.hpp"
+#include "device/simulated.hpp"
 #include "star_forest/device_space.hpp"
 #include "star_forest/host_space.hpp"
 
@@ -57,7 +58,7 @@ std::vector<Parameter> message_parameters() {
       choice("memory", "host",
              "of arrays and buffers: the host's, or a device's, which this build emulates: memory "
              "that the host may not touch, a thread a stream; times there say nothing of a real "
-             "device",
+             "device. On a simulated cluster, that of its GPUs, which its file describes",
              {"host", "device"}),
       choice("mpi", "gpu_aware",
              "of a device, what MPI is given: addresses of the device's memory, or (staged) the "
@@ -86,10 +87,9 @@ std::vector<Parameter> memory_parameters(bool always_ready) {
 }
 
 void plan_messages(const Params& params, Plan& plan) {
-  if (!on_device(params) || !simulated()) return;
+  if (!on_device(params) || !simulated() || params.choice("device_lag") == "none") return;
   plan.absent =
-      "memory=device: no device is simulated; run it on real processes, which emulate one, or "
-      "give memory=host";
+      "device_lag=until_waited: only an emulated device lags, and this one is simulated; give none";
 }
 
 void plan_memory(const Params& params, Plan& plan) {
@@ -116,6 +116,10 @@ double copies_of_messages(const Params& params) {
 
 std::unique_ptr<Device> chosen_device(const Context& context) {
   if (!on_device(context.params)) return nullptr;
+  if (simulated()) {
+    return std::make_unique<SimulatedDevice>(*context.meter.model()->device(),
+                                             context.meter.executes());
+  }
   name_in_faults("rank " + std::to_string(context.comm.rank()));
   const bool lags = context.params.choice("device_lag") == "until_waited";
   return std::make_unique<EmulatedDevice>(lags ? EmulatedDevice::Lag::until_waited

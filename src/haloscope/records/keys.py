@@ -27,7 +27,7 @@ _NOT_OURS = "not there of an external program"
 _NOT_TOLD = "not there where an external program tells the mean alone"
 OUTCOMES = ("ok", "wrong", "failed", "timeout", "misplaced", "absent")
 CLOCKS = ("wall", "simulated")
-DEVICES = ("emulated",)
+DEVICES = ("emulated", "simulated")
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,15 @@ class RecordedLayout(LayoutAsked, total=False):
     ]
     allocation_seed: Annotated[
         int | None, Key("of a random allocation", absent="not there for every other allocation")
+    ]
+    gpus_shared: Annotated[
+        int,
+        Key(
+            "ranks that may share a GPU of a simulated node",
+            least=1,
+            most=MOST_RANKS,
+            absent="not there where each has one to itself",
+        ),
     ]
     tasks: Annotated[
         int,

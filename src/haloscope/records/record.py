@@ -154,7 +154,7 @@ class Record:
         str | None,
         Key(
             "in whose memory the kernel worked: emulated (the host's memory and threads: its times "
-            "say nothing of a real device)",
+            "say nothing of a real device), simulated (a GPU of the cluster file)",
             by="halobench",
             absent="not there where that was the host's memory",
             values=DEVICES,
