@@ -76,6 +76,17 @@ Meter make_meter(const Command& command, const Communicator& comm, int threads) 
   return Meter(std::move(setting));
 }
 
+/// Throws where a simulated case is to work in the memory of a device and the file of --machine has
+/// none.
+void require_device(const Kernel& kernel, const Params& params, const Meter& meter) {
+  const bool has_choice =
+      std::ranges::find(kernel.parameters, "memory", &Parameter::name) != kernel.parameters.end();
+  if (!simulated() || !has_choice || params.choice("memory") != "device") return;
+  if (!meter.model()->device()) {
+    throw UsageError("memory=device: the file of --machine has no device; give memory=host");
+  }
+}
+
 Protocol chosen_protocol(const Kernel& kernel, const Params& params) {
   const bool barrier = params.choice("synchronisation") == "barrier";
   const auto warmup = params.integer("warmup");
@@ -192,6 +203,7 @@ int run_case(const Command& command, const Environment& environment, const Commu
   Plan plan;
   const auto params = accepted_params(kernel, command, comm, threads, plan);
   auto meter = make_meter(command, comm, threads);
+  require_device(kernel, params, meter);
   Memory memory(simulated() && !command.execute);
   const Json layout = seen_layout(comm);
 

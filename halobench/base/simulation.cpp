@@ -27,6 +27,8 @@ namespace halobench {
 
 bool simulated() { return true; }
 
+double simulated_now_s() { return simgrid::s4u::Engine::get_clock(); }
+
 // To sleep, a nanosecond or more, is cheaper to simulate than to compute, for which SimGrid shares
 // out cores.
 void pass_time(double seconds) { sg_actor_sleep_for(seconds); }
@@ -159,6 +161,8 @@ void* allocate_unused(std::size_t) {
 }
 
 void free_unused(void*) {}
+
+double simulated_now_s() { throw std::logic_error("there is no simulated clock"); }
 
 void pass_time(double) { throw std::logic_error("time passes by itself, but under simulation"); }
 

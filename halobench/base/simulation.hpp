@@ -12,6 +12,9 @@ namespace halobench {
 /// True in a binary built with smpicxx: time is simulated, and must be charged for.
 bool simulated();
 
+/// The simulated clock, which MPI_Wtime moves on by asking. Only for simulated binaries.
+double simulated_now_s();
+
 /// Advances this rank's simulated clock. Only for simulated binaries.
 void pass_time(double seconds);
 

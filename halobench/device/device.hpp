@@ -49,6 +49,11 @@ class Device {
   virtual void* reach(void* address) const = 0;
   const void* reach(const void* address) const { return reach(const_cast<void*>(address)); }
 
+  /// What the host does in an operation of a communication library on the device's memory beside
+  /// what it asks of the device: nothing that is not done, but under simulation, where it takes
+  /// time.
+  virtual void begin_operation() {}
+
   virtual Stream new_stream() = 0;
   virtual Event new_event() = 0;
 

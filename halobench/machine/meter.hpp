@@ -137,6 +137,8 @@ class Meter {
   void repeat_since(const Mark& mark, double times, const Communicator& comm);
 
   bool executes() const { return setting_.execute; }
+  /// The node model; none where nobody has given one.
+  const std::optional<NodeModel>& model() const { return setting_.model; }
   int threads() const { return setting_.threads; }
 
   void reset();

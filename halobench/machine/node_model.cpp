@@ -28,6 +28,24 @@ Spread spread_of(std::istringstream& line, const std::string& where) {
   return read;
 }
 
+double from_zero(std::istringstream& line, const std::string& where) {
+  double value = 0;
+  if (!(line >> value) || !(value >= 0)) throw UsageError(where + ": give a number from 0");
+  return value;
+}
+
+DeviceModel device_of(std::istringstream& line, const std::string& where) {
+  DeviceModel read;
+  read.memory_bytes_per_s = positive(line, where);
+  read.copy_bytes_per_s = positive(line, where);
+  for (auto* cost_s : {&read.launch_s, &read.latency_s, &read.stream_sync_s, &read.device_sync_s,
+                       &read.query_s, &read.operation_s}) {
+    *cost_s = from_zero(line, where);
+  }
+  read.ranks = positive(line, where);
+  return read;
+}
+
 }  // namespace
 
 NodeModel NodeModel::read(const std::string& path) {
@@ -72,9 +90,11 @@ NodeModel NodeModel::read(const std::string& path) {
       model.packed_ = true;
     } else if (key == "spread") {
       model.spread_ = spread_of(line, where);
+    } else if (key == "device") {
+      model.device_ = device_of(line, where);
     } else {
       throw UsageError(where + ": no such key; known: core_flops_per_s, cores, memory, socket, " +
-                       "stores, region, cache, sharpness, smt_gain, packed, spread");
+                       "stores, region, cache, sharpness, smt_gain, packed, spread, device");
     }
     if (std::string rest; line >> rest) throw UsageError(where + ": '" + rest + "' is too much");
   }

@@ -33,6 +33,19 @@ struct CacheLevel {
   double crowded_bytes_per_s;    ///< of one core, when all of its socket work
 };
 
+/// What a device takes of its host and for its own works: seconds, bytes a second.
+struct DeviceModel {
+  double memory_bytes_per_s = 1;  ///< of its memory, to all kernels together
+  double copy_bytes_per_s = 1;    ///< between its memory and the host's, each way
+  double launch_s = 0;            ///< of the host, for a kernel or a copy
+  double latency_s = 0;           ///< of a launched one, before its bytes move
+  double stream_sync_s = 0;       ///< of the host, beside waiting: for a stream or an event ...
+  double device_sync_s = 0;       ///< ... or for all streams
+  double query_s = 0;             ///< to ask which memory an address is of
+  double operation_s = 0;  ///< of the host, in each operation of a library on its memory, besides
+  double ranks = 1;        ///< that share it, each with its part
+};
+
 /// time = max(flops / core rate, sum over levels of bytes from there / bandwidth there) + regions,
 /// each what it takes to begin and end one, where a rank has several threads.
 ///
@@ -65,6 +78,8 @@ class NodeModel {
   ///   smt_gain FACTOR                what the threads of a core do, over what one does; else 1
   ///   packed                         ranks fill one socket before the next; else spread
   ///   spread NODES PHASES SEED       how far the nodes of this launch lie apart; else not at all
+  ///   device MEMORY COPY LAUNCH LATENCY STREAM_SYNC DEVICE_SYNC QUERY OPERATION RANKS
+  ///                                  as a DeviceModel has them; else there is none
   /// Throws UsageError naming file, line and key.
   static NodeModel read(const std::string& path);
 
@@ -75,6 +90,9 @@ class NodeModel {
 
   /// How far nodes lie apart: `cost` is that of the one in the middle.
   const Spread& spread() const { return spread_; }
+
+  /// The device of each rank; none where nodes have none.
+  const std::optional<DeviceModel>& device() const { return device_; }
 
   /// The seconds of it.
   double seconds(const Traffic& traffic, int ranks_on_node, int threads) const {
@@ -111,6 +129,7 @@ class NodeModel {
   OverCores stores_;   ///< of a stored byte, in loaded ones
   OverCores regions_;  ///< seconds
   std::vector<CacheLevel> caches_;
+  std::optional<DeviceModel> device_;
 };
 
 }  // namespace halobench

@@ -106,6 +106,32 @@ const Keys& keys() {
          const auto socket = line.template count<std::size_t>();
          one.sockets.ranks.at(node).at(socket) = line.template count<int>();
        }},
+      {"gpus",
+       [](auto& one, auto& line) {
+         one.gpus.count = line.template count<std::size_t>();
+         one.gpus.sockets = line.template count<std::size_t>();
+         one.gpus.link_bytes_per_s = line.next();
+         one.gpus.ranks.assign(one.nodes, std::vector<int>(one.gpus.sockets));
+       }},
+      {"same_gpu",
+       [](auto& one, auto& line) { one.gpus.same_gpu.rows.push_back(message_of(line)); }},
+      {"same_socket",
+       [](auto& one, auto& line) { one.gpus.same_socket.rows.push_back(message_of(line)); }},
+      {"other_socket",
+       [](auto& one, auto& line) { one.gpus.other_socket.rows.push_back(message_of(line)); }},
+      {"receives",
+       [](auto& one, auto& line) {
+         for (auto* way : {&one.gpus.same_gpu, &one.gpus.same_socket, &one.gpus.other_socket}) {
+           way->receive_s = line.next();
+         }
+         one.gpus.receive_s = line.next();
+       }},
+      {"gpu_seats",
+       [](auto& one, auto& line) {
+         const auto node = line.template count<std::size_t>();
+         const auto socket = line.template count<std::size_t>();
+         one.gpus.ranks.at(node).at(socket) = line.template count<int>();
+       }},
   };
   return known;
 }
@@ -132,6 +158,11 @@ Description Description::read(const std::string& path) {
   }
   if (read.sockets.count > 0 && (read.sockets.memory.empty() || read.sockets.across.empty())) {
     throw std::runtime_error(path + ": sockets need socket_memory and across");
+  }
+  for (const auto* way : {&read.gpus.same_gpu, &read.gpus.same_socket, &read.gpus.other_socket}) {
+    if (read.gpus.count > 0 && way->rows.empty()) {
+      throw std::runtime_error(path + ": gpus need same_gpu, same_socket and other_socket");
+    }
   }
   return read;
 }

@@ -42,6 +42,23 @@ struct Sockets {
   std::vector<std::vector<int>> ranks;  ///< of each node's, of each of its sockets
 };
 
+/// GPUs of a node, as many on each socket, whose messages lie in their memories.
+struct Gpus {
+  /// Messages between two of them that lie to each other in one way.
+  struct Way {
+    double receive_s = 0;  ///< of the receiver's core, which takes one message after the other
+    std::vector<WithinNode> rows;
+  };
+  std::size_t count = 0;  ///< of a node; 0 where messages lie in the host's memory
+  std::size_t sockets = 1;
+  double link_bytes_per_s = 1;  ///< from a socket to another, of all messages together
+  Way same_gpu;
+  Way same_socket;
+  Way other_socket;
+  double receive_s = 0;                 ///< of the receiver's core, of messages between nodes
+  std::vector<std::vector<int>> ranks;  ///< of each node's, of each of its sockets
+};
+
 /// Reads lines of
 ///   nodes COUNT HARDWARE_THREADS     places in the network, and what each has
 ///   fat_tree CHILDREN PARENTS LINKS LEFT   a level, from the nodes up; or
@@ -60,6 +77,12 @@ struct Sockets {
 ///   socket_link BYTES_PER_S LATENCY  from one socket to another, each way
 ///   across ABOVE LATENCY BYTES_PER_S messages between sockets of a node, as `within`
 ///   seats NODE SOCKET COUNT          ranks of a socket that has any
+/// and, where messages lie in the memory of GPUs, of which each rank then sits on one,
+///   gpus COUNT SOCKETS BYTES_PER_S   of a node, its sockets, and from one of these to another
+///   same_gpu ABOVE LATENCY BYTES_PER_S       messages, as `within`: beside what their receives
+///   take same_socket ABOVE LATENCY BYTES_PER_S other_socket ABOVE LATENCY BYTES_PER_S receives
+///   SAME_GPU SAME_SOCKET OTHER_SOCKET OTHER_NODE   seconds of the receiver's core gpu_seats NODE
+///   SOCKET COUNT      ranks on the GPUs of a socket that has any
 /// Throws std::runtime_error naming file, line and key.
 struct Description {
   static Description read(const std::string& path);
@@ -79,6 +102,7 @@ struct Description {
   OverCores memory;
   std::vector<int> ranks;  ///< of each node
   Sockets sockets;
+  Gpus gpus;
 };
 
 }  // namespace halobench

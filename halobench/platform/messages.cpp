@@ -32,6 +32,7 @@ Distance distance_of(const s4u::Host* from, const s4u::Host* to) {
   if (from == to) return Distance::within;
   const auto* one = SharedMemory::of(from);
   const auto* other = SharedMemory::of(to);
+  if (one != nullptr && one == other) return Distance::beside;
   const bool same_node = one != nullptr && other != nullptr && one->node() == other->node();
   return same_node ? Distance::across : Distance::between;
 }
@@ -71,6 +72,26 @@ double Messages::bandwidth_factor(double bytes, Distance distance) const {
 double Messages::half_s(double bytes, Distance distance) const {
   const double whole = bytes + envelope_bytes;
   return whole / row_of(table(distance), whole).bandwidth_bytes_per_s / 2;
+}
+
+const Gpus::Way& GpuMessages::way(Distance distance) const {
+  if (distance == Distance::within) return gpus_.same_gpu;
+  return distance == Distance::beside ? gpus_.same_socket : gpus_.other_socket;
+}
+
+double GpuMessages::latency_factor(double bytes, Distance distance) const {
+  if (distance == Distance::between) return row_of(between_, bytes).latency_factor;
+  return row_of(way(distance).rows, bytes).latency_s / link_latency_s;
+}
+
+double GpuMessages::bandwidth_factor(double bytes, Distance distance) const {
+  if (distance == Distance::between) return row_of(between_, bytes).bandwidth_factor;
+  const double link = distance == Distance::across ? gpus_.link_bytes_per_s : own_link_bytes_per_s;
+  return row_of(way(distance).rows, bytes).bandwidth_bytes_per_s / link;
+}
+
+double GpuMessages::receive_s(Distance distance) const {
+  return distance == Distance::between ? gpus_.receive_s : way(distance).receive_s;
 }
 
 }  // namespace halobench

@@ -11,12 +11,13 @@ namespace halobench {
 
 /// How two ranks lie to each other.
 enum class Distance {
-  within,   ///< a node, or a socket where each has a memory of its own
+  within,   ///< a node, or a socket where each has a memory of its own, or a GPU
+  beside,   ///< GPUs of a socket
   across,   ///< sockets of a node that have
   between,  ///< nodes
 };
 
-/// Of two hosts, which are nodes or sockets.
+/// Of two hosts, which are nodes, sockets or GPUs.
 Distance distance_of(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to);
 
 /// The times of messages, by size and distance, as SimGrid asks for them.
@@ -86,6 +87,30 @@ class Messages {
   double cached_bytes_;
   double send_s_;
   double receive_s_;
+};
+
+/// The same of messages that lie in the memories of GPUs. What a library does for one within a node
+/// keeps the receiver's core busy, which takes one after the other; the rest is a flow over the way
+/// between two GPUs: their own, or that of all between two sockets.
+class GpuMessages {
+ public:
+  explicit GpuMessages(const Description& cluster)
+      : gpus_(cluster.gpus), between_(cluster.between) {}
+
+  /// Of each way within a node. SimGrid multiplies them with factors.
+  static constexpr double link_latency_s = 1e-6;
+  /// Of a way that two GPUs have to themselves: more than any message.
+  static constexpr double own_link_bytes_per_s = 1e12;
+
+  double latency_factor(double bytes, Distance distance) const;
+  double bandwidth_factor(double bytes, Distance distance) const;
+  double receive_s(Distance distance) const;
+
+ private:
+  const Gpus::Way& way(Distance distance) const;
+
+  Gpus gpus_;
+  std::vector<BetweenNodes> between_;
 };
 
 }  // namespace halobench

@@ -1,7 +1,9 @@
 #include "platform/nodes.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "platform/shared_memory.hpp"
@@ -94,6 +96,58 @@ Nodes::Divided Nodes::sockets(s4u::NetZone* cluster, unsigned long node) const {
   return {zone, gateway};
 }
 
+/// GPUs of a socket share the memory of the host there: theirs is the device's, which SimGrid does
+/// not know.
+std::vector<s4u::Host*> Nodes::gpu_hosts(s4u::NetZone* zone, unsigned long node) const {
+  const auto& gpus = cluster_.gpus;
+  const auto of_a_socket = gpus.count / gpus.sockets;
+  const auto threads = cluster_.hardware_threads / static_cast<int>(gpus.count);
+  const auto& curve = cluster_.sockets.count > 0 ? cluster_.sockets.memory : cluster_.memory;
+  std::vector<s4u::Host*> hosts;
+  for (std::size_t gpu = 0; gpu < gpus.count; ++gpu) {
+    auto* host = host_in(zone, name_of(node) + "-gpu-" + std::to_string(gpu));
+    host->set_core_count(std::max(1, threads));
+    host->set_property("node", name_of(node));
+    hosts.push_back(host);
+    if (gpu % of_a_socket > 0) {
+      host->set_data(hosts[gpu / of_a_socket * of_a_socket]->get_data<NodeMemory>());
+      continue;
+    }
+    auto* memory = memory_link(zone, host->get_name() + "-memory");
+    share(memory, host, node, curve, gpus.ranks.at(node)[gpu / of_a_socket]);
+    memory->seal();
+  }
+  for (auto* host : hosts) host->seal();
+  return hosts;
+}
+
+Nodes::Divided Nodes::gpus(s4u::NetZone* cluster, unsigned long node) const {
+  const auto& all = cluster_.gpus;
+  const auto socket_of = [&all](std::size_t gpu) { return gpu / (all.count / all.sockets); };
+  auto* zone = zone_in(cluster, name_of(node) + "-gpus");
+  const auto way = [zone](const std::string& name, double bytes_per_s) {
+    auto* link = link_in(zone, name, bytes_per_s)->set_latency(GpuMessages::link_latency_s);
+    return link->seal();
+  };
+  const auto hosts = gpu_hosts(zone, node);
+  std::vector<s4u::Link*> sockets;  // from each to each other
+  for (std::size_t i = 0; i < all.sockets * all.sockets; ++i) {
+    sockets.push_back(way(name_of(node) + "-sockets-" + std::to_string(i), all.link_bytes_per_s));
+  }
+  for (std::size_t from = 0; from < all.count; ++from) {
+    for (std::size_t to = 0; to < all.count; ++to) {
+      const auto [one, other] = std::pair(socket_of(from), socket_of(to));
+      auto* link = one != other ? sockets[one * all.sockets + other]
+                                : way(hosts[from]->get_name() + "-to-" + std::to_string(to),
+                                      GpuMessages::own_link_bytes_per_s);
+      route(zone, hosts[from], hosts[to], {s4u::LinkInRoute(link)});
+    }
+  }
+  auto* gateway = gateway_of(zone, name_of(node) + "-card");
+  zone->seal();
+  return {zone, gateway};
+}
+
 s4u::Link* Nodes::memory(s4u::NetZone* cluster, unsigned long node) const {
   auto* link = memory_link(cluster, "memory-" + std::to_string(node));
   const int ranks = cluster_.ranks.at(node);
@@ -123,7 +177,8 @@ void Nodes::share(s4u::Link* memory, s4u::Host* host, unsigned long node, const 
       .curve = curve,
       .copied = cluster_.copied,
       .alone_bytes_per_s = messages_.memory_bytes_per_s(),
-      .alone_across_bytes_per_s = divided() ? messages_.socket_link_bytes_per_s() : 0,
+      .alone_across_bytes_per_s =
+          cluster_.sockets.count > 0 ? messages_.socket_link_bytes_per_s() : 0,
       .longest_latency_s = messages_.longest_latency_s(),
       .ranks = ranks,
       .ranks_on_node = cluster_.ranks.at(node),

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <simgrid/s4u.hpp>
@@ -35,6 +36,7 @@ namespace s4u = simgrid::s4u;
 using halobench::Description;
 using halobench::Distance;
 using halobench::distance_of;
+using halobench::GpuMessages;
 using halobench::Messages;
 using halobench::Nodes;
 using halobench::SharedMemory;
@@ -65,7 +67,7 @@ s4u::NetZone* network(s4u::NetZone* world, const Description& cluster, const Nod
                                               Policy::SPLITDUPLEX);
   if (nodes.divided()) {  // SimGrid 4.1 takes zones for all of them, or for none
     zone->set_netzone_cb([&nodes](s4u::NetZone* within, const At&, unsigned long id) {
-      return nodes.sockets(within, id).zone;
+      return nodes.parts(within, id).zone;
     });
   } else {
     zone->set_host_cb([&nodes](s4u::NetZone* within, const At&, unsigned long id) {
@@ -78,8 +80,8 @@ s4u::NetZone* network(s4u::NetZone* world, const Description& cluster, const Nod
   using simgrid::kernel::routing::NetPoint;
   const auto host = [&nodes](s4u::NetZone* zone, const At&, unsigned long id) {
     if (nodes.divided() && nodes.used(id)) {
-      const auto [sockets, gateway] = nodes.sockets(zone, id);
-      return std::pair<NetPoint*, NetPoint*>(sockets->get_netpoint(), gateway);
+      const auto [parts, gateway] = nodes.parts(zone, id);
+      return std::pair<NetPoint*, NetPoint*>(parts->get_netpoint(), gateway);
     }
     return std::pair<NetPoint*, NetPoint*>(nodes.host(zone, id)->get_netpoint(), nullptr);
   };
@@ -172,6 +174,36 @@ SmpiOpCostCb costing_one_by_one(const Messages& messages) {
   };
 }
 
+/// What SimGrid asks for of messages, by their bytes and the hosts of both ranks.
+struct Asked {
+  using Factor =
+      std::function<double(double, const s4u::Host*, const s4u::Host*, const Links&, const Zones&)>;
+  Factor latency;
+  Factor bandwidth;
+  SmpiOpCostCb send;
+  SmpiOpCostCb isend;
+  SmpiOpCostCb receive;
+};
+
+Asked of_hosts(const Messages& messages) {
+  return {latency_factors(messages), bandwidth_factors(messages),
+          costing<&Messages::send_s>(messages), costing_one_by_one(messages),
+          costing<&Messages::receive_s>(messages)};
+}
+
+Asked of_gpus(const GpuMessages& messages) {
+  const auto nothing = [](std::size_t, const s4u::Host*, const s4u::Host*) { return 0.0; };
+  return {
+      [messages](double bytes, const s4u::Host* from, const s4u::Host* to, const Links&,
+                 const Zones&) { return messages.latency_factor(bytes, distance_of(from, to)); },
+      [messages](double bytes, const s4u::Host* from, const s4u::Host* to, const Links&,
+                 const Zones&) { return messages.bandwidth_factor(bytes, distance_of(from, to)); },
+      nothing, nothing,
+      [messages](std::size_t, const s4u::Host* from, const s4u::Host* to) {
+        return messages.receive_s(distance_of(from, to));
+      }};
+}
+
 }  // namespace
 
 /// What SimGrid calls. The file that describes the cluster is named by HALOBENCH_PLATFORM.
@@ -181,22 +213,21 @@ extern "C" void load_platform(const s4u::Engine& engine) {
   const auto cluster = Description::read(path);
   const int eager_bytes = simgrid::config::get_value<int>("smpi/send-is-detached-thresh");
   const Messages messages(cluster, eager_bytes);
-  const auto latency_factor = latency_factors(messages);
-  const auto bandwidth_factor = bandwidth_factors(messages);
+  const auto asked = cluster.gpus.count > 0 ? of_gpus(GpuMessages(cluster)) : of_hosts(messages);
 #if SIMGRID_VERSION >= 40000
   auto* world = engine.get_netzone_root();
-  world->set_latency_factor_cb(latency_factor);
-  world->set_bandwidth_factor_cb(bandwidth_factor);
+  world->set_latency_factor_cb(asked.latency);
+  world->set_bandwidth_factor_cb(asked.bandwidth);
 #else
   auto* world = s4u::create_full_zone("world");
-  world->get_network_model()->set_lat_factor_cb(latency_factor);
-  world->get_network_model()->set_bw_factor_cb(bandwidth_factor);
+  world->get_network_model()->set_lat_factor_cb(asked.latency);
+  world->get_network_model()->set_bw_factor_cb(asked.bandwidth);
 #endif
   network(world, cluster, Nodes(cluster, messages))->seal();
   if (cluster.torus.empty()) leave(engine.get_all_links(), cluster);
-  smpi_register_op_cost_callback(SmpiOperation::SEND, costing<&Messages::send_s>(messages));
-  smpi_register_op_cost_callback(SmpiOperation::ISEND, costing_one_by_one(messages));
-  smpi_register_op_cost_callback(SmpiOperation::RECV, costing<&Messages::receive_s>(messages));
+  smpi_register_op_cost_callback(SmpiOperation::SEND, asked.send);
+  smpi_register_op_cost_callback(SmpiOperation::ISEND, asked.isend);
+  smpi_register_op_cost_callback(SmpiOperation::RECV, asked.receive);
 #if SIMGRID_VERSION < 40000
   world->seal();
 #endif

@@ -220,6 +220,7 @@ void DeviceSpace::synchronise() {
 }
 
 void DeviceSpace::before_pack(const void* from, const void* to) {
+  device_->begin_operation();
   if (setting_.ordering != Ordering::typed) {
     require(from);
     require(to);

@@ -204,6 +204,32 @@ def test_no_message_is_in_a_simulated_cache() -> None:
     assert told == [None, "simulated messages are in no cache: cache=off is as cache=warm"]
 
 
+def test_a_simulated_device_is_one_of_the_cluster_s_gpus() -> None:
+    class Device(FakeProgram):
+        def parameters(self, kernel: str) -> Sequence[str]:
+            return ["memory"]
+
+        def forecast(
+            self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
+        ) -> Forecast:
+            return Forecast(dict(params), 8, ())
+
+    def told(site: Site) -> list[str | None]:
+        params, layout = {"memory": ["host", "device"]}, {"ppn": 4, "gpus_shared": [1, 2]}
+        run = {"kernel": "fake", "params": params, "layout": layout}
+        study = Study.model_validate({"title": "t", "runs": [run]})
+        return [case.absent for case in expand(study, site, Device()).cases]
+
+    without, too_many = (
+        "memory=device: nodes of stampede2 have no GPU (node.gpu of its file); give memory=host",
+        "memory=device: 4 ranks on a node of stampede2 with 2 GPUs; give fewer, or let them share "
+        "one: layout.gpus_shared = 2",
+    )
+    assert told(SITE) == [None] * 4  # where devices are emulated
+    assert told(CLUSTER) == [None, None, without, without]
+    assert told(replace(CLUSTER, gpus=2)) == [None, None, too_many, None]
+
+
 def test_a_case_whose_library_is_not_here_leaves_the_rest_alone() -> None:
     class Picky(FakeProgram):
         def forecast(

@@ -6,6 +6,7 @@
 #include "base/simulation.hpp"
 #include "device/guarded_memory.hpp"
 #include "device/kind.hpp"
+#include "device/simulated.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/awareness.hpp"
 #include "star_forest/device_space.hpp"
@@ -61,7 +62,7 @@ Parameter choice(const char* name, const char* fallback, std::string help,
 constexpr const char* devices =
     "a device's: of a GPU where halobench was built for one (--device cuda or hip), else of an "
     "emulated one: memory that the host may not touch, a thread a stream; times there say nothing "
-    "of a real device";
+    "of a real device. On a simulated cluster, of its GPUs, which its file describes";
 
 /// What a device is asked for besides what it is to do.
 std::vector<Parameter> of_any_device() {
@@ -131,10 +132,9 @@ std::vector<Parameter> memory_parameters(bool always_ready) {
 }
 
 void plan_messages(const Params& params, Plan& plan) {
-  if (!on_device(params) || !simulated()) return;
+  if (!on_device(params) || !simulated() || params.choice("device_lag") == "none") return;
   plan.absent =
-      "memory=device: no device is simulated; run it on real processes, which emulate one, or "
-      "give memory=host";
+      "device_lag=until_waited: only an emulated device lags, and this one is simulated; give none";
 }
 
 void plan_memory(const Params& params, Plan& plan) {
@@ -161,6 +161,10 @@ double copies_of_messages(const Params& params) {
 
 std::unique_ptr<Device> chosen_device(const Context& context) {
   if (!on_device(context.params)) return nullptr;
+  if (simulated()) {
+    return std::make_unique<SimulatedDevice>(*context.meter.model()->device(),
+                                             context.meter.executes());
+  }
   name_in_faults("rank " + std::to_string(context.comm.rank()));
   Sharing sharing;
   if (device_kind() != "emulated") {

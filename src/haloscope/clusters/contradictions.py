@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
+from haloscope.clusters import gpus
 from haloscope.clusters.schema import (
     SAME_NODE,
     Cluster,
+    GpuMessages,
     Memory,
     Messages,
     Mpi,
@@ -63,7 +65,10 @@ def contradictions(path: Path, cluster: Cluster) -> Iterator[Problem]:
         found += [*_network(cluster.network, cluster.nodes), *_links(cluster.network)]
     if cluster.mpi:
         found += _algorithms(cluster.mpi)
-    found += [*_placements(cluster.messages), *_protocols(cluster.messages)]
+    found += [*_placements(cluster.messages), *_protocols(cluster.messages, "messages")]
+    found += gpus.contradictions(cluster)
+    if node.gpu:
+        found += _protocols(node.gpu.messages, "node", "gpu", "messages")
     for key, what, mend in found:
         yield Problem(f"{path}: {key}", what, mend)
 
@@ -300,12 +305,15 @@ def _placements(messages: Sequence[Messages]) -> _Found:
             yield key, what, "give each placement once for a library"
 
 
-def _protocols(messages: Sequence[Messages]) -> _Found:
-    """Pieces that end before they begin, or begin before the one ahead of them ends."""
+def _protocols(messages: Sequence[Messages | GpuMessages], *place: str) -> _Found:
+    """Pieces that end before they begin, or begin before the one ahead of them ends.
+
+    place: the keys of their list in the file.
+    """
     for index, one in enumerate(messages):
         ended = -1
         for number, piece in enumerate(one.protocols):
-            key = dotted(("messages", index, "protocols", number))
+            key = dotted((*place, index, "protocols", number))
             if piece.first_bytes > piece.last_bytes:
                 what = f"{piece.last_bytes}, and first_bytes = {piece.first_bytes}"
                 yield f"{key}.last_bytes", what, "give the largest size of the piece"

@@ -118,6 +118,57 @@ class ParallelRegion(_Part):
     cost_s: Quantity
 
 
+class Protocol(_Part):
+    """Messages of some sizes: latency + size / bandwidth; none where size does not matter."""
+
+    first_bytes: int = Field(ge=0, strict=True)
+    last_bytes: int = Field(ge=0, strict=True)
+    latency_s: Quantity | None = None
+    bandwidth_bytes_per_s: Quantity | None = None
+
+
+class GpuMessages(_Part):
+    """Messages whose data lie in the memories of two GPUs that are placed in one way.
+
+    receive_overhead_s: of their latency, what keeps the core of the receiving rank busy, which
+    takes one message after the other; none if not given.
+    """
+
+    placement: Literal["same-gpu", "same-socket", "other-socket", "other-node"]
+    receive_overhead_s: Quantity | None = None
+    protocols: tuple[Protocol, ...] = Field(min_length=1)
+
+
+class Gpu(_Part):
+    """The GPUs of a node: as many on each socket, with a memory each.
+
+    source: of their number and memory_bytes. memory_bandwidth_bytes_per_s: of one's memory.
+    copy_bandwidth_bytes_per_s: between that and the host's, each way.
+    socket_bandwidth_bytes_per_s: of all messages together from GPUs of one socket to those of
+    another.
+    launch_s: of the host, for a kernel or a copy; launch_latency_s: until a launched one begins.
+    stream_sync_s, device_sync_s: of the host, beside waiting, for a stream (or an event), for all
+    streams. query_s: to ask in which memory an address is. operation_s: of a library of star
+    forests, in each operation besides. What is not given takes no time.
+    messages: where MPI takes addresses of their memory, one entry a placement.
+    """
+
+    gpu: Text
+    number: PositiveCount
+    memory_bytes: PositiveCount
+    source: Source
+    memory_bandwidth_bytes_per_s: Quantity
+    copy_bandwidth_bytes_per_s: Quantity
+    socket_bandwidth_bytes_per_s: Quantity
+    launch_s: Quantity
+    launch_latency_s: Quantity | None = None
+    stream_sync_s: Quantity
+    device_sync_s: Quantity
+    query_s: Quantity | None = None
+    operation_s: Quantity | None = None
+    messages: tuple[GpuMessages, ...] = ()
+
+
 class KernelRate(_Part):
     """What a core reaches in one kernel, where that is known: as a program measured there had it.
 
@@ -157,6 +208,7 @@ class Node(_Part):
     together, over what one does alone. (Both 1 if not given: halobench/machine/node_model.hpp.)
     regions: parallel regions, which cost nothing if not given.
     socket: of several, where each has a memory of its own.
+    gpu: of several, all alike.
     spread: how far nodes lie apart, of which all else describes the one in the middle.
     """
 
@@ -173,6 +225,7 @@ class Node(_Part):
     smt_gain: Quantity | None = None
     memory: tuple[Memory, ...] = Field(min_length=1)
     socket: Socket | None = None
+    gpu: Gpu | None = None
     caches: tuple[Cache, ...] = ()
     regions: tuple[ParallelRegion, ...] = ()
     spread: NodeSpread | None = None
@@ -253,15 +306,6 @@ class Mpi(_Part):
     send_overhead_s: Quantity | None = None
     receive_overhead_s: Quantity | None = None
     collectives: dict[str, Algorithm] = Field(default_factory=dict)
-
-
-class Protocol(_Part):
-    """Messages of some sizes: latency + size / bandwidth; none where size does not matter."""
-
-    first_bytes: int = Field(ge=0, strict=True)
-    last_bytes: int = Field(ge=0, strict=True)
-    latency_s: Quantity | None = None
-    bandwidth_bytes_per_s: Quantity | None = None
 
 
 class Messages(_Part):
@@ -375,6 +419,6 @@ def between_nodes(cluster: Cluster) -> Messages | None:
 
 def state(cluster: Cluster) -> str:
     """12 hexadecimal digits of all that a simulation takes of a cluster file."""
-    later = {"socket"} if cluster.node.socket is None else set()  # older files keep their state
+    later = {key for key in ("socket", "gpu") if getattr(cluster.node, key) is None}  # as before
     said = cluster.model_dump_json(exclude={"disturbed": True, "node": later})
     return hashlib.sha256(said.encode()).hexdigest()[:12]

@@ -20,14 +20,15 @@ def sockets_of_ranks(node: Node, nodes_of_ranks: Sequence[int], layout: Layout) 
     ranks = Counter(nodes_of_ranks)
     if node.socket is None or max(ranks.values()) == 1:
         return None
-    seats = {number: list(_sockets(node, number, layout)) for number in set(ranks.values())}
+    numbers = set(ranks.values())
+    seats = {number: list(sockets_of_a_node(node, number, layout)) for number in numbers}
     if any(len(sockets) > 1 for each in seats.values() for sockets in each):
         return None
     left = {place: iter(seats[number]) for place, number in ranks.items()}
     return [min(next(left[place])) for place in nodes_of_ranks]
 
 
-def _sockets(node: Node, ranks: int, layout: Layout) -> Iterator[set[int]]:
+def sockets_of_a_node(node: Node, ranks: int, layout: Layout) -> Iterator[set[int]]:
     """Those of each of so many ranks on one node, in their order."""
     threads = layout.places == "threads"
     processors = node.cores * (node.threads_per_core if threads else 1)

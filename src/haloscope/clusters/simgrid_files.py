@@ -10,7 +10,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from haloscope.clusters import gpus
 from haloscope.clusters.allocation import allocated
+from haloscope.clusters.gpus import ENVELOPE_BYTES
 from haloscope.clusters.schema import (
     Cache,
     Cluster,
@@ -28,6 +30,9 @@ from haloscope.clusters.seats import sockets_of_ranks
 from haloscope.clusters.smpi_collectives import SELECTOR
 from haloscope.study.case import Case
 
+Row = tuple[int, float, float]
+"""For messages of more than so many bytes: latency and bandwidth, or factors on those of links."""
+
 _PLATFORM = "HALOBENCH_PLATFORM"
 """Names the variable in which halobench/platform/ finds the path of its file."""
 
@@ -37,8 +42,8 @@ _HANDSHAKE = 3
 """Latencies of a message by rendezvous: request, answer, data."""
 _PROMPT = 1e-3
 """Factor on a latency where a fit found none."""
-_ENVELOPE_BYTES = 16
-"""What SMPI sends with each message, and counts in its size."""
+_ALL_EAGER = 2**31 - 1
+"""Bytes of the smallest message whose send waits for its receive: more than MPI sends."""
 _COPIED = 6.0
 """Bytes that a memory moves for a byte that is sent through a buffer both ranks see, where a file
 does not say: each of two copies reads a line, fetches the one that it overwrites, and writes it."""
@@ -51,11 +56,35 @@ def files(cluster: Cluster, case: Case, seed: int | None = None) -> dict[str, st
     """
     places = allocated(cluster, case.layout)
     nodes = [places[node] for node in case.layout.nodes_of_ranks]
+    if gpus.on_gpus(case.params):
+        return _files_on_gpus(cluster, case, nodes, seed)
     sockets = sockets_of_ranks(cluster.node, nodes, case.layout)
     return {
         "platform": platform(cluster, nodes, sockets),
         "hosts": hosts(nodes, sockets),
         "machine": machine_file(cluster, case) + _spread(cluster.node, seed),
+    }
+
+
+def _files_on_gpus(
+    cluster: Cluster, case: Case, nodes: Sequence[int], seed: int | None
+) -> dict[str, str]:
+    """The same of a case in the memory of GPUs; where MPI is given it, these are the hosts."""
+    gpu, seats = cluster.node.gpu, gpus.gpus_of_ranks(cluster.node, nodes, case.layout)
+    assert gpu is not None  # ranks sit there
+    device = gpus.machine_line(gpu, seats, nodes)
+    machine = machine_file(cluster, case) + _spread(cluster.node, seed) + device
+    if gpus.sends_from_gpus(case.params):
+        if not gpu.messages:
+            raise ValueError("GPUs without messages of their own: node.gpu.messages")
+        whole = platform(cluster, nodes, factors=gpus.between(cluster))
+        more = "".join(f"{line}\n" for line in gpus.platform_lines(cluster, nodes, seats))
+        return {"platform": whole + more, "hosts": gpus.hosts(nodes, seats), "machine": machine}
+    sockets = sockets_of_ranks(cluster.node, nodes, case.layout)
+    return {
+        "platform": platform(cluster, nodes, sockets),
+        "hosts": hosts(nodes, sockets),
+        "machine": machine,
     }
 
 
@@ -67,7 +96,7 @@ def command(cluster: Cluster, case: Case, program: Path, smpirun: Path, folder: 
     return [
         *("env", f"{_PLATFORM}={folder / 'platform'}", str(smpirun)),
         *("-np", str(case.layout.ranks), "-platform", str(program.with_name("platform.so"))),
-        *("-hostfile", str(folder / "hosts"), *settings(cluster), str(program)),
+        *("-hostfile", str(folder / "hosts"), *settings(cluster, case), str(program)),
         *("--machine", str(folder / "machine"), "--threads", str(case.layout.threads)),
     ]
 
@@ -80,18 +109,25 @@ def hosts(nodes: Sequence[int], sockets: Sequence[int] | None) -> str:
     return "".join(f"node-{node}-socket-{socket}\n" for node, socket in seats)
 
 
-def platform(cluster: Cluster, nodes: Sequence[int], sockets: Sequence[int] | None = None) -> str:
+def platform(
+    cluster: Cluster,
+    nodes: Sequence[int],
+    sockets: Sequence[int] | None = None,
+    factors: Sequence[Row] | None = None,
+) -> str:
     """What halobench/platform/description.hpp reads, given the node of each rank.
 
     sockets: that of each, where its memory is its own; None: all of a node have one.
+    factors: of messages between nodes, on what the links say; None: those of the host's memory.
     """
+    factors = _between(cluster) if factors is None else factors
     node, network, places = cluster.node, cluster.network, _places(cluster)
     within = _within(cluster, sockets is not None)
     lines = [
         f"nodes {places} {node.cores * node.threads_per_core}",
         *(_shape(network, places) if network else ["fat_tree 1 1 1 1.0"]),
         *(f"within {above} {latency!r} {fast!r}" for above, latency, fast in within),
-        *(f"between {above} {latency!r} {fast!r}" for above, latency, fast in _between(cluster)),
+        *(f"between {above} {latency!r} {fast!r}" for above, latency, fast in factors),
         "overheads {!r} {!r}".format(*_overheads(cluster)),
         f"cached {_cached_bytes(node)!r}",
         f"copied {_copied(cluster)!r}",
@@ -194,12 +230,17 @@ def _usable(cache: Cache) -> float:
     return cache.usable_bytes.value if cache.usable_bytes else cache.size_bytes
 
 
-def settings(cluster: Cluster) -> list[str]:
-    """Options of smpirun: nothing is timed on the host, and messages as the file has them."""
+def settings(cluster: Cluster, case: Case | None = None) -> list[str]:
+    """Options of smpirun: nothing is timed on the host, and messages as the file has them.
+
+    case: None is one whose messages lie in the host's memory. Of those between GPUs
+    the file says all that they take, handshakes too: to SMPI they are all eager.
+    """
     mpi = cluster.mpi
     if mpi is None:
         raise ValueError("a cluster without an MPI library")
-    limit = _switch(cluster)
+    eager = case is not None and gpus.sends_from_gpus(case.params)
+    limit = _ALL_EAGER if eager else _switch(cluster)
     found = {
         "smpi/simulate-computation": "no",
         "smpi/privatization": "no",  # halobench has no variables that ranks would have to share
@@ -217,10 +258,6 @@ def settings(cluster: Cluster) -> list[str]:
         },
     }
     return [f"--cfg={key}:{value}" for key, value in found.items()]
-
-
-Row = tuple[int, float, float]
-"""For messages of more than so many bytes: latency and bandwidth, or factors on those of links."""
 
 
 def _within(cluster: Cluster, divided: bool) -> list[Row]:
@@ -306,7 +343,7 @@ def _copied(cluster: Cluster) -> float:
 
 def _above(first: int) -> int:
     """What SMPI's size is above for messages of so many bytes and more."""
-    return first - 1 + _ENVELOPE_BYTES if first > 0 else 0
+    return first - 1 + ENVELOPE_BYTES if first > 0 else 0
 
 
 def _sections(messages: Messages, switch: float) -> Iterator[tuple[int, Protocol]]:

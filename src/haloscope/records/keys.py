@@ -101,6 +101,15 @@ class RecordedLayout(LayoutAsked, total=False):
     allocation_seed: Annotated[
         int | None, Key("of a random allocation", absent="not there for every other allocation")
     ]
+    gpus_shared: Annotated[
+        int,
+        Key(
+            "ranks that may share a GPU of a simulated node",
+            least=1,
+            most=MOST_RANKS,
+            absent="not there where each has one to itself",
+        ),
+    ]
     tasks: Annotated[
         int,
         Key(

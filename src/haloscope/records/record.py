@@ -153,8 +153,9 @@ class Record:
     device: Annotated[
         str | None,
         Key(
-            "in whose memory the kernel worked: a GPU's, by its name and runtime, or emulated (the "
-            "host's memory and threads: its times say nothing of a real device)",
+            "in whose memory the kernel worked: a GPU's, by its name and runtime; emulated (the "
+            "host's memory and threads: its times say nothing of a real device); simulated (a GPU "
+            "of the cluster file)",
             by="halobench",
             absent="not there where that was the host's memory",
         ),

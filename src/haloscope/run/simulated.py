@@ -113,6 +113,7 @@ class SimulatedCluster:
             variants=node.variants,
             allocations=allocations(self.cluster.network),
             nodes_differ=node.spread is not None,
+            gpus=node.gpu.number if node.gpu else 0,
         )
 
     def identity(self) -> Mapping[str, Any]:

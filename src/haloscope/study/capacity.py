@@ -54,6 +54,7 @@ class Site:
     shared_cores:     those that all nodes together have, where they share one machine's.
     variants:         by kernel, the only variants that the place knows; other kernels have all.
     allocations:      which nodes a job may ask for, one of case.ALLOCATIONS each.
+    gpus:             of a simulated node; elsewhere devices are emulated.
     nodes_differ:     whether it is known how far simulated nodes lie apart, so that launches of a
                       case can be replicates of each other.
     """
@@ -74,6 +75,7 @@ class Site:
     shared_cores: int | None = None
     allocations: Sequence[str] = (Layout.allocation,)
     nodes_differ: bool = False
+    gpus: int = 0
 
     def replicates(self, asked: int | None) -> Iterator[Problem]:
         """What is wrong with so many replicates of each case; None asks for none."""

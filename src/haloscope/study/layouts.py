@@ -28,9 +28,10 @@ def layouts(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> list[Layout]:
             tasks=tasks,
             allocation=allocation,
             allocation_seed=allocation_seed,
+            gpus_shared=gpus_shared,
         )
-        for (number, ppn, threads, tasks), places, bind in product(
-            list(_shapes(axes, nodes, cores)), axes.places, axes.bind
+        for (number, ppn, threads, tasks), places, bind, gpus_shared in product(
+            list(_shapes(axes, nodes, cores)), axes.places, axes.bind, axes.gpus_shared
         )
         for mapping, seed in mappings(axes, number)
         for allocation, allocation_seed in allocations(axes, number)

@@ -12,7 +12,7 @@ from haloscope.errors import Problem, UserError, dotted, nearest, no_such
 from haloscope.host.machine import OTHER_SOCKET, PLACEMENTS
 from haloscope.quantities import count, listed
 from haloscope.study.capacity import Site
-from haloscope.study.case import Case, Launch, Layout, Value
+from haloscope.study.case import Case, Launch, Layout, Value, gpus_lacking
 from haloscope.study.layouts import layouts, placed
 from haloscope.study.schema import ALL, DEFAULT, Run, Study, stopping_rule
 
@@ -287,6 +287,7 @@ class _RunExpansion:
                     self.run.kernel, toolchain, simulated=self.site.facts.simulated
                 )
                 or self._unknown(forecast.params)
+                or self._without_gpus(forecast.params, layout)
             )
             case = Case(
                 kernel=self.run.kernel,
@@ -373,6 +374,12 @@ class _RunExpansion:
             return None
         only = f"{listed(list(known))} alone"
         return f"what {variant} reaches is not known here: {self.run.kernel}'s rate is of {only}"
+
+    def _without_gpus(self, params: Mapping[str, Any], layout: Layout) -> str | None:
+        """Why a simulated node's GPUs can't have these ranks; None if they can, or need not."""
+        if not self.site.facts.simulated or params.get("memory") != "device":
+            return None
+        return gpus_lacking(self.site.gpus, layout, self.site.name)
 
     def _fits(self, case: Case) -> bool:
         """Whether its arrays fit: on its nodes and, where a simulation fills them, here."""

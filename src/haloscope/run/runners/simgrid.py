@@ -137,7 +137,10 @@ class _Simulation:
         """Where the result is kept: by all that it depends on."""
         built = self.runner.built
         parts = [built.source, built.toolchain.version, *self.files.values()]
-        parts += [*simgrid_files.settings(self.runner.cluster), str(self.case.layout.threads)]
+        parts += [
+            *simgrid_files.settings(self.runner.cluster, self.case),
+            str(self.case.layout.threads),
+        ]
         parts += [str(self.executes), self.case.kernel, *self.arguments]
         key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
         return self.runner.cache / f"{key}.json"

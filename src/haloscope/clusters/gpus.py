@@ -1,0 +1,153 @@
+"""The GPUs of a cluster file as simulations take them: where ranks sit, works and messages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from haloscope.clusters.schema import Cluster, Gpu, GpuMessages, Node, Quantity
+from haloscope.clusters.seats import sockets_of_a_node
+from haloscope.study.case import Layout, gpus_lacking
+
+ENVELOPE_BYTES = 16
+"""What SMPI sends with each message, and counts in its size."""
+_INSTANT_S, _UNLIMITED = 1e-9, 1e15
+"""Seconds and bytes a second where a file says nothing of them: SimGrid takes no 0."""
+_WITHIN_NODE = {
+    "same-gpu": "same_gpu",
+    "same-socket": "same_socket",
+    "other-socket": "other_socket",
+}
+"""What halobench/platform/description.hpp calls placements within a node."""
+
+
+def on_gpus(params: Mapping[str, Any]) -> bool:
+    """Whether a case with these parameters works in the memory of a device."""
+    return params.get("memory") == "device"
+
+
+def sends_from_gpus(params: Mapping[str, Any]) -> bool:
+    """Whether MPI is given addresses of it."""
+    return on_gpus(params) and params.get("mpi") == "gpu_aware"
+
+
+def gpus_of_ranks(node: Node, nodes_of_ranks: Sequence[int], layout: Layout) -> list[int]:
+    """The GPU of each rank on its node: the first with room on its socket, or else anywhere.
+
+    ValueError where there is no room.
+    """
+    if node.gpu is None:
+        raise ValueError("a node without GPUs")
+    ranks = Counter(nodes_of_ranks)
+    seats = {number: list(_seats(node, number, layout)) for number in set(ranks.values())}
+    left = {place: iter(seats[number]) for place, number in ranks.items()}
+    return [next(left[place]) for place in nodes_of_ranks]
+
+
+def _seats(node: Node, ranks: int, layout: Layout) -> Iterator[int]:
+    gpu = node.gpu
+    assert gpu is not None
+    of_a_socket = gpu.number // node.sockets
+    room = [layout.gpus_shared] * gpu.number
+    for sockets in sockets_of_a_node(node, ranks, layout):
+        own = [one for one in range(gpu.number) if one // of_a_socket == min(sockets)]
+        found = next((one for one in [*own, *range(gpu.number)] if room[one]), None)
+        if found is None:
+            raise ValueError(gpus_lacking(gpu.number, layout, "this cluster"))
+        room[found] -= 1
+        yield found
+
+
+def machine_line(gpu: Gpu, gpus: Sequence[int], nodes: Sequence[int]) -> str:
+    """A rank's device, as halobench/machine/node_model.hpp reads it."""
+    costs = (gpu.launch_s, gpu.launch_latency_s, gpu.stream_sync_s, gpu.device_sync_s)
+    numbers = [
+        gpu.memory_bandwidth_bytes_per_s.value,
+        gpu.copy_bandwidth_bytes_per_s.value,
+        *(_seconds(one) for one in (*costs, gpu.query_s, gpu.operation_s)),
+    ]
+    sharing = max(Counter(zip(nodes, gpus, strict=True)).values())
+    return f"device {' '.join(map(repr, numbers))} {sharing}\n"
+
+
+def hosts(nodes: Sequence[int], gpus: Sequence[int]) -> str:
+    """Where smpirun starts each rank whose messages lie on its GPU."""
+    return "".join(f"node-{n}-gpu-{g}\n" for n, g in zip(nodes, gpus, strict=True))
+
+
+def platform_lines(cluster: Cluster, nodes: Sequence[int], gpus: Sequence[int]) -> Iterator[str]:
+    """GPUs, their messages within a node, and who sits where."""
+    gpu, sockets = cluster.node.gpu, cluster.node.sockets
+    if gpu is None:
+        raise ValueError("a node without GPUs")
+    said: dict[str, GpuMessages] = {one.placement: one for one in gpu.messages}
+    yield f"gpus {gpu.number} {sockets} {gpu.socket_bandwidth_bytes_per_s.value!r}"
+    for placement, key in _WITHIN_NODE.items():
+        for above, latency, fast in rows(said.get(placement)):
+            yield f"{key} {above} {latency!r} {fast!r}"
+    receives = (_receive_s(said.get(one)) for one in (*_WITHIN_NODE, "other-node"))
+    yield f"receives {' '.join(map(repr, receives))}"
+    of_a_socket = gpu.number // sockets
+    taken = Counter((n, g // of_a_socket) for n, g in zip(nodes, gpus, strict=True))
+    for (node, socket), ranks in sorted(taken.items()):
+        yield f"gpu_seats {node} {socket} {ranks}"
+
+
+def between(cluster: Cluster) -> list[tuple[int, float, float]]:
+    """Factors on what the network's links say, for GPUs of two nodes that are two links apart."""
+    network, gpu = cluster.network, cluster.node.gpu
+    said = (
+        next((one for one in gpu.messages if one.placement == "other-node"), None) if gpu else None
+    )
+    if network is None or said is None:
+        return [(0, 1.0, 1.0)]
+    latency, bandwidth = 2 * network.link_latency_s.value, network.link_bandwidth_bytes_per_s.value
+    return [(above, slow / latency, fast / bandwidth) for above, slow, fast in rows(said)]
+
+
+def rows(said: GpuMessages | None) -> Iterator[tuple[int, float, float]]:
+    """Of messages above so many bytes: seconds beside what the receive takes, bytes a second."""
+    if said is None:  # nobody is placed like this, or nothing is known of it
+        yield 0, _INSTANT_S, _UNLIMITED
+        return
+    for number, piece in enumerate(said.protocols):
+        above = piece.first_bytes - 1 + ENVELOPE_BYTES if number > 0 else 0
+        latency = max(_INSTANT_S, _seconds(piece.latency_s) - _receive_s(said))
+        fast = piece.bandwidth_bytes_per_s
+        yield above, latency, fast.value if fast else _UNLIMITED
+
+
+def _receive_s(said: GpuMessages | None) -> float:
+    return _seconds(said.receive_overhead_s) if said else 0.0
+
+
+def _seconds(quantity: Quantity | None) -> float:
+    return quantity.value if quantity else 0.0
+
+
+def contradictions(cluster: Cluster) -> Iterator[tuple[str, str, str]]:
+    """What can't be true of GPUs: key, what is wrong, what to do."""
+    gpu, sockets = cluster.node.gpu, cluster.node.sockets
+    if gpu is None:
+        return
+    if gpu.number % sockets:
+        what = f"{gpu.number} can't be shared out to {sockets} sockets"
+        yield "node.gpu.number", what, "give the GPUs of all sockets together"
+    needed = {"same-gpu": True, "same-socket": gpu.number > sockets, "other-socket": sockets > 1}
+    needed["other-node"] = cluster.nodes > 1
+    counted: Counter[str] = Counter(one.placement for one in gpu.messages)
+    for placement, there in needed.items():
+        if gpu.messages and there and not counted[placement]:
+            mend = f'give [[node.gpu.messages]] with placement = "{placement}"'
+            yield "node.gpu.messages", f"'{placement}' is missing", mend
+        elif counted[placement] > 1:
+            what = f"'{placement}' is there {counted[placement]} times"
+            yield "node.gpu.messages", what, "give each placement once"
+    for index, said in enumerate(gpu.messages):
+        overhead = said.receive_overhead_s
+        least = min((_seconds(piece.latency_s) for piece in said.protocols), default=0.0)
+        if overhead and overhead.value > least:
+            key = f"node.gpu.messages[{index}].receive_overhead_s"
+            what = f"{overhead.value:g} s, and a message has a latency of {least:g} s in all"
+            yield key, what, "give the part of the latency that the receiving core is busy with"

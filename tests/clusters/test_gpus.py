@@ -1,0 +1,132 @@
+"""GPUs of a cluster file: where ranks sit, what simulations are told, what can't be."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from haloscope.clusters import file as cluster_file
+from haloscope.clusters import simgrid_files
+from haloscope.clusters.gpus import gpus_of_ranks, rows
+from haloscope.clusters.schema import Cluster, state
+from haloscope.errors import UserError
+from haloscope.study.case import Case, Layout, gpus_lacking
+
+SUMMIT = cluster_file.find("summit")
+
+
+def case(layout: Layout, **params: str) -> Case:
+    return Case("sf_pingpong", {}, {"mpi": "gpu_aware", **params}, layout, "simgrid", 0, 1, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("layout", "gpus"),
+    [
+        (Layout(ppn=2), [0, 1]),
+        (Layout(ppn=2, bind="spread"), [0, 3]),
+        (Layout(ppn=2, gpus_shared=2), [0, 0]),
+        (Layout(ppn=6), [0, 1, 2, 3, 4, 5]),
+        (Layout(ppn=6, bind="spread"), [0, 1, 2, 3, 4, 5]),
+        (Layout(nodes=2, ppn=3), [0, 1, 2, 0, 1, 2]),
+        (Layout(nodes=2, ppn=2, mapping="round_robin"), [0, 0, 1, 1]),
+        (Layout(ppn=8, gpus_shared=2, bind="spread"), [0, 0, 1, 1, 3, 3, 4, 4]),
+    ],
+)
+def test_ranks_take_the_gpus_of_their_sockets(layout: Layout, gpus: list[int]) -> None:
+    assert gpus_of_ranks(SUMMIT.node, layout.nodes_of_ranks, layout) == gpus
+
+
+def test_ranks_without_a_gpu_are_told_of() -> None:
+    assert gpus_lacking(6, Layout(ppn=6), "summit") is None
+    assert gpus_lacking(6, Layout(ppn=12, gpus_shared=2), "summit") is None
+    assert gpus_lacking(6, Layout(ppn=7), "summit") == (
+        "memory=device: 7 ranks on a node of summit with 6 GPUs; give fewer, or let them share "
+        "one: layout.gpus_shared = 2"
+    )
+    assert "each for 2; give fewer" in (gpus_lacking(6, Layout(ppn=13, gpus_shared=2), "x") or "")
+    assert gpus_lacking(0, Layout(), "tara") == (
+        "memory=device: nodes of tara have no GPU (node.gpu of its file); give memory=host"
+    )
+    with pytest.raises(ValueError, match="7 ranks on a node"):
+        gpus_of_ranks(SUMMIT.node, [0] * 7, Layout(ppn=7))
+
+
+def test_messages_from_gpus_have_protocols_of_their_own() -> None:
+    """And all others, staged ones too, those of the host's memory."""
+    layout = Layout(ppn=2)
+    host = simgrid_files.files(SUMMIT, case(layout, memory="host"))
+    staged = simgrid_files.files(SUMMIT, case(layout, memory="device", mpi="staged"))
+    aware = simgrid_files.files(SUMMIT, case(layout, memory="device"))
+
+    assert (staged["platform"], staged["hosts"]) == (host["platform"], host["hosts"])
+    device = "device 729000000000.0 47200000000.0 1.2e-05 0.0 4e-06 5.5e-06 5e-07 1e-06 1\n"
+    assert staged["machine"] == aware["machine"] == host["machine"] + device
+    assert aware["hosts"] == "node-0-gpu-0\nnode-0-gpu-1\n"
+    assert "\ngpus 6 2 64000000000.0\n" in aware["platform"]
+    assert "\nreceives 1.6e-05 1.6e-05 1.6e-05 0.0\n" in aware["platform"]
+    assert "\ngpu_seats 0 0 2\n" in aware["platform"]
+    told = {line.split()[0] for line in aware["platform"].splitlines()}
+    assert told >= {"same_gpu", "same_socket", "other_socket", "between", "within"}
+    assert "gpus" not in host["platform"]
+
+
+def test_all_messages_between_gpus_are_eager_to_smpi() -> None:
+    limits = {
+        memory: [
+            option
+            for option in simgrid_files.settings(SUMMIT, case(Layout(ppn=2), memory=memory))
+            if "detached" in option
+        ]
+        for memory in ("host", "device")
+    }
+
+    assert limits["host"] == ["--cfg=smpi/send-is-detached-thresh:65536"]
+    assert limits["device"] == ["--cfg=smpi/send-is-detached-thresh:2147483647"]
+
+
+def test_ranks_that_share_a_gpu_have_a_part_of_it() -> None:
+    layout = Layout(ppn=3, gpus_shared=2)
+    machine = simgrid_files.files(SUMMIT, case(layout, memory="device"))["machine"]
+
+    assert machine.endswith(" 2\n")
+
+
+def test_what_the_receive_takes_is_not_in_the_latency() -> None:
+    assert SUMMIT.node.gpu
+    (near,) = (one for one in SUMMIT.node.gpu.messages if one.placement == "same-socket")
+
+    first, second = rows(near)
+
+    assert first[0] == 0
+    assert first[1] == pytest.approx(1.8e-6)
+    assert second[::2] == (49152 - 1 + 16, 46.9e9)
+    assert second[1] == pytest.approx(1.2e-6)
+
+
+def test_a_file_without_gpus_keeps_its_state() -> None:
+    assert state(cluster_file.find("stampede2")) == "aae57590b184"
+
+
+def changed(tmp_path: Path, old: str, new: str) -> Cluster:
+    path = tmp_path / "odd.toml"
+    text = cluster_file.ready()["summit"].read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    return cluster_file.load(path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("number = 6", "number = 5", "node.gpu.number: 5 can't be shared out to 2 sockets"),
+        ('"same-gpu"', '"same-socket"', "node.gpu.messages: 'same-gpu' is missing"),
+        ('"same-gpu"', '"same-socket"', "node.gpu.messages: 'same-socket' is there 2 times"),
+        ("value = 16e-6", "value = 21e-6", "2.1e-05 s, and a message has a latency of 1.96e-05 s"),
+        ("first_bytes = 49152", "first_bytes = 49000", "a piece before it goes up to 49151"),
+    ],
+)
+def test_what_can_not_be_is_refused(tmp_path: Path, old: str, new: str, what: str) -> None:
+    with pytest.raises(UserError, match=re.escape(what)):
+        changed(tmp_path, old, new)

@@ -1,0 +1,183 @@
+"""Simulated devices take exactly what follows by hand from what their cluster file says.
+
+A step's time is what more steps take more: how a case begins and ends is no part of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from simulated_build import BINARY
+from test_simulated import GOLDEN, smpirun
+
+from haloscope.clusters import file as cluster_file
+from haloscope.clusters import simgrid_files
+from haloscope.host import process
+from haloscope.study.case import Case, Layout, Value
+
+LAUNCH, LATENCY, STREAM, DEVICE, QUERY, OPERATION = 10e-6, 1e-6, 4e-6, 6e-6, 0.5e-6, 1e-6
+MEMORY, COPY = 1e11, 1e10
+ASKED = OPERATION + 2 * QUERY
+"""What an operation takes before it launches or waits."""
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    numbers = (MEMORY, COPY, LAUNCH, LATENCY, STREAM, DEVICE, QUERY, OPERATION, 1)
+    path = tmp_path / "machine.txt"
+    device = f"device {' '.join(map(repr, numbers))}\n"
+    path.write_text((GOLDEN / "machine.txt").read_text() + device, encoding="utf-8")
+    return path
+
+
+def seconds(machine: Path, command: str, steps: int, execute: str) -> float:
+    """Of so many steps of a case on two nodes with two ranks each, the first two on one."""
+    out = machine.with_name("record.json")
+    where = ["--out", str(out), "--machine", str(machine), "--execute", execute]
+    smpirun(BINARY, [*where, *command.split(), "repetitions=1", f"steps={steps}"])
+    record: dict[str, Any] = json.loads(out.read_text())
+    assert record["outcome"] == "ok"
+    taken: float = steps * record["times_s"][0]
+    return taken
+
+
+def step_s(machine: Path, command: str, execute: str = "yes") -> float:
+    more, fewer = (seconds(machine, command, steps, execute) for steps in (20, 10))
+    return (more - fewer) / 10
+
+
+@pytest.mark.parametrize("execute", ["yes", "no"])
+@pytest.mark.parametrize(
+    ("sync", "each_way"),
+    [
+        ("typed", OPERATION),
+        ("stream_aware", ASKED),
+        ("default_stream", ASKED + STREAM),
+        ("general", ASKED + DEVICE),
+    ],
+)
+def test_an_operation_takes_its_calls_its_queries_and_its_synchronisations(
+    smpi: None, machine: Path, sync: str, each_way: float, execute: str
+) -> None:
+    host = step_s(machine, "sf_pingpong sizes=8 memory=host")
+
+    found = step_s(machine, f"sf_pingpong sizes=8 memory=device sync={sync}", execute)
+
+    assert found == pytest.approx(host + 2 * each_way, rel=1e-6)
+
+
+def test_a_synchronisation_waits_for_the_kernel_before_it(smpi: None, machine: Path) -> None:
+    """A short kernel ends while the next operation asks; a long one is waited for."""
+    short, long = 8, 2**20
+    for size, ends_s in ((short, ASKED), (long, LATENCY + 3 * long / MEMORY)):
+        messages = step_s(machine, f"pingpong sizes={size} memory=host")
+        each_way = LAUNCH + ends_s + STREAM
+
+        found = step_s(machine, f"sf_unpack sizes={size} memory=device")
+
+        assert found == pytest.approx(messages + 2 * each_way, rel=1e-6)
+
+
+def test_staged_messages_are_copied_on_both_sides(smpi: None, machine: Path) -> None:
+    size = 2**20
+    messages = step_s(machine, f"pingpong sizes={size} memory=host")
+    copy = LAUNCH + LATENCY + size / COPY + STREAM
+
+    found = step_s(machine, f"pingpong sizes={size} memory=device mpi=staged")
+
+    assert found == pytest.approx(messages + 4 * copy, rel=1e-6)
+
+
+def test_a_device_that_lags_is_not_simulated(smpi: None, machine: Path) -> None:
+    asked = [str(BINARY.with_name("halobench_asked")), "--plan", "sf_pingpong", "memory=device"]
+    plan = process.run([*asked, "device_lag=until_waited"], dict(os.environ), timeout_s=20)
+
+    assert "only an emulated device lags" in plan.output
+
+
+def test_a_machine_without_a_device_is_told(smpi: None, machine: Path) -> None:
+    command = ["smpirun", "-np", "2", "-platform", str(BINARY.with_name("platform.so"))]
+    command += ["-hostfile", str(GOLDEN / "hosts"), str(BINARY)]
+    command += ["--machine", str(GOLDEN / "machine.txt"), "sf_pingpong", "memory=device"]
+    variables = {**os.environ, "HALOBENCH_PLATFORM": str(GOLDEN / "platform")}
+
+    ended = process.run(command, variables, timeout_s=20)
+
+    assert ended.code != 0
+    assert "has no device" in ended.output
+
+
+def on_summit(folder: Path, layout: Layout, kernel: str, **given: Value) -> dict[str, Any]:
+    """The record of a case in the memory of Summit's GPUs."""
+    summit = cluster_file.find("summit")
+    given = {"memory": "device", "repetitions": 1, **given}
+    params = {"mpi": "gpu_aware", **given}
+    case = Case(kernel, given, params, layout, "simgrid", 0, 1, 60, 0)
+    for name, content in simgrid_files.files(summit, case).items():
+        (folder / name).write_text(content, encoding="utf-8")
+    smpirun_path = shutil.which("smpirun")
+    assert smpirun_path
+    out = folder / "record.json"
+    command = simgrid_files.command(summit, case, BINARY, Path(smpirun_path), folder)
+    ended = process.run(
+        [*command, "--out", str(out), kernel, *case.arguments], dict(os.environ), timeout_s=60
+    )
+    assert ended.code == 0, ended.output
+    record: dict[str, Any] = json.loads(out.read_text())
+    return record
+
+
+@pytest.mark.parametrize(
+    ("layout", "microseconds"),
+    [
+        (Layout(ppn=2, gpus_shared=2), 20.1),
+        (Layout(ppn=2), 17.8),
+        (Layout(ppn=2, bind="spread"), 19.4),
+        (Layout(nodes=2), 6.0),
+    ],
+)
+def test_messages_between_gpus_take_what_their_placement_says(
+    smpi: None, tmp_path: Path, layout: Layout, microseconds: float
+) -> None:
+    record = on_summit(tmp_path, layout, "pingpong", sizes=8)
+
+    assert record["device"] == "simulated"
+    assert record["result"]["latency_s"] == pytest.approx(microseconds * 1e-6, rel=2e-3)
+
+
+def test_a_rank_receives_from_gpus_of_its_node_one_after_the_other(
+    smpi: None, tmp_path: Path
+) -> None:
+    """Two messages arrive while the host launches what stays on the rank (12 us)."""
+    record = on_summit(tmp_path, Layout(ppn=3), "sf_grid", n=4, topology="3x1")
+
+    each_way = 2 + 12 + 4 + 12 + 2 * 16 + 12
+    assert record["result"]["latency_s"] == pytest.approx(each_way * 1e-6, rel=2e-3)
+
+
+def test_gpus_of_two_sockets_share_the_way_between_them(smpi: None, tmp_path: Path) -> None:
+    pairs = "0-3,1-4,2-5"
+
+    record = on_summit(tmp_path, Layout(ppn=6), "pingpong", mode="stream", sizes=2**20, pairs=pairs)
+
+    assert record["result"]["bandwidth_bytes_per_s"] < 64e9
+
+
+def test_ranks_that_share_a_gpu_share_its_memory(smpi: None, tmp_path: Path) -> None:
+    size = 2**22
+
+    def beyond_messages_s(ranks: int) -> float:
+        layout = Layout(ppn=2, gpus_shared=ranks)
+        unpack, messages = (
+            on_summit(tmp_path, layout, kernel, sizes=size)["result"]["latency_s"]
+            for kernel in ("sf_unpack", "sf_newpingpong")
+        )
+        return float(unpack - messages)
+
+    more = beyond_messages_s(2) - beyond_messages_s(1)
+    assert more == pytest.approx(3 * size / 729e9, rel=0.02)
