@@ -62,6 +62,18 @@ def test_another_variant_beside_the_published_one_is_named() -> None:
     )
 
 
+def test_the_fastest_of_several_settings_beside_the_published_one_says_so() -> None:
+    close, spread = (
+        poisson(1024, time_s=time, layout={"bind": bind})
+        for bind, time in (("close", 3.0), ("spread", 2.0))
+    )
+    textbook = poisson(512, variant="textbook", time_s=0.5)
+
+    told = next(text for text in texts([close, spread, textbook]) if "on one core" in text)
+
+    assert "takes 2.00 s (one launch) here (fused, the fastest of 2 settings); published" in told
+
+
 def test_a_published_time_has_no_more_digits_than_its_paper_prints() -> None:
     told = next(text for text in texts([poisson(128, variant="textbook")]) if "on one core" in text)
 

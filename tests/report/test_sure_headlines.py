@@ -23,6 +23,7 @@ from haloscope.papers import tables as papers
 from haloscope.report.context import Context
 from haloscope.report.findings import collectives as topic
 from haloscope.report.findings import (
+    exchange,
     findings,
     latency,
     memory,
@@ -134,10 +135,17 @@ def test_working_sets_that_move_to_another_cache_are_said_whatever_the_efficienc
     )
 
 
-def test_variants_that_few_launches_can_not_tell_apart_have_no_ratio() -> None:
-    (said,) = told(variants, [*solves(THREE, variant="textbook"), *solves(THREE)])
+def test_variants_that_few_launches_can_not_tell_apart_are_no_headline() -> None:
+    assert told(variants, [*solves(THREE, variant="textbook"), *solves(THREE)]) == []
 
-    assert said == "Variant fused against textbook (N = 512, 1 process): too few launches to tell."
+
+def test_exchanges_that_few_launches_can_not_tell_apart_have_no_ratio() -> None:
+    blocking = solves(THREE, ranks=2, exchange="blocking")
+
+    (said,) = told(exchange, [*blocking, *solves(THREE, ranks=2, exchange="nonblocking")])
+
+    assert said.startswith("Exchange nonblocking against blocking (N = 512, fused, 2 processes)")
+    assert said.endswith(": too few launches to tell.")
 
 
 def test_variants_are_told_over_all_like_settings_with_the_median_and_the_best() -> None:

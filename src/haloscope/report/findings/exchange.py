@@ -7,7 +7,7 @@ from math import log
 from statistics import median
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.comparison import Contrast
+from haloscope.analysis.comparison import UNTESTABLE, Contrast
 from haloscope.analysis.exchanges import (
     BINDINGS,
     EXCHANGES,
@@ -36,8 +36,13 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         yield from compared(ways, cases, context)
 
 
-def compared(ways: Ways, cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Ways against their reference, a sentence each, over all settings that have both."""
+def compared(
+    ways: Ways, cases: Sequence[MeasuredCase], context: Context, *, untold: bool = True
+) -> Iterator[Finding]:
+    """Ways against their reference, a sentence each, over all settings that have both.
+
+    untold: whether to say so of a way that launches are too few to tell of in every setting.
+    """
     by_pair: dict[tuple[str, str], list[Contrast]] = {}
     for _, found in groups(cases, context.seed, ways):
         for contrast in (one for one in found if one.verdict != "not measured"):
@@ -48,6 +53,8 @@ def compared(ways: Ways, cases: Sequence[MeasuredCase], context: Context) -> Ite
         by_verdict: dict[str, list[Contrast]] = {}
         for contrast in alike:
             by_verdict.setdefault(contrast.verdict, []).append(contrast)
+        if set(by_verdict) == {UNTESTABLE} and not untold:
+            continue
         ordered = sorted(by_verdict.values(), key=len, reverse=True)
         told = listed([_told(own, alike, ways, context) for own in ordered])
         where = place(alike[0].second.case)

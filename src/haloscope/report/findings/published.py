@@ -19,7 +19,8 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """The largest mesh that was solved by one process both in these cases and in some paper.
 
     By the published variant where that was measured, else by the fastest; both are named where
-    they differ, or cases here do. Not of simulations: numbers of cluster files are from such times.
+    they differ, or cases here do. That it is the fastest of several settings is said. Not of
+    simulations: numbers of cluster files are from such times.
     """
     serial = [
         case
@@ -34,10 +35,22 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         own = str(case.settings.get("variant"))
         other = next((time.variant for time in known if time.variant), "")
         named = other or len({str(each.settings.get("variant")) for each in serial}) > 1
-        here = f"here ({own})" if named else "here"
+        fastest = _fastest([one for one, _ in beside if _like(one, case)])
+        kept = ", ".join(text for text in (own if named else "", fastest) if text)
+        here = f"here ({kept})" if kept else "here"
         published = f"published ({other or own})" if named else "published"
         own_time = f"N = {case.number('n')} on one core takes {_own(case)} {here}"
         yield Finding(f"{own_time}; {published}: {theirs}.")
+
+
+def _like(one: MeasuredCase, other: MeasuredCase) -> bool:
+    """Whether two cases solve the same mesh by the same variant."""
+    return all(one.settings.get(name) == other.settings.get(name) for name in ("n", "variant"))
+
+
+def _fastest(alike: Sequence[MeasuredCase]) -> str:
+    """Of how many cases of that mesh and variant it is the fastest; "" of one alone."""
+    return f"the fastest of {len(alike)} settings" if len(alike) > 1 else ""
 
 
 def _own(case: MeasuredCase) -> str:
