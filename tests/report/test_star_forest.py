@@ -10,7 +10,7 @@ from haloscope.papers import tables as papers
 from haloscope.report import figures, tables
 from haloscope.report.draw.figures import draw_all
 from haloscope.report.figures.model import Figure, Gantt, Lines
-from haloscope.report.findings import findings
+from haloscope.report.findings import findings, synchronisation
 from haloscope.report.tables import Context, Table
 
 SUMMIT = "anl-petsc-summit-part2"
@@ -361,3 +361,50 @@ def test_what_a_forest_adds_to_plain_messages_is_tested_size_by_size() -> None:
         "A star forest (sf_pingpong) against plain messages (pingpong): takes 1.50 times as long "
         "at 8 B to 64 B; no difference shown at 512 B to 32 KiB." in said
     )
+
+
+def synchronised(factors: dict[str, float], launches: int = 7, mpi: str = "gpu_aware") -> list[Raw]:
+    """Launches of sf_pingpong on an emulated device, as many times as long in each way."""
+    found = []
+    for launch in range(launches):
+        for sync, factor in factors.items():
+            raw = on_device("sf_pingpong", launch=launch, sync=sync, mpi=mpi)
+            for point in raw["points"]:
+                longer = factor if point["size_bytes"] < 512 else 1.0
+                point["times_s"] = [longer * (2e-6 + 0.001e-6 * launch)]
+            found.append(raw)
+    return found
+
+
+def said_of_devices(raws: list[Raw]) -> list[str]:
+    context = Context(machine=MACHINE)
+    return [finding.text for finding in synchronisation.find(cases(raws), context)]
+
+
+def test_ways_to_synchronise_are_tested_against_petscs_size_by_size() -> None:
+    assert said_of_devices(synchronised({"typed": 0.5, "default_stream": 1.0, "general": 2.0})) == [
+        "A star forest (sf_pingpong) in an emulated device's memory: sync = general against "
+        "default_stream: takes 2.00 times as long at 8 B to 64 B; no difference shown at 512 B to "
+        "32 KiB.",
+        "A star forest (sf_pingpong) in an emulated device's memory: sync = typed against "
+        "default_stream: is 2.00 times as fast at 8 B to 64 B; no difference shown at 512 B to "
+        "32 KiB.",
+    ]
+
+
+def test_messages_through_the_hosts_memory_are_tested_against_those_of_the_device() -> None:
+    aware = synchronised({"general": 1.0})
+
+    (said,) = said_of_devices([*aware, *synchronised({"general": 3.0}, mpi="staged")])
+
+    assert "mpi = staged against gpu_aware: takes 3.00 times as long at 8 B to 64 B;" in said
+
+
+def test_ways_of_a_device_alone_or_of_few_launches_show_nothing() -> None:
+    host = [star_forest("sf_pingpong", launch=launch) for launch in range(7)]
+    few = said_of_devices(synchronised({"default_stream": 1.0, "general": 2.0}, launches=2))
+
+    assert said_of_devices([*host, *synchronised({"general": 1.0})]) == []
+    assert [text.rpartition(": ")[2] for text in few] == [
+        "too few launches to tell at 8 B to 32 KiB."
+    ]

@@ -95,7 +95,7 @@ def test_the_roofline_of_jacobi_has_each_variant_on_one_core_and_on_two() -> Non
 
 
 OF_WAYS = (EXCHANGES, FACES, OVERLAPS, TRANSPOSES, LINES, OPERATORS, BINDINGS, VARIANTS)
-SIZES = {"pingpong-libraries": 25, "sf-latency": 20}
+SIZES = {"pingpong-libraries": 25, "sf-latency": 20, "sf-device": 20}
 """How many sizes each message has in the studies that set messages against each other."""
 
 
@@ -110,7 +110,7 @@ def comparisons(path: Path) -> Iterator[list[MeasuredCase]]:
         yield [one.second.case for _, found in groups(cases, 0, ways) for one in found]
     sums = facets([case for case in cases if case.kernel == "sum3d"], ("topology", "distribution"))
     yield [case for part in sums for case in part.cases[1:]]
-    messages = {"pingpong-libraries": "pingpong", "sf-latency": "sf_pingpong"}.get(path.stem)
+    messages = "pingpong" if path.stem == "pingpong-libraries" else "sf_pingpong"
     yield SIZES.get(path.stem, 0) * [case for case in cases if case.kernel == messages]
     yield [case for case in cases if case.settings.get("n") == 2048][1:] * (
         path.stem == "poisson-hybrid"

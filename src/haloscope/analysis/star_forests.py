@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.cases import MeasuredCase, facets
 from haloscope.analysis.comparison import Contrast, Measure, contrasts
 from haloscope.analysis.fits import exchanges
 from haloscope.analysis.published import Library, Reference, source
@@ -69,6 +70,58 @@ def beside_messages(
     for (case, at, _), contrast in zip(pairs, tests, strict=True):
         found.setdefault(case, {})[at] = contrast
     return list(found.items())
+
+
+WAYS_OF_A_DEVICE = {"sync": "default_stream", "mpi": "gpu_aware"}
+"""What a device's messages can differ in, and what the others are set against: what PETSc does."""
+
+
+@dataclass(frozen=True)
+class DeviceWay:
+    """One way to send from a device's memory against the reference, all else being the same.
+
+    setting, way: what differs, and its value. of: what sets both apart from others, in words.
+    by_size: one way, the reference's first.
+    """
+
+    setting: str
+    way: str
+    of: str
+    case: MeasuredCase
+    by_size: Mapping[int, Contrast]
+
+
+def device_ways(cases: Sequence[MeasuredCase], seed: int = 0) -> list[DeviceWay]:
+    """Every way to send from a device's memory against PETSc's, by sf_pingpong.
+
+    All sizes of all of them are tested as one family.
+    """
+    own = [case for case in cases if case.kernel == "sf_pingpong" and case.launches]
+    pairs = [
+        (setting, part.label, case, first)
+        for setting, reference in WAYS_OF_A_DEVICE.items()
+        for part in facets(own, (setting,))
+        for first in part.cases
+        for case in part.cases
+        if first.settings.get(setting) == reference and case is not first
+    ]
+    shared = [_shared(first, case) for *_, case, first in pairs]
+    tests = iter(contrasts([both for by_size in shared for both in by_size.values()], seed))
+    return [
+        DeviceWay(setting, str(case.settings[setting]), of, case, {at: next(tests) for at in sizes})
+        for (setting, of, case, _), sizes in zip(pairs, shared, strict=True)
+        if sizes
+    ]
+
+
+def _shared(first: MeasuredCase, other: MeasuredCase) -> dict[int, tuple[Measure, Measure]]:
+    """Two cases at the sizes that both have."""
+    points = there_and_back(first)
+    return {
+        at: (_one_way(first, points[at]), _one_way(other, point))
+        for at, point in there_and_back(other).items()
+        if at in points
+    }
 
 
 def _one_way(case: MeasuredCase, point: Swept) -> Measure:

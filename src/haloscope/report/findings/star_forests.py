@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast
@@ -19,18 +19,21 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Of two ranks in each placement: sf_pingpong against pingpong, size by size."""
     for case, by_size in beside_messages(cases, context.seed):
         where = case.settings.get("placement")
-        sizes = list(by_size)
-        verdicts: dict[str, dict[int, Contrast]] = {}
-        for at, contrast in by_size.items():
-            verdicts.setdefault(contrast.verdict, {})[at] = contrast
-        told = [
-            f"{_pace(verdict, list(own.values()))} at {spans(list(own), sizes, size)}"
-            for verdict, own in verdicts.items()
-        ]
         yield Finding(
             f"A star forest (sf_pingpong) against plain messages (pingpong)"
-            f"{f', {where}' if where else ''}{place(case)}: {'; '.join(told)}."
+            f"{f', {where}' if where else ''}{place(case)}: {by_sizes(by_size)}."
         )
+
+
+def by_sizes(found: Mapping[int, Contrast]) -> str:
+    """Which verdict at which sizes, and by how much."""
+    verdicts: dict[str, dict[int, Contrast]] = {}
+    for at, contrast in found.items():
+        verdicts.setdefault(contrast.verdict, {})[at] = contrast
+    return "; ".join(
+        f"{_pace(verdict, list(own.values()))} at {spans(list(own), list(found), size)}"
+        for verdict, own in verdicts.items()
+    )
 
 
 def _pace(verdict: str, own: Sequence[Contrast]) -> str:
