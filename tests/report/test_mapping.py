@@ -75,6 +75,7 @@ def test_published_times_of_the_same_cluster_stand_in_the_figure_of_what_is_like
     def curves(host: str) -> dict[str, list[tuple[float, float]]]:
         (figure,) = figures.build("mapping", cases(transposes()), context(host))
         (panel,) = panels(figure)
+        assert ("over the fewest nodes of those runs" in figure.notes[0]) == (host == "eagle")
         return {one.label: [(mark.x, mark.y) for mark in one.marks] for one in panel.curves}
 
     own = curves("eagle")
@@ -111,6 +112,8 @@ def test_what_was_published_of_the_same_cluster_stands_beside() -> None:
     told = ["–", "–", "–", "bigfft", "–", "more than about 2.40 ×"]
     assert shown["more than 256", "the most"] == told
     assert any("taken as of the shorter time" in note for note in table.notes)
+    assert any("over the fewest nodes of the published runs" in note for note in table.notes)
+    assert not any("of the published runs" in note for note in halos.notes)
     assert [cell.text for cell in halos.rows[-1]] == [
         *("2048", "the most", "–", "–", "–", "minife", "–", "3.50 ×")
     ]

@@ -42,7 +42,8 @@ def _notes(panels: Sequence[Lines]) -> tuple[str, ...]:
     told.append("Below 1, more nodes are faster.")
     if any(curve.published for curve in curves):
         told.append(
-            "Published: whole runs of other programs; a percentage is taken as of the shorter time."
+            "Published: whole runs of other programs, over the fewest nodes of those runs; a "
+            "percentage is taken as of the shorter time."
         )
     return (" ".join(told),)
 

@@ -84,6 +84,8 @@ def _note_published(
     """Of what program, on which nodes, and how percentages were read."""
     for named_in in dict.fromkeys([*(one.source for one in beside), *map(source, tables)]):
         notebook.note(f"Published, whole runs of other programs on this cluster: {named_in}.")
+    if beside:
+        notebook.note("Published over fewest: over the fewest nodes of the published runs.")
     if tables:
         notebook.note("Published in percent: taken as of the shorter time; the paper doesn't say.")
 
