@@ -75,8 +75,10 @@ def test_tables_that_name_a_cluster_file() -> None:
     assert [table.id for table in tables_of("hpcf-2018-10", ["7.1"])] == ["7.1"]
     with pytest.raises(UserError, match=r"there is no table '9\.9'"):
         tables_of("hpcf-2018-10", ["9.9"])
-    with pytest.raises(UserError, match=r"no cluster file describes the machine of 3\.1"):
+    with pytest.raises(UserError, match=r"nothing predicts the numbers of table 3\.1"):
         tables_of("hpcf-2018-10", ["3.1"])
+    with pytest.raises(UserError, match="predicts the numbers of any of its tables"):
+        tables_of("task-mapping-drop", [])
 
 
 def test_the_ready_study_stands_beside_the_cells_that_validate_predicts() -> None:

@@ -36,8 +36,10 @@ def tables_of(paper_id: str, wanted: Sequence[str]) -> list[PaperTable]:
         raise UserError(Problem(f"validate {paper_id}", f"there is no table '{name}'", mend))
     if unable or not able:
         known = ", ".join(table.id for table in able) or "none"
-        what = f"no cluster file describes the machine of {', '.join(unable) or 'its tables'}"
-        raise UserError(Problem(f"validate {paper_id}", what, f"tables with one: {known}"))
+        which = f"table {', '.join(unable)}" if unable else "any of its tables"
+        what = f"nothing predicts the numbers of {which}"
+        mend = f"tables that are predicted, each from the cluster file that it names: {known}"
+        raise UserError(Problem(f"validate {paper_id}", what, mend))
     return [table for table in able if not wanted or table.id in wanted]
 
 
