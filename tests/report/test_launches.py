@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 from made import build
-from recorded import Raw, bad, record
+from recorded import MACHINE, Raw, bad, cases, record
+
+from haloscope.report.context import Context
+from haloscope.report.findings import launches as topic
 
 US = 1e-6
 
@@ -48,3 +51,30 @@ def test_a_case_that_was_not_measured_adds_nothing() -> None:
     (table,) = build("launches", [failed, launches(7, 8, size=65536)])
 
     assert [cell.text for cell in table.rows[0][4:]] == ["failed", "failed", "–"]
+
+
+def said(raws: list[Raw]) -> list[str]:
+    return [finding.text for finding in topic.find(cases(raws), Context(machine=MACHINE))]
+
+
+def test_the_headline_says_by_how_much_longer_waiting_takes_case_by_case() -> None:
+    small = [launches(100, 150, k) for k in range(7)]
+    large = [launches(1000 + k, 1000 + k, k, size=65536) for k in range(7)]
+
+    alone, hidden = said([*small, *large])
+
+    assert alone.startswith(
+        "5 device kernels of an emulated device (size = 4096), with a synchronisation after the "
+        "first: 50.0 µs more, 1.50 times as long (95 % interval 1.50 to 1.50"
+    )
+    assert "1.00 times as long" in hidden
+    assert hidden.endswith(", no difference shown).")
+
+
+def test_few_launches_of_waiting_tell_nothing_and_none_have_no_headline() -> None:
+    failed = {**bad(launches(1, 1), "failed", "killed"), "points": [], "times_s": [], "result": {}}
+
+    (few,) = said([launches(100, 150, k) for k in range(2)])
+
+    assert few.endswith("too few launches to tell).")
+    assert said([failed]) == []
