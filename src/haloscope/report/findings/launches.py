@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase, label_of
-from haloscope.analysis.comparison import Contrast, Measure, contrasts
-from haloscope.analysis.sweeps import Swept, sweep
+from haloscope.analysis.comparison import Contrast
+from haloscope.analysis.device_kernels import waits
 from haloscope.quantities import count, number, seconds
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.tables.launches import WAYS
 from haloscope.report.words import place, sure
 
 ORDER = 148
@@ -18,23 +17,16 @@ ORDER = 148
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """Of each case: how much longer it takes with a synchronisation after the first kernel."""
-    own = [case for case in cases if case.kernel == "launches" and case.launches]
-    timed = [(case, {point.operation: point for point in sweep(case)}) for case in own]
-    both = [(case, found) for case, found in timed if set(WAYS) <= set(found)]
-    pairs = [(_of(case, found[WAYS[1]]), _of(case, found[WAYS[0]])) for case, found in both]
-    for (case, _), contrast in zip(both, contrasts(pairs, context.seed), strict=True):
+    found = waits(cases, context.seed)
+    for case, contrast in found:
         if told := _told(contrast):
             kernels = count(case.number("kernels"), "device kernel")
             whose = " of an emulated device" if case.emulated else ""
-            name = label_of(case, own) if len(own) > 1 else ""
+            name = label_of(case, [one for one, _ in found]) if len(found) > 1 else ""
             yield Finding(
                 f"{kernels}{whose}{name and f' ({name})'}{place(case)}, "
                 f"with a synchronisation after the first: {told}."
             )
-
-
-def _of(case: MeasuredCase, point: Swept) -> Measure:
-    return Measure(case, "", point.sample, point.time)
 
 
 def _told(contrast: Contrast) -> str:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import MeasuredCase, label_of
+from haloscope.analysis.device_kernels import WAYS
 from haloscope.analysis.sweeps import sweep
 from haloscope.quantities import SECONDS, seconds, size
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
-
-WAYS = ("pipelined", "synchronised")
-"""WAYS are the points of a case: without a synchronisation after the first device kernel, and with
-one."""
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
