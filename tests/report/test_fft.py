@@ -51,6 +51,20 @@ def test_ways_to_transpose_are_compared_though_their_groups_of_planes_differ() -
     ), told
 
 
+def test_the_fastest_grid_of_processes_is_named() -> None:
+    raws = [
+        *launches(ranks=4, topology="4x1", time_s=0.10),
+        *launches(ranks=4, topology="2x2", time_s=0.12),
+        *launches(ranks=4, topology="1x4", time_s=0.10),
+        *launches(ranks=4, topology="4x1", transpose="pairwise"),  # one grid: nothing to compare
+    ]
+
+    (told,) = [f.text for f in findings(cases(raws), CONTEXT) if f.text.startswith("Transform of")]
+
+    assert told.startswith("Transform of 128x128x128 points, 4 processes (transpose = pipelined): ")
+    assert "2x2 takes 1.2" in told and "times as long; " in told
+
+
 def test_blocks_of_lines_are_compared_on_one_process_too() -> None:
     raws = [*launches(ranks=1, layout="strided", time_s=0.2), *launches(ranks=1)]
 

@@ -31,11 +31,11 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         label = f", {part.label}" if part.label and str(size) not in part.label else ""
         yield Finding(
             f"Sum of {size} arrays, {best.case.processes}{label}{place(best.case)}: "
-            f"{_verb(race)} {race.best} (median {seconds(best.time.value)}); {_others(race)}."
+            f"{verb(race)} {race.best} (median {seconds(best.time.value)}); {others(race)}."
         )
 
 
-def _verb(race: Race[str]) -> str:
+def verb(race: Race[str]) -> str:
     """What is known of the one with the lowest median."""
     return "fastest with" if race.lead else "none is shown to be fastest, lowest median with"
 
@@ -45,7 +45,7 @@ def _named(case: MeasuredCase) -> str:
     return f"{case.settings['topology']} {case.settings['distribution']}"
 
 
-def _others(race: Race[str]) -> str:
+def others(race: Race[str]) -> str:
     """Who is behind by how much, and who is not shown to be."""
     slower = [name for name, contrast in race.against.items() if contrast.verdict == "faster"]
     even = [name for name in race.against if name not in slower]
