@@ -1,6 +1,7 @@
 """What md_pppm sends beside what LAMMPS sends, counted alike, and what LAMMPS' sections take.
 
-usage: .venv/bin/python bench/md_pppm.py [sections] [messages]    (toolchain add lammps; add mpich)
+usage: .venv/bin/python bench/md_pppm.py [sections] [messages] [--ranks 1 2 4 8] [--rounds 5]
+       (LAMMPS and its MPI library come by: haloscope toolchain add lammps, and add mpich)
 
 sections: of the rhodopsin benchmark on one rank, in turn with what a core computes in a second;
 kernels/md_pppm/costs.cpp has them. messages: LAMMPS and md_pppm on 1, 2, 4 and 8 ranks, each under
@@ -9,10 +10,12 @@ haloscope's counter, two runs of different lengths: what the longer one sends mo
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -30,8 +33,6 @@ from haloscope.run.runners.external import ExternalLaunch
 from haloscope.study.case import Launch, Layout
 from haloscope.toolchains import build, library
 
-ROUNDS = 5
-RANKS = (1, 2, 4, 8)
 MPI = "mpich"
 STEPS, OWN_STEPS = 100, 99
 """STEPS of LAMMPS, and of md_pppm, in which both build neighbour lists 11 times."""
@@ -41,36 +42,42 @@ MOST = 0.05
 SECTIONS = ("Pair", "Bond", "Kspace", "Neigh", "Modify")
 
 
-def sections() -> list[str]:
+def sections(rounds: int) -> list[str]:
     """Seconds of an atom and a step (Neigh: and a build), and flops a second of a core."""
     lammps = subject("lammps_rhodo", MPI, 1, [], steps=STEPS)
     kernel, variant, sweep = ARITHMETIC
     seconds: dict[str, list[float]] = {name: [] for name in SECTIONS}
 
     def step() -> float:
+        begin, before = time.perf_counter(), os.times()
         (record,) = lammps.runner.run([Launch(lammps.case, 0)])
+        after = os.times()
+        used_s = after.children_user + after.children_system
+        used_s -= before.children_user + before.children_system
+        share = min(1.0, used_s / (time.perf_counter() - begin))  # of a processor that it had
         if record["outcome"] != "ok":
             sys.exit(f"{lammps.name}: {record['outcome']}: {record['reason']}")
         for phase in record["phases"]:
             if phase["name"] in seconds:
                 builds = STEPS / BUILDS if phase["name"] == "Neigh" else 1
-                seconds[phase["name"]].append(phase["time_s"]["mean"] * builds / ATOMS)
-        return float(record["times_s"][0])
+                seconds[phase["name"]].append(share * phase["time_s"]["mean"] * builds / ATOMS)
+        return share * float(record["times_s"][0])
 
     def core() -> float:
         record = once(kernel, n=384, variant=variant, iterations=40, repetitions=5)
         (found,) = (phase for phase in record["phases"] if phase["name"] == sweep)
         return float(found["flops"] / found["time_s"]["mean"])
 
-    rates = in_turn({"LAMMPS": step, "core": core}, ROUNDS)["core"]
+    rates = in_turn({"LAMMPS": step, "core": core}, rounds)["core"]
     rows = [row(name, times, "s") for name, times in seconds.items()]
     return [
         "## Sections of one rank",
         "",
-        f"{taken()} {lammps.name}; {ROUNDS} launches of {STEPS} steps, in turn with {kernel}, "
+        f"{taken()} {lammps.name}; {rounds} launches of {STEPS} steps, in turn with {kernel}, "
         f"{variant}, n = 384, whose phase {sweep} says what a core computes in a second, as "
         "calibrate has it. Seconds are of an atom and a step; those of Neigh of an atom and one of "
-        f"{BUILDS} builds of neighbour lists.",
+        f"{BUILDS} builds of neighbour lists. They are of processor time: less than on the wall "
+        "where others use the machine, too.",
         "",
         "| section | median | range |",
         "|---|---|---|",
@@ -84,10 +91,10 @@ def row(name: str, figures: Sequence[float], unit: str) -> str:
     return f"| {name} | {median(figures):.3e} {unit} | {min(figures):.3e} to {max(figures):.3e} |"
 
 
-def messages() -> list[str]:
+def messages(numbers: Sequence[int]) -> list[str]:
     """Totals of a step, and how far the messages or bytes of any pair of ranks are off."""
     lines, furthest = [], 0.0
-    for ranks in RANKS:
+    for ranks in numbers:
         print(f"{ranks} ranks", flush=True)
         theirs = steps_of(partial(lammps, ranks), 1, STEPS)
         own = steps_of(partial(md_pppm, ranks), OWN_STEPS, OWN_STEPS)
@@ -173,10 +180,18 @@ def counted(ranks: int, words: Sequence[str], run: Path) -> Pairs:
 
 def main() -> None:
     """Measure what is asked for, write docs/bench/md_pppm.md."""
-    parts = {"sections": sections, "messages": messages}
-    asked = sys.argv[1:] or [*parts]
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parts: dict[str, Callable[[], list[str]]] = {
+        "sections": lambda: sections(given.rounds),
+        "messages": lambda: messages(given.ranks),
+    }
+    parser.add_argument("parts", nargs="*", help=" or ".join(parts))
+    parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 4, 8])
+    parser.add_argument("--rounds", type=int, default=5)
+    given = parser.parse_args()
+    asked = given.parts or [*parts]
     if unknown := {*asked} - {*parts}:
-        sys.exit(f"no {', '.join(sorted(unknown))}; there are {' and '.join(parts)}")
+        parser.error(f"no {', '.join(sorted(unknown))}; there are {' and '.join(parts)}")
     found = kept("md_pppm")
     for name in asked:
         lines = parts[name]()

@@ -14,9 +14,10 @@ namespace {
 constexpr std::array<std::uint64_t, 3> strides{0xd1b54a32d192ed03U, 0xabc98388fb8fac03U,
                                                0x8cb92ba72f3d8dd7U};
 
-/// Through a square A of a face in one direction, between two builds of neighbour lists: what
-/// LAMMPS sent on two ranks (docs/bench/md_pppm.md).
-constexpr double movers_an_area = 26.3 / (77.0 * 72.726);
+/// Through a square A of a face along x, y and z in one direction, between two builds of neighbour
+/// lists: what LAMMPS sent on 8 ranks, by mover_values (tests/lammps_rhodo_traffic.csv).
+constexpr Lengths movers_an_area{26.4 / (77.0 * 72.726), 16.3 / (55.0 * 72.726),
+                                 14.6 / (55.0 * 77.0)};
 
 }  // namespace
 
@@ -26,7 +27,7 @@ Atoms::Atoms(const System& system, bool listed) : owned_(system.atoms_of_a_rank(
     layer_[axis] = static_cast<std::uint64_t>(std::ldexp(System::reach / lengths[axis], 64));
     const double face = lengths[(axis + 1) % 3] * lengths[(axis + 2) % 3];
     const bool cut = system.bricks().extent(axis) > 1;  // else the neighbour is the rank itself
-    movers_[axis] = cut ? std::llround(movers_an_area * face) : 0;
+    movers_[axis] = cut ? std::llround(movers_an_area[axis] * face) : 0;
   }
   count();
   if (!listed) return;

@@ -1,7 +1,6 @@
 #include "kernels/md_pppm/remap.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include "kernels/md_pppm/boxes.hpp"
 
@@ -9,7 +8,7 @@ namespace halobench::md {
 namespace {
 
 constexpr std::int64_t many_messages = 64;    ///< of a rank in one remap
-constexpr std::int64_t enough_messages = 32;  ///< that stand for many
+constexpr std::int64_t enough_messages = 16;  ///< that stand for many
 
 std::int64_t values_of(const auto& pieces) {
   return pieces.empty() ? 0 : pieces.back().first + pieces.back().count;
@@ -74,10 +73,12 @@ void Remap::run(Phases& phases, const double* from, double* to, double* buffer) 
     }
     copy(from, from_, to, to_, kept_, values_);
   });
-  std::optional<Meter::Mark> mark;
-  if (stands_for_ > 1) mark = meter_.mark();
-  meter_.communicate(phases.remap, [&] { exchange(buffer); });
-  if (mark) meter_.repeat_since(*mark, static_cast<double>(stands_for_ - 1), comm_);
+  meter_.communicate(phases.remap, [&] {
+    if (stands_for_ == 1) return exchange(buffer);
+    const auto mark = meter_.mark();
+    exchange(buffer);
+    meter_.repeat_since(mark, static_cast<double>(stands_for_ - 1), comm_);
+  });
   for (const auto& piece : sent_) {
     phases.ledger.add(phases.remap.name, piece.rank, 8 * static_cast<double>(piece.count));
   }
