@@ -308,6 +308,7 @@ class Jacobi3D : public Instance {
 /// What the kernel does in a device's memory, and what it does not.
 void plan_on_device(const Params& params, const Cut& cut, Plan& planned) {
   plan_memory(params, planned);
+  plan_unsimulated(params, planned);
   if (!is_on_device(params)) return;
   const auto refuse = [&](const char* key, const std::string& value, const char* mend) {
     planned.problems.push_back({key, value, std::string("not in a device's memory: ") + mend});

@@ -95,6 +95,7 @@ Plan plan(const Params& params, const Shape& shape) {
   planned.absent = exchange_missing(exchange_mode(params.choice("exchange")));
   if (const auto problem = problem_of_depth(params, cut)) planned.problems.push_back(*problem);
   plan_memory(params, planned);
+  plan_unsimulated(params, planned);
   const bool on_device = is_on_device(params);
   if (on_device && params.choice("exchange") != "nonblocking") {
     planned.problems.push_back({"exchange", params.choice("exchange"),

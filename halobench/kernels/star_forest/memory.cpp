@@ -148,6 +148,13 @@ void plan_memory(const Params& params, Plan& plan) {
   }
 }
 
+void plan_unsimulated(const Params& params, Plan& plan) {
+  if (!is_on_device(params) || !simulated()) return;
+  plan.absent =
+      "memory=device: this kernel is not simulated in a GPU's memory: run it on real processes, or "
+      "give memory=host";
+}
+
 bool is_on_device(const Params& params) { return params.choice("memory") == "device"; }
 
 bool stages_messages(const Params& params) {
