@@ -386,6 +386,7 @@ Plan plan_collectives(const Params& params, const Shape& shape) {
                                           largest(points, &Operation::out, shape.ranks)) *
                       copies_of_messages(params);
   plan_messages(params, plan);
+  plan_unsimulated(params, plan);
   return plan;
 }
 

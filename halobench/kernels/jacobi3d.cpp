@@ -1,7 +1,10 @@
 // Jacobi's method for Laplace's equation in three dimensions, the textbook halo exchange: M.
 // Celoria, Report for Assignment 1 of Foundations of High Performance Computing, 2021, section 3.
+#include "kernels/jacobi3d.hpp"
+
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -10,13 +13,16 @@
 #include "kernels/jacobi3d/cut.hpp"
 #include "kernels/jacobi3d/halo.hpp"
 #include "kernels/jacobi3d/mode.hpp"
+#include "kernels/jacobi3d/on_device.hpp"
 #include "kernels/jacobi3d/sweeper.hpp"
+#include "kernels/star_forest/memory.hpp"
 #include "machine/streaming.hpp"
 
 namespace halobench {
 namespace {
 
 using namespace jacobi;
+using jacobi::Box;  // not that of index sets
 
 std::vector<Variant> variants() { return {plain(), streaming(), temporal()}; }
 
@@ -44,10 +50,15 @@ std::unique_ptr<Sweeper<Value>> make_sweeper(const Variant& variant, const Setti
   if constexpr (std::same_as<Value, double>) return variant.make_double(setting, memory);
 }
 
+/// `most` is at least `value`; what is no number is above all, where std::max would pass over it.
+void raise(double& most, double value) {
+  most = std::isnan(value) ? std::numeric_limits<double>::infinity() : std::max(most, value);
+}
+
 template <class Value>
 class Jacobi3D : public Instance {
  public:
-  Jacobi3D(const Context& context, const Cut& cut)
+  Jacobi3D(const Context& context, const Cut& cut, const SpaceMaker& make_space)
       : context_(context),
         cut_(cut),
         variant_(chosen_variant(context.params)),
@@ -66,14 +77,21 @@ class Jacobi3D : public Instance {
         halo_(context, cut, meshes_),
         sweeper_(make_sweeper<Value>(variant_, {part_, threads_, sizeof(Value)}, context.memory)) {
     if (context.meter.executes()) clear();
+    if (is_on_device(context.params)) {
+      on_device_ = std::make_unique<SweepsOnDevice<Value>>(context, cut, make_space);
+    }
   }
 
   void prepare() override {
     now_ = 0;
-    if (context_.meter.executes()) start_from_mode();
+    if (!context_.meter.executes()) return;
+    start_from_mode();
+    if (on_device_) on_device_->put(meshes_);
   }
 
   void step() override {
+    for (std::int64_t i = 0; on_device_ && i < sweeps_; ++i) sweep_on_device();
+    if (on_device_) return;
     for (std::int64_t done = 0; done < sweeps_;) {
       const auto count = std::min(cut_.depth, sweeps_ - done);
       sweep_after_exchange(count);
@@ -81,8 +99,15 @@ class Jacobi3D : public Instance {
     }
   }
 
+  void complete() override {
+    if (on_device_) on_device_->synchronise();
+  }
+
+  std::string device() const override { return on_device_ ? on_device_->device() : ""; }
+
   Verdict verify() override {
     if (!context_.meter.executes()) return {};
+    if (on_device_) on_device_->fetch(now_, meshes_[now_]);
     examine();
     return {fault(answer_, sweeps_, epsilon)};
   }
@@ -91,8 +116,9 @@ class Jacobi3D : public Instance {
     const auto updates = static_cast<double>(points_of(part_.own()) * sweeps_);
     const auto exchanges = (sweeps_ + cut_.depth - 1) / cut_.depth;
     const auto passes = variant_.many_sweeps ? exchanges : sweeps_;
-    return {pass_bytes(part_.own()) * static_cast<double>(passes), relax_flops * updates,
-            static_cast<double>(exchanges * halo_.messages())};
+    return {
+        pass_bytes(part_.own()) * static_cast<double>(passes), relax_flops * updates,
+        static_cast<double>(exchanges * (on_device_ ? on_device_->messages() : halo_.messages()))};
   }
 
   Json result(std::span<const Times> times) override {
@@ -144,12 +170,22 @@ class Jacobi3D : public Instance {
     }
   }
 
-  void advance(const Box& target, std::int64_t levels) {
+  /// What a phase takes is what it takes to launch.
+  void sweep_on_device() {
+    context_.meter.communicate(exchange_, [&] { on_device_->exchange(now_); });
+    context_.meter.communicate(sweep_, [&] { on_device_->sweep(now_, traffic(part_.own(), 1)); });
+    now_ = 1 - now_;
+  }
+
+  Traffic traffic(const Box& target, std::int64_t levels) const {
     const auto updates = static_cast<double>(points_of(target) * levels);
-    const Traffic traffic{pass_bytes(target), relax_flops * updates,
-                          2.0 * sizeof(Value) * static_cast<double>(points_of(part_.own())),
-                          stored_bytes(target)};
-    context_.meter.compute(sweep_, traffic, [&] {
+    return {pass_bytes(target), relax_flops * updates,
+            2.0 * sizeof(Value) * static_cast<double>(points_of(part_.own())),
+            stored_bytes(target)};
+  }
+
+  void advance(const Box& target, std::int64_t levels) {
+    context_.meter.compute(sweep_, traffic(target, levels), [&] {
       sweeper_->advance(meshes_[now_], meshes_[1 - now_], target, levels);
     });
   }
@@ -215,10 +251,9 @@ class Jacobi3D : public Instance {
         relax(&next, planes, 0, 1);
         const double residual = double{next} - double{*value};
         const double wanted_residual = (mode_.factor() - 1) * wanted;
-        answer.error_max = std::max(answer.error_max, std::abs(*value - wanted));
-        answer.residual_max = std::max(answer.residual_max, std::abs(residual));
-        answer.residual_error_max =
-            std::max(answer.residual_error_max, std::abs(residual - wanted_residual));
+        raise(answer.error_max, std::abs(*value - wanted));
+        raise(answer.residual_max, std::abs(residual));
+        raise(answer.residual_error_max, std::abs(residual - wanted_residual));
       });
     });
     std::array<double, 3> most{};
@@ -266,8 +301,30 @@ class Jacobi3D : public Instance {
   std::size_t now_ = 0;  ///< which of them has the values
   Halo<Value> halo_;
   std::unique_ptr<Sweeper<Value>> sweeper_;
+  std::unique_ptr<SweepsOnDevice<Value>> on_device_;  ///< none where all is the host's
   Answer answer_;
 };
+
+/// What the kernel does in a device's memory, and what it does not.
+void plan_on_device(const Params& params, const Cut& cut, Plan& planned) {
+  plan_memory(params, planned);
+  plan_unsimulated(params, planned);
+  if (!is_on_device(params)) return;
+  const auto refuse = [&](const char* key, const std::string& value, const char* mend) {
+    planned.problems.push_back({key, value, std::string("not in a device's memory: ") + mend});
+  };
+  if (params.choice("variant") != "plain") {
+    refuse("variant", params.choice("variant"), "give plain, or memory=host");
+  }
+  if (params.choice("exchange") != "nonblocking") {
+    refuse("exchange", params.choice("exchange"),
+           "a star forest exchanges ghosts there; give nonblocking, or memory=host");
+  }
+  if (params.choice("variant") == "plain" && cut.depth != 1) {
+    refuse("depth", std::to_string(cut.depth), "give 1, or memory=host");
+  }
+  planned.choices["overlap"] = "no";
+}
 
 Plan plan(const Params& params, const Shape& shape) {
   Plan planned;
@@ -281,20 +338,22 @@ Plan plan(const Params& params, const Shape& shape) {
   const auto mode = mode_of_faces(params.choice("exchange"));
   planned.absent = exchange_missing(mode);
   if (!overlaps(mode)) planned.choices["overlap"] = "no";
+  plan_on_device(params, cut, planned);
+  const double copies = is_on_device(params) ? 2 : 1;
   const auto bytes = value_bytes(params);
   for (std::int64_t rank = 0; rank < shape.ranks; ++rank) {
     const auto part = cut.part(rank);
     const auto values = 2 * Storage(part, bytes).size() +
                         Halo<double>::memory(cut, rank, params.choice("exchange")) +
                         variant.memory({part, threads_of(shape), bytes});
-    planned.memory_bytes += static_cast<double>(bytes) * static_cast<double>(values);
+    planned.memory_bytes += copies * static_cast<double>(bytes) * static_cast<double>(values);
   }
   return planned;
 }
 
 std::vector<Parameter> parameters() {
   using enum Parameter::Type;
-  return {
+  std::vector<Parameter> all = {
       {"L", integer, "100", "points along each edge of every rank's cube, where size=cubes", "", 1,
        1 << 20},
       {"size", text, "cubes",
@@ -337,11 +396,15 @@ std::vector<Parameter> parameters() {
        .choices = {"double", "float"}},
       {"sweeps", integer, "8", "sweeps in a step", "", 1, 1e6},
   };
+  for (auto& one : memory_parameters(false)) all.push_back(std::move(one));
+  return all;
 }
 
 }  // namespace
 
-Kernel jacobi3d() {
+Kernel jacobi3d() { return jacobi3d_in({}); }
+
+Kernel jacobi3d_in(const SpaceMaker& make_space) {
   using enum Result::Type;
   Kernel kernel;
   kernel.name = "jacobi3d";
@@ -364,15 +427,25 @@ Kernel jacobi3d() {
       {"fingerprint", text, "hash of all values, the same for any layout", "", executed}};
   kernel.repetitions = "5";
   kernel.warmup = "1";
-  kernel.small = {{"size=13x9x11", "depth=2", "sweeps=5", "repetitions=2", "timeline=9"}};
+  kernel.small = {{"size=13x9x11", "depth=2", "sweeps=5", "repetitions=2", "timeline=9",
+                   "memory=host", "mpi=gpu_aware", "sync=default_stream", "device_lag=none",
+                   "gpus_shared=no"}};
+  for (const std::string boundary : {"dirichlet", "periodic"}) {
+    const CaseArguments small{
+        "size=13x9x11",         "sweeps=5",      "repetitions=2",       "timeline=9", "overlap=no",
+        "exchange=nonblocking", "variant=plain", "boundary=" + boundary};
+    const auto all = small_in_memories(small, small, false);
+    kernel.small.insert(kernel.small.end(), all.begin() + 1, all.end());  // the first is the host's
+  }
   kernel.plan = plan;
-  kernel.setup = [](const Context& context) -> std::unique_ptr<Instance> {
+  kernel.setup = [make_space](const Context& context) -> std::unique_ptr<Instance> {
+    const auto space = make_space ? make_space : chosen_memory(context);
     std::vector<Problem> none;  // the plan has already refused bad layouts
     const auto cut = parse_cut(context.params, context.comm.size(), none);
     if (context.params.choice("precision") == "float") {
-      return std::make_unique<Jacobi3D<float>>(context, cut);
+      return std::make_unique<Jacobi3D<float>>(context, cut, space);
     }
-    return std::make_unique<Jacobi3D<double>>(context, cut);
+    return std::make_unique<Jacobi3D<double>>(context, cut, space);
   };
   return kernel;
 }

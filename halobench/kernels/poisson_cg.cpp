@@ -95,7 +95,13 @@ Plan plan(const Params& params, const Shape& shape) {
   planned.absent = exchange_missing(exchange_mode(params.choice("exchange")));
   if (const auto problem = problem_of_depth(params, cut)) planned.problems.push_back(*problem);
   plan_memory(params, planned);
-  const bool on_device = params.choice("memory") == "device";
+  plan_unsimulated(params, planned);
+  const bool on_device = is_on_device(params);
+  if (on_device && params.choice("exchange") != "nonblocking") {
+    planned.problems.push_back({"exchange", params.choice("exchange"),
+                                "a star forest exchanges halos in a device's memory: give "
+                                "nonblocking, or memory=host"});
+  }
   if (on_device && params.choice("variant") != "textbook") {
     planned.problems.push_back({"variant", params.choice("variant"),
                                 "only textbook works in a device's memory: give variant=textbook, "
@@ -118,9 +124,8 @@ class PoissonCg : public Instance {
         limits_(chosen_limits(context.params, context.meter.executes())),
         domain_(context, chosen_cut(context.params, {context.comm.size(), context.meter.threads()}),
                 variant_.vectors, exchange_mode(context.params.choice("exchange"))),
-        solver_(context.params.choice("memory") == "device"
-                    ? textbook_on_device(context, domain_, make_space)
-                    : variant_.make(context, domain_)),
+        solver_(is_on_device(context.params) ? textbook_on_device(context, domain_, make_space)
+                                             : variant_.make(context, domain_)),
         progress_(limits_) {
     if (limits_.observing) {
       problem_.emplace(n_, right_side_named(context.params.choice("rhs")));

@@ -4,6 +4,7 @@
 
 #include "expect.hpp"
 #include "forgetful_space.hpp"
+#include "kernels/jacobi3d.hpp"
 #include "kernels/poisson_cg.hpp"
 #include "kernels/sf_grid.hpp"
 #include "kernels/spmv.hpp"
@@ -24,6 +25,7 @@ struct Tested {
   CaseArguments small = {"sizes=8,64K"};
   bool late = false;               ///< its messages begin when the operation ends
   bool orders_its_stages = false;  ///< by an event of its own
+  int steps = 3;                   ///< that its answer may follow
 };
 
 /// Of a matrix whose ranks want single values of each other.
@@ -57,6 +59,9 @@ std::vector<Tested> tested(const Communicator& comm) {
   auto blocks = solve;
   blocks.push_back("decomposition=blocks");
   all.push_back({"poisson_cg in rows", poisson_cg_in, false, false, false, false, solve});
+  const CaseArguments sweeps{"size=9x9x9", "memory=device", "topology=1d"};
+  all.push_back(
+      {"jacobi3d in slabs", jacobi3d_in, true, true, false, false, sweeps, false, false, 1});
   if (comm.size() == 4) {
     all.push_back({"poisson_cg in blocks", poisson_cg_in, true, true, false, false, blocks});
   }
@@ -65,7 +70,7 @@ std::vector<Tested> tested(const Communicator& comm) {
 
 /// What a kernel says of its answers, of the points of its small cases one after another.
 std::vector<std::string> verdicts(const Communicator& comm, const Kernel& kernel,
-                                  const CaseArguments& arguments) {
+                                  const CaseArguments& arguments, int steps = 3) {
   std::vector<Problem> problems;
   const Params params(kernel.all_parameters(), arguments, problems);
   expect::equal(problems.size(), 0U);
@@ -78,7 +83,7 @@ std::vector<std::string> verdicts(const Communicator& comm, const Kernel& kernel
   for (std::size_t point = 0; point < instance->points(); ++point) {
     instance->select(point);
     instance->prepare();
-    for (int step = 0; step < 3; ++step) instance->step();
+    for (int step = 0; step < steps; ++step) instance->step();
     all.push_back(instance->verify().reason);
     for (std::size_t part = 0; part < instance->parts().size(); ++part) instance->run_part(part);
   }
@@ -116,7 +121,7 @@ void every_wait_counts(const Communicator& comm, const Tested& kernel,
       return std::make_unique<ForgetfulSpace>(meter, memory, setting, left_out);
     });
     const bool needed = is_needed(comm, kernel, setting, left_out);
-    for (const auto& reason : verdicts(comm, made, kernel.small)) {
+    for (const auto& reason : verdicts(comm, made, kernel.small, kernel.steps)) {
       expect::is_true(reason.empty() == !needed,
                       kernel.name + ", ordering " +
                           std::to_string(static_cast<int>(setting.ordering)) +

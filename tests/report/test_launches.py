@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from made import build
-from recorded import MACHINE, Raw, bad, cases, record
+from recorded import MACHINE, Raw, bad, cases, pingpong, record
 
 from haloscope.report.context import Context
+from haloscope.report.findings import findings
 from haloscope.report.findings import launches as topic
 
 US = 1e-6
@@ -78,3 +79,16 @@ def test_few_launches_of_waiting_tell_nothing_and_none_have_no_headline() -> Non
 
     assert few.endswith("too few launches to tell).")
     assert said([failed]) == []
+
+
+def test_a_headline_of_a_latency_on_an_emulated_device_says_so() -> None:
+    raws = [pingpong(launch=k) for k in range(7)]
+
+    def told(each: list[Raw]) -> list[str]:
+        found = [one.text for one in findings(cases(each), Context())]
+        return [text for text in found if text.startswith("Ping-pong")]
+
+    (emulated,) = told([{**raw, "device": "emulated"} for raw in raws])
+    assert emulated.startswith("Ping-pong, on an emulated device: ")
+    (measured,) = told(raws)
+    assert measured.startswith("Ping-pong: ")

@@ -132,15 +132,15 @@ class TextbookOnDevice : public Solver {
         q_(space_->allocate<double>(padded_.size())),
         sums_(space_->allocate<double>(pieces_ + 1)),
         sum_(device_.allocate_stage(item)),
-        whole_(as_size(padded_.size())) {
+        whole_(context.memory.allocate<double>(padded_.size())) {
     connect();
   }
 
   void take_start() override {
-    std::ranges::fill(whole_, 0.0);
+    std::ranges::fill(whole_.span(), 0.0);
     for (auto* vector : {&x_, &p_, &q_}) put(*vector);
     each_row(&Strip::r, [&](double* row, std::int64_t at) {
-      std::copy_n(row, padded_.cols, whole_.begin() + at);
+      std::copy_n(row, padded_.cols, whole_.data() + at);
     });
     put(r_);
   }
@@ -148,7 +148,7 @@ class TextbookOnDevice : public Solver {
   void give_solution() override {
     space_->copy_out(x_.data(), whole_.data(), padded_.size() * item);
     each_row(&Strip::x, [&](double* row, std::int64_t at) {
-      std::copy_n(whole_.begin() + at, padded_.cols, row);
+      std::copy_n(whole_.data() + at, padded_.cols, row);
     });
   }
 
@@ -282,7 +282,7 @@ class TextbookOnDevice : public Solver {
   Vector q_;
   Vector sums_;  ///< of the pieces, then of all
   Buffer<std::byte> sum_;
-  std::vector<double> whole_;  ///< one vector, as it lies there
+  Buffer<double> whole_;  ///< one vector, as it lies there
   std::unique_ptr<StarForest> forest_;
 };
 

@@ -44,8 +44,6 @@ bool takes_device_memory(const Params& params) {
   return says && params.choice("mpi") == "gpu_aware";
 }
 
-bool on_device(const Params& params) { return params.choice("memory") == "device"; }
-
 std::unique_ptr<Space> make_device_space(const Context& context, bool late) {
   const auto& params = context.params;
   const DeviceSpace::Setting setting{ordering_of(params.choice("sync")), stages_messages(params),
@@ -132,14 +130,14 @@ std::vector<Parameter> memory_parameters(bool always_ready) {
 }
 
 void plan_messages(const Params& params, Plan& plan) {
-  if (!on_device(params) || !simulated() || params.choice("device_lag") == "none") return;
+  if (!is_on_device(params) || !simulated() || params.choice("device_lag") == "none") return;
   plan.absent =
       "device_lag=until_waited: only an emulated device lags, and this one is simulated; give none";
 }
 
 void plan_memory(const Params& params, Plan& plan) {
   plan_messages(params, plan);
-  if (!on_device(params)) return;
+  if (!is_on_device(params)) return;
   const auto& sync = params.choice("sync");
   const auto ordering = ordering_of(sync);
   const bool waits = ordering == Ordering::general || ordering == Ordering::default_stream;
@@ -150,17 +148,26 @@ void plan_memory(const Params& params, Plan& plan) {
   }
 }
 
+void plan_unsimulated(const Params& params, Plan& plan) {
+  if (!is_on_device(params) || !simulated()) return;
+  plan.absent =
+      "memory=device: this kernel is not simulated in a GPU's memory: run it on real processes, or "
+      "give memory=host";
+}
+
+bool is_on_device(const Params& params) { return params.choice("memory") == "device"; }
+
 bool stages_messages(const Params& params) {
-  return on_device(params) && params.choice("mpi") == "staged";
+  return is_on_device(params) && params.choice("mpi") == "staged";
 }
 
 double copies_of_messages(const Params& params) {
-  if (!on_device(params)) return 1;
+  if (!is_on_device(params)) return 1;
   return stages_messages(params) ? 3 : 2;
 }
 
 std::unique_ptr<Device> chosen_device(const Context& context) {
-  if (!on_device(context.params)) return nullptr;
+  if (!is_on_device(context.params)) return nullptr;
   if (simulated()) {
     return std::make_unique<SimulatedDevice>(*context.meter.model()->device(),
                                              context.meter.executes());
@@ -175,7 +182,7 @@ std::unique_ptr<Device> chosen_device(const Context& context) {
 }
 
 SpaceMaker chosen_memory(const Context& context, bool late) {
-  if (!on_device(context.params)) return make_host_space;
+  if (!is_on_device(context.params)) return make_host_space;
   return [&context, late](Meter&, Memory&) { return make_device_space(context, late); };
 }
 

@@ -162,6 +162,11 @@ def few(*cases: MeasuredCase) -> str:
     return f", medians of {least} launches" if least > 1 else ONCE
 
 
+def on_emulated(*cases: MeasuredCase) -> str:
+    """ ", on an emulated device", so that nobody takes their times for those of a GPU."""
+    return ", on an emulated device" if any(case.emulated for case in cases) else ""
+
+
 def place(*cases: MeasuredCase) -> str:
     """ ", simulated on stampede2": where times are from, if not of several places, or measured."""
     clusters = {case.cluster if case.simulated else None for case in cases}

@@ -10,7 +10,7 @@ from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.quantities import listed, rate, seconds, size
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import few, place
+from haloscope.report.words import few, on_emulated, place
 
 ORDER = 140
 TOLD = 4
@@ -38,7 +38,7 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
         return
     quick = sorted(ends, key=lambda label: ends[label][0].one_way.value)
     broad = sorted(ends, key=lambda label: -ends[label][1].rate.value)
-    where = place(*own)
+    where = place(*own) + on_emulated(*own)
     least = ends[quick[0]][0].size_bytes
     if 1 < len(ends) <= TOLD and {first.size_bytes for first, _ in ends.values()} == {least}:
         times = listed([f"{_time(ends, one)}{_named(one or _REST)}" for one in quick])

@@ -1,0 +1,13 @@
+// jacobi3d in any memory.
+#pragma once
+
+#include "kernel.hpp"
+#include "star_forest/space.hpp"
+
+namespace halobench {
+
+/// jacobi3d whose meshes, with memory=device, are in the space that `make_space` makes; without
+/// one, in the memory that its parameters ask for.
+Kernel jacobi3d_in(const SpaceMaker& make_space);
+
+}  // namespace halobench

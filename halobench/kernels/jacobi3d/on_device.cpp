@@ -1,0 +1,114 @@
+#include "kernels/jacobi3d/on_device.hpp"
+
+#include <vector>
+
+namespace halobench::jacobi {
+namespace {
+
+/// The mean of six neighbours, point by point: neighbouring points lie side by side along z.
+template <class Value>
+struct Mean {
+  std::int64_t first;  ///< where the first own point lies
+  std::int64_t row;
+  std::int64_t plane;
+  std::int64_t along_y;  ///< own points
+  std::int64_t along_z;
+  const Value* from;
+  Value* to;
+
+  HALOBENCH_ANYWHERE void operator()(std::int64_t point) const {
+    const auto z = point % along_z;
+    const auto y = point / along_z % along_y;
+    const auto x = point / along_z / along_y;
+    const auto k = first + x * plane + y * row + z;
+    const Value* at = from + k;
+    // As relax() has it, to the last bit.
+    to[k] = (((at[-plane] + at[plane]) + (at[-row] + at[row])) + (at[-1] + at[1])) *
+            (Value{1} / Value{6});
+  }
+};
+
+}  // namespace
+
+template <class Value>
+SweepsOnDevice<Value>::SweepsOnDevice(const Context& context, const Cut& cut,
+                                      const SpaceMaker& make_space)
+    : part_(cut.part(context.comm.rank())),
+      storage_(part_, sizeof(Value)),
+      space_(make_space(context.meter, context.memory)),
+      device_(*space_->on_device()) {
+  for (auto& mesh : meshes_) mesh = space_->allocate<Value>(storage_.size());
+  connect(context, cut);
+}
+
+/// A ghost is the leaf of the point that it is a copy of, on the rank that has it.
+template <class Value>
+void SweepsOnDevice<Value>::connect(const Context& context, const Cut& cut) {
+  const auto rank = context.comm.rank();
+  std::vector<Root> edges;
+  std::vector<std::int64_t> leaves;
+  for (std::size_t axis = 0; axis < axes; ++axis) {
+    for (const int step : {-1, 1}) {
+      const int other = cut.grid().neighbour(rank, axis, step);
+      if (other == MPI_PROC_NULL) continue;
+      const auto their_part = cut.part(other);
+      const Storage theirs(their_part, sizeof(Value));
+      Box face = part_.own();
+      face[axis] = step < 0 ? Range{-1, 0} : Range{part_.extents[axis], part_.extents[axis] + 1};
+      for (std::int64_t x = face[0].begin; x < face[0].end; ++x) {
+        for (std::int64_t y = face[1].begin; y < face[1].end; ++y) {
+          for (std::int64_t z = face[2].begin; z < face[2].end; ++z) {
+            Extents root{x, y, z};
+            root[axis] = step < 0 ? their_part.extents[axis] - 1 : 0;
+            leaves.push_back(storage_.at(x, y, z));
+            edges.push_back({other, theirs.at(root[0], root[1], root[2])});
+          }
+        }
+      }
+    }
+  }
+  forest_ = std::make_unique<StarForest>(context.comm, *space_, storage_.size(), edges, leaves);
+}
+
+template <class Value>
+void SweepsOnDevice<Value>::put(const std::array<Mesh<Value>, 2>& meshes) {
+  constexpr std::int64_t item = sizeof(Value);
+  for (std::size_t which = 0; which < meshes.size(); ++which) {
+    space_->copy_in(meshes[which].memory, meshes_[which].data(), storage_.size() * item);
+  }
+}
+
+template <class Value>
+void SweepsOnDevice<Value>::fetch(std::size_t which, const Mesh<Value>& mesh) const {
+  constexpr std::int64_t item = sizeof(Value);
+  space_->copy_out(meshes_[which].data(), mesh.memory, storage_.size() * item);
+}
+
+template <class Value>
+void SweepsOnDevice<Value>::exchange(std::size_t which) {
+  Value* mesh = meshes_[which].data();
+  forest_->bcast_begin(Unit::of<Value>(), mesh, mesh);
+  forest_->bcast_end(Unit::of<Value>(), mesh, mesh);
+}
+
+template <class Value>
+void SweepsOnDevice<Value>::sweep(std::size_t from, const Traffic& traffic) {
+  launch_over(device_.device(), device_.users_stream(), points_of(part_.own()), traffic,
+              Mean<Value>{storage_.at(0, 0, 0), storage_.row(), storage_.plane(), part_.extents[1],
+                          part_.extents[2], reach(from), reach(1 - from)});
+}
+
+template <class Value>
+void SweepsOnDevice<Value>::synchronise() const {
+  device_.device().synchronise(device_.users_stream());
+}
+
+template <class Value>
+Value* SweepsOnDevice<Value>::reach(std::size_t which) const {
+  return static_cast<Value*>(device_.device().reach(static_cast<void*>(meshes_[which].data())));
+}
+
+template class SweepsOnDevice<double>;
+template class SweepsOnDevice<float>;
+
+}  // namespace halobench::jacobi
