@@ -130,12 +130,15 @@ _DOWN = ("n", "size_bytes")
 
 
 def _latencies(cells: Sequence[PredictedCell]) -> Iterator[Table]:
-    """For each placement, latencies by size, or by n, down, and by all other settings across."""
-    down = [key for key in _DOWN if key in cells[0].keys][:1]
+    """For each placement, latencies by size, or by n, down, and by all other settings across.
+
+    Where there are neither sizes nor n, by the first setting.
+    """
+    down = [*(key for key in _DOWN if key in cells[0].keys), *cells[0].keys][:1]
     parts = dict.fromkeys(cell.keys.get("placement") for cell in cells)
     for position, placement in enumerate(parts, start=1):
         own = [cell for cell in cells if cell.keys.get("placement") == placement]
-        across = [key for key in own[0].keys if key not in (*_DOWN, "placement")]
+        across = [key for key in own[0].keys if key not in (*_DOWN, *down, "placement")]
         columns = dict.fromkeys(tuple(cell.keys[key] for key in across) for cell in own)
         found = {
             (cell.keys[down[0]], tuple(cell.keys[key] for key in across)): cell for cell in own
@@ -149,7 +152,10 @@ def _latencies(cells: Sequence[PredictedCell]) -> Iterator[Table]:
                 *(_across(across, values) for values in columns),
             ),
             rows=tuple(
-                (label(f"{at:,}", at), *(_latency(found.get((at, values))) for values in columns))
+                (
+                    label(at if isinstance(at, str) else f"{at:,}", at),
+                    *(_latency(found.get((at, values))) for values in columns),
+                )
                 for at in dict.fromkeys(cell.keys[down[0]] for cell in own)
             ),
             notes=_failures(own),
