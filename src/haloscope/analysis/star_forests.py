@@ -147,7 +147,7 @@ def placement_of(case: MeasuredCase) -> str | None:
         return "inter_node"
     if not case.on_gpus:
         return "intra_socket"
-    if case.settings.get("gpus_shared"):
+    if case.settings.get("ranks_per_gpu"):
         return "intra_gpu"
     return "inter_socket" if case.settings.get("bind") == "spread" else "intra_socket"
 

@@ -17,7 +17,7 @@ from haloscope.study.case import Layout, Value
 
 _LAYOUTS = MappingProxyType(
     {
-        "intra_gpu": Layout(ppn=2, gpus_shared=2),
+        "intra_gpu": Layout(ppn=2, ranks_per_gpu=2),
         "intra_socket": Layout(ppn=2),
         "inter_socket": Layout(ppn=2, bind="spread"),
         "inter_node": Layout(nodes=2),
