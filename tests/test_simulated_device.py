@@ -135,7 +135,7 @@ def on_summit(folder: Path, layout: Layout, kernel: str, **given: Value) -> dict
 @pytest.mark.parametrize(
     ("layout", "microseconds"),
     [
-        (Layout(ppn=2, gpus_shared=2), 20.1),
+        (Layout(ppn=2, ranks_per_gpu=2), 20.1),
         (Layout(ppn=2), 17.8),
         (Layout(ppn=2, bind="spread"), 19.4),
         (Layout(nodes=2), 6.0),
@@ -172,7 +172,7 @@ def test_ranks_that_share_a_gpu_share_its_memory(smpi: None, tmp_path: Path) -> 
     size = 2**22
 
     def beyond_messages_s(ranks: int) -> float:
-        layout = Layout(ppn=2, gpus_shared=ranks)
+        layout = Layout(ppn=2, ranks_per_gpu=ranks)
         unpack, messages = (
             on_summit(tmp_path, layout, kernel, sizes=size)["result"]["latency_s"]
             for kernel in ("sf_unpack", "sf_newpingpong")

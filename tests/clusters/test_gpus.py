@@ -26,12 +26,12 @@ def case(layout: Layout, **params: str) -> Case:
     [
         (Layout(ppn=2), [0, 1]),
         (Layout(ppn=2, bind="spread"), [0, 3]),
-        (Layout(ppn=2, gpus_shared=2), [0, 0]),
+        (Layout(ppn=2, ranks_per_gpu=2), [0, 0]),
         (Layout(ppn=6), [0, 1, 2, 3, 4, 5]),
         (Layout(ppn=6, bind="spread"), [0, 1, 2, 3, 4, 5]),
         (Layout(nodes=2, ppn=3), [0, 1, 2, 0, 1, 2]),
         (Layout(nodes=2, ppn=2, mapping="round_robin"), [0, 0, 1, 1]),
-        (Layout(ppn=8, gpus_shared=2, bind="spread"), [0, 0, 1, 1, 3, 3, 4, 4]),
+        (Layout(ppn=8, ranks_per_gpu=2, bind="spread"), [0, 0, 1, 1, 3, 3, 4, 4]),
     ],
 )
 def test_ranks_take_the_gpus_of_their_sockets(layout: Layout, gpus: list[int]) -> None:
@@ -40,12 +40,12 @@ def test_ranks_take_the_gpus_of_their_sockets(layout: Layout, gpus: list[int]) -
 
 def test_ranks_without_a_gpu_are_told_of() -> None:
     assert gpus_lacking(6, Layout(ppn=6), "summit") is None
-    assert gpus_lacking(6, Layout(ppn=12, gpus_shared=2), "summit") is None
+    assert gpus_lacking(6, Layout(ppn=12, ranks_per_gpu=2), "summit") is None
     assert gpus_lacking(6, Layout(ppn=7), "summit") == (
         "memory=device: 7 ranks on a node of summit with 6 GPUs; give fewer, or let them share "
-        "one: layout.gpus_shared = 2"
+        "one: layout.ranks_per_gpu = 2"
     )
-    assert "each for 2; give fewer" in (gpus_lacking(6, Layout(ppn=13, gpus_shared=2), "x") or "")
+    assert "each for 2; give fewer" in (gpus_lacking(6, Layout(ppn=13, ranks_per_gpu=2), "x") or "")
     assert gpus_lacking(0, Layout(), "tara") == (
         "memory=device: nodes of tara have no GPU (node.gpu of its file); give memory=host"
     )
@@ -87,7 +87,7 @@ def test_all_messages_between_gpus_are_eager_to_smpi() -> None:
 
 
 def test_ranks_that_share_a_gpu_have_a_part_of_it() -> None:
-    layout = Layout(ppn=3, gpus_shared=2)
+    layout = Layout(ppn=3, ranks_per_gpu=2)
     machine = simgrid_files.files(SUMMIT, case(layout, memory="device"))["machine"]
 
     assert machine.endswith(" 2\n")

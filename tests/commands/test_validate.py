@@ -190,6 +190,39 @@ def test_rates_stand_beside_each_reading_of_the_paper() -> None:
     ]
 
 
+def test_latencies_stand_by_placement_with_what_tells_them_apart_across() -> None:
+    def cell(size: int, placement: str, option: str, predicted_s: float) -> PredictedCell:
+        keys: dict[str, int | str] = {"size_bytes": size, "placement": placement}
+        keys["option"] = option
+        return PredictedCell("2", "latency", keys, 2e-5, fitted=False, predicted=predicted_s)
+
+    cells = [
+        cell(8, "intra_socket", "A", 2.2e-5),
+        cell(8, "intra_socket", "B", 1.8e-5),
+        cell(1024, "intra_socket", "A", 2e-5),
+        cell(8, "inter_node", "B", 2e-5),
+    ]
+    near, apart, errors = predicted.published_tables(cells)
+    assert (near.title, apart.title) == ("intra-socket, µs", "inter-node, µs")
+    assert [column.title for column in near.columns] == ["bytes", "A", "B"]
+    assert [cell.text for cell in near.rows[0]] == ["8", "22.0", "18.0"]
+    assert [cell.text for cell in near.rows[1]] == ["1,024", "20.0", ""]
+    assert (near.rows[0][1].published, near.rows[0][1].ratio) == ("20.0", "1.100")
+    assert [cell.text for cell in errors.rows[0]] == ["only predicted", "4", "5.0 %", "10.0 %"]
+
+
+def test_latencies_of_grids_stand_by_n_and_nodes() -> None:
+    cells = [
+        PredictedCell("4", "latency", {"n": n, "nodes": nodes}, 2e-5, fitted=False, problem="no")
+        for n in (4, 8)
+        for nodes in (9, 3)
+    ]
+    (table,) = predicted.published_tables(cells)
+    assert [column.title for column in table.columns] == ["n", "9 nodes", "3 nodes"]
+    assert [cell.text for cell in table.rows[1]] == ["8", "not simulated", "not simulated"]
+    assert table.notes == ("not simulated: no",)
+
+
 def test_what_was_measured_here_stands_beside_what_was_predicted(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

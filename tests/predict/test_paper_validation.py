@@ -11,18 +11,20 @@ from haloscope.analysis.published import Library
 from haloscope.errors import UserError
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable
-from haloscope.predict.paper_validation import _Unpredicted, _unpredicted, tables_of
+from haloscope.predict.paper_validation import _unpredicted, tables_of
+from haloscope.predict.unpredicted import Unpredicted
 from haloscope.run.places import place
 from haloscope.run.simulated import SimulatedCluster
 from haloscope.run.workbench import Halobench, Workbench
 from haloscope.study import file as study_file
+from haloscope.study.case import Layout
 from haloscope.study.plan import expand
 from haloscope.study.settings import settings_of
 
 BINARY = Path(__file__).resolve().parents[2] / "build" / "release" / "halobench"
 
 
-def unpredicted(table: PaperTable) -> list[_Unpredicted]:
+def unpredicted(table: PaperTable) -> list[Unpredicted]:
     there = place(str(table.facts["cluster_file"]))
     assert isinstance(there, SimulatedCluster)
     return list(_unpredicted(table, there))
@@ -57,6 +59,52 @@ def test_jacobi_is_predicted_from_one_rank_one_socket_or_one_whole_node() -> Non
     assert {(table, ranks) for table, ranks in fitted if table == "X"} == {
         ("X", ranks) for ranks in (12, 24, 32, 40, 48)
     }
+
+
+def test_messages_of_gpus_may_have_set_parameters_where_they_are_mpi_s_alone() -> None:
+    fitted = {
+        table.id: {one.cell.fitted for one in unpredicted(table)}
+        for table in tables_of("anl-petsc-summit-part2", [])
+    }
+    assert fitted == {"1": {True}, **{table: {False} for table in ("2", "3", "4", "5.4")}}
+
+
+def test_a_generated_matrix_stands_for_the_published_one() -> None:
+    (table,) = tables_of("anl-petsc-summit-part2", ["5.4"])
+    one, *others = unpredicted(table)
+    assert (one.kernel, one.layout.nodes, one.layout.ppn) == ("spmv", 1, 6)
+    assert (one.given["n"], one.given["row_length"]) == (2017169, 140)
+    assert [each.given["overlap"] for each in (one, *others)] == [
+        *("split", "early_launch", "split_temporary"),
+    ]
+    assert one.cell.published == 918.9e-6
+    assert one.of({"times_s": [1e-3]}) == 1e-3
+
+
+def test_placements_and_options_of_gpus_are_layouts_and_synchronisations() -> None:
+    tables = tables_of("anl-petsc-summit-part2", ["2", "3", "4"])
+    cells = {table.id: list(unpredicted(table)) for table in tables}
+    asked = {
+        (one.kernel, one.cell.keys["placement"], one.given.get("sync")): one.layout
+        for one in (*cells["2"], *cells["3"])
+    }
+    near, across, apart = Layout(ppn=2), Layout(ppn=2, bind="spread"), Layout(nodes=2)
+    assert asked["sf_pingpong", "intra_socket", "typed"] == near
+    assert asked["sf_pingpong", "inter_socket", "default_stream"] == across
+    assert asked["sf_scatter", "inter_node", "default_stream"] == apart
+    assert len(asked) == 6 + 9
+    assert {(one.given["n"], one.layout.nodes, one.layout.ppn) for one in cells["4"]} == {
+        (2**k, nodes, 9 // nodes) for k in range(2, 13) for nodes in (3, 9)
+    }
+    assert {one.given["memory"] for own in cells.values() for one in own} == {"device"}
+
+
+def test_a_cell_has_the_latency_of_its_own_size() -> None:
+    (table,) = tables_of("anl-petsc-summit-part2", ["2"])
+    points = [{"size_bytes": 8 * 2**k, "result": {"latency_s": k * 1e-6}} for k in range(20)]
+    for one in unpredicted(table):
+        size = 8 * 2 ** round(1e6 * one.of({"points": points}))
+        assert size == one.cell.keys["size_bytes"]
 
 
 def test_both_readings_of_the_size_and_where_ranks_are() -> None:

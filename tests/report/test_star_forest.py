@@ -75,6 +75,32 @@ def test_times_of_an_emulated_device_are_marked() -> None:
     assert not any("emulated" in note for note in host.notes)
 
 
+def on_summit(cluster: str = "summit", **layout: Any) -> Raw:
+    raw = star_forest("sf_unpack", memory="device", mpi=layout.pop("mpi", "gpu_aware"))
+    simulation = {"cluster": cluster, "verified": False}
+    return {
+        **raw,
+        **{"device": "simulated", "clock": "simulated", "simulation": simulation},
+        "layout": {**raw["layout"], **layout},
+    }
+
+
+def test_published_times_of_gpus_stand_beside_the_same_placement_simulated() -> None:
+    def published(raw: Raw) -> list[float | None]:
+        (table,) = build("sf_latency", [raw])
+        return [row[1].published_value for row in table.rows][:1]
+
+    assert published(on_summit(bind="close")) == [35.9e-6]
+    assert published(on_summit(bind="spread")) == [37.6e-6]
+    assert published(on_summit(nodes=2, ppn=1)) == [22.9e-6]
+    assert published(on_summit(ranks_per_gpu=2)) == [None]  # which table 3 has not
+    assert published(on_summit(mpi="staged")) == [None]
+    assert published(on_summit("another")) == [None]
+    (table,) = build("sf_latency", [on_summit(bind="close")])
+    assert table.title.endswith("on a socket, GPUs' memory, gpu_aware")
+    assert any("of the cluster that was simulated" in note for note in table.notes)
+
+
 def test_no_grid_of_a_gpu_stands_beside_an_emulated_one() -> None:
     raw = on_device("sf_grid", ranks=9, nodes=3, messages=2, n="4,8,16,32,64", topology="9x1")
 

@@ -168,6 +168,7 @@ def test_every_ready_study_is_valid() -> None:
         "quick",
         "ring",
         "sf-device",
+        "sf-device-grid",
         "sf-grid",
         "sf-latency",
         "spmv-device",

@@ -84,6 +84,11 @@ class MeasuredCase:
         return any(record.device == "emulated" for record in self.launches)
 
     @property
+    def on_gpus(self) -> bool:
+        """Whether the device that it worked on was a simulated GPU."""
+        return any(record.device == "simulated" for record in self.launches)
+
+    @property
     def replicated(self) -> bool:
         """Whether its launches are simulated replicates: nodes drawn anew for each of them."""
         told = [record.raw.get("simulation") or {} for record in self.launches]

@@ -12,15 +12,16 @@ from haloscope.stats.estimates import Estimate
 SHORTEST_S = 5.0
 """SHORTEST_S is the shortest published wall time that has an error, because times are printed in
 whole seconds: half a second is more than 10 % of anything shorter."""
-WALL_TIME, JACOBI = "wall time", "jacobi"
-"""The kinds of published tables that can be predicted: a solve's time, and sweeps' MLUP/s."""
+WALL_TIME, JACOBI, LATENCY = "wall time", "jacobi", "latency"
+"""The kinds of published tables that can be predicted: a solve's time, sweeps' MLUP/s, and
+messages' latency, one way."""
 
 
 @dataclass(frozen=True)
 class PredictedCell:
     """A cell of a published table and its prediction: seconds, or MLUP/s in tables of Jacobi.
 
-    table, kind: the table's number and what it has, WALL_TIME or JACOBI.
+    table, kind: the table's number and what it has, WALL_TIME, JACOBI or LATENCY.
     keys:        the settings that tell the cell from others in its table.
     fitted:      whether numbers of the cluster file could have been taken from it.
     reading:     how the paper was read, where that can be done in several ways.

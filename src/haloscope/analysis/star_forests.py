@@ -18,8 +18,16 @@ PETSC_DEFAULT = "B"
 OPTIONS = {"general": "A", "default_stream": "B", "stream_aware": "C", "typed": "D"}
 """What Table 2 calls a device's `sync`."""
 
-OF_GPUS = "Published times are of GPU memory: how they grow can be compared, the times can not."
-"""What is said wherever these stand beside ours."""
+_OF_GPUS = "Published times are of GPU memory: how they grow can be compared, the times can not."
+_OF_THE_SAME = (
+    "Published times are of the cluster that was simulated, and of messages from its GPUs."
+)
+
+
+def about_published(cases: Sequence[MeasuredCase]) -> str:
+    """What is said wherever published times stand beside ours."""
+    return _OF_THE_SAME if all(case.on_gpus for case in cases) else _OF_GPUS
+
 
 PRINTED = {
     "same-cache": "intra_socket",
@@ -42,6 +50,8 @@ def memory_of(case: MeasuredCase) -> tuple[object, ...]:
     return tuple(case.settings.get(name) for name in ("memory", "mpi", "device_lag"))
 
 
+_CLUSTER = "summit"
+"""Of the paper, as its cluster file is called."""
 _ALIKE = ("nodes", "ppn", "placement", "bind", "toolchain", "transport", "clock")
 
 
@@ -128,21 +138,36 @@ def _one_way(case: MeasuredCase, point: Swept) -> Measure:
     return Measure(case, "", point.sample_one_way, point.one_way)
 
 
+def placement_of(case: MeasuredCase) -> str | None:
+    """How two ranks lie to each other, as the paper calls it."""
+    asked, nodes = case.settings.get("placement"), case.settings.get("nodes")
+    if asked:
+        return PRINTED.get(str(asked))
+    if isinstance(nodes, int) and nodes > 1:
+        return "inter_node"
+    if not case.on_gpus:
+        return "intra_socket"
+    if case.settings.get("ranks_per_gpu"):
+        return "intra_gpu"
+    return "inter_socket" if case.settings.get("bind") == "spread" else "intra_socket"
+
+
 def published_latency(case: MeasuredCase, at: int, library: Library) -> Reference | None:
     """What the paper printed for a size, or for n; GPU memory, so not to be raced against.
 
-    None beside an emulated device's time, which would look as if it were one of a GPU.
+    None beside an emulated device's time, which would look as if it were one of a GPU, or that of
+    a GPU of another cluster, or of messages that did not leave a GPU's memory.
     """
-    if case.emulated:
+    others = case.cluster != _CLUSTER or case.settings.get("mpi") == "staged"
+    if case.emulated or (case.on_gpus and others):
         return None
     if case.settings.get("topology", "3x3") not in ("2d", "3x3"):
         return None
     nodes = case.settings.get("nodes")
-    apart = "other-node" if isinstance(nodes, int) and nodes > 1 else "same-socket"
     where = {
         "size_bytes": at,
         "n": at,
-        "placement": PRINTED.get(str(case.settings.get("placement") or apart)),
+        "placement": placement_of(case),
         "option": OPTIONS.get(str(case.settings.get("sync")), PETSC_DEFAULT),
         "kernel": case.kernel,
         "nodes": nodes,

@@ -49,7 +49,7 @@ def _seats(node: Node, ranks: int, layout: Layout) -> Iterator[int]:
     gpu = node.gpu
     assert gpu is not None
     of_a_socket = gpu.number // node.sockets
-    room = [layout.gpus_shared] * gpu.number
+    room = [layout.ranks_per_gpu] * gpu.number
     for sockets in sockets_of_a_node(node, ranks, layout):
         own = [one for one in range(gpu.number) if one // of_a_socket == min(sockets)]
         found = next((one for one in [*own, *range(gpu.number)] if room[one]), None)

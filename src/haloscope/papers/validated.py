@@ -13,7 +13,8 @@ from haloscope.paths import share
 class Validated:
     """One published table that was predicted from a cluster file.
 
-    kernel, variant: whose times were predicted. cells: how many of them set no number of the file.
+    kernel, variant: whose times were predicted; of a kernel without variants, in which
+    memory. cells: how many of them set no number of the file.
     median, worst: of their relative errors.
     """
 

@@ -1,13 +1,13 @@
 """Simulations set against published figures: predicted, published, ratio, cell by cell.
 
 The honest protocol: what a cluster file takes from a paper it takes from cells of one node (wall
-times), or of one rank, one socket or one whole node (Jacobi). Those cells are reported apart from
-the others, which are predicted only.
+times), or of one rank, one socket or one whole node (Jacobi), or of MPI alone (messages of GPUs).
+Those cells are reported apart from the others, which are predicted only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,14 +16,13 @@ from haloscope.clusters.schema import NodeSpread, Quantity
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable
+from haloscope.predict import gpu_tables
+from haloscope.predict.unpredicted import Unpredicted
 from haloscope.run.places import place
 from haloscope.run.progress import RunView, Teller
 from haloscope.run.simulated import SimulatedCluster
 from haloscope.run.workbench import Workbench
-from haloscope.stats.estimates import typical
 from haloscope.study.case import Case, Launch, Layout
-from haloscope.study.plan import Program
-from haloscope.toolchains.simgrid import SIMGRID
 
 
 def tables_of(paper_id: str, wanted: Sequence[str]) -> list[PaperTable]:
@@ -110,50 +109,18 @@ def simulated(
     return records
 
 
-@dataclass(frozen=True)
-class _Unpredicted:
-    """A cell that is to be predicted. of: what its case's record says of the cell's figure."""
-
-    cell: PredictedCell
-    kernel: str
-    given: Mapping[str, Any]
-    layout: Layout
-    of: Callable[[Mapping[str, Any]], float]
-
-    def case(self, program: Program) -> Case:
-        """What is to be simulated for it."""
-        forecast = program.forecast(self.kernel, self.given, self.layout.ranks, self.layout.threads)
-        return Case(
-            kernel=self.kernel,
-            given=self.given,
-            params=forecast.params,
-            layout=self.layout,
-            toolchain=SIMGRID,
-            run=0,
-            launches=1,
-            timeout_s=600,
-            memory_bytes=forecast.memory_bytes,
-        )
-
-    def answered(self, records: Sequence[Mapping[str, Any]]) -> PredictedCell:
-        """The cell with its prediction, the median of replicates, or with why there is none."""
-        if bad := [record for record in records if record["outcome"] != "ok"]:
-            return replace(self.cell, problem=bad[0]["reason"])
-        found = typical([self.of(record) for record in records])
-        drawn = found if len(records) > 1 else None
-        return replace(self.cell, predicted=found.value, drawn=drawn)
-
-
-def _unpredicted(table: PaperTable, there: SimulatedCluster) -> Iterator[_Unpredicted]:
+def _unpredicted(table: PaperTable, there: SimulatedCluster) -> Iterator[Unpredicted]:
     for row in table.rows:
         said = {**table.facts, **row}
-        if table.kind == JACOBI:
+        if said.get("memory") == "gpu":
+            yield gpu_tables.unpredicted(table, said)
+        elif table.kind == JACOBI:
             yield from _sweeps(table.id, said, there)
         elif isinstance(said["time_s"], int | float):
             yield _solve(table, said, there)
 
 
-def _solve(table: PaperTable, said: Mapping[str, Any], there: SimulatedCluster) -> _Unpredicted:
+def _solve(table: PaperTable, said: Mapping[str, Any], there: SimulatedCluster) -> Unpredicted:
     """The published program's variant and exchange are facts of the table.
 
     Nothing is said of where a node's processes are: they are taken to be spread over its sockets,
@@ -172,12 +139,12 @@ def _solve(table: PaperTable, said: Mapping[str, Any], there: SimulatedCluster) 
     alone = keys["ppn"] == 1 and keys["threads"] != 1  # one process, with threads to be placed
     bind = str(said.get("omp_proc_bind", "spread")) if alone else "spread"
     layout = Layout(int(keys["nodes"]), int(keys["ppn"]), int(keys["threads"]), bind=bind)
-    return _Unpredicted(
+    return Unpredicted(
         *(cell, "poisson_cg", given, layout), lambda record: float(record["times_s"][0])
     )
 
 
-def _sweeps(table: str, said: Mapping[str, Any], there: SimulatedCluster) -> Iterator[_Unpredicted]:
+def _sweeps(table: str, said: Mapping[str, Any], there: SimulatedCluster) -> Iterator[Unpredicted]:
     """A cube of n^3 points on every rank, as the paper says, and n^3 points in all.
 
     The paper's figures look like the second: time lost to communication grows with the number of
@@ -195,7 +162,7 @@ def _sweeps(table: str, said: Mapping[str, Any], there: SimulatedCluster) -> Ite
     readings = {f"{n}^3 points a rank": {"L": n}, f"{n}^3 points in all": {"size": f"{n}x{n}x{n}"}}
     for reading, size in readings.items():
         given = {**size, "topology": grid, "repetitions": 1, "warmup": 0}
-        yield _Unpredicted(
+        yield Unpredicted(
             *(replace(cell, reading=reading), "jacobi3d", given, layout),
             lambda record: float(record["result"]["mlups"]),
         )

@@ -101,7 +101,7 @@ class RecordedLayout(LayoutAsked, total=False):
     allocation_seed: Annotated[
         int | None, Key("of a random allocation", absent="not there for every other allocation")
     ]
-    gpus_shared: Annotated[
+    ranks_per_gpu: Annotated[
         int,
         Key(
             "ranks that may share a GPU of a simulated node",

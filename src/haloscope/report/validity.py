@@ -28,6 +28,12 @@ def validity(cases: Sequence[MeasuredCase]) -> Iterator[str]:
             yield f"Nothing validates what is simulated on {cluster} of {listed(unknown)}."
 
 
+def _variant(case: MeasuredCase) -> str:
+    """What is validated apart: a kernel's variant; of one without, the memory that it works in."""
+    own = case.settings.get("variant")
+    return f"memory={case.settings.get('memory', 'host')}" if own is None else str(own)
+
+
 def _off(tables: Sequence[Validated]) -> str:
     """By how much, table by table: a solver, or a sweep, of the variant that was published."""
     told = [
@@ -43,6 +49,6 @@ def _unlike(cases: Sequence[MeasuredCase], tables: Sequence[Validated]) -> str |
     if not tables:
         return ""
     known = {one.variant for one in tables}
-    variants = dict.fromkeys(str(case.settings.get("variant")) for case in cases)
+    variants = dict.fromkeys(_variant(case) for case in cases)
     others = [variant for variant in variants if variant not in known]
     return f" ({', '.join(others)})" if others else None

@@ -29,7 +29,7 @@ class Layout:
     tasks: all ranks, where a number of them is given and shared out over nodes: the first nodes
         have ppn of them each, and the others one less where they do not go evenly. None: each node
         has ppn.
-    gpus_shared: how many ranks may share a GPU of a simulated node; those that follow each other
+    ranks_per_gpu: how many ranks may share a GPU of a simulated node; those that follow each other
         then do.
     allocation: which nodes of a simulated cluster these are, one of ALLOCATIONS; random ones by
         allocation_seed. `nodes_of_ranks` counts the job's own.
@@ -46,7 +46,7 @@ class Layout:
     tasks: int | None = None
     allocation: str = "contiguous"
     allocation_seed: int | None = None
-    gpus_shared: int = 1
+    ranks_per_gpu: int = 1
 
     @property
     def nodes_of_ranks(self) -> list[int]:
@@ -84,7 +84,7 @@ class Layout:
         placement = f", {self.placement}" if self.placement else ""
         seed = "" if self.mapping_seed is None else f" {self.mapping_seed}"
         mapping = "" if self.mapping == Layout.mapping else f", {self.mapping}{seed}"
-        shared = "" if self.gpus_shared == 1 else f", {self.gpus_shared} a GPU"
+        shared = "" if self.ranks_per_gpu == 1 else f", {self.ranks_per_gpu} a GPU"
         where = f"{threads}{nodes}{binding}{placement}{mapping}{self._allocation}{shared}"
         return f"{count(self.ranks, 'rank')}{where}"
 
@@ -97,13 +97,20 @@ class Layout:
 
     def as_recorded(self) -> dict[str, Any]:
         """All of it, for a record; of the allocation nothing where none was asked for."""
-        own = ("tasks", "allocation", "allocation_seed", "gpus_shared")
+        own = ("tasks", "allocation", "allocation_seed", "ranks_per_gpu")
         said = vars(self).items()
         return {key: v for key, v in said if key not in own or v != getattr(Layout, key)}
 
     def as_setting(self) -> dict[str, Any]:
         """What makes it what it is; fields that came later only where they say something."""
-        later = ("mapping", "mapping_seed", "tasks", "allocation", "allocation_seed", "gpus_shared")
+        later = (
+            "mapping",
+            "mapping_seed",
+            "tasks",
+            "allocation",
+            "allocation_seed",
+            "ranks_per_gpu",
+        )
         return {
             key: value
             for key, value in vars(self).items()
@@ -116,7 +123,7 @@ def gpus_lacking(gpus: int, layout: Layout, where: str) -> str | None:
 
     where: the simulated cluster's name.
     """
-    ranks, shared = layout.ranks_of_nodes[0], layout.gpus_shared
+    ranks, shared = layout.ranks_of_nodes[0], layout.ranks_per_gpu
     if gpus == 0:
         what = f"memory=device: nodes of {where} have no GPU"
         return f"{what} (node.gpu of its file); give memory=host"
@@ -125,7 +132,7 @@ def gpus_lacking(gpus: int, layout: Layout, where: str) -> str | None:
     what = f"memory=device: {count(ranks, 'rank')} on a node of {where} with {count(gpus, 'GPU')}"
     if shared > 1:
         what += f", each for {shared}"
-    return f"{what}; give fewer, or let them share one: layout.gpus_shared = {-(-ranks // gpus)}"
+    return f"{what}; give fewer, or let them share one: layout.ranks_per_gpu = {-(-ranks // gpus)}"
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,10 @@ def layouts(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> list[Layout]:
             tasks=tasks,
             allocation=allocation,
             allocation_seed=allocation_seed,
-            gpus_shared=gpus_shared,
+            ranks_per_gpu=ranks_per_gpu,
         )
-        for (number, ppn, threads, tasks), places, bind, gpus_shared in product(
-            list(_shapes(axes, nodes, cores)), axes.places, axes.bind, axes.gpus_shared
+        for (number, ppn, threads, tasks), places, bind, ranks_per_gpu in product(
+            list(_shapes(axes, nodes, cores)), axes.places, axes.bind, axes.ranks_per_gpu
         )
         for mapping, seed in mappings(axes, number)
         for allocation, allocation_seed in allocations(axes, number)

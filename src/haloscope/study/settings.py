@@ -12,7 +12,7 @@ Setting = str | int | float | bool | None
 Settings = Mapping[str, Setting]
 LAYOUT = (
     *("nodes", "ppn", "threads", "places", "bind", "placement"),
-    *("tasks", "mapping", "mapping_seed", "allocation", "allocation_seed"),
+    *("tasks", "mapping", "mapping_seed", "ranks_per_gpu", "allocation", "allocation_seed"),
 )
 SETTINGS = ("kernel", *LAYOUT, "toolchain", "transport", "runner", "clock")
 """What every case has, besides the parameters of its kernel."""
@@ -39,6 +39,7 @@ UNSAID = (
     "placement",
     "tasks",
     "mapping_seed",
+    "ranks_per_gpu",
     "allocation_seed",
     *(name for _, name in _ONLY_WITH),
     *OF_A_DEVICE,

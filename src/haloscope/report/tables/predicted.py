@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from haloscope.analysis.predictions import (
     JACOBI,
+    LATENCY,
     SHORTEST_S,
     Errors,
     PredictedCell,
@@ -26,7 +27,13 @@ _ERRORS = (Column("number", "number"), Column("median", "median"), Column("worst
 
 def published_tables(cells: Sequence[PredictedCell], notes: Sequence[str] = ()) -> list[Table]:
     """Cells of one published table in its own form, and their errors, with what is said of it."""
-    tables = [_rates(cells)] if cells[0].kind == JACOBI else list(_times(cells))
+    match cells[0].kind:
+        case kind if kind == JACOBI:
+            tables = [_rates(cells)]
+        case kind if kind == LATENCY:
+            tables = list(_latencies(cells))
+        case _:
+            tables = list(_times(cells))
     return [*tables, *errors(cells, cells[0].table, notes)]
 
 
@@ -116,6 +123,60 @@ def _times(cells: Sequence[PredictedCell]) -> Iterator[Table]:
             notes=_failures(list(mesh.values())),
             stub=2,
         )
+
+
+_DOWN = ("n", "size_bytes")
+"""Settings that rows of latencies are told apart by; those across are all others but the first."""
+
+
+def _latencies(cells: Sequence[PredictedCell]) -> Iterator[Table]:
+    """For each placement, latencies by size, or by n, down, and by all other settings across.
+
+    Where there are neither sizes nor n, by the first setting.
+    """
+    down = [*(key for key in _DOWN if key in cells[0].keys), *cells[0].keys][:1]
+    parts = dict.fromkeys(cell.keys.get("placement") for cell in cells)
+    for position, placement in enumerate(parts, start=1):
+        own = [cell for cell in cells if cell.keys.get("placement") == placement]
+        across = [key for key in own[0].keys if key not in (*_DOWN, *down, "placement")]
+        columns = dict.fromkeys(tuple(cell.keys[key] for key in across) for cell in own)
+        found = {
+            (cell.keys[down[0]], tuple(cell.keys[key] for key in across)): cell for cell in own
+        }
+        yield Table(
+            id=f"predicted-{cells[0].table}-{position}",
+            kind="predicted",
+            title=f"{str(placement).replace('_', '-')}, µs" if placement else "µs",
+            columns=(
+                Column(down[0], "bytes" if down[0] == "size_bytes" else down[0]),
+                *(_across(across, values) for values in columns),
+            ),
+            rows=tuple(
+                (
+                    label(at if isinstance(at, str) else f"{at:,}", at),
+                    *(_latency(found.get((at, values))) for values in columns),
+                )
+                for at in dict.fromkeys(cell.keys[down[0]] for cell in own)
+            ),
+            notes=_failures(own),
+            stub=1,
+        )
+
+
+def _across(keys: Sequence[str], values: Sequence[object]) -> Column:
+    """A column of latencies: named by what tells it from others, where anything does."""
+    words = [
+        count(int(str(value)), "node") if key == "nodes" else str(value)
+        for key, value in zip(keys, values, strict=True)
+    ]
+    name = "_".join(str(value) for value in values)
+    return Column(f"latency_{name}_s" if name else "latency_s", ", ".join(words) or "latency")
+
+
+def _latency(cell: PredictedCell | None) -> Cell:
+    if cell is None:
+        return missing("")
+    return _beside(cell, f"{1e6 * cell.published:.1f}", f"{1e6 * (cell.predicted or 0):.1f}", ".3f")
 
 
 def _time(cell: PredictedCell | None) -> Cell:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
-from haloscope.analysis.star_forests import OF_GPUS, published_latency, there_and_back
+from haloscope.analysis.star_forests import about_published, published_latency, there_and_back
 from haloscope.analysis.sweeps import Swept
 from haloscope.quantities import SECONDS, printed_seconds
 from haloscope.report.context import Context
@@ -44,7 +44,7 @@ def _grid(parts: Sequence[Facet], context: Context) -> Table:
         "axis; a message has 8 n bytes in two dimensions, 8 n² in three."
     )
     if matched or others:
-        notebook.note(OF_GPUS)
+        notebook.note(about_published(cases))
     return Table(
         id="sf_grid",
         kind="sf_grid",

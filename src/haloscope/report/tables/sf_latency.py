@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.star_forests import (
-    OF_GPUS,
     OPTIONS,
+    about_published,
     memory_of,
+    placement_of,
     published_latency,
     there_and_back,
 )
@@ -24,10 +25,10 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """Tables 2 and 3: kernels in columns, with what sf_pingpong adds to pingpong."""
     own = [case for case in cases if case.kernel in KERNELS and case.launches]
     own = [case for case in own if case.settings.get("mode", "imb") == "imb"]
-    layouts = ("nodes", "ppn", "placement", "toolchain", "transport", "clock")
+    layouts = ("nodes", "ppn", "placement", "ranks_per_gpu", "toolchain", "transport", "clock")
     parts: dict[tuple[object, ...], list[MeasuredCase]] = {}
     for case in own:
-        where = tuple(case.settings.get(key) for key in layouts)
+        where = tuple(case.settings.get(key) for key in (*layouts, *(["bind"] * case.on_gpus)))
         parts.setdefault((*memory_of(case), *where), []).append(case)
     return [
         _latency(group, context)
@@ -64,7 +65,7 @@ def _latency(cases: Sequence[MeasuredCase], context: Context) -> Table:
     )
     notebook.note("One way: half of the time there and back.")
     if any(cell.published for row in rows for cell in row):
-        notebook.note(OF_GPUS)
+        notebook.note(about_published(cases))
     if adds:
         notebook.note("added: sf_pingpong less pingpong, medians over launches of their own.")
     return Table(
@@ -108,5 +109,9 @@ def _named(cases: Sequence[MeasuredCase]) -> dict[str, MeasuredCase]:
 def _where(case: MeasuredCase) -> list[str]:
     """The placement of both ranks, and the memory unless it is the host's."""
     memory, *given = (str(one) for one in memory_of(case))
+    if case.on_gpus:  # which sit on sockets as their ranks do
+        apart = {"intra_gpu": "on one GPU", "intra_socket": "on a socket"}
+        apart |= {"inter_socket": "on two sockets", "inter_node": "on two nodes"}
+        return [apart.get(str(placement_of(case)), ""), "GPUs' memory", *given[:1]]
     of_device = [f"{memory}'s memory", *given[:1]] if given else []
     return [str(case.settings.get("placement") or ""), *of_device]
