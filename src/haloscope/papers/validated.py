@@ -15,7 +15,8 @@ class Validated:
 
     kernel, variant: whose times were predicted; of a kernel without variants, in which
     memory. cells: how many of them set no number of the file.
-    median, worst: of their relative errors.
+    median, worst: of their relative errors. over: where times relative to others of the
+    table were predicted, and not the times: which these are.
     """
 
     cluster: str
@@ -26,6 +27,7 @@ class Validated:
     cells: int
     median: float
     worst: float
+    over: str
 
 
 @cache
@@ -42,6 +44,7 @@ def validated() -> tuple[Validated, ...]:
                 cells=int(row["cells"]),
                 median=float(row["median_percent"]) / 100,
                 worst=float(row["worst_percent"]) / 100,
+                over=row["over"],
             )
             for row in csv.DictReader(file)
         )

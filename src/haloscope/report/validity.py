@@ -36,12 +36,19 @@ def _variant(case: MeasuredCase) -> str:
 
 def _off(tables: Sequence[Validated]) -> str:
     """By how much, table by table: a solver, or a sweep, of the variant that was published."""
-    told = [
-        f"{100 * one.median:.1f} and {100 * one.worst:.1f} % off ({one.variant}, "
-        f"{count(one.cells, 'cell')}: {one.paper}, table {one.table})"
-        for one in tables
-    ]
+    told = []
+    for one in tables:
+        variant = "" if one.variant == _PLAIN else f"{one.variant}, "
+        cells = count(one.cells, "cell") + (one.over and f" over {one.over}")
+        told.append(
+            f"{100 * one.median:.1f} and {100 * one.worst:.1f} % off ({variant}{cells}: "
+            f"{one.paper}, table {one.table})"
+        )
     return listed(told)
+
+
+_PLAIN = "memory=host"
+"""_PLAIN is the variant of a kernel without any, which needs no word."""
 
 
 def _unlike(cases: Sequence[MeasuredCase], tables: Sequence[Validated]) -> str | None:
