@@ -238,6 +238,15 @@ def test_the_list_has_cluster_files_that_can_t_be_read(
     assert "1008 of its 1032 nodes, as [network] has it" in out
 
 
+def test_a_cluster_s_gpus_are_shown(haloscope: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    assert haloscope("cluster", "show", "summit") == 0
+
+    out = " ".join(capsys.readouterr().out.split())
+    assert "GPUs 6 x NVIDIA Tesla V100, 16 GiB of memory" in out
+    assert "12.0 µs to launch a kernel or a copy" in out
+    assert "between GPUs, same socket" in out and "48 KiB to 2.00 GiB: 17.2 µs, 46.9 GB/s" in out
+
+
 def test_files_are_kept_in_a_folder(haloscope: Run, study_file: Write, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     for command in (("run", study_file(STUDY)), ("once", "fake")):

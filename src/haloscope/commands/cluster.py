@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.table import Table
 from rich.text import Text
@@ -13,8 +13,10 @@ from haloscope.clusters.assumed import assumed
 from haloscope.clusters.schema import (
     OTHER_NODE,
     Cluster,
+    Gpu,
     Node,
     NodeSpread,
+    Protocol,
     Quantity,
     Socket,
     missing_for_simulation,
@@ -106,16 +108,18 @@ def _lines(found: Cluster) -> Iterator[tuple[str, str, str]]:
             yield "", "simulated by size:", ""
         elif messages.placement == OTHER_NODE:
             yield "", "for models alone: simulated messages take the links", ""
-        for piece in messages.protocols:
-            numbers = [
-                *([seconds(piece.latency_s.value)] if piece.latency_s else []),
-                *([rate(piece.bandwidth_bytes_per_s.value)] if piece.bandwidth_bytes_per_s else []),
-            ]
-            yield (
-                "",
-                f"{size(piece.first_bytes)} to {size(piece.last_bytes)}: {', '.join(numbers)}",
-                "",
-            )
+        yield from _by_size(messages.protocols)
+
+
+def _by_size(protocols: Sequence[Protocol]) -> Iterator[tuple[str, str, str]]:
+    """Messages of each range of sizes."""
+    for piece in protocols:
+        numbers = [
+            *([seconds(piece.latency_s.value)] if piece.latency_s else []),
+            *([rate(piece.bandwidth_bytes_per_s.value)] if piece.bandwidth_bytes_per_s else []),
+        ]
+        sizes = f"{size(piece.first_bytes)} to {size(piece.last_bytes)}"
+        yield "", f"{sizes}: {', '.join(numbers)}", ""
 
 
 def _node(found: Cluster) -> Iterator[tuple[str, str, str]]:
@@ -140,6 +144,8 @@ def _node(found: Cluster) -> Iterator[tuple[str, str, str]]:
             )
     if node.socket:
         yield from _socket(node.socket)
+    if node.gpu:
+        yield from _gpus(node.gpu)
     for one in node.regions:
         takes = f"{seconds(one.cost_s.value)} of {count(one.threads, 'thread')}"
         yield "parallel region", takes, one.cost_s.source
@@ -153,6 +159,35 @@ def _socket(socket: Socket) -> Iterator[tuple[str, str, str]]:
     yield from _rate("between sockets", socket.link.bandwidth_bytes_per_s, " from one to another")
     if latency := socket.link.latency_s:
         yield "", f"{seconds(latency.value)} more than within one", latency.source
+
+
+def _gpus(gpu: Gpu) -> Iterator[tuple[str, str, str]]:
+    yield "GPUs", f"{gpu.number} x {gpu.gpu}, {size(gpu.memory_bytes)} of memory", gpu.source
+    yield from _rate("", gpu.memory_bandwidth_bytes_per_s, " of its memory")
+    yield from _rate("", gpu.copy_bandwidth_bytes_per_s, " to the host's memory, and from it")
+    yield from _rate("", gpu.socket_bandwidth_bytes_per_s, " from GPUs of a socket to another's")
+    for cost, what in (
+        (gpu.launch_s, "to launch a kernel or a copy"),
+        (gpu.launch_latency_s, "until what is launched begins"),
+        (gpu.stream_sync_s, "to wait for a stream"),
+        (gpu.device_sync_s, "to wait for all streams"),
+        (gpu.query_s, "to ask in which memory an address is"),
+        (gpu.operation_s, "of a star forest's operation besides"),
+    ):
+        if cost:
+            yield "", f"{seconds(cost.value)} {what}", cost.source
+    for messages in gpu.messages:
+        sources = dict.fromkeys(
+            number.source
+            for piece in messages.protocols
+            for number in (piece.latency_s, piece.bandwidth_bytes_per_s)
+            if number
+        )
+        told = f"between GPUs, {messages.placement.replace('-', ' ').replace('gpu', 'GPU')}"
+        yield "messages", told, "; ".join(sources)
+        yield from _by_size(messages.protocols)
+        if overhead := messages.receive_overhead_s:
+            yield "", f"of which a receive takes {seconds(overhead.value)}", overhead.source
 
 
 def _spread(apart: NodeSpread) -> Iterator[tuple[str, str, str]]:
