@@ -4,34 +4,12 @@ from __future__ import annotations
 
 import pytest
 from made import build
-from recorded import MACHINE, Raw, bad, cases, pingpong, record
+from recorded import MACHINE, Raw, bad, cases, pingpong
+from recorded_devices import US, launches
 
 from haloscope.report.context import Context
 from haloscope.report.findings import findings
 from haloscope.report.findings import launches as topic
-
-US = 1e-6
-
-
-def launches(pipelined_us: float, synchronised_us: float, launch: int = 0, **params: int) -> Raw:
-    """One launch on an emulated device."""
-    times = {"pipelined": pipelined_us * US, "synchronised": synchronised_us * US}
-    points = [
-        {
-            "size_bytes": params.get("size", 4096),
-            "operation": name,
-            "result": {"chain_s": time},
-            "steps": 1,
-            "times_s": [time],
-            "bytes": 1.0,
-        }
-        for name, time in times.items()
-    ]
-    result = {f"{name}_s": time for name, time in times.items()}
-    given = {"memory": "device", "size": 4096, **params}
-    whole = [sum(times.values())]
-    return record("launches", given, whole, launch=launch, points=points, result=result,
-                  device="emulated")  # fmt: skip
 
 
 def test_what_waiting_for_the_first_device_kernel_adds_stands_beside_both_times() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from recorded import (
     bad,
     collectives,
     fft,
+    heat,
     overheads,
     pingpong,
     poisson,
@@ -19,6 +21,7 @@ from recorded import (
     star_forest,
     stream,
 )
+from recorded_devices import forest_on_device, launches
 from recorded_grids import jacobi, sum3d
 
 from haloscope.study import kinds
@@ -82,26 +85,35 @@ class Made:
     def launch(self, number: int) -> Raw:
         """The record of one launch."""
         given = {**self.given, "launch": number}
-        if self.kernel == "poisson_cg":
-            return poisson(given.pop("n"), **given)
-        if self.kernel == "ring":
-            return ring(0.8e-6 * given["ranks"] * (1 + 0.01 * number), **given)
-        if self.kernel == "collectives":
-            each = {(op, size): 1e-6 + 1e-9 * size for op in OPERATIONS for size in (8, 64, 4096)}
-            return collectives(each, **given)
         if self.kernel.startswith("sf_"):
-            return star_forest(self.kernel, **given)
-        if self.kernel == "stream":
-            return stream(**given)
-        if self.kernel == "fft_pencil":
-            return fft(**given)
-        if self.kernel == "loggp":
-            return overheads(number)
-        if self.kernel == "jacobi3d":
-            return jacobi(given.pop("grid"), **given)
-        if self.kernel == "sum3d":
-            return sum3d(**given)
-        return pingpong(**given) if self.kernel == "pingpong" else spmv(**given)
+            made = forest_on_device if "sync" in given else star_forest
+            return made(self.kernel, **given)
+        return _RECORDS[self.kernel](given)
+
+
+def _collectives(given: Raw) -> Raw:
+    each = {(op, size): 1e-6 + 1e-9 * size for op in OPERATIONS for size in (8, 64, 4096)}
+    return collectives(each, **given)
+
+
+def _ring(given: Raw) -> Raw:
+    return ring(0.8e-6 * given["ranks"] * (1 + 0.01 * given["launch"]), **given)
+
+
+_RECORDS: dict[str, Callable[[Raw], Raw]] = {
+    "collectives": _collectives,
+    "fe_heat": lambda given: heat(**given),
+    "fft_pencil": lambda given: fft(**given),
+    "jacobi3d": lambda given: jacobi(given.pop("grid"), **given),
+    "launches": lambda given: launches(70.0 + given["launch"], 95.0, given["launch"]),
+    "loggp": lambda given: overheads(given["launch"]),
+    "pingpong": lambda given: pingpong(**given),
+    "poisson_cg": lambda given: poisson(given.pop("n"), **given),
+    "ring": _ring,
+    "spmv": lambda given: spmv(**given),
+    "stream": lambda given: stream(**given),
+    "sum3d": lambda given: sum3d(**given),
+}
 
 
 MAKERS = st.one_of(
@@ -119,6 +131,11 @@ MAKERS = st.one_of(
     st.sampled_from([2, 4]).map(lambda ranks: Made("collectives", {"ranks": ranks})),
     st.sampled_from(["sf_scatter", "sf_pingpong"]).map(lambda kernel: Made(kernel, {})),
     st.just(Made("sf_grid", {"n": "4:64"})),
+    st.sampled_from(["default_stream", "stream_aware", "typed"]).map(
+        lambda sync: Made("sf_pingpong", {"sync": sync})
+    ),
+    st.just(Made("launches", {})),
+    st.sampled_from(["csr", "matrix_free"]).map(lambda way: Made("fe_heat", {"operator": way})),
     sweeps().map(lambda given: Made("jacobi3d", given)),
     st.sampled_from(["balanced", "topology", "subblock"]).map(
         lambda distribution: Made("sum3d", {"distribution": distribution})
