@@ -426,6 +426,20 @@ def test_messages_through_the_hosts_memory_are_tested_against_those_of_the_devic
     assert "mpi = staged against gpu_aware: takes 3.00 times as long at 8 B to 64 B;" in said
 
 
+def test_grids_in_a_device_s_memory_are_tested_by_the_size_of_their_messages() -> None:
+    ways = {"gpu_aware": 1, "staged": 2}
+    raws = [
+        on_device("sf_grid", mpi=mpi, sync="default_stream", messages=messages, launch=launch)
+        for mpi, messages in ways.items()
+        for launch in range(8)
+    ]
+
+    (said,) = said_of_devices(raws)
+
+    assert said.startswith("A star forest (sf_grid) in an emulated device's memory: mpi = staged")
+    assert "32 B" in said
+
+
 def test_ways_of_a_device_alone_or_of_few_launches_show_nothing() -> None:
     host = [star_forest("sf_pingpong", launch=launch) for launch in range(7)]
     few = said_of_devices(synchronised({"default_stream": 1.0, "general": 2.0}, launches=2))

@@ -102,13 +102,17 @@ class DeviceWay:
 
 
 def device_ways(cases: Sequence[MeasuredCase], seed: int = 0) -> list[DeviceWay]:
-    """Every way to send from a device's memory against PETSc's, by sf_pingpong.
+    """Every way to send from a device's memory against PETSc's, by sf_pingpong and by sf_grid.
 
     All sizes of all of them are tested as one family.
     """
-    own = [case for case in cases if case.kernel == "sf_pingpong" and case.launches]
+    forests = [
+        [case for case in cases if case.kernel == kernel and case.launches]
+        for kernel in ("sf_pingpong", "sf_grid")
+    ]
     pairs = [
         (setting, part.label, case, first)
+        for own in forests
         for setting, reference in WAYS_OF_A_DEVICE.items()
         for part in facets(own, (setting,))
         for first in part.cases

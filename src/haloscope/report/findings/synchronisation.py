@@ -15,11 +15,15 @@ ORDER = 147
 
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of sf_pingpong in a device's memory: each other way against the reference, size by size."""
+    """Star forests in a device's memory: each other way against the reference, size by size.
+
+    A grid's sizes are those of its messages.
+    """
     for one in device_ways(cases, context.seed):
         whose = "an emulated device's memory" if one.case.emulated else "a device's memory"
+        where = f"{whose}{one.of and f' ({one.of})'}{place(one.case)}"
         yield Finding(
-            f"A star forest (sf_pingpong) in {whose}{one.of and f' ({one.of})'}{place(one.case)}: "
+            f"A star forest ({one.case.kernel}) in {where}: "
             f"{one.setting} = {one.way} against {WAYS_OF_A_DEVICE[one.setting]}: "
             f"{by_sizes(one.by_size)}."
         )
