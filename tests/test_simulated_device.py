@@ -93,6 +93,21 @@ def test_staged_messages_are_copied_on_both_sides(smpi: None, machine: Path) -> 
     assert found == pytest.approx(messages + 4 * copy, rel=1e-6)
 
 
+@pytest.mark.parametrize("execute", ["yes", "no"])
+def test_launches_are_hidden_behind_each_other_unless_the_first_is_waited_for(
+    smpi: None, machine: Path, execute: str
+) -> None:
+    """Five in a row, and five with a wait after the first, which moves eight times as much."""
+    size = 4096
+    row = 5 * LAUNCH + LATENCY + size / MEMORY + STREAM
+    first = LAUNCH + LATENCY + 8 * size / MEMORY + STREAM
+    others = 4 * LAUNCH + LATENCY + size / MEMORY + STREAM
+
+    found = step_s(machine, f"launches size={size} first=8", execute)
+
+    assert found == pytest.approx(row + first + others, rel=1e-6)
+
+
 def test_a_device_that_lags_is_not_simulated(smpi: None, machine: Path) -> None:
     asked = [str(BINARY.with_name("halobench_asked")), "--plan", "sf_pingpong", "memory=device"]
     plan = process.run([*asked, "device_lag=until_waited"], dict(os.environ), timeout_s=20)
