@@ -83,6 +83,7 @@ def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
         **{key: layout.get(key) for key in LAYOUT},
         "mapping": layout.get("mapping", "block"),
         "allocation": layout.get("allocation", "contiguous"),
+        "ranks_per_gpu": shared if (shared := layout.get("ranks_per_gpu", 1)) > 1 else None,
         "toolchain": toolchain.get("name") if isinstance(toolchain, Mapping) else toolchain,
         "transport": raw.get("transport"),
         "runner": raw.get("runner"),
