@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from lab_jobs import QUIET
 from haloscope.batch.asking import NoAnswerError
 from haloscope.batch.jobs import Batch
 from haloscope.batch.slurm import Slurm
+from haloscope.cli import main
 from haloscope.errors import UserError
 from haloscope.programs.file import load
 from haloscope.programs.trust import Trusted
@@ -69,6 +71,53 @@ def of(
     plan = SavedPlan("t", "t", 1, cases, (), {}, {"host": "taki"}, on="taki")
     place = BatchPlace("taki", site, folder)
     return Submission(ResultFolder(folder), plan, place, Batch(Queue(jobs or {})), minutes)
+
+
+class Taking(Batch):
+    """A batch system that takes every job, and has ended it at once."""
+
+    def __init__(self) -> None:
+        super().__init__(Queue({}))
+        self.scripts: list[str] = []
+
+    def submit(self, script: Path, name: str, comment: str) -> str:
+        self.scripts.append(script.read_text())
+        return str(len(self.scripts))
+
+
+def lacking(folder: Path) -> None:
+    """A check job has found that the nodes lack something."""
+    problem = {"where": "on n1", "what": "no halobench", "mend": "set HALOSCOPE_CACHE"}
+    (folder / "jobs").mkdir()
+    (folder / "jobs" / "check.json").write_text(json.dumps({"problems": [problem]}))
+
+
+def test_nodes_that_lacked_something_are_asked_again(tmp_path: Path) -> None:
+    lacking(tmp_path)
+    batch = Taking()
+
+    submission.submit_all(replace(of(tmp_path), batch=batch), QUIET)
+
+    assert [("--check" in script) for script in batch.scripts] == [True, False]
+    assert submission.lacking(tmp_path) == []
+
+
+@pytest.mark.parametrize("command", ["status", "collect"])
+def test_what_nodes_lack_is_told_where_nobody_followed(
+    tmp_path: Path,
+    command: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lacking(tmp_path)
+    jobs = of(tmp_path)
+    jobs.folder.save(jobs.plan)
+    monkeypatch.setattr(submission, "of_folder", lambda _: jobs)
+
+    main([command, str(tmp_path)])
+
+    said = " ".join(capsys.readouterr().out.split())
+    assert "on n1: no halobench set HALOSCOPE_CACHE" in said
 
 
 @pytest.mark.parametrize(

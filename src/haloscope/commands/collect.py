@@ -25,6 +25,8 @@ def execute(arguments: argparse.Namespace) -> int:
     jobs = submission.of_folder(arguments.directory)
     left = jobs.left()
     following.tidy(jobs)
+    for problem in submission.lacking(jobs.directory):
+        out.print(str(problem), soft_wrap=True)
     document = writing.composed(arguments.directory)
     out.print(writing.summary(document))
     out.print(f"report: {writing.write(document, arguments.directory)}", soft_wrap=True)

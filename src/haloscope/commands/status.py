@@ -34,6 +34,8 @@ def execute(arguments: argparse.Namespace) -> int:
         states = {}
     for job, state in states.items():
         out.print(following.in_words({job: state}), soft_wrap=True)
+    for problem in submission.lacking(jobs.directory):
+        out.print(str(problem), soft_wrap=True)
     if left:
         out.print(following.last_heard(jobs.directory), soft_wrap=True)
         if states and all(state.over for state in states.values()):

@@ -6,26 +6,19 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
-
-from pydantic import TypeAdapter, ValidationError
 
 from haloscope.batch.asking import NoAnswerError, RefusedError
 from haloscope.batch.job_state import GONE, JobState
 from haloscope.errors import Problem, UserError
 from haloscope.records import strict_json
-from haloscope.records.checked import told
-from haloscope.run.driving import HEARTBEAT, checked, remove_left
+from haloscope.run.driving import HEARTBEAT, remove_left
 from haloscope.run.progress import Teller
-from haloscope.run.submission import Submission, submit_all
+from haloscope.run.submission import Submission, lacking, submit_all
 
 FIRST_POLL_S = 30.0
 LAST_POLL_S = 300.0
 """FIRST_POLL_S and LAST_POLL_S: how long to wait between questions to the batch system, at first
 and at most; half as long again each time that nothing has changed."""
-_CHECKED: TypeAdapter[dict[str, list[Problem]]] = TypeAdapter(
-    dict[Literal["problems"], list[Problem]]
-)
 
 
 def follow(
@@ -46,26 +39,10 @@ def follow(
             return
         jobs = submit_all(submission, tell)
         _until_over(submission, jobs, tell, wait, poll_s)
-        if problems := refused(submission.directory):
+        if problems := lacking(submission.directory):
             raise UserError(problems)
         if len(submission.left()) >= before:
             raise UserError(_stuck(submission, jobs))
-
-
-def refused(directory: Path) -> list[Problem]:
-    """What the nodes lack, as the first job found it; that job is then asked again."""
-    path = checked(directory)
-    if not (text := strict_json.content(path)):
-        return []
-    try:
-        problems = _CHECKED.validate_json(text)["problems"]
-    except ValidationError as error:
-        what = f"damaged: {told(error.errors(include_url=False)[0])}"
-        mend = "remove it: a job asks the nodes again"
-        raise UserError(Problem(str(path), what, mend)) from error
-    if problems:
-        path.unlink()
-    return problems
 
 
 def _until_over(

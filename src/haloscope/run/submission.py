@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -314,7 +314,8 @@ def answered(submission: Submission) -> Iterator[None]:
 def submit_all(submission: Submission, tell: Teller) -> list[str]:
     """Submit jobs for all that is left, where none are waiting; their ids.
 
-    In a new folder, a job of a minute asks the nodes first; the others begin if it ends well.
+    In a new folder, and where nodes lacked something, a job of a minute asks them first; the others
+    begin if it ends well.
     """
     with answered(submission):
         submission.found_again()
@@ -323,6 +324,8 @@ def submit_all(submission: Submission, tell: Teller) -> list[str]:
         tell.say(f"there already: {count(len(waiting), 'job')} ({', '.join(waiting)})")
         return waiting
     jobs, first = [], None
+    if lacking(submission.directory):
+        checked(submission.directory).unlink()
     if not checked(submission.directory).exists():
         first = submission.submit(submission.check_asked())
         tell.say(f"job {first}: asks a node whether all is there")
@@ -334,3 +337,24 @@ def submit_all(submission: Submission, tell: Teller) -> list[str]:
         size = f"{count(job.nodes, 'node')}, at most {count(job.minutes, 'minute')}"
         tell.say(f"job {number}: {size}")
     return jobs
+
+
+def lacking(directory: Path) -> list[Problem]:
+    """What the nodes lack, as the first job found it; nothing where it has not ended.
+
+    UserError where its file is damaged.
+    """
+    path = checked(directory)
+    if not (text := strict_json.content(path)):
+        return []
+    try:
+        return _CHECKED.validate_json(text)["problems"]
+    except ValidationError as error:
+        what = f"damaged: {told(error.errors(include_url=False)[0])}"
+        mend = "remove it: a job asks the nodes again"
+        raise UserError(Problem(str(path), what, mend)) from error
+
+
+_CHECKED: TypeAdapter[dict[str, list[Problem]]] = TypeAdapter(
+    dict[Literal["problems"], list[Problem]]
+)
