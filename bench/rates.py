@@ -87,6 +87,15 @@ def page(found: Found) -> list[str]:
     for rate in RATES:
         cells = [cell(messages(found, rate, size), 1e-6) for size in MESSAGES]
         body.append(f"| {rate} | {' | '.join(cells)} |")
+    for rate, bits_per_s in zip(RATES, (1e8, 1e9, 1e10), strict=True):
+        wire = [f"{8e6 * size / bits_per_s:.3g}" for size in MESSAGES]
+        body.append(f"| the bytes alone at {rate} | {' | '.join(wire)} |")
+    body += [
+        "",
+        "A lab's links keep their rate by a bucket at each end, which fills while the other "
+        "direction sends: a ping-pong gets nearly twice the rate, and the latency of what the "
+        "bucket holds is none of the rate's.",
+    ]
     slow, fast = next(iter(RATES)), [*RATES][-1]
     told, alone = [], []
     for n in SIZES:
