@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from any_study import SIMULATED
 from recorded import MACHINE, Raw, cases, fft
 
 from haloscope.report import tables
 from haloscope.report.findings import findings
 from haloscope.report.tables import Context, Table
+from haloscope.report.validity import validity
 
 CONTEXT = Context(machine=MACHINE)
 
@@ -63,6 +65,15 @@ def test_the_fastest_grid_of_processes_is_named() -> None:
 
     assert told.startswith("Transform of 128x128x128 points, 4 processes (transpose = pipelined): ")
     assert "2x2 takes 1.2" in told and "times as long; " in told
+
+
+def test_a_table_of_ratios_says_over_which_times_it_was_predicted() -> None:
+    raw = fft()
+    simulation = {**SIMULATED["simulation"], "cluster": "eagle"}
+
+    (told,) = validity(cases([{**raw, **SIMULATED, "simulation": simulation}]))
+
+    assert told.endswith("(4 cells over the time on 16 nodes: task-mapping-drop, table 6).")
 
 
 def test_blocks_of_lines_are_compared_on_one_process_too() -> None:
