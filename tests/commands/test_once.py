@@ -44,6 +44,7 @@ def test_once_of_several_launches_says_what_they_have_in_common(
     assert haloscope("once", "fake", "n=16", "--launches", 6) == 0
     assert len(laboratory.launches) == 6
     out = " ".join(capsys.readouterr().out.split())
+    assert out.startswith("launch 6 of 6; all together at the end fake, 1 rank x 1 thread: ok")
     assert "over 6 launches median of a step: 375 ms [375 ms, 375 ms], confidence 96.9 %" in out
     assert haloscope("once", "fake", "n=16", "--launches", 2) == 0
     assert "too few launches for an interval" in capsys.readouterr().out

@@ -31,12 +31,12 @@ def test_nothing_is_cut_off_however_narrow_the_terminal(width: int) -> None:
     assert blocks == {60: 5, 80: 2, 200: 1}[width]
 
 
-def test_findings_are_wrapped_below_each_other_without_spaces_at_the_end() -> None:
+def test_findings_are_wrapped_below_each_other_and_warnings_marked_without_colours() -> None:
     found = (Finding("one two three four"), Finding("five", "warning"))
     document = Document("A study", "Found", "2 cases.", found, (), ("six",), (), (), (), ())
     out = StringIO()
 
     Console(file=out, width=12).print(summary(document))
 
-    lines = ["A study", "2 cases.", "- one two", "  three four", "- five", "- six"]
+    lines = ["A study", "2 cases.", "- one two", "  three four", "! five", "- six"]
     assert out.getvalue().splitlines() == lines

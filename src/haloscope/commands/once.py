@@ -121,7 +121,10 @@ def execute(arguments: argparse.Namespace) -> int:
 def _show(records: Sequence[Record], out: Screen) -> None:
     """A launch that did not end well, or the last one; then what belongs to all of them."""
     bad = [record for record in records if record.outcome != "ok"]
-    out.print(record_view((bad or records)[-1]))
+    shown = (bad or records)[-1]
+    if len(records) > 1:
+        out.print(f"launch {shown.launch + 1} of {len(records)}; all together at the end")
+    out.print(record_view(shown))
     if len(records) > 1 or any(record.timeline for record in records):
         # one launch is shown without the libraries that fit and draw
         from haloscope.commands.launched import show

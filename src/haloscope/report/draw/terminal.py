@@ -24,7 +24,10 @@ def summary(document: Document) -> RenderableType:
     return Group(
         Text(document.title, style="bold"),
         Text(document.summary),
-        *(_Item(finding.text, _TONES[finding.tone]) for finding in document.findings),
+        *(
+            _Item(finding.text, _TONES[finding.tone], "!" if finding.tone == "warning" else "-")
+            for finding in document.findings
+        ),
         *(_Item(line, "yellow") for line in document.left_out),
     )
 
@@ -36,17 +39,21 @@ def tables(chosen: Sequence[Table]) -> RenderableType:
 
 @dataclass(frozen=True)
 class _Item:
-    """One of a list: its lines below each other, and no spaces at their ends."""
+    """One of a list: its lines below each other, and no spaces at their ends.
+
+    What is marked is so without colours, too: in a file, in a log, under NO_COLOR.
+    """
 
     text: str
     style: str = ""
+    mark: str = "-"
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Line by line."""
         lines = Text(self.text, style=self.style).wrap(console, options.max_width - 2)
         for index, line in enumerate(lines):
             line.rstrip()
-            yield Text.assemble("  " if index else "- ", line)
+            yield Text.assemble("  " if index else f"{self.mark} ", line)
 
 
 def _table(table: Table) -> Iterator[RenderableType]:
