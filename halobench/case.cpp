@@ -155,7 +155,7 @@ Json memory_record(const Communicator& comm, const Memory& memory, double predic
   const auto whole = [&sums](std::size_t i) { return static_cast<std::int64_t>(sums[i]); };
   const bool known = sums[0] == 0;
   return Json::object()
-      .set("predicted_bytes", predicted_bytes)
+      .set("predicted_bytes", static_cast<std::int64_t>(predicted_bytes))  // 1.2e7 is no integer
       .set("allocated_bytes", whole(3))
       .set("rss_bytes", known ? Json(whole(1)) : Json())
       .set("peak_bytes", known ? Json(whole(2)) : Json());

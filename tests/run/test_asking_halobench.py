@@ -39,6 +39,9 @@ ANSWERS: dict[str, dict[str, Any]] = {
     "plan ring n=4 ranks=2 threads=3": {
         **{"params": {"n": 4, "way": "left"}, "memory_bytes": 4096, "problems": [], "absent": None},
     },
+    "plan ring n=8 ranks=1 threads=1": {
+        **{"params": {"n": 8}, "memory_bytes": 1.152e09, "problems": [], "absent": None},
+    },
     "plan ring n=0 way=up ranks=1 threads=1": {
         "params": {"n": 8, "way": "left"},
         "memory_bytes": 0,
@@ -106,6 +109,11 @@ def test_describe(binary: Path) -> None:
 def test_a_forecast_fills_in_the_parameters(planner: halobench.Planner) -> None:
     forecast = planner.forecast("ring", {"n": 4}, ranks=2, threads=3)
     assert forecast == Forecast({"n": 4, "way": "left"}, 4096, ())
+
+
+def test_memory_is_a_whole_number_however_it_is_written(planner: halobench.Planner) -> None:
+    memory_bytes = planner.forecast("ring", {"n": 8}).memory_bytes
+    assert (memory_bytes, type(memory_bytes)) == (1_152_000_000, int)
 
 
 def test_a_forecast_has_every_problem(planner: halobench.Planner) -> None:

@@ -144,7 +144,8 @@ class Planner:
             Problem(f"{kernel} {each['key']}={each['value']}", "refused", each["message"])
             for each in answer["problems"]
         )
-        return Forecast(answer["params"], answer["memory_bytes"], tuple(problems), answer["absent"])
+        memory_bytes = int(answer["memory_bytes"])  # 1152000000 is written as 1.152e+09
+        return Forecast(answer["params"], memory_bytes, tuple(problems), answer["absent"])
 
     def _answer(self, *words: str) -> dict[str, Any]:
         """One question to the program, and its answer."""
