@@ -111,10 +111,46 @@ def test_what_was_asked_for_as_oversubscribed_is_and_unknown_is_unknown() -> Non
     assert widest(lying([0, 2], seen=[])) is None
     unknown = changed(of_ring(2, 0), machine={"cores": 2})
     assert widest(cases([unknown])[0]) == "same-node"
-    for layout, far in (({}, "same-node"), ({"nodes": 2, "ppn": 2}, "other-node")):
-        simulated = changed(of_ring(4, 0), clock="simulated")
-        simulated["layout"] |= {"seen": [], **layout}
-        assert widest(cases([simulated])[0]) == far
+
+
+def simulated(ranks: int, *, cores: int = 4, **layout: Any) -> Raw:
+    machine = {"cores": cores, "sockets": 2, "threads_per_core": 2}
+    raw = changed(of_ring(ranks, 0), clock="simulated", machine=machine)
+    raw["layout"] |= {"ppn": ranks, "seen": [], **layout}
+    return raw
+
+
+@pytest.mark.parametrize(
+    ("ranks", "layout", "far"),
+    [
+        (2, {}, "same-socket"),
+        (3, {}, "other-socket"),
+        (2, {"bind": "spread"}, "other-socket"),
+        (2, {"threads": 2}, "other-socket"),
+        (4, {"places": "threads"}, "same-socket"),
+        (5, {"places": "threads"}, "other-socket"),
+        (4, {"cores": 0}, "same-node"),
+        (4, {"nodes": 2, "ppn": 2}, "other-node"),
+    ],
+)
+def test_simulated_ranks_lie_where_they_were_asked_to_be(
+    ranks: int, layout: dict[str, Any], far: str
+) -> None:
+    assert widest(cases([simulated(ranks, **layout)])[0]) == far
+
+
+def test_a_simulated_ring_has_a_line_for_the_socket_and_one_beyond_it_without_doubts() -> None:
+    raws = [simulated(ranks, cores=8) for ranks in range(1, 9)]
+    for raw, ranks in zip(raws, range(1, 9), strict=True):
+        raw["times_s"] = [2 * ranks * (0.2e-6 if ranks < 5 else 0.4e-6) - 3e-17]
+
+    cycles, latencies = build("ring", raws)
+
+    assert [cell.value for cell in column(latencies, "level")] == ["same-socket", "other-socket"]
+    assert [cell.text for cell in column(latencies, "latency_s")] == ["200 ns", "400 ns"]
+    assert [cell.text for cell in column(latencies, "intercept_s")] == ["0 ns", "0 ns"]
+    assert any("next, as each was asked to. One" in note for note in latencies.notes)
+    assert not [note for note in cycles.notes + latencies.notes if "the line is at" in note]
 
 
 def test_levels_of_a_ring_follow_one_another() -> None:

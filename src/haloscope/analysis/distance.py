@@ -1,7 +1,8 @@
-"""How far apart the ranks of a case really ran: what each said of its processors."""
+"""How far apart the ranks of a case ran: what each said of its processors, or was simulated on."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,12 +10,14 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.host.cpulist import parse_cpu_list
 from haloscope.host.machine import GROUPS
 from haloscope.study.case import Layout
+from haloscope.toolchains.job import Job
 
 OVERSUBSCRIBED = "oversubscribed"
 SAME_NODE, OTHER_SOCKET, OTHER_NODE = "same-node", "other-socket", "other-node"
-"""Same node: somewhere on it, where processors or topology are not known, as in simulations."""
+"""Same node: somewhere on it, where processors or topology are not known."""
 
 _Place = tuple[str, frozenset[int]]
+_Groups = Mapping[str, Sequence[frozenset[int]]]
 
 
 def widest(case: MeasuredCase) -> str | None:
@@ -26,15 +29,18 @@ def widest(case: MeasuredCase) -> str | None:
     share processors. None for one rank, and where ranks did not say where they were.
     """
     record = next(iter(case.launches), None)
-    seen = record.layout.get("seen") if record else None
-    if record is not None and case.simulated:
-        seen = _simulated(record.layout)
-    if record is None or case.ranks < 2 or not seen or len(seen) != case.ranks:
+    if record is None or case.ranks < 2:
+        return None
+    machine = record.machine or {}
+    if case.simulated:
+        seen, groups = _simulated(record.layout, machine)
+    else:
+        seen, groups = record.layout.get("seen") or [], _groups(machine)
+    if len(seen) != case.ranks:
         return None
     places = [(str(rank["host"]), frozenset(rank.get("cpus") or ())) for rank in seen]
     if case.oversubscribed or _shared(places):
         return OVERSUBSCRIBED
-    groups = _groups(record.machine or {})
     around = [*places[1:], places[0]]
     found = {_relation(*pair, groups) for pair in zip(places, around, strict=True)}
     far = max(found, key=_ORDER.index)
@@ -45,11 +51,28 @@ def widest(case: MeasuredCase) -> str | None:
 _ORDER = (*(f"same-{name}" for name in GROUPS), OTHER_SOCKET, SAME_NODE, OTHER_NODE)
 
 
-def _simulated(layout: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The nodes of simulated ranks, which are where they were asked to be."""
-    keys = ("nodes", "ppn", "tasks", "mapping", "mapping_seed")
+def _simulated(
+    layout: Mapping[str, Any], machine: Mapping[str, Any]
+) -> tuple[list[dict[str, Any]], _Groups]:
+    """Nodes and processors of simulated ranks, which are where they were asked to be, and sockets.
+
+    Processors are counted socket by socket; they are unknown where the machine's cores are.
+    """
+    keys = ("nodes", "ppn", "tasks", "threads", "places", "bind", "mapping", "mapping_seed")
     asked = Layout(**{key: layout[key] for key in keys if layout.get(key) is not None})
-    return [{"host": node} for node in asked.nodes_of_ranks]
+    nodes = asked.nodes_of_ranks
+    a_core = machine.get("threads_per_core") or 1 if asked.places == "threads" else 1
+    processors = (machine.get("cores") or 0) * a_core
+    if processors < max(Counter(nodes).values()) * asked.threads:
+        return [{"host": node} for node in nodes], {}
+    every = tuple(range(processors))
+    left = {
+        node: iter(Job(ranks, asked.threads, bind=asked.bind, cpus=every).cpus_of_ranks())
+        for node, ranks in Counter(nodes).items()
+    }
+    own = processors // (machine.get("sockets") or 1)
+    sockets = [frozenset(every[first : first + own]) for first in range(0, processors, own)]
+    return [{"host": node, "cpus": next(left[node])} for node in nodes], {"socket": sockets}
 
 
 def _shared(places: Sequence[_Place]) -> bool:
@@ -57,7 +80,7 @@ def _shared(places: Sequence[_Place]) -> bool:
     return len(set(taken)) < len(taken)
 
 
-def _groups(machine: Mapping[str, Any]) -> dict[str, list[frozenset[int]]]:
+def _groups(machine: Mapping[str, Any]) -> _Groups:
     told = machine.get("topology") or {}
     return {
         name: [frozenset(parse_cpu_list(text)) for text in told[name]]
@@ -66,7 +89,7 @@ def _groups(machine: Mapping[str, Any]) -> dict[str, list[frozenset[int]]]:
     }
 
 
-def _relation(one: _Place, other: _Place, groups: Mapping[str, Sequence[frozenset[int]]]) -> str:
+def _relation(one: _Place, other: _Place, groups: _Groups) -> str:
     if one[0] != other[0]:
         return OTHER_NODE
     both = one[1] | other[1]
@@ -76,7 +99,7 @@ def _relation(one: _Place, other: _Place, groups: Mapping[str, Sequence[frozense
     return next((f"same-{name}" for name in inside), OTHER_SOCKET)
 
 
-def _core(place: _Place, groups: Mapping[str, Sequence[frozenset[int]]]) -> tuple[str, int]:
+def _core(place: _Place, groups: _Groups) -> tuple[str, int]:
     """Where a rank's core is: its first processor's first hardware thread."""
     host, cpus = place
     first = min(cpus)

@@ -68,9 +68,10 @@ def _latencies(part: Facet, context: Context) -> list[Table]:
         for piece in model.pieces
     )
     notebook.note(f"T = a + 2 Tₗ N, line by line: {model.source}.")
+    known = "as each was asked to" if part.cases[0].simulated else "as each said of itself"
     notebook.note(
-        "level: the farthest that a process lies from the next, as each said of itself. One "
-        "process alone, which passes messages to itself, is in none."
+        f"level: the farthest that a process lies from the next, {known}. One process alone, "
+        "which passes messages to itself, is in none."
     )
     for warning in model.warnings:
         notebook.note(warning)
