@@ -143,6 +143,17 @@ def test_a_row_of_published_values_says_of_which_n_it_is() -> None:
     ]  # fmt: skip
 
 
+def test_rows_of_published_values_repeat_no_name_where_others_do_not() -> None:
+    columns = (COLUMNS[0], Column("way", "way", align="left"), *COLUMNS[1:])
+    rows = ((label("4"), label("one"), BESIDE, BESIDE), (label(""), label("two"), BESIDE, BESIDE))
+    table = apart(Table("t", "t", "T", columns, rows, stub=2))
+
+    assert [[cell.text for cell in row[:2]] for row in table.rows] == [
+        ["4", "one"], ["", "published"], ["", "ratio"],
+        ["", "two"], ["", "published"], ["", "ratio"],
+    ]  # fmt: skip
+
+
 def test_where_nothing_can_be_tested_there_is_no_p(tmp_path: Path) -> None:
     def p_values(number: int) -> list[str]:
         raws = [

@@ -210,6 +210,26 @@ def test_parts_are_added_up_beside_the_whole() -> None:
     assert "leave a barrier" not in notes
 
 
+def test_parts_that_do_not_add_up_to_the_whole_tell_nothing_of_overlap() -> None:
+    disturbed = star_forest()
+    for point in disturbed["points"]:
+        point["times_s"] = [100 * time_s for time_s in point["times_s"]]
+
+    (table,) = build("split_phase", [disturbed])
+
+    notes = " ".join(table.notes)
+    assert "at the median: it tells nothing of overlap." in notes
+    assert "while the rank copies" not in notes
+
+
+def test_what_is_off_by_less_than_half_a_percent_is_off_by_0() -> None:
+    (table,) = build("split_phase", [star_forest()])
+
+    texts = [cell.text for row in table.rows for cell in row if cell.text.endswith(" %")]
+    assert "0 %" in texts
+    assert not {"+0 %", "-0 %"} & {*texts}
+
+
 def test_simulated_parts_have_their_barrier_named() -> None:
     (table,) = build("split_phase", [{**star_forest(), "clock": "simulated"}])
 
@@ -235,7 +255,10 @@ def test_a_figure_of_the_parts_marks_the_switch() -> None:
     times, residuals = figure.panels
     assert isinstance(times, Lines) and isinstance(residuals, Lines)
     assert [curve.label for curve in times.curves] == [
-        "whole", "messages", "pack", "scatter", "unpack", "model", "sum of parts",
+        *("whole", "messages", "pack", "scatter", "unpack"), "model, with max()", "sum of parts",
+    ]  # fmt: skip
+    assert [curve.label for curve in residuals.curves] == [
+        "model, with max()", "sum of parts", "parts with max()",
     ]  # fmt: skip
     ((at, word),) = times.guides
     assert 2048 < at < 8192 and word.endswith(" KiB")
@@ -251,6 +274,9 @@ def test_a_timeline_has_a_row_a_rank_and_tells_outer_phases() -> None:
     assert [(bar.name, bar.outer) for bar in first.bars[:3]] == [
         ("pack", False), ("wait", False), ("exchange", True),
     ]  # fmt: skip
+    assert (
+        figure.alt == "Phases of 2 ranks over time. Longest: exchange (8 B) and exchange (32 KiB)."
+    )
     assert first.x == "time (ns)" and first.bars[0].begin == 0  # the first phase's
     assert first.bars[2].end == pytest.approx(900)
     assert "Clocks agree to 400 ns." in figure.notes[1]

@@ -125,11 +125,16 @@ class SplitPhase:
     @property
     def nearer(self) -> str:
         """Whether the whole, over all sizes, is nearer to "max" or to "sum" of its parts."""
-        off = [
-            float(np.median(np.abs(np.log(self.composed_s(overlap=overlap) / self.whole_s))))
-            for overlap in (True, False)
-        ]
-        return "max" if off[0] <= off[1] else "sum"
+        return "max" if self._off(overlap=True) <= self._off(overlap=False) else "sum"
+
+    @property
+    def off_at_the_median(self) -> float:
+        """How far the nearer of the two is from the whole, at the median size, as a share."""
+        return float(np.expm1(min(self._off(overlap=True), self._off(overlap=False))))
+
+    def _off(self, *, overlap: bool) -> float:
+        logs = np.log(self.composed_s(overlap=overlap) / self.whole_s)
+        return float(np.median(np.abs(logs)))
 
     def longest(self, point: int) -> str:
         """The part that takes longest at a point, over both operations: a move, or messages."""

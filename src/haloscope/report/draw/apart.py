@@ -62,11 +62,16 @@ def _beside(table: Table, at: int) -> Table:
 
 
 def _below(table: Table) -> Table:
-    """Further rows below each that has published values."""
-    return replace(table, rows=tuple(one for row in table.rows for one in _rows(row, table.stub)))
+    """Further rows below each that has published values.
+
+    Where rows are named by what differs from the row above, these are, too.
+    """
+    stub = table.stub
+    brief = any(not cell.text for row in table.rows for cell in row[: stub - 1])
+    return replace(table, rows=tuple(one for row in table.rows for one in _rows(row, stub, brief)))
 
 
-def _rows(row: Sequence[Cell], stub: int) -> Iterator[tuple[Cell, ...]]:
+def _rows(row: Sequence[Cell], stub: int, brief: bool) -> Iterator[tuple[Cell, ...]]:
     yield tuple(map(_alone, row))
     data = row[stub:]
     for name, texts in (
@@ -75,7 +80,8 @@ def _rows(row: Sequence[Cell], stub: int) -> Iterator[tuple[Cell, ...]]:
     ):
         if any(texts):
             own = row[0].text if stub == 1 else ""
-            names = (*row[: stub - 1], label(f"{own}, {name}" if own else name))
+            above = (label(""),) * (stub - 1) if brief else tuple(row[: stub - 1])
+            names = (*above, label(f"{own}, {name}" if own else name))
             yield (*names[:stub], *(Cell(None, text) for text in texts))
 
 

@@ -16,6 +16,8 @@ from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, mar
 
 _ONE_WAY_US = 1e6 * ONE_WAY
 """Microseconds one way, for a second there and back."""
+_MODEL, _SUM, _MAXIMUM = "model, with max()", "sum of parts", "parts with max()"
+"""What parts are added up to, by the same names, and so by the same colours, in both panels."""
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -51,9 +53,9 @@ def _figure(part: Facet, context: Context) -> Figure:
                 tuple(
                     Curve(name, _marks(model, 100 * (added / model.whole_s - 1), zero=True))
                     for name, added in (
-                        ("with max()", model.composed_s(overlap=True)),
-                        ("as a sum", model.composed_s(overlap=False)),
-                        ("fitted, with max()", model.residuals.predicted_s),
+                        (_MODEL, model.residuals.predicted_s),
+                        (_SUM, model.composed_s(overlap=False)),
+                        (_MAXIMUM, model.composed_s(overlap=True)),
                     )
                 ),
             ),
@@ -81,7 +83,7 @@ def _parts(model: SplitPhase) -> list[Curve]:
 def _models(model: SplitPhase) -> tuple[Curve, Curve]:
     fitted = _marks(model, _ONE_WAY_US * model.residuals.predicted_s)
     added = _marks(model, _ONE_WAY_US * model.composed_s(overlap=False))
-    return Curve("model", fitted, model=True), Curve("sum of parts", added, model=True)
+    return Curve(_MODEL, fitted, model=True), Curve(_SUM, added, model=True)
 
 
 def _marks(model: SplitPhase, values: Array, *, zero: bool = False) -> tuple[Mark, ...]:

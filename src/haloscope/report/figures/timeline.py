@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets_by_kernel
-from haloscope.quantities import SECONDS, count, number, seconds, size, unit_of
+from haloscope.quantities import SECONDS, count, listed, number, seconds, size, unit_of
 from haloscope.report.context import Context
 from haloscope.report.figures.model import Bar, Figure, Gantt
 
@@ -41,16 +41,24 @@ def _figure(part: Facet, context: Context) -> Figure:
     ranks = len(traces[0]["ranks"])
     if case.ranks > min(ranks, MOST_RANKS):
         notes.append(f"The first {min(ranks, MOST_RANKS)} of {case.ranks} ranks.")
-    longest = max(panels[-1].bars, key=lambda bar: bar.end - bar.begin)
     return Figure(
         id="timeline",
         kind="timeline",
         title=context.title(f"One step by rank, {case.kernel}", part.label),
         panels=panels,
-        alt=f"Phases of {count(ranks, 'rank')} over time. Longest: {longest.name}."
+        alt=f"Phases of {count(ranks, 'rank')} over time. Longest: {listed(_longest(panels))}."
         + (f" Cut off {ends}." if (ends := _ends_in_words(panels[-1])) else ""),
         notes=tuple(notes),
     )
+
+
+def _longest(panels: Sequence[Gantt]) -> list[str]:
+    """The longest phase of each panel, and which one it is where there are several."""
+    names = [max(one.bars, key=lambda bar: bar.end - bar.begin).name for one in panels]
+    return [
+        f"{name} ({panel.title})" if len(panels) > 1 else name
+        for name, panel in zip(names, panels, strict=True)
+    ]
 
 
 def _cut(case: MeasuredCase, panels: Sequence[Gantt]) -> str:

@@ -19,6 +19,10 @@ from haloscope.report.tables.model import Cell, Column, Table, label, missing, p
 from haloscope.report.tables.notebook import Notebook
 from haloscope.stats.estimates import Estimate
 
+FARTHEST = 0.25
+"""FARTHEST is how far parts added up may be off the whole, at the median, and still explain it:
+what messages and a scatter overlap is seldom more than that of a step."""
+
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """One table a case that has parts."""
@@ -86,7 +90,8 @@ def _predicted(predicted_s: float, measured_s: float) -> tuple[Cell, Cell]:
     """A prediction of the step, one way, and how far it is off."""
     off = float(predicted_s / measured_s - 1)
     time_s = ONE_WAY * float(predicted_s)
-    return plain(time_s, seconds(time_s)), plain(off, f"{100 * off:+,.0f} %")
+    share = round(100 * off) + 0  # -0.2 is 0, not -0
+    return plain(time_s, seconds(time_s)), plain(off, f"{share:+,} %" if share else "0 %")
 
 
 def _notes(case: MeasuredCase, model: SplitPhase, context: Context) -> Iterator[str]:
@@ -99,11 +104,7 @@ def _notes(case: MeasuredCase, model: SplitPhase, context: Context) -> Iterator[
             "latency apart, which the sum of small parts therefore has several times."
         )
     if model.scatters:
-        nearer = "the maximum" if model.nearer == "max" else "the sum"
-        yield (
-            f"The whole is nearer to {nearer} of messages and scatter: messages "
-            f"{'do' if model.nearer == 'max' else 'do not'} travel while the rank copies."
-        )
+        yield _overlap(model)
     misfit = percent(model.residuals.relative_rms)
     yield f"Fitted model: root mean square of the relative residuals {misfit}."
     yield switch_text(model)
@@ -117,6 +118,16 @@ def _notes(case: MeasuredCase, model: SplitPhase, context: Context) -> Iterator[
             f"{seconds(found.alpha_s.value)}, g = {seconds(found.gap_s.value)}, 1/G = {bandwidth}, "
             f"misfit {percent(found.relative_rms)} ({found.source})."
         )
+
+
+def _overlap(model: SplitPhase) -> str:
+    """Whether messages travel while a rank copies, if what parts add up to tells."""
+    nearer = "the maximum" if model.nearer == "max" else "the sum"
+    told = f"The whole is nearer to {nearer} of messages and scatter"
+    if (off := model.off_at_the_median) > FARTHEST:
+        return f"{told}, but off it by {percent(off)} at the median: it tells nothing of overlap."
+    do = "do" if model.nearer == "max" else "do not"
+    return f"{told}: messages {do} travel while the rank copies."
 
 
 def _network(case: MeasuredCase) -> tuple[object, ...]:
