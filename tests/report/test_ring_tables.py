@@ -146,6 +146,8 @@ def test_a_simulated_ring_has_a_line_for_the_socket_and_one_beyond_it_without_do
 
     cycles, latencies = build("ring", raws)
 
+    (figure,) = draw("ring", raws)
+    assert panels(figure)[0].curves[0].label == "simulated"
     assert [cell.value for cell in column(latencies, "level")] == ["same-socket", "other-socket"]
     assert [cell.text for cell in column(latencies, "latency_s")] == ["200 ns", "400 ns"]
     assert [cell.text for cell in column(latencies, "intercept_s")] == ["0 ns", "0 ns"]

@@ -172,3 +172,8 @@ def place(*cases: MeasuredCase) -> str:
     clusters = {case.cluster if case.simulated else None for case in cases}
     (cluster,) = clusters if len(clusters) == 1 else (None,)
     return f", simulated on {cluster}" if cluster else ""
+
+
+def clock(cases: Sequence[MeasuredCase]) -> str:
+    """What times of these cases are: "simulated", or "measured" where any was."""
+    return "simulated" if all(case.simulated for case in cases) else "measured"

@@ -9,6 +9,7 @@ from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.quantities import seconds, size
 from haloscope.report.context import Context
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, bars, mark, size_ticks
+from haloscope.report.words import clock
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -28,7 +29,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
             Axis("time (µs)", "log"),
             tuple(
                 Curve(
-                    name or "measured",
+                    name or clock(own),
                     tuple(
                         mark(point.size_bytes, point.time.times(1e6))
                         for point in each

@@ -16,6 +16,7 @@ from haloscope.quantities import percent, size
 from haloscope.report.context import Context
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, bars
 from haloscope.report.figures.pingpong import curve, sizes_of
+from haloscope.report.words import clock
 
 _PER_OCTAVE = 4
 
@@ -78,7 +79,7 @@ def _measured(part: Facet, context: Context) -> Curve:
     (case,) = part.cases
     every = [other for other in context.all_cases if exchanges(other) and other.launches]
     name = label_of(case, every)
-    drawn = curve(part, lambda point: point.one_way, 1e6, "measured")
+    drawn = curve(part, lambda point: point.one_way, 1e6, clock(part.cases))
     return drawn if name == case.kernel else replace(drawn, like=name)
 
 

@@ -10,6 +10,7 @@ from haloscope.analysis.sweeps import Swept, sweep
 from haloscope.quantities import rate, seconds, size
 from haloscope.report.context import Context
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, bars, mark, size_ticks
+from haloscope.report.words import clock
 from haloscope.stats.estimates import Estimate
 
 
@@ -38,7 +39,7 @@ def curve(part: Facet, of: Callable[[Swept], Estimate], factor: float, name: str
         for point in sweep(part.cases[0])
         if point.size_bytes
     )
-    return Curve(name or part.label or "measured", marks)
+    return Curve(name or part.label or clock(part.cases), marks)
 
 
 def bandwidth_panel(parts: Sequence[Facet], panel: str, title: str, names: Sequence[str]) -> Lines:

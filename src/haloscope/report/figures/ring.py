@@ -22,6 +22,7 @@ from haloscope.report.figures.model import (
     counts,
     mark,
 )
+from haloscope.report.words import clock
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -34,7 +35,7 @@ def _figure(part: Facet, context: Context) -> Figure:
     own = sorted(part.cases, key=lambda case: case.ranks)
     factor, unit = unit_of(max(case.time_s for case in own), SECONDS)
     measured = Curve(
-        "measured",
+        clock(own),
         tuple(mark(case.ranks, case.time.times(1 / factor)) for case in own if case.time),
         joined=False,
     )

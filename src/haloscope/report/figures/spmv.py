@@ -18,6 +18,7 @@ from haloscope.report.figures.model import (
     counts,
     mark,
 )
+from haloscope.report.words import clock
 from haloscope.study.settings import describe, varying
 
 _CORES = ("nodes", "ppn", "threads")
@@ -34,7 +35,7 @@ def _figure(matrix: Facet, context: Context) -> Figure | None:
     ways = facets(matrix.cases, _CORES)
     apart = varying([way.settings for way in ways])
     curves = [
-        Curve(describe(way.settings, apart) or "measured", _marks(way.cases), joined=False)
+        Curve(describe(way.settings, apart) or clock(way.cases), _marks(way.cases), joined=False)
         for way in ways
     ]
     cores = sorted({case.cores for case in matrix.cases})
