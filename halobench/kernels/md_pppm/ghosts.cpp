@@ -88,16 +88,15 @@ std::int64_t Ghosts::owner(const Ghost& ghost) const {
   return rank;
 }
 
-void Ghosts::pack(std::size_t swap, std::int64_t values, const Buffer<double>& from) {
+void Ghosts::pack(Phase& phase, std::size_t swap, std::int64_t values, const Buffer<double>& from) {
   const auto count = values * atoms_.sent(swap);
-  meter_.compute(phases_.pack, {.bytes = 16 * number(count), .stored_bytes = 8 * number(count)},
-                 [&] {
-                   double* to = out_.data();
-                   for (const auto index : atoms_.list(swap)) {
-                     const double* atom = from.data() + index * values;
-                     to = std::copy(atom, atom + values, to);
-                   }
-                 });
+  meter_.compute(phase, {.bytes = 16 * number(count), .stored_bytes = 8 * number(count)}, [&] {
+    double* to = out_.data();
+    for (const auto index : atoms_.list(swap)) {
+      const double* atom = from.data() + index * values;
+      to = std::copy(atom, atom + values, to);
+    }
+  });
 }
 
 void Ghosts::send(Phase& phase, int to, std::int64_t sent, int from, std::int64_t received) {
@@ -193,7 +192,7 @@ void Ghosts::border(std::size_t swap) {
   });
 }
 
-void Ghosts::forward(Phase& phase) {
+void Ghosts::forward(Phase& phase, Phase& packing) {
   ++forwards_;
   if (meter_.executes()) {
     for (std::int64_t slot = 0; slot < atoms_.owned(); ++slot) {
@@ -204,14 +203,14 @@ void Ghosts::forward(Phase& phase) {
     }
   }
   for (std::size_t swap = 0; swap < Atoms::swaps; ++swap) {
-    pack(swap, position_values, position_);
+    pack(packing, swap, position_values, position_);
     const auto values = position_values * atoms_.sent(swap);
     const int to = neighbour(Atoms::axis(swap), Atoms::direction(swap));
     const int from = neighbour(Atoms::axis(swap), -Atoms::direction(swap));
     const bool alone = to == comm_.rank();
     if (!alone) send(phase, to, values, from, values);
     meter_.compute(
-        phases_.pack, {.bytes = 16 * number(values), .stored_bytes = 8 * number(values)}, [&] {
+        packing, {.bytes = 16 * number(values), .stored_bytes = 8 * number(values)}, [&] {
           const double* came = alone ? out_.data() : in_.data();
           std::copy_n(came, values, position_.data() + position_values * atoms_.first(swap));
         });
