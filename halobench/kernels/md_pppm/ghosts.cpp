@@ -106,15 +106,15 @@ void Ghosts::send(Phase& phase, int to, std::int64_t sent, int from, std::int64_
 }
 
 /// As LAMMPS does before messages whose length the other side can't know; here it can, and checks.
-void Ghosts::send_count(int to, std::int64_t sent, int from, std::int64_t received) {
+void Ghosts::send_count(Phase& phase, int to, std::int64_t sent, int from, std::int64_t received) {
   int out = message_count(sent);
   int in = -1;
-  meter_.communicate(phases_.borders, [&] {
+  meter_.communicate(phase, [&] {
     check(MPI_Sendrecv(&out, 1, MPI_INT, to, 0, &in, 1, MPI_INT, from, 0, comm_.handle(),
                        MPI_STATUS_IGNORE),
           "MPI_Sendrecv");
   });
-  phases_.ledger.add(phases_.borders.name, to, sizeof(int));
+  phases_.ledger.add(phase.name, to, sizeof(int));
   if (in == received || !wrong_count_.empty()) return;
   wrong_count_ = "rank " + std::to_string(from) + " has " + std::to_string(in) +
                  " values for rank " + std::to_string(comm_.rank()) + ", not " +
@@ -145,15 +145,15 @@ void Ghosts::migrate(std::size_t axis) {
                  });
   const int lower = neighbour(axis, -1);
   const int upper = neighbour(axis, 1);
-  send_count(lower, values, upper, values);
-  if (ranks > 2) send_count(upper, values, lower, values);
-  send(phases_.borders, lower, values, upper, values);
+  send_count(phases_.movers, lower, values, upper, values);
+  if (ranks > 2) send_count(phases_.movers, upper, values, lower, values);
+  send(phases_.movers, lower, values, upper, values);
   take(axis, 0, -1);
   if (ranks == 2) {
     take(axis, count, 1);
     return;
   }
-  send(phases_.borders, upper, values, lower, values);
+  send(phases_.movers, upper, values, lower, values);
   take(axis, count, 1);
 }
 
@@ -181,7 +181,7 @@ void Ghosts::border(std::size_t swap) {
   const int from = neighbour(Atoms::axis(swap), -Atoms::direction(swap));
   const bool alone = to == comm_.rank();
   if (!alone) {
-    send_count(to, atoms_.sent(swap), from, atoms_.sent(swap));
+    send_count(phases_.borders, to, atoms_.sent(swap), from, atoms_.sent(swap));
     send(phases_.borders, to, sent, from, sent);
   }
   meter_.compute(phases_.pack, {.bytes = 16 * number(sent), .stored_bytes = 8 * number(sent)}, [&] {

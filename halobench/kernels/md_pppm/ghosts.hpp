@@ -45,7 +45,7 @@ class Ghosts {
 
   void pack(Phase& phase, std::size_t swap, std::int64_t values, const Buffer<double>& from);
   void send(Phase& phase, int to, std::int64_t sent, int from, std::int64_t received);
-  void send_count(int to, std::int64_t sent, int from, std::int64_t received);
+  void send_count(Phase& phase, int to, std::int64_t sent, int from, std::int64_t received);
   void migrate(std::size_t axis);
   void take(std::size_t axis, std::int64_t first, int direction);
   void border(std::size_t swap);

@@ -12,6 +12,7 @@ namespace halobench::md {
 struct Phases {
   explicit Phases(Meter& meter)
       : comm(meter.phase("comm")),
+        movers(meter.phase("movers")),
         borders(meter.phase("borders")),
         pack(meter.phase("pack")),
         shake(meter.phase("shake")),
@@ -26,8 +27,9 @@ struct Phases {
         output(meter.phase("output")) {}
 
   Phase& comm;        ///< Comm: positions to ghost atoms, forces back
-  Phase& borders;     ///< Comm: atoms that move to other ranks, and new ghost atoms
-  Phase& pack;        ///< Comm: messages of both put together, and taken apart
+  Phase& movers;      ///< Comm: atoms that move to other ranks
+  Phase& borders;     ///< Comm: new ghost atoms
+  Phase& pack;        ///< Comm: their messages put together, and taken apart
   Phase& shake;       ///< Modify: positions again, for bonds of fixed length
   Phase& shake_pack;  ///< Modify: their messages
   Phase& sum;         ///< Modify: temperature and pressure

@@ -21,7 +21,7 @@ PHASES: Mapping[str, Mapping[str, Sequence[str]]] = {
         "Bond": ("bond",),
         "Kspace": ("kspace", "fft", "remap", "grid", "grid_pack", "grid_sum"),
         "Neigh": ("neigh", "neigh_sum"),
-        "Comm": ("comm", "borders", "pack"),
+        "Comm": ("comm", "movers", "borders", "pack"),
         "Output": ("output",),
         "Modify": ("modify", "shake", "shake_pack", "sum"),
     },
