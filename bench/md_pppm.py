@@ -47,8 +47,8 @@ MOST = 0.05
 SECTIONS = ("Pair", "Bond", "Kspace", "Neigh", "Modify")
 
 
-LONG = 2000
-"""Repetitions of the solve that says what a core computes: some ten seconds."""
+LONG = 500
+"""Repetitions of the solve that says what a core computes: some seconds of a processor."""
 
 
 def launched(lammps: Subject) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def sections(rounds: int) -> list[str]:
 
     def step() -> float:
         record = launched(lammps)
-        share = record["result"]["processor_percent"] / 100
+        share = float(record["result"]["processor_percent"]) / 100
         for phase in record["phases"]:
             if phase["name"] in seconds:
                 builds = STEPS / BUILDS if phase["name"] == "Neigh" else 1

@@ -175,7 +175,7 @@ def test_every_row_of_the_task_mapping_paper_is_planned_on_its_clusters(
     (published,) = (one for one in of_paper.values() if one.id == table)
     (references,) = (one for one in of_paper.values() if one.id == "5")
     nodes = "nodes_stampede" if (table, cluster) == ("2", "stampede") else "nodes"
-    rows = {(row["ranks"], row[nodes]): size_of(row) for row in published.rows}
+    rows = {(int(str(row["ranks"])), int(str(row[nodes]))): size_of(row) for row in published.rows}
     too_full = {(1000, 50)} if (table, cluster) in {("1", "stampede"), ("1", "helios")} else set()
 
     there = on_cluster(study, kernel, cluster)
