@@ -1,13 +1,15 @@
-"""Table 6 of the paper on task mapping, simulated: bigFFT on Eagle, 16 and 2048 tasks.
+"""The paper on task mapping, simulated: table 6 (bigFFT on Eagle, 16 and 2048 tasks), and studies.
 
-usage: .venv/bin/python bench/task_mapping.py [16] [2048]      tasks
+usage: .venv/bin/python bench/task_mapping.py [16] [2048]                      tasks of table 6
+       .venv/bin/python bench/task_mapping.py --study DIR [DIR ...]
+       (folders of: haloscope run task-mapping-NAME --on CLUSTER --out DIR, whole or not)
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -18,11 +20,16 @@ from types import MappingProxyType
 
 from turns import kept, taken, write_page
 
+from haloscope.analysis.dossier import open_folder
 from haloscope.clusters import simgrid_files
 from haloscope.clusters.file import find
 from haloscope.clusters.schema import Cluster, Quantity
 from haloscope.clusters.seats import sockets_of_ranks
 from haloscope.papers import tables as papers
+from haloscope.report import tables
+from haloscope.report.context import Context
+from haloscope.report.draw.markdown import pipes
+from haloscope.report.findings import mappings, weak_scaling
 from haloscope.study.case import Case, Layout, Value
 from haloscope.toolchains import build
 from haloscope.toolchains.simgrid import SIMGRID, smpi
@@ -103,7 +110,7 @@ def busy(eagle: Cluster) -> Cluster:
     return eagle.model_copy(update={"network": eagle.network.model_copy(update={"levels": levels})})
 
 
-def table(title: str, told: str, known: dict[int, float], found: dict[int, float]) -> list[str]:
+def section(title: str, told: str, known: dict[int, float], found: dict[int, float]) -> list[str]:
     """A section: ratios to the time on the fewest, or, of 16 tasks, on the most nodes."""
     first = next(iter(found))
     lines = [f"## {title}", "", f"{taken()} {told}", ""]
@@ -118,7 +125,7 @@ def prediction(eagle: Cluster, program: Path) -> list[str]:
     """16 tasks: nothing of the cluster file was taken from this table."""
     found = {16 // ppn: simulated(eagle, small(ppn), program) for ppn in (1, 2, 4, 8, 16)}
     told = "No number was taken from the table. 1024 x 1024 x 512 points over 4 x 4 pencils."
-    return table("16 tasks, predicted", told, published(16), found)
+    return section("16 tasks, predicted", told, published(16), found)
 
 
 def explanation(eagle: Cluster, program: Path) -> list[str]:
@@ -135,22 +142,61 @@ def explanation(eagle: Cluster, program: Path) -> list[str]:
         f"others left of the links between them ({LEFT:.0%}) are assumed, to fit two numbers. "
         "1024 x 8192 x 8192 points over 64 x 32 pencils."
     )
-    return table("2048 tasks, explained", told, published(2048), found)
+    return section("2048 tasks, explained", told, published(2048), found)
+
+
+SHOWN = ("one_node", "weak_scaling", "mapping")
+"""The tables of a study's report that stand on the page."""
+
+
+def study(folder: Path) -> list[str]:
+    """What a study found, beside what was published of the cluster; what it did not come to."""
+    dossier = open_folder(folder)
+    machine = dossier.machine or {}
+    context = Context(
+        paper=dossier.paper, shelf=dossier.shelf, machine=machine, all_cases=dossier.cases
+    )
+    good = [case for case in dossier.cases if case.launches]
+    planned = {str(one["id"]): one for one in dossier.plan["cases"]}
+    done = {case.id for case in good}
+    lacking = [
+        f"{ranks} tasks on {nodes} nodes"
+        for one in planned.values()
+        if one["id"] not in done and not one.get("absent")
+        for ranks, nodes in [(one["layout"]["tasks"], one["layout"]["nodes"])]
+    ]
+    lines = [f"## {dossier.title}, {machine.get('host')}", "", taken(), ""]
+    if lacking:
+        lines += [f"Not simulated, for want of time: {', '.join(lacking)}.", ""]
+    for kind in SHOWN:
+        for table in tables.build(kind, good, context):
+            lines += [f"### {table.title}", "", *pipes(table), ""]
+            lines += [*(f"- {note}" for note in table.notes), ""]
+    found = [
+        one.text for find_ in (mappings.find, weak_scaling.find) for one in find_(good, context)
+    ]
+    return [*lines, *(f"- {text}" for text in found), ""]
 
 
 def main() -> None:
     """Run what is asked for, write docs/bench/task-mapping.md."""
-    asked = sys.argv[1:] or ["16", "2048"]
-    if unknown := set(asked) - {"16", "2048"}:
-        sys.exit(f"no {', '.join(sorted(unknown))}; there are 16 and 2048")
-    eagle, program = find("eagle"), build.build(smpi(), say=print)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("tasks", nargs="*", choices=["16", "2048", []], help="of table 6")
+    parser.add_argument("--study", type=Path, nargs="+", default=[], metavar="DIR")
+    given = parser.parse_args()
     sections = kept("task-mapping")
+    asked = given.tasks or ([] if given.study else ["16", "2048"])
+    for folder in given.study:
+        lines = study(folder)
+        sections[lines[0]] = lines
     for name in asked:
+        eagle, program = find("eagle"), build.build(smpi(), say=print)
         lines = (prediction if name == "16" else explanation)(eagle, program)
         sections[lines[0]] = lines
-        page = [*chain(*sections.values())]
-        title = "bigFFT on Eagle: table 6 of the paper on task mapping"
-        write_page("task-mapping", title, page, "Sections say when they are from.")
+    page = [*chain(*sections.values())]
+    write_page(
+        "task-mapping", "The paper on task mapping", page, "Sections say when they are from."
+    )
 
 
 if __name__ == "__main__":

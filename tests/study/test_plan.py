@@ -141,6 +141,23 @@ def test_what_is_too_large_is_left_out_only_when_asked() -> None:
     )
 
 
+def test_a_simulated_node_holds_more_than_its_memory_where_a_study_says_so() -> None:
+    run = {"params": {"n": [8, 2**15]}, "beyond_memory": True}
+    small = replace(CLUSTER, memory_bytes=2**30, arithmetic_bytes=2**40)
+    there = planned(run, site=small)
+    assert [case.params["n"] for case in there.cases] == [8, 2**15]
+    assert there.notes == (
+        "simulated beyond memory, as a node of stampede2 has 1 GiB of memory: "
+        "fake n=32768, 1 rank (8 GiB)",
+    )
+    assert len(planned({**run, "beyond_memory": False}, site=small).cases) == 1
+    here = replace(CLUSTER, memory_bytes=2**30, arithmetic_bytes=2**30)
+    (refused,) = problems(planned({**run, "execute": True}, site=here))
+    assert "needs 8 GiB of this machine's memory for arithmetic" in refused
+    (real,) = problems(planned(run))
+    assert "needs 8 GiB of memory a node, 1 GiB are free" in real
+
+
 @pytest.mark.parametrize(
     "left_out", [{"only_simulated": True}, {"layout": {"ppn": [8, 9]}, "skip_too_large": True}]
 )

@@ -221,7 +221,12 @@ class Run(_Model):
         description="true leaves the run to simulated clusters: published programs, beside whose "
         "figures a simulation of the same stands",
     )
-
+    beyond_memory: bool = Field(
+        False,
+        description="true has simulated nodes hold what is more than their memory, and the plan "
+        "says so: published runs that were made all the same; what a simulation fills of this "
+        "machine's memory must fit",
+    )
     several_sockets: bool = Field(
         False,
         description="true leaves the run out where ranks have no second socket to sit on: machines "
