@@ -167,7 +167,7 @@ def _latencies(cells: Sequence[PredictedCell]) -> Iterator[Table]:
 
 
 def _ratios(cells: Sequence[PredictedCell]) -> Iterator[Table]:
-    """For each number of tasks, what a job takes by nodes, over what it takes where it is fastest."""
+    """For each number of tasks, what a job takes by nodes, over what it takes where it is least."""
     for reading in dict.fromkeys(cell.reading for cell in cells):
         own = [cell for cell in cells if cell.reading == reading]
         keys = own[0].keys
