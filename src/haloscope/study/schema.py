@@ -172,7 +172,7 @@ class LayoutAxes(_Model):
     mapping: Mappings = Field(
         ["block"],
         description="which ranks share a node: 'block' fills nodes in turn, 'round_robin' deals "
-        "them out, 'random' shuffles the places (see mapping_seed), '0,1,1,0' says the node of each "
+        "them out, 'random' shuffles the places (see mapping_seed), '0,1,1,0' has the node of each "
         "rank, from 0",
     )
     mapping_seed: Positives = Field([1], description="of random mappings: whole numbers from 1")
