@@ -87,7 +87,10 @@ class RecordedLayout(LayoutAsked, total=False):
     placement: Annotated[
         str | None, Key("how two ranks lie to each other", absent="null unless asked for")
     ]
-    mapping: Annotated[str, Key("which ranks share a node: block, round_robin, random")]
+    mapping: Annotated[
+        str,
+        Key("which ranks share a node: block, round_robin, random; or the node of each: 0,1,1,0"),
+    ]
     mapping_seed: Annotated[
         int | None, Key("of a random mapping", absent="null for every other mapping")
     ]

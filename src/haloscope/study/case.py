@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -19,13 +21,22 @@ ALLOCATIONS = ("contiguous", "by_switch", "by_pod", "random")
 or from each part below the topmost one; or any."""
 
 
+def is_list(mapping: str) -> bool:
+    """Whether a mapping is a list of the nodes of ranks: 0,1,1,0."""
+    return _LIST.fullmatch(mapping) is not None
+
+
+_LIST = re.compile(r"[0-9]{1,7}(,[0-9]{1,7})+")
+
+
 @dataclass(frozen=True)
 class Layout:
     """Where one case's ranks and threads are asked to go.
 
     placement: how two ranks lie to each other, one of machine.PLACEMENTS; None says nothing of it.
     mapping: which ranks share a node. block fills nodes one after the other, round_robin deals
-        ranks out to nodes in turn, random shuffles what block gives, by mapping_seed.
+        ranks out to nodes in turn, random shuffles what block gives, by mapping_seed; 0,1,1,0 (a
+        list) is the node of each rank, counted from 0 in the job.
     tasks: all ranks, where a number of them is given and shared out over nodes: the first nodes
         have ppn of them each, and the others one less where they do not go evenly. None: each node
         has ppn.
@@ -51,6 +62,8 @@ class Layout:
     @property
     def nodes_of_ranks(self) -> list[int]:
         """The node of each rank, counted from 0 in the job."""
+        if is_list(self.mapping):
+            return [int(node) for node in self.mapping.split(",")]
         if self.mapping == "round_robin":
             return [rank % self.nodes for rank in range(self.ranks)]
         filled = [node for node, ranks in enumerate(self.ranks_of_nodes) for _ in range(ranks)]
@@ -71,9 +84,19 @@ class Layout:
     @property
     def problem(self) -> str | None:
         """Why its numbers can't be those of one job; None if they can."""
-        if self.tasks is None or self.ranks_of_nodes[0] == self.ppn:
+        if self.tasks is not None and self.ranks_of_nodes[0] != self.ppn:
+            most = f"{self.nodes} nodes with at most {self.ppn} each"
+            return f"tasks can't be {self.tasks}, of {most}"
+        if not is_list(self.mapping):
             return None
-        return f"tasks can't be {self.tasks}, of {self.nodes} nodes with at most {self.ppn} each"
+        if (given := len(self.nodes_of_ranks)) != self.ranks:
+            return f"mapping names the nodes of {given} ranks, and there are {self.ranks}"
+        each = Counter(self.nodes_of_ranks)
+        for node, ranks in enumerate(self.ranks_of_nodes):
+            if each[node] != ranks:
+                own = count(ranks, "rank")
+                return f"mapping names node {node} {count(each[node], 'time')}, and it has {own}"
+        return None
 
     def __str__(self) -> str:
         """For people: 4 ranks x 2 threads on 2 nodes."""

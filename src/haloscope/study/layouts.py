@@ -16,7 +16,7 @@ def layouts(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> list[Layout]:
 
     ValueError where axes contradict each other or don't divide.
     """
-    return [
+    found = [
         Layout(
             nodes=number,
             ppn=ppn,
@@ -36,6 +36,9 @@ def layouts(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> list[Layout]:
         for mapping, seed in mappings(axes, number)
         for allocation, allocation_seed in allocations(axes, number)
     ]
+    if problem := next((one.problem for one in found if one.problem), None):
+        raise ValueError(problem)
+    return found
 
 
 def placed(placement: str) -> Layout:

@@ -20,7 +20,7 @@ from haloscope.host.machine import PLACEMENTS
 from haloscope.paths import share
 from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL, Rule
 from haloscope.study import kinds
-from haloscope.study.case import ALLOCATIONS, Value
+from haloscope.study.case import ALLOCATIONS, Value, is_list
 
 LAUNCHES_LIMIT = 10_000
 """LAUNCHES_LIMIT is the largest number of launches of a case that may be asked for, because all
@@ -101,8 +101,20 @@ ThreadPlaces = Literal["cores", "threads", "sockets"]
 Bind = Literal["close", "spread"]
 Places = Annotated[list[ThreadPlaces], BeforeValidator(_axis), Field(min_length=1)]
 Binds = Annotated[list[Bind], BeforeValidator(_axis), Field(min_length=1)]
-RankMapping = Literal["block", "round_robin", "random"]
-Mappings = Annotated[list[RankMapping], BeforeValidator(_axis), Field(min_length=1)]
+MAPPINGS = ("block", "round_robin", "random")
+"""MAPPINGS are the words for which ranks share a node; a list of their nodes says it, too."""
+
+
+def _mapping(value: object) -> object:
+    if isinstance(value, str) and (value in MAPPINGS or is_list(value)):
+        return value
+    hint = f"give {', '.join(MAPPINGS)}, or the node of each rank as a text: '0,1,1,0'"
+    raise PydanticCustomError("name", "{hint}", {"hint": hint})
+
+
+Mappings = Annotated[
+    list[Annotated[str, BeforeValidator(_mapping)]], BeforeValidator(_axis), Field(min_length=1)
+]
 Allocations = Annotated[
     list[Annotated[str, _one_of(lambda: ALLOCATIONS)]],
     BeforeValidator(_axis),
@@ -160,7 +172,8 @@ class LayoutAxes(_Model):
     mapping: Mappings = Field(
         ["block"],
         description="which ranks share a node: 'block' fills nodes in turn, 'round_robin' deals "
-        "them out, 'random' shuffles the places (see mapping_seed)",
+        "them out, 'random' shuffles the places (see mapping_seed), '0,1,1,0' has the node of each "
+        "rank, from 0",
     )
     mapping_seed: Positives = Field([1], description="of random mappings: whole numbers from 1")
     ranks_per_gpu: Positives = Field(
