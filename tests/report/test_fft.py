@@ -67,6 +67,18 @@ def test_the_fastest_grid_of_processes_is_named() -> None:
     assert "2x2 takes 1.2" in told and "times as long; " in told
 
 
+def test_grids_whose_pencils_are_too_few_for_the_chunks_are_among_the_others() -> None:
+    raws = [
+        *launches(ranks=4, topology="4x1", time_s=0.10, chunks=2),
+        *launches(ranks=4, topology="2x2", time_s=0.12, chunks=8),
+    ]
+
+    (told,) = [f.text for f in findings(cases(raws), CONTEXT) if f.text.startswith("Transform of")]
+
+    assert "fastest with grid 4x1 in 2 chunks (median" in told
+    assert "; 2x2 in 8 chunks takes 1.2" in told
+
+
 def test_a_table_of_ratios_says_over_which_times_it_was_predicted() -> None:
     raw = fft()
     simulation = {**SIMULATED["simulation"], "cluster": "eagle"}

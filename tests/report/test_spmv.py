@@ -174,6 +174,20 @@ def test_the_headline_has_the_speedup_of_every_matrix_on_the_most_processes() ->
     )
 
 
+def test_the_headline_names_the_caches_that_a_product_moves_to() -> None:
+    raws = [
+        {**spmv(ranks=ranks, launch=launch), "work": {"bytes": 30e6, "flops": 1.0, "messages": 0}}
+        for ranks in (1, 4)
+        for launch in range(6)
+    ]
+    machine = {**MACHINE, "cores": 4, "caches": [{"level": 3, "size_bytes": 2**24, "shared_by": 2}]}
+
+    said = [finding.text for finding in findings(cases(raws), Context(machine=machine))]
+
+    (text,) = (one for one in said if "sparse product" in one)
+    assert text.endswith("; what a product goes through lies in memory with 1, in L3 with 4).")
+
+
 def test_one_number_of_processes_is_no_speedup_of_a_product() -> None:
     own = cases([spmv(ranks=2, launch=k) for k in range(6)])
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.scaling import Ladder, Scaling, scalings
+from haloscope.analysis.sweeps import level_of
 from haloscope.quantities import listed, number, percent
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
@@ -55,4 +56,22 @@ def _told(
     ratio = contrast.ratio
     named = ", ".join(text for text in (scaling.label, f"N = {ladder.n}") if text)
     told = f"{number(ratio.value)}{sure(ratio, contrast.verdict)}"
-    return ratio.value, f"{told} ({named}: an efficiency of {percent(share.value)})"
+    of = f"an efficiency of {percent(share.value)}"
+    return ratio.value, f"{told} ({named}: {of}{_levels(ladder.base, case, context)})"
+
+
+def _levels(base: MeasuredCase | None, top: MeasuredCase, context: Context) -> str:
+    """The levels of memory that hold what a product goes through, where they differ."""
+    if base is None:
+        return ""
+    few, many = (level_of(_moved_bytes(case), case, context.machine) for case in (base, top))
+    if few == many:
+        return ""
+    lies = f"lies in {few} with {base.cores}, in {many} with {top.cores}"
+    return f"; what a product goes through {lies}"
+
+
+def _moved_bytes(case: MeasuredCase) -> float:
+    """What all processes read and write in a product, each once."""
+    work = case.launches[0].work or {}
+    return float(work.get("bytes") or 0)

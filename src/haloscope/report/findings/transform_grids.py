@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from haloscope.analysis.cases import MeasuredCase, facets
+from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
 from haloscope.analysis.comparison import step
 from haloscope.analysis.races import races
-from haloscope.quantities import seconds
+from haloscope.quantities import count, seconds
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
 from haloscope.report.words import fastest, others, place
@@ -16,11 +16,14 @@ ORDER = 121
 
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of settings with several grids: the fastest, and how far behind others are."""
+    """Of settings with several grids: the fastest, and how far behind others are.
+
+    A grid whose pencils are few has fewer chunks than were asked for, and is among the others.
+    """
     own = [case for case in cases if case.kernel == "fft_pencil" and case.launches]
-    parts = [part for part in facets(own, ("topology",)) if len(part.cases) > 1]
+    parts = [part for part in facets(own, ("topology", "chunks")) if len(_grids(part)) > 1]
     fields = {
-        float(index): {str(case.settings["topology"]): step(case) for case in part.cases}
+        float(index): {_grid(case, part): step(case) for case in part.cases}
         for index, part in enumerate(parts)
     }
     for race in races(fields, context.seed):
@@ -33,3 +36,14 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
             f"{place(best.case)}: {fastest(race)} grid {race.best} (median "
             f"{seconds(best.time.value)}); {others(race)}."
         )
+
+
+def _grids(part: Facet) -> set[str]:
+    return {str(case.settings["topology"]) for case in part.cases}
+
+
+def _grid(case: MeasuredCase, part: Facet) -> str:
+    """A grid's name, with its chunks where these differ, too."""
+    several = len(values(part.cases, "chunks")) > 1
+    chunks = f" in {count(case.number('chunks'), 'chunk')}" if several else ""
+    return f"{case.settings['topology']}{chunks}"
