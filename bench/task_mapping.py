@@ -50,17 +50,18 @@ def study(folder: Path) -> list[str]:
         paper=dossier.paper, shelf=dossier.shelf, machine=machine, all_cases=dossier.cases
     )
     good = [case for case in dossier.cases if case.launches]
-    planned = {str(one["id"]): one for one in dossier.plan["cases"]}
-    done = {case.id for case in good}
+    done = {(case.ranks, case.number("nodes")) for case in good}
+    layouts = [one["layout"] for one in dossier.plan["cases"] if not one.get("absent")]
     lacking = [
-        f"{ranks} tasks on {nodes} nodes"
-        for one in planned.values()
-        if one["id"] not in done and not one.get("absent")
-        for ranks, nodes in [(one["layout"]["tasks"], one["layout"]["nodes"])]
+        f"{one['tasks']} on {one['nodes']}"
+        for one in layouts
+        if (one["tasks"], one["nodes"]) not in done
     ]
+    tasks = sorted({case.ranks for case in good})
     lines = [f"## {dossier.title}, {machine.get('host')}", "", taken(), ""]
+    lines += [f"Numbers of tasks: {', '.join(map(str, tasks))}.", ""]
     if lacking:
-        lines += [f"Not simulated, for want of time: {', '.join(lacking)}.", ""]
+        lines += [f"Not simulated, for want of time, tasks on nodes: {', '.join(lacking)}.", ""]
     for kind in SHOWN:
         for table in tables.build(kind, good, context):
             lines += [f"### {table.title}", "", *pipes(table), ""]

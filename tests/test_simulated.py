@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 from simulated_build import BINARY, ROOT, build_it
 
+from haloscope.analysis import sections
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import simgrid_files
 from haloscope.clusters.schema import Cluster, Quantity, Socket, SocketLink, SocketMemory
@@ -274,6 +275,13 @@ def test_ranks_of_one_socket_share_what_it_has(smpi: None) -> None:
     assert 8 * 7 * size / found == pytest.approx((48e9 + 6.5e9 / 7) / 6, rel=0.01)
     (node,) = points_s("eagle", Layout(1, 8), "collectives", **given)
     assert 8 * 7 * size / node == pytest.approx((65e9 + 31e9 * 3 / 9) / 6, rel=0.01)
+
+
+def test_every_phase_of_md_pppm_lies_in_one_section_of_lammps(smpi: None) -> None:
+    """But `check`, which LAMMPS times in none: else a report's sections would lack something."""
+    record = simulate("md_pppm rebuild=2 steps=2 repetitions=1", "no")
+    parts = [name for names in sections.PHASES["md_pppm"].values() for name in names]
+    assert sorted([*parts, "check"]) == sorted(phase["name"] for phase in record["phases"])
 
 
 def test_nodes_of_several_sockets_reach_each_other_as_before(smpi: None) -> None:
