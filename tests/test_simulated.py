@@ -144,19 +144,6 @@ def test_a_neighbourhood_collective_is_absent_with_its_reason(smpi: None, kernel
         simulate(f"{kernel} exchange=neighbor", "yes")
 
 
-@pytest.mark.parametrize("kernel", ["collectives", "jacobi3d", "poisson_cg"])
-def test_a_device_is_absent_with_its_reason_of_kernels_that_are_not_simulated_there(
-    smpi: None, kernel: str
-) -> None:
-    planner = halobench.Planner(build.asked(BINARY))
-    textbook = {"variant": "textbook"} if kernel == "poisson_cg" else {}
-    asked = planner.forecast(kernel, {"memory": "device", **textbook}, ranks=4)
-    forest = planner.forecast("sf_grid", {"memory": "device"}, ranks=4)
-
-    assert not asked.problems and forest.absent is None
-    assert asked.absent is not None and "not simulated in a GPU's memory" in asked.absent
-
-
 @pytest.mark.parametrize("command", ["pingpong sizes=8", "sf_grid n=4", "spmv n=10"])
 def test_one_step_of_many_ranks_takes_what_each_of_many_does(smpi: None, command: str) -> None:
     """They start together, however they left the barrier."""

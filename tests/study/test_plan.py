@@ -224,7 +224,7 @@ def test_no_message_is_in_a_simulated_cache() -> None:
 def test_a_simulated_device_is_one_of_the_cluster_s_gpus() -> None:
     class Device(FakeProgram):
         def parameters(self, kernel: str) -> Sequence[str]:
-            return ["memory"]
+            return ["memory", "gpus_shared"]
 
         def forecast(
             self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
@@ -232,7 +232,7 @@ def test_a_simulated_device_is_one_of_the_cluster_s_gpus() -> None:
             return Forecast(dict(params), 8, ())
 
     def told(site: Site) -> list[str | None]:
-        params, layout = {"memory": ["host", "device"]}, {"ppn": 4, "ranks_per_gpu": [1, 2]}
+        params, layout = {"memory": ["host", "device"], "gpus_shared": [1, 2]}, {"ppn": 4}
         run = {"kernel": "fake", "params": params, "layout": layout}
         study = Study.model_validate({"title": "t", "runs": [run]})
         return [case.absent for case in expand(study, site, Device()).cases]
@@ -240,7 +240,7 @@ def test_a_simulated_device_is_one_of_the_cluster_s_gpus() -> None:
     without, too_many = (
         "memory=device: nodes of stampede2 have no GPU (node.gpu of its file); give memory=host",
         "memory=device: 4 ranks on a node of stampede2 with 2 GPUs; give fewer, or let them share "
-        "one: layout.ranks_per_gpu = 2",
+        "one: gpus_shared = 2",
     )
     assert told(SITE) == [None] * 4  # where devices are emulated
     assert told(CLUSTER) == [None, None, without, without]

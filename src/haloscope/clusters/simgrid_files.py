@@ -27,7 +27,7 @@ from haloscope.clusters.schema import (
 )
 from haloscope.clusters.seats import sockets_of_ranks
 from haloscope.clusters.smpi_collectives import SELECTOR
-from haloscope.study.case import Case
+from haloscope.study.case import Case, ranks_sharing_a_gpu
 
 Row = tuple[int, float, float]
 """For messages of more than so many bytes: latency and bandwidth, or factors on those of links."""
@@ -64,14 +64,15 @@ def _files_on_gpus(
     cluster: Cluster, case: Case, nodes: Sequence[int], seed: int | None
 ) -> dict[str, str]:
     """The same of a case in the memory of GPUs; where MPI is given it, these are the hosts."""
-    gpu, seats = cluster.node.gpu, gpus.gpus_of_ranks(cluster.node, nodes, case.layout)
+    gpu, shared = cluster.node.gpu, ranks_sharing_a_gpu(case.params)
+    seats = gpus.gpus_of_ranks(cluster.node, nodes, case.layout, shared)
     assert gpu is not None  # ranks sit there
     device = gpus.machine_line(gpu, seats, nodes)
     machine = machine_file(cluster, case) + _spread(cluster.node, seed) + device
     if gpus.sends_from_gpus(case.params):
         if not gpu.messages:
             raise ValueError("GPUs without messages of their own: node.gpu.messages")
-        whole = platform(cluster, nodes, factors=gpus.between(cluster))
+        whole = platform(cluster, nodes)
         more = "".join(f"{line}\n" for line in gpus.platform_lines(cluster, nodes, seats))
         return {"platform": whole + more, "hosts": gpus.hosts(nodes, seats), "machine": machine}
     sockets = sockets_of_ranks(cluster.node, nodes, case.layout)
@@ -107,21 +108,18 @@ def platform(
     cluster: Cluster,
     nodes: Sequence[int],
     sockets: Sequence[int] | None = None,
-    factors: Sequence[Row] | None = None,
 ) -> str:
     """What halobench/platform/description.hpp reads, given the node of each rank.
 
     sockets: that of each, where its memory is its own; None: all of a node have one.
-    factors: of messages between nodes, on what the links say; None: those of the host's memory.
     """
-    factors = _between(cluster) if factors is None else factors
     node, network, places = cluster.node, cluster.network, _places(cluster)
     within = _within(cluster, sockets is not None)
     lines = [
         f"nodes {places} {node.cores * node.threads_per_core}",
         *(_shape(network, places) if network else ["fat_tree 1 1 1 1.0"]),
         *(f"within {above} {latency!r} {fast!r}" for above, latency, fast in within),
-        *(f"between {above} {latency!r} {fast!r}" for above, latency, fast in factors),
+        *(f"between {above} {latency!r} {fast!r}" for above, latency, fast in _between(cluster)),
         "overheads {!r} {!r}".format(*_overheads(cluster)),
         f"cached {_cached_bytes(cluster)!r}",
         f"copied {_copied(cluster)!r}",

@@ -40,8 +40,6 @@ class Layout:
     tasks: all ranks, where a number of them is given and shared out over nodes: the first nodes
         have ppn of them each, and the others one less where they do not go evenly. None: each node
         has ppn.
-    ranks_per_gpu: how many ranks may share a GPU of a simulated node; those that follow each other
-        then do.
     allocation: which nodes of a simulated cluster these are, one of ALLOCATIONS; random ones by
         allocation_seed. `nodes_of_ranks` counts the job's own.
     """
@@ -57,7 +55,6 @@ class Layout:
     tasks: int | None = None
     allocation: str = "contiguous"
     allocation_seed: int | None = None
-    ranks_per_gpu: int = 1
 
     @property
     def nodes_of_ranks(self) -> list[int]:
@@ -107,8 +104,7 @@ class Layout:
         placement = f", {self.placement}" if self.placement else ""
         seed = "" if self.mapping_seed is None else f" {self.mapping_seed}"
         mapping = "" if self.mapping == Layout.mapping else f", {self.mapping}{seed}"
-        shared = "" if self.ranks_per_gpu == 1 else f", {self.ranks_per_gpu} a GPU"
-        where = f"{threads}{nodes}{binding}{placement}{mapping}{self._allocation}{shared}"
+        where = f"{threads}{nodes}{binding}{placement}{mapping}{self._allocation}"
         return f"{count(self.ranks, 'rank')}{where}"
 
     @property
@@ -120,7 +116,7 @@ class Layout:
 
     def as_recorded(self) -> dict[str, Any]:
         """All of it, for a record; of the allocation nothing where none was asked for."""
-        own = ("tasks", "allocation", "allocation_seed", "ranks_per_gpu")
+        own = ("tasks", "allocation", "allocation_seed")
         said = vars(self).items()
         return {key: v for key, v in said if key not in own or v != getattr(Layout, key)}
 
@@ -132,7 +128,6 @@ class Layout:
             "tasks",
             "allocation",
             "allocation_seed",
-            "ranks_per_gpu",
         )
         return {
             key: value
@@ -141,12 +136,18 @@ class Layout:
         }
 
 
-def gpus_lacking(gpus: int, layout: Layout, where: str) -> str | None:
+def ranks_sharing_a_gpu(params: Mapping[str, Any]) -> int:
+    """How many ranks of a node may share a GPU, by a case's parameters: those that follow each
+    other."""
+    return int(params.get("gpus_shared", 1))
+
+
+def gpus_lacking(gpus: int, layout: Layout, shared: int, where: str) -> str | None:
     """Why a layout's ranks can't work on so many GPUs of a node; None if they can.
 
-    where: the simulated cluster's name.
+    shared: how many ranks may share one. where: the simulated cluster's name.
     """
-    ranks, shared = layout.ranks_of_nodes[0], layout.ranks_per_gpu
+    ranks = layout.ranks_of_nodes[0]
     if gpus == 0:
         what = f"memory=device: nodes of {where} have no GPU"
         return f"{what} (node.gpu of its file); give memory=host"
@@ -155,7 +156,7 @@ def gpus_lacking(gpus: int, layout: Layout, where: str) -> str | None:
     what = f"memory=device: {count(ranks, 'rank')} on a node of {where} with {count(gpus, 'GPU')}"
     if shared > 1:
         what += f", each for {shared}"
-    return f"{what}; give fewer, or let them share one: layout.ranks_per_gpu = {-(-ranks // gpus)}"
+    return f"{what}; give fewer, or let them share one: gpus_shared = {-(-ranks // gpus)}"
 
 
 @dataclass(frozen=True)

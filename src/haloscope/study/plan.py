@@ -12,7 +12,7 @@ from haloscope.errors import Problem, UserError, dotted, nearest, no_such
 from haloscope.host.machine import OTHER_SOCKET, PLACEMENTS
 from haloscope.quantities import count, listed
 from haloscope.study.capacity import Site
-from haloscope.study.case import Case, Launch, Layout, Value, gpus_lacking
+from haloscope.study.case import Case, Launch, Layout, Value, gpus_lacking, ranks_sharing_a_gpu
 from haloscope.study.layouts import layouts, placed
 from haloscope.study.schema import ALL, DEFAULT, Run, Study, stopping_rule
 
@@ -382,7 +382,7 @@ class _RunExpansion:
         """Why a simulated node's GPUs can't have these ranks; None if they can, or need not."""
         if not self.site.facts.simulated or params.get("memory") != "device":
             return None
-        return gpus_lacking(self.site.gpus, layout, self.site.name)
+        return gpus_lacking(self.site.gpus, layout, ranks_sharing_a_gpu(params), self.site.name)
 
     def _fits(self, case: Case) -> bool:
         """Whether its arrays fit: on its nodes and, where a simulation fills them, here."""

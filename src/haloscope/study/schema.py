@@ -176,11 +176,6 @@ class LayoutAxes(_Model):
         "rank, from 0",
     )
     mapping_seed: Positives = Field([1], description="of random mappings: whole numbers from 1")
-    ranks_per_gpu: Positives = Field(
-        [1],
-        description="of simulated nodes with GPUs, and memory=device: how many ranks may share "
-        "one, whole numbers from 1",
-    )
     allocation: Allocations = Field(
         ["contiguous"],
         description="which nodes of a simulated cluster the job gets: 'contiguous' from the first "
@@ -204,7 +199,7 @@ class Run(_Model):
     layout: LayoutAxes = Field(
         default_factory=LayoutAxes,
         description="nodes, ppn, tasks, threads, cores, places, bind, placement, mapping, "
-        "mapping_seed, ranks_per_gpu, allocation, allocation_seed",
+        "mapping_seed, allocation, allocation_seed",
     )
     toolchains: Toolchains | None = Field(
         None, description="'all', or names of MPI libraries: see haloscope toolchain list"
