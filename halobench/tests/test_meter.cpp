@@ -8,8 +8,10 @@
 #include "machine/meter.hpp"
 
 using halobench::Communicator;
+using halobench::EmulatedDevice;
 using halobench::Meter;
 using halobench::NodeModel;
+using halobench::Span;
 
 namespace {
 
