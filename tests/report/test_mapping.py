@@ -128,7 +128,7 @@ def test_a_headline_that_the_paper_contradicts_says_so() -> None:
     assert here.text.endswith(
         "concentrated (1 node) takes 2.00 times as long. Published otherwise of this cluster with "
         "other numbers of tasks: minife, 2048 tasks, concentrated faster by 250 % "
-        "(task-mapping-drop, table section-6)."
+        "(task-mapping-drop, section 6)."
     )
     assert elsewhere.tone == "" and "Published" not in elsewhere.text
 

@@ -132,5 +132,7 @@ def _reference(table: PaperTable, column: str, where: Mapping[str, object]) -> R
 def source(table: PaperTable) -> str:
     """Where a published table stands: "Stampede2 (hpcf-2018-10, table 4.1)"."""
     cluster = table.facts.get("cluster")
-    place = f"{table.paper}, table {table.id}"
+    section = table.id.removeprefix("section-")  # what the paper's text says
+    kind, number = ("table", table.id) if section == table.id else ("section", section)
+    place = f"{table.paper}, {kind} {number}"
     return f"{cluster} ({place})" if cluster else place
