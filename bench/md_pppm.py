@@ -28,7 +28,7 @@ from statistics import median
 from typing import Any
 
 from external import Subject, subject
-from turns import ROOT, in_turn, kept, taken, write_page
+from turns import in_turn, kept, taken, write_page
 
 from haloscope.analysis.sections import NAMES, PHASES
 from haloscope.predict.node_calibration import ARITHMETIC
@@ -128,8 +128,8 @@ def prediction(cluster: Path | None, rounds: int) -> list[str]:
     in_turn({f"{ranks} ranks": partial(step, ranks) for ranks in subjects}, rounds)
     lines, shares = [], []
     for ranks, records in real.items():
-        command = [str(ROOT / "haloscope"), "once", "md_pppm", "--on", str(cluster), "--json"]
-        command += ["--ranks", str(ranks), "repetitions=1"]
+        command = [sys.executable, "-m", "haloscope", "once", "md_pppm", "--json"]
+        command += ["--on", str(cluster), "--ranks", str(ranks), "repetitions=1"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             sys.exit(f"{' '.join(command)} failed:\n{done.stderr}")
