@@ -216,7 +216,11 @@ def test_messages_of_the_host_s_memory_take_its_times_beside_those_of_gpus(
             on_summit(tmp_path, layout, "collectives", operation="barrier", memory=memory)
             for memory in ("host", "device")
         ]
-        once = {"operation": "bcast", "sizes": 8, "steps": 1}  # of several, the root sends ahead
+        once: dict[str, Value] = {
+            "operation": "bcast",
+            "sizes": 8,
+            "steps": 1,
+        }  # of several, the root sends ahead
         data = on_summit(tmp_path, layout, "collectives", **once)
 
         host_s, device_s = (one["result"]["barrier_s"] for one in barriers)
@@ -229,7 +233,7 @@ def test_a_solver_on_gpus_sends_halos_from_them_and_sums_from_the_host(
     smpi: None, tmp_path: Path
 ) -> None:
     """An iteration: three updates, a product, two sums of two kernels and a copy; a halo."""
-    given = {"n": 20, "variant": "textbook", "exchange": "nonblocking"}
+    given: dict[str, Value] = {"n": 20, "variant": "textbook", "exchange": "nonblocking"}
 
     def iteration_s(**more: Value) -> float:
         few, many = (
@@ -239,7 +243,7 @@ def test_a_solver_on_gpus_sends_halos_from_them_and_sums_from_the_host(
         return float(many["times_s"][0] - few["times_s"][0]) / 10
 
     launches, waits = 3 + 1 + 2 * 3, 1 + 2
-    sums = {"operation": "allreduce", "sizes": 8, "memory": "host"}
+    sums: dict[str, Value] = {"operation": "allreduce", "sizes": 8, "memory": "host"}
     reduced = on_summit(tmp_path, Layout(ppn=2), "collectives", **sums)["result"]["allreduce_s"]
     work = 12e-6 * launches + 4e-6 * waits + 1e-6 + 2 * 0.5e-6
 
