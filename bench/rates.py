@@ -92,9 +92,9 @@ def page(found: Found) -> list[str]:
         body.append(f"| the bytes alone at {rate} | {' | '.join(wire)} |")
     body += [
         "",
-        "A lab's links keep their rate by a bucket at each end, which fills while the other "
-        "direction sends: a ping-pong gets nearly twice the rate, and the latency of what the "
-        "bucket holds is none of the rate's.",
+        "A lab's links keep their rate by a bucket at each end, which lets a packet of Ethernet or "
+        "10 µs of the rate pass at once: smaller messages have none of the rate's latency. Timers "
+        "that come late, as on a busy machine, cost rate.",
     ]
     slow, fast = next(iter(RATES)), [*RATES][-1]
     told, alone = [], []

@@ -126,6 +126,12 @@ IN_TURN = (
 )
 
 
+def command() -> str:
+    """What was called: folders of results elsewhere by their own names."""
+    words = [Path(word).name if word.startswith("/") else word for word in sys.argv[1:]]
+    return " ".join(["python", sys.argv[0], *words])
+
+
 def write_page(name: str, title: str, body: Sequence[str], how: str = IN_TURN) -> Path:
     """Write docs/bench/NAME.md: what was run, where, when and what came out."""
     page = ROOT / "docs" / "bench" / f"{name}.md"
@@ -133,8 +139,7 @@ def write_page(name: str, title: str, body: Sequence[str], how: str = IN_TURN) -
     head = [
         f"# {title}",
         "",
-        f"Command: `{' '.join(['python', *sys.argv])}`, "
-        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, commit {commit()}.",
+        f"Command: `{command()}`, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC, commit {commit()}.",
         f"Machine: {processor()}, {platform.system()} {platform.release()}.",
         how,
         "",

@@ -44,7 +44,8 @@ std::vector<Parameter> Kernel::all_parameters() const {
                  {"barrier", "round_time"}});
   all.push_back({"timeline", integer, "0",
                  "phases (and parts of them) that each rank records, from the beginning, of one "
-                 "step more, which is not among the timed ones; 0: none",
+                 "step more, which is not among the timed ones, and as many works of its device's "
+                 "streams; 0: none",
                  "", 0, 1e5});
   if (has_parts) {
     all.push_back({"parts",

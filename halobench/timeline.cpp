@@ -12,11 +12,13 @@ constexpr double lead_s = 1e-4;  ///< from announcing the start to the start
 std::string rank_record(const std::vector<Span>& spans, const SharedClock& clock, double start_s) {
   Json calls = Json::array();
   for (const auto& span : spans) {
-    calls.push(Json::array()
-                   .push(span.name)
-                   .push(span.depth)
-                   .push(clock.at_s(span.begin_s) - start_s)
-                   .push(clock.at_s(span.end_s) - start_s));
+    auto call = Json::array();
+    call.push(span.name)
+        .push(span.depth)
+        .push(clock.at_s(span.begin_s) - start_s)
+        .push(clock.at_s(span.end_s) - start_s);
+    if (span.stream) call.push(*span.stream);
+    calls.push(std::move(call));
   }
   return calls.dump();
 }

@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 from simulated_build import BINARY, ROOT, build_it
 
+from haloscope.analysis import sections
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import simgrid_files
 from haloscope.clusters.schema import Cluster, Quantity, Socket, SocketLink, SocketMemory
@@ -143,19 +144,6 @@ def test_a_neighbourhood_collective_is_absent_with_its_reason(smpi: None, kernel
         simulate(f"{kernel} exchange=neighbor", "yes")
 
 
-@pytest.mark.parametrize("kernel", ["collectives", "jacobi3d", "poisson_cg"])
-def test_a_device_is_absent_with_its_reason_of_kernels_that_are_not_simulated_there(
-    smpi: None, kernel: str
-) -> None:
-    planner = halobench.Planner(build.asked(BINARY))
-    textbook = {"variant": "textbook"} if kernel == "poisson_cg" else {}
-    asked = planner.forecast(kernel, {"memory": "device", **textbook}, ranks=4)
-    forest = planner.forecast("sf_grid", {"memory": "device"}, ranks=4)
-
-    assert not asked.problems and forest.absent is None
-    assert asked.absent is not None and "not simulated in a GPU's memory" in asked.absent
-
-
 @pytest.mark.parametrize("command", ["pingpong sizes=8", "sf_grid n=4", "spmv n=10"])
 def test_one_step_of_many_ranks_takes_what_each_of_many_does(smpi: None, command: str) -> None:
     """They start together, however they left the barrier."""
@@ -274,6 +262,13 @@ def test_ranks_of_one_socket_share_what_it_has(smpi: None) -> None:
     assert 8 * 7 * size / found == pytest.approx((48e9 + 6.5e9 / 7) / 6, rel=0.01)
     (node,) = points_s("eagle", Layout(1, 8), "collectives", **given)
     assert 8 * 7 * size / node == pytest.approx((65e9 + 31e9 * 3 / 9) / 6, rel=0.01)
+
+
+def test_every_phase_of_md_pppm_lies_in_one_section_of_lammps(smpi: None) -> None:
+    """But `check`, which LAMMPS times in none: else a report's sections would lack something."""
+    record = simulate("md_pppm rebuild=2 steps=2 repetitions=1", "no")
+    parts = [name for names in sections.PHASES["md_pppm"].values() for name in names]
+    assert sorted([*parts, "check"]) == sorted(phase["name"] for phase in record["phases"])
 
 
 def test_nodes_of_several_sockets_reach_each_other_as_before(smpi: None) -> None:

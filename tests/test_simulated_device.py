@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,14 @@ def machine(tmp_path: Path) -> Path:
     numbers = (MEMORY, COPY, LAUNCH, LATENCY, STREAM, DEVICE, QUERY, OPERATION, 1)
     path = tmp_path / "machine.txt"
     device = f"device {' '.join(map(repr, numbers))}\n"
-    path.write_text((GOLDEN / "machine.txt").read_text() + device, encoding="utf-8")
+    path.write_text(without_a_device() + device, encoding="utf-8")
     return path
+
+
+def without_a_device() -> str:
+    """The node of the golden times, as it would be with processors alone."""
+    lines = (GOLDEN / "machine.txt").read_text(encoding="utf-8").splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith("device"))
 
 
 def seconds(machine: Path, command: str, steps: int, execute: str) -> float:
@@ -116,9 +123,10 @@ def test_a_device_that_lags_is_not_simulated(smpi: None, machine: Path) -> None:
 
 
 def test_a_machine_without_a_device_is_told(smpi: None, machine: Path) -> None:
+    machine.write_text(without_a_device(), encoding="utf-8")
     command = ["smpirun", "-np", "2", "-platform", str(BINARY.with_name("platform.so"))]
     command += ["-hostfile", str(GOLDEN / "hosts"), str(BINARY)]
-    command += ["--machine", str(GOLDEN / "machine.txt"), "sf_pingpong", "memory=device"]
+    command += ["--machine", str(machine), "sf_pingpong", "memory=device"]
     variables = {**os.environ, "HALOBENCH_PLATFORM": str(GOLDEN / "platform")}
 
     ended = process.run(command, variables, timeout_s=20)
@@ -148,18 +156,18 @@ def on_summit(folder: Path, layout: Layout, kernel: str, **given: Value) -> dict
 
 
 @pytest.mark.parametrize(
-    ("layout", "microseconds"),
+    ("layout", "shared", "microseconds"),
     [
-        (Layout(ppn=2, ranks_per_gpu=2), 20.1),
-        (Layout(ppn=2), 17.8),
-        (Layout(ppn=2, bind="spread"), 19.4),
-        (Layout(nodes=2), 6.0),
+        (Layout(ppn=2), 2, 20.1),
+        (Layout(ppn=2), 1, 17.8),
+        (Layout(ppn=2, bind="spread"), 1, 19.4),
+        (Layout(nodes=2), 1, 6.0),
     ],
 )
 def test_messages_between_gpus_take_what_their_placement_says(
-    smpi: None, tmp_path: Path, layout: Layout, microseconds: float
+    smpi: None, tmp_path: Path, layout: Layout, shared: int, microseconds: float
 ) -> None:
-    record = on_summit(tmp_path, layout, "pingpong", sizes=8)
+    record = on_summit(tmp_path, layout, "pingpong", sizes=8, gpus_shared=shared)
 
     assert record["device"] == "simulated"
     assert record["result"]["latency_s"] == pytest.approx(microseconds * 1e-6, rel=2e-3)
@@ -187,12 +195,76 @@ def test_ranks_that_share_a_gpu_share_its_memory(smpi: None, tmp_path: Path) -> 
     size = 2**22
 
     def beyond_messages_s(ranks: int) -> float:
-        layout = Layout(ppn=2, ranks_per_gpu=ranks)
         unpack, messages = (
-            on_summit(tmp_path, layout, kernel, sizes=size)["result"]["latency_s"]
+            on_summit(tmp_path, Layout(ppn=2), kernel, sizes=size, gpus_shared=ranks)["result"][
+                "latency_s"
+            ]
             for kernel in ("sf_unpack", "sf_newpingpong")
         )
         return float(unpack - messages)
 
     more = beyond_messages_s(2) - beyond_messages_s(1)
     assert more == pytest.approx(3 * size / 729e9, rel=0.02)
+
+
+def test_messages_of_the_host_s_memory_take_its_times_beside_those_of_gpus(
+    smpi: None, tmp_path: Path
+) -> None:
+    """A barrier's are as in a case on the host; a broadcast's lie on the device."""
+    for layout, microseconds in ((Layout(ppn=2), 17.8), (Layout(nodes=2), 6.0)):
+        barriers = [
+            on_summit(tmp_path, layout, "collectives", operation="barrier", memory=memory)
+            for memory in ("host", "device")
+        ]
+        once: dict[str, Value] = {
+            "operation": "bcast",
+            "sizes": 8,
+            "steps": 1,
+        }  # of several, the root sends ahead
+        data = on_summit(tmp_path, layout, "collectives", **once)
+
+        host_s, device_s = (one["result"]["barrier_s"] for one in barriers)
+        assert device_s == pytest.approx(host_s, rel=1e-6)
+        assert 0 < device_s < 3e-6
+        assert data["result"]["bcast_s"] == pytest.approx(microseconds * 1e-6, rel=2e-3)
+
+
+def test_a_solver_on_gpus_sends_halos_from_them_and_sums_from_the_host(
+    smpi: None, tmp_path: Path
+) -> None:
+    """An iteration: three updates, a product, two sums of two kernels and a copy; a halo."""
+    given: dict[str, Value] = {"n": 20, "variant": "textbook", "exchange": "nonblocking"}
+
+    def iteration_s(**more: Value) -> float:
+        few, many = (
+            on_summit(tmp_path, Layout(ppn=2), "poisson_cg", **given, **more, iterations=count)
+            for count in (10, 20)
+        )
+        return float(many["times_s"][0] - few["times_s"][0]) / 10
+
+    launches, waits = 3 + 1 + 2 * 3, 1 + 2
+    sums: dict[str, Value] = {"operation": "allreduce", "sizes": 8, "memory": "host"}
+    reduced = on_summit(tmp_path, Layout(ppn=2), "collectives", **sums)["result"]["allreduce_s"]
+    work = 12e-6 * launches + 4e-6 * waits + 1e-6 + 2 * 0.5e-6
+
+    assert 0 < iteration_s() - (work + 17.8e-6) < 2 * reduced  # ranks leave it apart
+    copies = 2 * 12e-6  # out and in, before waits that are there anyway
+    assert 0 < iteration_s(mpi="staged") - (work + copies) < 2 * reduced + 1e-6
+
+
+def test_a_timeline_has_what_the_streams_of_a_gpu_did(smpi: None, tmp_path: Path) -> None:
+    """Kernels begin as they are launched, 12 us after each other, and take their bytes' time."""
+    record = on_summit(tmp_path, Layout(), "launches", size=16384, first=1, timeline=20)
+
+    (calls,) = record["timeline"][0]["ranks"]
+    works = [call for call in calls if len(call) == 5]
+    assert [name for name, *_ in works] == [f"kernel {i}" for i in range(1, 6)]
+    begins = [begin for _, _, begin, _, _ in works]
+    assert [later - begin for begin, later in pairwise(begins)] == (
+        pytest.approx([12e-6] * 4, rel=1e-6)
+    )
+    assert [end - begin for _, _, begin, end, _ in works] == (
+        pytest.approx([16384 / 729e9] * 5, rel=1e-6)
+    )
+    launched = {name: end for name, _, _, end in (call for call in calls if len(call) == 4)}
+    assert begins == pytest.approx([launched[name] for name, *_ in works], rel=1e-6)

@@ -48,6 +48,11 @@ std::optional<Seat> seat() {
   return Seat{node, memory->ranks_on_node(), memory->ranks()};
 }
 
+void messages_on_device(bool are) {
+  auto* memory = simgrid::s4u::this_actor::get_host()->get_data<NodeMemory>();
+  if (memory != nullptr) memory->messages_on_gpu(are);
+}
+
 void* allocate_unused(std::size_t bytes) {
   void* memory = SMPI_SHARED_MALLOC(bytes);
   if (memory == nullptr) throw std::bad_alloc();
@@ -155,6 +160,8 @@ SumInBackground::SumInBackground(int, int, std::span<double>) {
 SumInBackground::~SumInBackground() = default;
 
 void SumInBackground::finish() {}
+
+void messages_on_device(bool) {}
 
 void* allocate_unused(std::size_t) {
   throw std::logic_error("memory is left alone only under simulation");

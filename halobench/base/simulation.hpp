@@ -33,6 +33,10 @@ struct Seat {
 /// Of this rank; none where its node has one memory. Only for simulated binaries.
 std::optional<Seat> seat();
 
+/// Whether what this rank sends and receives from now on lies in the memory of its device, whose
+/// messages take times of their own. Only for simulated binaries.
+void messages_on_device(bool are);
+
 /// Addresses that cost nothing: what is there is nobody's concern, and SMPI does not copy what
 /// is received there. Only for simulated binaries.
 void* allocate_unused(std::size_t bytes);

@@ -36,10 +36,14 @@ bool DeviceClock::passed(const Moment& moment) const {
 
 bool DeviceClock::retire(Stream& stream) {
   if (stream.items.empty()) return false;
-  const auto& [left, awaited] = stream.items.front();
+  const auto& [left, awaited, begun_s] = stream.items.front();
   const bool done =
       awaited ? passed(*awaited) : left.given_s <= now_s_ && left.latency_s <= 0 && left.bytes <= 0;
   if (!done) return false;
+  if (left.name != nullptr) {
+    const auto number = static_cast<std::size_t>(&stream - streams_.data());
+    done_.push_back({left.name, number, begun_s.value_or(now_s_), now_s_});
+  }
   stream.items.pop_front();
   ++stream.done;
   return true;
@@ -78,7 +82,8 @@ void DeviceClock::advance() {
   double step_s = std::numeric_limits<double>::infinity();
   for (auto& stream : streams_) {
     if (stream.items.empty() || stream.items.front().awaited) continue;
-    auto& left = stream.items.front().left;
+    auto& [left, awaited, begun_s] = stream.items.front();
+    if (!begun_s) begun_s = std::max(now_s_, left.given_s);
     const bool moves = left.given_s <= now_s_ && left.latency_s <= 0;
     going.push_back({&left, longest_step_s(left), moves ? rate(left.way) : 0});
     step_s = std::min(step_s, going.back().step_s);

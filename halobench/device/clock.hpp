@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace halobench {
@@ -26,6 +27,15 @@ class DeviceClock {
     double latency_s = 0;  ///< before its bytes move
     double bytes = 0;
     Way way = Way::memory;
+    const char* name = nullptr;  ///< by which it is kept when it is done; null: it is not
+  };
+
+  /// A work that was done.
+  struct Done {
+    const char* name;
+    std::size_t stream;
+    double begin_s;  ///< of its latency
+    double end_s;
   };
 
   /// When a stream has done so many works; by default one that has always passed.
@@ -46,10 +56,14 @@ class DeviceClock {
   /// When it passes; one that has passed: some time since.
   double passes_s(const Moment& moment);
 
+  /// The works with a name that were done since this was asked.
+  std::vector<Done> take_done() { return std::exchange(done_, {}); }
+
  private:
   struct Item {
     Work left;  ///< what is still to be done
     std::optional<Moment> awaited;
+    std::optional<double> begun_s = {};
   };
   struct Stream {
     std::deque<Item> items;
@@ -67,6 +81,7 @@ class DeviceClock {
   Rates rates_;
   double now_s_ = 0;
   std::vector<Stream> streams_;
+  std::vector<Done> done_;
 };
 
 }  // namespace halobench

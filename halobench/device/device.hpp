@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "device/anywhere.hpp"
 #include "machine/memory.hpp"
+#include "machine/meter.hpp"
 #include "machine/node_model.hpp"
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #include "device/gpu_launch.hpp"
@@ -57,6 +59,10 @@ class Device {
   virtual Stream new_stream() = 0;
   virtual Event new_event() = 0;
 
+  /// What its streams do while `meter` traces calls is traced, too, each work by the name of the
+  /// call that it was given in: on devices that are emulated or simulated.
+  void trace_by(Meter& meter);
+
   /// What a GPU's own compiler launches on; null where the host's processors do the work.
   virtual void* gpu_stream(Stream /*stream*/) const { return nullptr; }
 
@@ -81,6 +87,15 @@ class Device {
   virtual void synchronise(Stream stream) = 0;
   /// ... or all streams.
   virtual void synchronise() = 0;
+
+ protected:
+  /// The call that a work is given in; null where it is not to be traced.
+  const char* traced_call() const { return meter_ != nullptr ? meter_->traced_call() : nullptr; }
+  /// All works that had such a name, which are then done.
+  virtual std::vector<Span> traced() { return {}; }
+
+ private:
+  const Meter* meter_ = nullptr;
 };
 
 /// Gives a stream body(i) for every i below `count`, in any order, at once where the device can.

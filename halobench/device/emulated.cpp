@@ -1,6 +1,9 @@
 #include "device/emulated.hpp"
 
+#include <mpi.h>
+
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +17,16 @@
 
 namespace halobench {
 
+namespace {
+
+/// Of a clock that threads may ask; MPI's is for one of them.
+double now_s() {
+  const std::chrono::duration<double> since = std::chrono::steady_clock::now().time_since_epoch();
+  return since.count();
+}
+
+}  // namespace
+
 /// A stream: a thread, and what it was given.
 class EmulatedDevice::Worker {
  public:
@@ -23,10 +36,11 @@ class EmulatedDevice::Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  void give(std::function<void()> work) {
+  /// name: by which it is traced; null: it is not.
+  void give(std::function<void()> work, const char* name = nullptr) {
     {
       const std::scoped_lock lock(mutex_);
-      given_.push_back(std::move(work));
+      given_.push_back({std::move(work), name});
       ++works_;
     }
     changed_.notify_all();
@@ -45,6 +59,12 @@ class EmulatedDevice::Worker {
 
   void join() { thread_.join(); }
 
+  /// Works with a name that were done since this was asked, by the clock above.
+  std::vector<Span> take_spans() {
+    const std::scoped_lock lock(mutex_);
+    return std::exchange(spans_, {});
+  }
+
   /// Returns when so many have been done.
   void wait_for(std::int64_t works) {
     std::unique_lock lock(mutex_);
@@ -61,11 +81,14 @@ class EmulatedDevice::Worker {
       changed_.wait(lock, [&] { return closed_ || (!given_.empty() && is_due()); });
       if (closed_) return;
       {
-        const auto work = std::move(given_.front());
+        const auto [work, name] = std::move(given_.front());
         given_.pop_front();
         lock.unlock();
+        const double begin_s = now_s();
         work();
+        const double end_s = now_s();
         lock.lock();
+        if (name != nullptr) spans_.push_back({name, 0, begin_s, end_s});
       }
       ++done_;
       changed_.notify_all();
@@ -77,11 +100,16 @@ class EmulatedDevice::Worker {
   Lag lag_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::function<void()>> given_;
+  struct Work {
+    std::function<void()> work;
+    const char* name;
+  };
+  std::deque<Work> given_;
   std::int64_t works_ = 0;   ///< given until now; only the host's thread asks
   std::int64_t done_ = 0;    ///< of these
   std::int64_t wanted_ = 0;  ///< somebody waits for so many
   bool closed_ = false;
+  std::vector<Span> spans_;
   std::thread thread_;  ///< last, as it uses all the others
 };
 
@@ -138,16 +166,18 @@ Event EmulatedDevice::new_event() {
 }
 
 void EmulatedDevice::launch(Stream stream, const Traffic& /*traffic*/, std::function<void()> work) {
-  worker(stream).give(std::move(work));
+  worker(stream).give(std::move(work), traced_call());
 }
 
 void EmulatedDevice::copy_in(Stream stream, const void* host, void* to, std::int64_t bytes) {
-  worker(stream).give([host, bytes, into = reach(to)] { std::memcpy(into, host, as_size(bytes)); });
+  worker(stream).give([host, bytes, into = reach(to)] { std::memcpy(into, host, as_size(bytes)); },
+                      traced_call());
 }
 
 void EmulatedDevice::copy_out(Stream stream, const void* from, void* host, std::int64_t bytes) {
   worker(stream).give(
-      [host, bytes, out_of = open_address(from)] { std::memcpy(host, out_of, as_size(bytes)); });
+      [host, bytes, out_of = open_address(from)] { std::memcpy(host, out_of, as_size(bytes)); },
+      traced_call());
 }
 
 void EmulatedDevice::upload(Stream stream, const void* host, void* to, std::int64_t bytes) {
@@ -186,6 +216,21 @@ void EmulatedDevice::synchronise(Stream stream) {
 
 void EmulatedDevice::synchronise() {
   for (const auto& worker : workers_) worker->wait_for(worker->works());
+}
+
+std::vector<Span> EmulatedDevice::traced() {
+  synchronise();
+  const double between_s = MPI_Wtime() - now_s();  // of the two clocks
+  std::vector<Span> spans;
+  for (std::size_t stream = 0; stream < workers_.size(); ++stream) {
+    for (auto span : workers_[stream]->take_spans()) {
+      span.begin_s += between_s;
+      span.end_s += between_s;
+      span.stream = static_cast<int>(stream);
+      spans.push_back(span);
+    }
+  }
+  return spans;
 }
 
 EmulatedDevice::Worker& EmulatedDevice::worker(Stream stream) const {

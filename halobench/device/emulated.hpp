@@ -40,6 +40,9 @@ class EmulatedDevice : public Device {
   void synchronise(Stream stream) override;
   void synchronise() override;
 
+ protected:
+  std::vector<Span> traced() override;
+
  private:
   class Worker;
   /// So much of a stream's work.

@@ -30,13 +30,14 @@ std::string device_missing() {
 
 std::string crowded(const Sharing& sharing) {
   const int gpus = visible_gpus();
-  if (sharing.ranks <= gpus) return {};
+  if (sharing.ranks <= gpus * sharing.of_a_gpu) return {};
   return std::to_string(sharing.ranks) + " ranks on a node with " + std::to_string(gpus) +
-         (gpus == 1 ? " GPU" : " GPUs");
+         (gpus == 1 ? " GPU" : " GPUs") + "; give fewer, or let them share one: gpus_shared=" +
+         std::to_string((sharing.ranks + gpus - 1) / gpus);
 }
 
 std::unique_ptr<Device> make_device(const Sharing& sharing, bool /*lags*/) {
-  return std::make_unique<Gpu>(sharing.rank % visible_gpus());
+  return std::make_unique<Gpu>(sharing.rank / sharing.of_a_gpu);
 }
 
 #else

@@ -48,4 +48,14 @@ void BufferOnDevice::arrived(const unsigned char* place, std::int64_t bytes) {
   device_.synchronise(stream_);
 }
 
+std::pair<std::unique_ptr<BufferOnDevice>, std::unique_ptr<BufferOnDevice>> buffers_on_device(
+    Device& device, Memory& memory, const Buffer<unsigned char>& sent,
+    const Buffer<unsigned char>& received, bool staged) {
+  const auto stream = device.new_stream();
+  const auto on_device = [&](const Buffer<unsigned char>& host) {
+    return std::make_unique<BufferOnDevice>(device, stream, memory, host, staged);
+  };
+  return {on_device(sent), on_device(received)};
+}
+
 }  // namespace halobench

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "device/device.hpp"
 #include "machine/memory.hpp"
@@ -39,5 +40,10 @@ class BufferOnDevice {
   Buffer<std::byte> memory_;
   Buffer<std::byte> stage_;  ///< none where MPI takes the device's memory
 };
+
+/// Of what a kernel sends and of what it receives, on a stream of both.
+std::pair<std::unique_ptr<BufferOnDevice>, std::unique_ptr<BufferOnDevice>> buffers_on_device(
+    Device& device, Memory& memory, const Buffer<unsigned char>& sent,
+    const Buffer<unsigned char>& received, bool staged);
 
 }  // namespace halobench

@@ -52,6 +52,15 @@ void pass(double seconds) {
 
 }  // namespace
 
+MessagePlace::MessagePlace(const void* address)
+    : on_device_(address != nullptr && in_arrays(address, 1)) {
+  if (on_device_) messages_on_device(true);
+}
+
+MessagePlace::~MessagePlace() {
+  if (on_device_) messages_on_device(false);
+}
+
 SimulatedDevice::SimulatedDevice(const DeviceModel& model, bool works)
     : model_(model),
       works_(works),
@@ -93,7 +102,8 @@ Event SimulatedDevice::new_event() {
 
 void SimulatedDevice::give(Stream stream, double bytes, DeviceClock::Way way) {
   pass(model_.launch_s);
-  clock_.give(as_size(stream.number), {simulated_now_s(), model_.latency_s, bytes, way});
+  clock_.give(as_size(stream.number),
+              {simulated_now_s(), model_.latency_s, bytes, way, traced_call()});
 }
 
 void SimulatedDevice::launch(Stream stream, const Traffic& traffic, std::function<void()> work) {
@@ -144,6 +154,15 @@ void SimulatedDevice::synchronise(Stream stream) {
 void SimulatedDevice::synchronise() {
   for (std::size_t stream = 0; stream < streams_; ++stream) wait_for(clock_.moment(stream), 0);
   pass(model_.device_sync_s);
+}
+
+std::vector<Span> SimulatedDevice::traced() {
+  synchronise();
+  std::vector<Span> spans;
+  for (const auto& [name, stream, begin_s, end_s] : clock_.take_done()) {
+    spans.push_back({name, 0, begin_s, end_s, static_cast<int>(stream)});
+  }
+  return spans;
 }
 
 }  // namespace halobench

@@ -8,6 +8,19 @@
 
 namespace halobench {
 
+/// While it is there, what MPI is given of this rank lies where `address` does: a message of a
+/// simulated device's memory takes other times than one of the host's. Else it is nothing.
+class MessagePlace {
+ public:
+  explicit MessagePlace(const void* address);
+  ~MessagePlace();
+  MessagePlace(const MessagePlace&) = delete;
+  MessagePlace& operator=(const MessagePlace&) = delete;
+
+ private:
+  bool on_device_;
+};
+
 /// The host passes time where it launches, waits and asks; streams work meanwhile, by a
 /// DeviceClock. Works are done at once, in the order in which they are given, which is one that the
 /// streams could have had; or not at all. Only for simulated binaries.
@@ -36,6 +49,9 @@ class SimulatedDevice : public Device {
   void synchronise(Event event) override;
   void synchronise(Stream stream) override;
   void synchronise() override;
+
+ protected:
+  std::vector<Span> traced() override;
 
  private:
   Buffer<std::byte> memory(std::int64_t bytes, bool its_own) const;

@@ -305,27 +305,6 @@ class Jacobi3D : public Instance {
   Answer answer_;
 };
 
-/// What the kernel does in a device's memory, and what it does not.
-void plan_on_device(const Params& params, const Cut& cut, Plan& planned) {
-  plan_memory(params, planned);
-  plan_unsimulated(params, planned);
-  if (!is_on_device(params)) return;
-  const auto refuse = [&](const char* key, const std::string& value, const char* mend) {
-    planned.problems.push_back({key, value, std::string("not in a device's memory: ") + mend});
-  };
-  if (params.choice("variant") != "plain") {
-    refuse("variant", params.choice("variant"), "give plain, or memory=host");
-  }
-  if (params.choice("exchange") != "nonblocking") {
-    refuse("exchange", params.choice("exchange"),
-           "a star forest exchanges ghosts there; give nonblocking, or memory=host");
-  }
-  if (params.choice("variant") == "plain" && cut.depth != 1) {
-    refuse("depth", std::to_string(cut.depth), "give 1, or memory=host");
-  }
-  planned.choices["overlap"] = "no";
-}
-
 Plan plan(const Params& params, const Shape& shape) {
   Plan planned;
   const auto cut = parse_cut(params, shape.ranks, planned.problems);
@@ -429,7 +408,7 @@ Kernel jacobi3d_in(const SpaceMaker& make_space) {
   kernel.warmup = "1";
   kernel.small = {{"size=13x9x11", "depth=2", "sweeps=5", "repetitions=2", "timeline=9",
                    "memory=host", "mpi=gpu_aware", "sync=default_stream", "device_lag=none",
-                   "gpus_shared=no"}};
+                   "gpus_shared=1"}};
   for (const std::string boundary : {"dirichlet", "periodic"}) {
     const CaseArguments small{
         "size=13x9x11",         "sweeps=5",      "repetitions=2",       "timeline=9", "overlap=no",

@@ -24,7 +24,7 @@ class Launches : public Instance {
         executes_(context.meter.executes()),
         size_(context.params.integer("size")),
         device_(chosen_device(context)),
-        chain_(*device_, context.memory, chain_setting(context.params)) {}
+        chain_(*device_, context.meter, context.memory, chain_setting(context.params)) {}
 
   std::size_t points() const override { return names.size(); }
 
@@ -115,7 +115,7 @@ Kernel launches() {
   kernel.warmup = "2";
   kernel.sweeps = true;
   kernel.batched = true;
-  kernel.small = {{"size=1600", "first=3", "repetitions=2", "steps=3", "gpus_shared=no"}};
+  kernel.small = {{"size=1600", "first=3", "repetitions=2", "steps=3", "gpus_shared=1"}};
   kernel.plan = plan_launches;
   kernel.setup = [](const Context& context) { return std::make_unique<Launches>(context); };
   return kernel;

@@ -15,7 +15,7 @@ namespace md {
 namespace {
 
 constexpr std::int64_t benchmark_steps = 100;
-constexpr std::array sending{"comm", "borders", "shake", "grid", "remap"};  ///< phases
+constexpr std::array sending{"comm", "movers", "borders", "shake", "grid", "remap"};  ///< phases
 
 /// Whether one of what is alike stands for all: only a simulation can take the others to last as
 /// long.

@@ -3,9 +3,11 @@
 // partner wait.
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 #include "base/as_size.hpp"
 #include "device/message_buffer.hpp"
+#include "device/simulated.hpp"
 #include "kernel.hpp"
 #include "kernels/pingpong/setting.hpp"
 #include "kernels/star_forest/memory.hpp"
@@ -47,13 +49,9 @@ class PingPong : public Instance {
         bytes(receives_, &PingPongSetting::received_slots), Pages::ordinary);
     device_ = chosen_device(context);
     if (device_) {
-      const auto stream = device_->new_stream();
-      const auto on_device = [&](const Buffer<unsigned char>& host) {
-        return std::make_unique<BufferOnDevice>(*device_, stream, context.memory, host,
-                                                stages_messages(context.params));
-      };
-      sent_on_device_ = on_device(sent_memory_);
-      received_on_device_ = on_device(received_memory_);
+      std::tie(sent_on_device_, received_on_device_) =
+          buffers_on_device(*device_, context.memory, sent_memory_, received_memory_,
+                            stages_messages(context.params));
     }
     select(0);
   }
@@ -240,15 +238,19 @@ class PingPong : public Instance {
   }
 
   void send() {
-    check(MPI_Send(outgoing(sent_.next()), size_, MPI_BYTE, partner_, tag, comm_.handle()),
-          "MPI_Send");
+    const auto* message = outgoing(sent_.next());
+    const MessagePlace lies(message);
+    check(MPI_Send(message, size_, MPI_BYTE, partner_, tag, comm_.handle()), "MPI_Send");
   }
 
   void receive() {
     auto* place = received_.next();
-    check(
-        MPI_Recv(incoming(place), size_, MPI_BYTE, partner_, tag, comm_.handle(), statuses_.data()),
-        "MPI_Recv");
+    auto* message = incoming(place);
+    {
+      const MessagePlace lies(message);
+      check(MPI_Recv(message, size_, MPI_BYTE, partner_, tag, comm_.handle(), statuses_.data()),
+            "MPI_Recv");
+    }
     if (device_) received_on_device_->arrived(place, size_);
   }
 
@@ -262,12 +264,17 @@ class PingPong : public Instance {
             "MPI_Irecv");
     }
     for (std::size_t i = 0; sends_ && i < messages_; ++i) {
-      check(MPI_Isend(outgoing(sent_.next()), size_, MPI_BYTE, partner_, tag, comm_.handle(),
-                      &requests_[started++]),
-            "MPI_Isend");
+      const auto* message = outgoing(sent_.next());
+      const MessagePlace lies(message);
+      check(
+          MPI_Isend(message, size_, MPI_BYTE, partner_, tag, comm_.handle(), &requests_[started++]),
+          "MPI_Isend");
     }
-    check(MPI_Waitall(static_cast<int>(started), requests_.data(), statuses_.data()),
-          "MPI_Waitall");
+    {
+      const MessagePlace lie(receives_ ? incoming(received_memory_.data()) : nullptr);
+      check(MPI_Waitall(static_cast<int>(started), requests_.data(), statuses_.data()),
+            "MPI_Waitall");
+    }
     for (std::size_t i = 0; device_ && receives_ && i < messages_; ++i) {
       received_on_device_->arrived(places.next(), size_);
     }
@@ -337,13 +344,13 @@ Kernel pingpong() {
     for (const std::string cache : {"warm", "off"}) {
       auto one = small;
       one.insert(one.end(), {"steps=20", "cache=" + cache, "memory=host", "mpi=gpu_aware",
-                             "device_lag=none", "gpus_shared=no"});
+                             "device_lag=none", "gpus_shared=1"});
       kernel.small.push_back(one);
     }
     for (const std::string mpi : {"gpu_aware", "staged"}) {
       auto one = small;
       one.insert(one.end(), {"steps=3", "cache=warm", "window=4", "memory=device", "mpi=" + mpi,
-                             "device_lag=until_waited", "gpus_shared=no"});
+                             "device_lag=until_waited", "gpus_shared=1"});
       kernel.small.push_back(one);
     }
   }

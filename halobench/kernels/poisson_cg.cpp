@@ -95,7 +95,6 @@ Plan plan(const Params& params, const Shape& shape) {
   planned.absent = exchange_missing(exchange_mode(params.choice("exchange")));
   if (const auto problem = problem_of_depth(params, cut)) planned.problems.push_back(*problem);
   plan_memory(params, planned);
-  plan_unsimulated(params, planned);
   const bool on_device = is_on_device(params);
   if (on_device && params.choice("exchange") != "nonblocking") {
     planned.problems.push_back({"exchange", params.choice("exchange"),
@@ -271,7 +270,7 @@ Kernel poisson_cg_in(const SpaceMaker& make_space) {
   kernel.parameters = parameters();
   kernel.results = results();
   kernel.small = {{"n=20", "memory=host", "mpi=gpu_aware", "sync=default_stream", "device_lag=none",
-                   "gpus_shared=no"}};
+                   "gpus_shared=1"}};
   for (const std::string cut : {"rows", "blocks"}) {
     const CaseArguments small{"n=20", "variant=textbook", "exchange=nonblocking", "rhs=paper",
                               "decomposition=" + cut};

@@ -34,18 +34,25 @@ void Meter::charge_traced(Phase& phase, const Cost& cost) {
   const double before_s = phase.time_s;
   owe(cost, &phase);
   settle();
-  keep(phase.name.c_str(), start_s, start_s + cost.seconds + phase.time_s - before_s);
+  keep(phase.name.c_str(), depth_, start_s, start_s + cost.seconds + phase.time_s - before_s);
 }
 
 void Meter::trace_begin(std::size_t most) {
   spans_.clear();
   spans_.reserve(most);
+  most_spans_ = most;
   tracing_ = true;
 }
 
 std::vector<Span> Meter::trace_end() {
   tracing_ = false;
-  return std::exchange(spans_, {});
+  auto all = std::exchange(spans_, {});
+  if (!streams_) return all;
+  auto streams = streams_();
+  std::ranges::stable_sort(streams, {}, &Span::begin_s);
+  if (streams.size() > most_spans_) streams.resize(most_spans_);
+  all.insert(all.end(), streams.begin(), streams.end());
+  return all;
 }
 
 Meter::Mark Meter::mark() {

@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/record.hpp"
@@ -29,12 +31,14 @@ struct Phase {
 };
 
 /// One call of a phase, or of a part of one: seconds of this rank's clock. Parts lie deeper than
-/// the phase that they are in.
+/// the phase that they are in. Or what a stream of its device did, by the name of the call that
+/// gave it to that.
 struct Span {
   const char* name;
   int depth;
   double begin_s;
   double end_s;
+  std::optional<int> stream = {};  ///< none of what the rank itself did
 };
 
 /// Wraps every part of a step. For real, it runs and times the part; under simulation it charges
@@ -71,26 +75,24 @@ class Meter {
       owe(modelled, &phase);
       return;
     }
-    ++depth_;
+    const Inside inside(*this, phase.name.c_str());
     const double start = MPI_Wtime();
     if (setting_.execute) body();
     const double end = MPI_Wtime();
-    --depth_;
     add(phase, end - start, traffic, model_s);
-    if (tracing_) keep(phase.name.c_str(), start, end);
+    if (tracing_) inside.keep(start, end);
   }
 
   /// Runs `body`, which communicates: it takes the time it takes.
   template <class Body>
   void communicate(Phase& phase, Body&& body) {
     settle();
-    ++depth_;
+    const Inside inside(*this, phase.name.c_str());
     const double start = MPI_Wtime();
     body();
     const double end = MPI_Wtime();
-    --depth_;
     add(phase, end - start, {}, 0.0);
-    if (tracing_) keep(phase.name.c_str(), start, end);
+    if (tracing_) inside.keep(start, end);
   }
 
   /// Runs `body`, which moves `traffic` within a phase: not timed by itself, and under simulation
@@ -108,15 +110,20 @@ class Meter {
   template <class Body>
   void part(const char* name, Body&& body) {
     if (!tracing_) return body();
-    ++depth_;
+    const Inside inside(*this, name);
     const double start = MPI_Wtime();
     body();
-    const double end = MPI_Wtime();
-    --depth_;
-    keep(name, start, end);
+    inside.keep(start, MPI_Wtime());
   }
 
-  /// From now on the first `most` calls of phases and parts are kept, until trace_end().
+  /// The call of a phase or a part that this rank is in; null where none is traced.
+  const char* traced_call() const { return tracing_ ? call_ : nullptr; }
+  /// `streams` gives all that streams of this rank's device did while calls were traced, and waits
+  /// for it; seconds of this rank's clock.
+  void trace_streams(std::function<std::vector<Span>()> streams) { streams_ = std::move(streams); }
+
+  /// From now on the first `most` calls of phases and parts are kept, until trace_end(), and as
+  /// many of what streams do.
   void trace_begin(std::size_t most);
   /// What was kept, in the order in which it ended. Names are good as long as the phases.
   std::vector<Span> trace_end();
@@ -153,6 +160,29 @@ class Meter {
                std::span<const double> repetitions_s = {}) const;
 
  private:
+  /// That this rank is in a call.
+  class Inside {
+   public:
+    Inside(Meter& meter, const char* name)
+        : meter_(meter), before_(std::exchange(meter.call_, name)) {
+      ++meter_.depth_;
+    }
+    ~Inside() {
+      --meter_.depth_;
+      meter_.call_ = before_;
+    }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+    void keep(double begin_s, double end_s) const {
+      meter_.keep(meter_.call_, meter_.depth_ - 1, begin_s, end_s);
+    }
+
+   private:
+    Meter& meter_;
+    const char* before_;
+  };
+
   std::vector<Json> medians(const Communicator& comm, std::span<const double> repetitions_s) const;
   std::vector<double> times_by_rank(const Communicator& comm, double steps) const;
 
@@ -172,8 +202,8 @@ class Meter {
   /// By itself, and kept for the trace as long as it took.
   void charge_traced(Phase& phase, const Cost& cost);
 
-  void keep(const char* name, double begin_s, double end_s) {
-    if (spans_.size() < spans_.capacity()) spans_.push_back({name, depth_, begin_s, end_s});
+  void keep(const char* name, int depth, double begin_s, double end_s) {
+    if (spans_.size() < most_spans_) spans_.push_back({name, depth, begin_s, end_s});
   }
 
   void add(Phase& phase, double time_s, const Traffic& traffic, double model_s) const {
@@ -196,7 +226,10 @@ class Meter {
   std::deque<Phase> phases_;
   bool tracing_ = false;
   int depth_ = 0;
+  const char* call_ = nullptr;
+  std::size_t most_spans_ = 0;
   std::vector<Span> spans_;
+  std::function<std::vector<Span>()> streams_;
 };
 
 }  // namespace halobench

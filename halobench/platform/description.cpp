@@ -36,6 +36,12 @@ WithinNode message_of(Numbers& line) {
   return {above, latency, line.next()};
 }
 
+BetweenNodes message_between(Numbers& line) {
+  const double above = line.next();
+  const double latency = line.next();
+  return {above, latency, line.next()};
+}
+
 using Keys = std::map<std::string, std::function<void(Description&, Numbers&)>>;
 
 const Keys& keys() {
@@ -61,12 +67,9 @@ const Keys& keys() {
          one.link_latency_s = line.next();
        }},
       {"within", [](auto& one, auto& line) { one.within.push_back(message_of(line)); }},
-      {"between",
-       [](auto& one, auto& line) {
-         const double above = line.next();
-         const double latency = line.next();
-         one.between.push_back({above, latency, line.next()});
-       }},
+      {"between", [](auto& one, auto& line) { one.between.push_back(message_between(line)); }},
+      {"gpu_between",
+       [](auto& one, auto& line) { one.gpus.between.push_back(message_between(line)); }},
       {"overheads",
        [](auto& one, auto& line) {
          one.send_s = line.next();
@@ -111,6 +114,7 @@ const Keys& keys() {
          one.gpus.count = line.template count<std::size_t>();
          one.gpus.sockets = line.template count<std::size_t>();
          one.gpus.link_bytes_per_s = line.next();
+         one.gpus.seats = line.template count<std::size_t>();
          one.gpus.ranks.assign(one.nodes, std::vector<int>(one.gpus.sockets));
        }},
       {"same_gpu",
@@ -160,8 +164,9 @@ Description Description::read(const std::string& path) {
     throw std::runtime_error(path + ": sockets need socket_memory and across");
   }
   for (const auto* way : {&read.gpus.same_gpu, &read.gpus.same_socket, &read.gpus.other_socket}) {
-    if (read.gpus.count > 0 && way->rows.empty()) {
-      throw std::runtime_error(path + ": gpus need same_gpu, same_socket and other_socket");
+    if (read.gpus.count > 0 && (way->rows.empty() || read.gpus.between.empty())) {
+      throw std::runtime_error(path +
+                               ": gpus need same_gpu, same_socket, other_socket and gpu_between");
     }
   }
   return read;

@@ -42,19 +42,22 @@ struct Sockets {
   std::vector<std::vector<int>> ranks;  ///< of each node's, of each of its sockets
 };
 
-/// GPUs of a node, as many on each socket, whose messages lie in their memories.
+/// GPUs of a node, as many on each socket, in whose memories messages lie beside those of the
+/// host's.
 struct Gpus {
   /// Messages between two of them that lie to each other in one way.
   struct Way {
     double receive_s = 0;  ///< of the receiver's core, which takes one message after the other
     std::vector<WithinNode> rows;
   };
-  std::size_t count = 0;  ///< of a node; 0 where messages lie in the host's memory
+  std::size_t count = 0;  ///< of a node; 0 where all messages lie in the host's memory
   std::size_t sockets = 1;
+  std::size_t seats = 1;        ///< of each GPU, for a rank
   double link_bytes_per_s = 1;  ///< from a socket to another, of all messages together
   Way same_gpu;
   Way same_socket;
   Way other_socket;
+  std::vector<BetweenNodes> between;
   double receive_s = 0;                 ///< of the receiver's core, of messages between nodes
   std::vector<std::vector<int>> ranks;  ///< of each node's, of each of its sockets
 };
@@ -78,11 +81,15 @@ struct Gpus {
 ///   across ABOVE LATENCY BYTES_PER_S messages between sockets of a node, as `within`
 ///   seats NODE SOCKET COUNT          ranks of a socket that has any
 /// and, where messages lie in the memory of GPUs, of which each rank then sits on one,
-///   gpus COUNT SOCKETS BYTES_PER_S   of a node, its sockets, and from one of these to another
-///   same_gpu ABOVE LATENCY BYTES_PER_S       messages, as `within`: beside what their receives
-///   take same_socket ABOVE LATENCY BYTES_PER_S other_socket ABOVE LATENCY BYTES_PER_S receives
-///   SAME_GPU SAME_SOCKET OTHER_SOCKET OTHER_NODE   seconds of the receiver's core gpu_seats NODE
-///   SOCKET COUNT      ranks on the GPUs of a socket that has any
+///   gpus COUNT SOCKETS BYTES_PER_S SEATS   of a node, its sockets, from one of these to another,
+///   and
+///                                          of a GPU, for a rank each
+///   same_gpu ABOVE LATENCY BYTES_PER_S     messages, as `within`: beside what their receives take
+///   same_socket ABOVE LATENCY BYTES_PER_S
+///   other_socket ABOVE LATENCY BYTES_PER_S
+///   gpu_between ABOVE LATENCY_FACTOR BANDWIDTH_FACTOR    as `between`
+///   receives SAME_GPU SAME_SOCKET OTHER_SOCKET OTHER_NODE    seconds of the receiver's core
+///   gpu_seats NODE SOCKET COUNT            ranks on the GPUs of a socket that has any
 /// Throws std::runtime_error naming file, line and key.
 struct Description {
   static Description read(const std::string& path);

@@ -32,9 +32,16 @@ Distance distance_of(const s4u::Host* from, const s4u::Host* to) {
   if (from == to) return Distance::within;
   const auto* one = SharedMemory::of(from);
   const auto* other = SharedMemory::of(to);
-  if (one != nullptr && one == other) return Distance::beside;
   const bool same_node = one != nullptr && other != nullptr && one->node() == other->node();
   return same_node ? Distance::across : Distance::between;
+}
+
+Distance distance_of_gpus(const s4u::Host* from, const s4u::Host* to) {
+  const auto& one = RankOnGpu::of(from);
+  const auto& other = RankOnGpu::of(to);
+  if (one.memory().node() != other.memory().node()) return Distance::between;
+  if (&one.memory() != &other.memory()) return Distance::across;
+  return one.gpu() == other.gpu() ? Distance::within : Distance::beside;
 }
 
 Messages::Messages(const Description& cluster, double eager_bytes)
@@ -79,19 +86,35 @@ const Gpus::Way& GpuMessages::way(Distance distance) const {
   return distance == Distance::beside ? gpus_.same_socket : gpus_.other_socket;
 }
 
-double GpuMessages::latency_factor(double bytes, Distance distance) const {
-  if (distance == Distance::between) return row_of(between_, bytes).latency_factor;
-  return row_of(way(distance).rows, bytes).latency_s / link_latency_s;
+double GpuMessages::latency_factor(double bytes, Distance distance, bool on_gpu) const {
+  if (distance == Distance::between) {
+    return on_gpu ? row_of(gpus_.between, bytes).latency_factor
+                  : of_the_host_.latency_factor(bytes, distance);
+  }
+  if (on_gpu) return row_of(way(distance).rows, bytes).latency_s / link_latency_s;
+  return of_the_host_.latency_factor(bytes, Distance::within) * of_the_host_.memory_latency_s() /
+         link_latency_s;
 }
 
-double GpuMessages::bandwidth_factor(double bytes, Distance distance) const {
-  if (distance == Distance::between) return row_of(between_, bytes).bandwidth_factor;
-  const double link = distance == Distance::across ? gpus_.link_bytes_per_s : own_link_bytes_per_s;
-  return row_of(way(distance).rows, bytes).bandwidth_bytes_per_s / link;
+double GpuMessages::bandwidth_factor(double bytes, Distance distance, bool on_gpu) const {
+  if (distance == Distance::between) {
+    return on_gpu ? row_of(gpus_.between, bytes).bandwidth_factor
+                  : of_the_host_.bandwidth_factor(bytes, distance);
+  }
+  const double fast = on_gpu ? row_of(way(distance).rows, bytes).bandwidth_bytes_per_s
+                             : of_the_host_.bandwidth_factor(bytes, Distance::within) *
+                                   of_the_host_.memory_bytes_per_s();
+  return fast / link_bytes_per_s(distance);
 }
 
-double GpuMessages::receive_s(Distance distance) const {
-  return distance == Distance::between ? gpus_.receive_s : way(distance).receive_s;
+double GpuMessages::send_s(double bytes, Distance distance, bool on_gpu) const {
+  if (on_gpu) return 0;
+  return of_the_host_.send_s(bytes, distance == Distance::between ? distance : Distance::within);
+}
+
+double GpuMessages::receive_s(double bytes, Distance distance, bool on_gpu) const {
+  if (on_gpu) return distance == Distance::between ? gpus_.receive_s : way(distance).receive_s;
+  return of_the_host_.receive_s(bytes, distance == Distance::between ? distance : Distance::within);
 }
 
 }  // namespace halobench

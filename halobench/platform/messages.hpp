@@ -17,8 +17,10 @@ enum class Distance {
   between,  ///< nodes
 };
 
-/// Of two hosts, which are nodes, sockets or GPUs.
+/// Of two hosts, which are nodes or sockets.
 Distance distance_of(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to);
+/// Of two hosts of ranks on GPUs.
+Distance distance_of_gpus(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to);
 
 /// The times of messages, by size and distance, as SimGrid asks for them.
 ///
@@ -89,28 +91,35 @@ class Messages {
   double receive_s_;
 };
 
-/// The same of messages that lie in the memories of GPUs. What a library does for one within a node
-/// keeps the receiver's core busy, which takes one after the other; the rest is a flow over the way
-/// between two GPUs: their own, or that of all between two sockets.
+/// The same between ranks on GPUs. Of a message that lies in the memories of these, what a library
+/// does within a node keeps the receiver's core busy, which takes one after the other; the rest is
+/// a flow over the way between two GPUs: their own, or that of all between two sockets. One of the
+/// host's memory takes what it takes elsewhere on a node of one memory, over the same way: it
+/// shares no memory with others.
 class GpuMessages {
  public:
-  explicit GpuMessages(const Description& cluster)
-      : gpus_(cluster.gpus), between_(cluster.between) {}
+  GpuMessages(const Description& cluster, const Messages& messages)
+      : gpus_(cluster.gpus), of_the_host_(messages) {}
 
   /// Of each way within a node. SimGrid multiplies them with factors.
   static constexpr double link_latency_s = 1e-6;
   /// Of a way that two GPUs have to themselves: more than any message.
   static constexpr double own_link_bytes_per_s = 1e12;
 
-  double latency_factor(double bytes, Distance distance) const;
-  double bandwidth_factor(double bytes, Distance distance) const;
-  double receive_s(Distance distance) const;
+  /// on_gpu: where it lies. bytes: with SMPI's envelope, but of receives and sends.
+  double latency_factor(double bytes, Distance distance, bool on_gpu) const;
+  double bandwidth_factor(double bytes, Distance distance, bool on_gpu) const;
+  double send_s(double bytes, Distance distance, bool on_gpu) const;
+  double receive_s(double bytes, Distance distance, bool on_gpu) const;
 
  private:
   const Gpus::Way& way(Distance distance) const;
+  double link_bytes_per_s(Distance distance) const {
+    return distance == Distance::across ? gpus_.link_bytes_per_s : own_link_bytes_per_s;
+  }
 
   Gpus gpus_;
-  std::vector<BetweenNodes> between_;
+  Messages of_the_host_;
 };
 
 }  // namespace halobench

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -77,7 +78,9 @@ Nodes::Divided Nodes::sockets(s4u::NetZone* cluster, unsigned long node) const {
     host->set_core_count(cluster_.hardware_threads / static_cast<int>(count));
     host->set_property("node", name_of(node));
     auto* memory = memory_link(zone, host->get_name() + "-memory");
-    share(memory, host, node, cluster_.sockets.memory, cluster_.sockets.ranks.at(node)[socket]);
+    auto& shared =
+        share(memory, node, cluster_.sockets.memory, cluster_.sockets.ranks.at(node)[socket]);
+    host->set_data(static_cast<NodeMemory*>(&shared));
     hosts.push_back(host->seal());
     memories.emplace_back(memory->seal());
   }
@@ -97,27 +100,30 @@ Nodes::Divided Nodes::sockets(s4u::NetZone* cluster, unsigned long node) const {
 }
 
 /// GPUs of a socket share the memory of the host there: theirs is the device's, which SimGrid does
-/// not know.
+/// not know. Each has a host for every rank that may share it.
 std::vector<s4u::Host*> Nodes::gpu_hosts(s4u::NetZone* zone, unsigned long node) const {
+  static std::deque<RankOnGpu> ranks;  // hosts point to them as long as there are any
   const auto& gpus = cluster_.gpus;
   const auto of_a_socket = gpus.count / gpus.sockets;
   const auto threads = cluster_.hardware_threads / static_cast<int>(gpus.count);
   const auto& curve = cluster_.sockets.count > 0 ? cluster_.sockets.memory : cluster_.memory;
   std::vector<s4u::Host*> hosts;
-  for (std::size_t gpu = 0; gpu < gpus.count; ++gpu) {
-    auto* host = host_in(zone, name_of(node) + "-gpu-" + std::to_string(gpu));
+  SharedMemory* shared = nullptr;
+  for (std::size_t i = 0; i < gpus.count * gpus.seats; ++i) {
+    const auto gpu = i / gpus.seats;
+    auto* host = host_in(
+        zone, name_of(node) + "-gpu-" + std::to_string(gpu) + "-" + std::to_string(i % gpus.seats));
     host->set_core_count(std::max(1, threads));
     host->set_property("node", name_of(node));
     hosts.push_back(host);
-    if (gpu % of_a_socket > 0) {
-      host->set_data(hosts[gpu / of_a_socket * of_a_socket]->get_data<NodeMemory>());
-      continue;
+    if (i % (of_a_socket * gpus.seats) == 0) {
+      auto* memory = memory_link(zone, host->get_name() + "-memory");
+      shared = &share(memory, node, curve, gpus.ranks.at(node)[gpu / of_a_socket]);
+      memory->seal();
     }
-    auto* memory = memory_link(zone, host->get_name() + "-memory");
-    share(memory, host, node, curve, gpus.ranks.at(node)[gpu / of_a_socket]);
-    memory->seal();
+    host->set_data(static_cast<NodeMemory*>(&ranks.emplace_back(*shared, gpu)));
+    host->seal();
   }
-  for (auto* host : hosts) host->seal();
   return hosts;
 }
 
@@ -134,12 +140,19 @@ Nodes::Divided Nodes::gpus(s4u::NetZone* cluster, unsigned long node) const {
   for (std::size_t i = 0; i < all.sockets * all.sockets; ++i) {
     sockets.push_back(way(name_of(node) + "-sockets-" + std::to_string(i), all.link_bytes_per_s));
   }
+  std::vector<s4u::Link*> ways;  // from each GPU to each, one after the other
   for (std::size_t from = 0; from < all.count; ++from) {
     for (std::size_t to = 0; to < all.count; ++to) {
       const auto [one, other] = std::pair(socket_of(from), socket_of(to));
-      auto* link = one != other ? sockets[one * all.sockets + other]
-                                : way(hosts[from]->get_name() + "-to-" + std::to_string(to),
-                                      GpuMessages::own_link_bytes_per_s);
+      const auto name =
+          name_of(node) + "-gpu-" + std::to_string(from) + "-to-" + std::to_string(to);
+      ways.push_back(one != other ? sockets[one * all.sockets + other]
+                                  : way(name, GpuMessages::own_link_bytes_per_s));
+    }
+  }
+  for (std::size_t from = 0; from < hosts.size(); ++from) {
+    for (std::size_t to = 0; to < hosts.size(); ++to) {
+      auto* link = ways[from / all.seats * all.count + to / all.seats];
       route(zone, hosts[from], hosts[to], {s4u::LinkInRoute(link)});
     }
   }
@@ -152,7 +165,8 @@ s4u::Link* Nodes::memory(s4u::NetZone* cluster, unsigned long node) const {
   auto* link = memory_link(cluster, "memory-" + std::to_string(node));
   const int ranks = cluster_.ranks.at(node);
   if (ranks > 1 && !divided()) {
-    share(link, s4u::Host::by_name(name_of(node)), node, cluster_.memory, ranks);
+    auto& shared = share(link, node, cluster_.memory, ranks);
+    s4u::Host::by_name(name_of(node))->set_data(static_cast<NodeMemory*>(&shared));
   }
   return link->seal();
 }
@@ -171,8 +185,8 @@ s4u::Link* Nodes::socket_link(s4u::NetZone* zone, const std::string& name) const
       ->seal();
 }
 
-void Nodes::share(s4u::Link* memory, s4u::Host* host, unsigned long node, const OverCores& curve,
-                  int ranks) const {
+SharedMemory& Nodes::share(s4u::Link* memory, unsigned long node, const OverCores& curve,
+                           int ranks) const {
   const auto shared = std::make_shared<SharedMemory>(SharedMemory::Setting{
       .curve = curve,
       .copied = cluster_.copied,
@@ -185,9 +199,9 @@ void Nodes::share(s4u::Link* memory, s4u::Host* host, unsigned long node, const 
       .node = node,
   });
   shared->join(memory);
-  host->set_data(static_cast<NodeMemory*>(shared.get()));
   memory->set_sharing_policy(Policy::NONLINEAR,
                              [shared](double, int flows) { return shared->capacity(flows); });
+  return *shared;  // the link keeps it
 }
 
 }  // namespace halobench

@@ -7,6 +7,7 @@
 
 #include "platform/description.hpp"
 #include "platform/messages.hpp"
+#include "platform/shared_memory.hpp"
 
 namespace halobench {
 
@@ -14,8 +15,8 @@ namespace halobench {
 ///
 /// A node is a host; where sockets have a memory each, it is a zone of as many hosts, which reach
 /// each other by way of both memories and a link between them, and the network by way of nothing.
-/// Where messages lie in the memory of GPUs, these are the hosts: those of a socket have a way to
-/// each other by themselves, those of two share one.
+/// Where messages lie in the memory of GPUs, these are the hosts, or as many for each as ranks may
+/// share it: those of a socket have a way to each other by themselves, those of two share one.
 class Nodes {
  public:
   Nodes(const Description& cluster, const Messages& messages)
@@ -47,8 +48,9 @@ class Nodes {
   std::vector<simgrid::s4u::Host*> gpu_hosts(simgrid::s4u::NetZone* zone, unsigned long node) const;
   simgrid::s4u::Link* memory_link(simgrid::s4u::NetZone* zone, const std::string& name) const;
   simgrid::s4u::Link* socket_link(simgrid::s4u::NetZone* zone, const std::string& name) const;
-  void share(simgrid::s4u::Link* memory, simgrid::s4u::Host* host, unsigned long node,
-             const OverCores& curve, int ranks) const;
+  /// A memory of that curve, whose link it is.
+  SharedMemory& share(simgrid::s4u::Link* memory, unsigned long node, const OverCores& curve,
+                      int ranks) const;
 
   const Description& cluster_;
   const Messages& messages_;

@@ -36,9 +36,11 @@ namespace s4u = simgrid::s4u;
 using halobench::Description;
 using halobench::Distance;
 using halobench::distance_of;
+using halobench::distance_of_gpus;
 using halobench::GpuMessages;
 using halobench::Messages;
 using halobench::Nodes;
+using halobench::RankOnGpu;
 using halobench::SharedMemory;
 using Policy = s4u::Link::SharingPolicy;
 
@@ -191,17 +193,24 @@ Asked of_hosts(const Messages& messages) {
           costing<&Messages::receive_s>(messages)};
 }
 
+/// One of GpuMessages' answers about a message, by the rank at one end of it, who says where it
+/// lies. All are eager to SMPI, so that a sender still says so when its message starts.
+template <double (GpuMessages::*answer)(double, Distance, bool) const>
+auto by_sender(const GpuMessages& messages) {
+  return [messages](auto bytes, const s4u::Host* from, const s4u::Host* to, auto&&...) {
+    return (messages.*answer)(static_cast<double>(bytes), distance_of_gpus(from, to),
+                              RankOnGpu::of(from).messages_on_gpu());
+  };
+}
+
 Asked of_gpus(const GpuMessages& messages) {
-  const auto nothing = [](std::size_t, const s4u::Host*, const s4u::Host*) { return 0.0; };
-  return {
-      [messages](double bytes, const s4u::Host* from, const s4u::Host* to, const Links&,
-                 const Zones&) { return messages.latency_factor(bytes, distance_of(from, to)); },
-      [messages](double bytes, const s4u::Host* from, const s4u::Host* to, const Links&,
-                 const Zones&) { return messages.bandwidth_factor(bytes, distance_of(from, to)); },
-      nothing, nothing,
-      [messages](std::size_t, const s4u::Host* from, const s4u::Host* to) {
-        return messages.receive_s(distance_of(from, to));
-      }};
+  const auto send = by_sender<&GpuMessages::send_s>(messages);
+  return {by_sender<&GpuMessages::latency_factor>(messages),
+          by_sender<&GpuMessages::bandwidth_factor>(messages), send, send,
+          [messages](std::size_t bytes, const s4u::Host* from, const s4u::Host* to) {
+            return messages.receive_s(static_cast<double>(bytes), distance_of_gpus(from, to),
+                                      RankOnGpu::of(to).messages_on_gpu());
+          }};
 }
 
 }  // namespace
@@ -213,7 +222,8 @@ extern "C" void load_platform(const s4u::Engine& engine) {
   const auto cluster = Description::read(path);
   const int eager_bytes = simgrid::config::get_value<int>("smpi/send-is-detached-thresh");
   const Messages messages(cluster, eager_bytes);
-  const auto asked = cluster.gpus.count > 0 ? of_gpus(GpuMessages(cluster)) : of_hosts(messages);
+  const auto asked =
+      cluster.gpus.count > 0 ? of_gpus(GpuMessages(cluster, messages)) : of_hosts(messages);
 #if SIMGRID_VERSION >= 40000
   auto* world = engine.get_netzone_root();
   world->set_latency_factor_cb(asked.latency);

@@ -1,6 +1,7 @@
 // The memory that ranks of a simulated node share: messages and computation, as flows.
 #pragma once
 
+#include <cstddef>
 #include <simgrid/s4u.hpp>
 #include <utility>
 #include <vector>
@@ -82,6 +83,34 @@ class SharedMemory final : public NodeMemory {
   double across_ = 0;          ///< ... half of whose copying is done here
   int computing_ranks_ = 0;
   int computing_cores_ = 0;
+};
+
+/// A rank's host on a GPU: it shares its socket's memory with others, and says where its messages
+/// lie.
+class RankOnGpu final : public NodeMemory {
+ public:
+  RankOnGpu(SharedMemory& memory, std::size_t gpu) : memory_(memory), gpu_(gpu) {}
+
+  /// The one of a host of a platform whose ranks are on GPUs.
+  static RankOnGpu& of(const simgrid::s4u::Host* host) {
+    return static_cast<RankOnGpu&>(*host->get_data<NodeMemory>());
+  }
+
+  double compute(double seconds, double bytes, int cores) override {
+    return memory_.compute(seconds, bytes, cores);
+  }
+  int ranks_on_node() const override { return memory_.ranks_on_node(); }
+  int ranks() const override { return memory_.ranks(); }
+  void messages_on_gpu(bool are) override { messages_on_gpu_ = are; }
+
+  bool messages_on_gpu() const { return messages_on_gpu_; }
+  const SharedMemory& memory() const { return memory_; }
+  std::size_t gpu() const { return gpu_; }
+
+ private:
+  SharedMemory& memory_;
+  std::size_t gpu_;  ///< of its node
+  bool messages_on_gpu_ = false;
 };
 
 }  // namespace halobench

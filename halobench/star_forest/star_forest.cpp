@@ -8,6 +8,7 @@
 
 #include "base/as_size.hpp"
 #include "base/usage_error.hpp"
+#include "device/simulated.hpp"
 #include "star_forest/device_space.hpp"
 
 namespace halobench {
@@ -124,6 +125,7 @@ class StarForest::Link {
       if (device_ != nullptr) {
         target = received_.staged() ? received_.stages[i] : device_->for_mpi(target);
       }
+      targets_.push_back(target);
       check(MPI_Recv_init(target, count(set), unit_.mpi_type(), in_[i].rank, MPI_ANY_TAG, comm_,
                           &receives_[i]),
             "MPI_Recv_init");
@@ -286,6 +288,7 @@ class StarForest::Link {
       if (device_ != nullptr) {
         source = sent_.staged() ? sent_.stages[i] : device_->for_mpi(source);
       }
+      const MessagePlace place(source);
       check(MPI_Isend(source, count(set), unit_.mpi_type(), out_[i].rank, tag_, comm_, &sends_[i]),
             "MPI_Isend");
     }
@@ -294,6 +297,7 @@ class StarForest::Link {
   void receive(std::size_t i) {
     MPI_Status status;
     status.MPI_TAG = tag_;
+    const MessagePlace place(targets_[i]);
     const int code = MPI_Wait(&receives_[i], &status);  // an error where the message is longer
     if (status.MPI_TAG != tag_) {
       give_up(i + 1);
@@ -352,6 +356,7 @@ class StarForest::Link {
   Messages received_;
   std::vector<MPI_Request> sends_;
   std::vector<MPI_Request> receives_;
+  std::vector<const void*> targets_;  ///< of these
   int tag_ = 0;
   std::array<int, 2> agreed_{};  ///< the largest tag, and the smallest negated
   MPI_Request agreement_ = MPI_REQUEST_NULL;

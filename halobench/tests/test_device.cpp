@@ -5,11 +5,13 @@
 
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "base/as_size.hpp"
 #include "device/emulated.hpp"
 #include "device/guarded_memory.hpp"
+#include "device/message_buffer.hpp"
 #include "expect.hpp"
 
 using namespace halobench;
@@ -239,6 +241,20 @@ void other_faults_are_not_ours() {
   expect::is_true(said.find("a device's memory") == std::string::npos, said);
 }
 
+/// The next one may then be received over it.
+void a_staged_message_is_the_devices_when_it_has_arrived() {
+  EmulatedDevice device(Lag::until_waited);
+  Memory memory{false};
+  const auto host = memory.allocate<unsigned char>(count, Pages::ordinary);
+  BufferOnDevice buffer(device, device.new_stream(), memory, host, true);
+  auto* place = buffer.incoming(host.data());
+  std::memset(place, 1, as_size(count));
+  buffer.arrived(host.data(), count);
+  std::memset(place, 2, as_size(count));
+  buffer.download();
+  expect::equal(static_cast<int>(host[as_size(7)]), 1);
+}
+
 }  // namespace
 
 int main() {
@@ -252,5 +268,6 @@ int main() {
   lagging_streams_wait_to_be_waited_for();
   a_device_may_end_with_work_left();
   memory_is_the_devices_alone();
+  a_staged_message_is_the_devices_when_it_has_arrived();
   return expect::exit_code();
 }

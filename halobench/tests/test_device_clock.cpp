@@ -1,4 +1,6 @@
 // The clock of a simulated device, on cases whose times follow by hand.
+#include <string>
+
 #include "device/clock.hpp"
 #include "expect.hpp"
 
@@ -100,6 +102,32 @@ void a_moment_passes_while_others_go_on() {
   expect::near(all_done_s(clock, one), 12);
 }
 
+/// Those with a name, from when they have their stream to themselves.
+void works_are_told_of_with_their_times() {
+  DeviceClock clock(rates);
+  const auto one = clock.new_stream();
+  const auto other = clock.new_stream();
+  clock.give(one, {1, 0.5, 400, Way::memory, "first"});
+  clock.give(one, {2, 0.5, 100, Way::memory, "second"});
+  clock.give(one, work(2, 1));
+  clock.wait(other, clock.moment(one));
+  clock.give(other, {2, 0, 0, Way::memory, "third"});
+  all_done_s(clock, other);
+  const auto done = clock.take_done();
+  expect::equal(done.size(), 3U);
+  const auto is = [&](std::size_t i, const char* name, std::size_t stream, double begin_s,
+                      double end_s) {
+    expect::equal(std::string(done[i].name), name);
+    expect::equal(done[i].stream, stream);
+    expect::near(done[i].begin_s, begin_s);
+    expect::near(done[i].end_s, end_s);
+  };
+  is(0, "first", one, 1, 5.5);
+  is(1, "second", one, 5.5, 7);
+  is(2, "third", other, 8, 8);
+  expect::equal(clock.take_done().size(), 0U);
+}
+
 }  // namespace
 
 int main() {
@@ -109,5 +137,6 @@ int main() {
   copies_share_the_way_that_they_take();
   a_stream_waits_for_a_moment_of_another();
   a_moment_passes_while_others_go_on();
+  works_are_told_of_with_their_times();
   return expect::exit_code();
 }

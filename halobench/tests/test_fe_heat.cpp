@@ -4,10 +4,21 @@
 #include <map>
 
 #include "base/usage_error.hpp"
+#include "kernels/fe_heat/answer.hpp"
 #include "run_case.hpp"
 
 using halobench::Communicator;
 using halobench::Environment;
+using halobench::Extents;
+using halobench::Memory;
+using halobench::Meter;
+using halobench::NodeRow;
+using halobench::Params;
+using halobench::Problem;
+using halobench::heat::asymmetry;
+using halobench::heat::Bisection;
+using halobench::heat::element_matrix;
+using halobench::heat::Solver;
 
 namespace {
 
@@ -131,8 +142,47 @@ void counts_and_memory_are_told(const World& world) {
   }
 }
 
-void more_ranks_than_elements_are_refused(const World& world) {
-  if (world.comm.size() == 1) return;
+/// Whether a matrix is symmetric is asked of its products, before each timed solve. The weight of
+/// one neighbour is changed, on one side of every node; then all of a rank's, beside another's.
+void asymmetry_is_told(const World& world) {
+  const Extents elements{6, 7, 8};
+  const auto& comm = world.comm;
+  for (const auto& each : operators) {
+    Meter meter(Meter::Setting{});
+    Memory memory(false);
+    std::vector<Problem> problems;
+    const Params params(halobench::find_kernel("fe_heat").parameters, {}, problems);
+    Solver solver({comm, params, meter, memory}, Bisection(elements, comm.size()), each);
+    const auto told = [&](const NodeRow& row) {
+      solver.matrix().assemble(row);
+      return asymmetry(comm, solver);
+    };
+    solver.forget();
+    solver.assemble();
+    const auto good = halobench::node_row(element_matrix(elements));
+    expect::equal(told(good), std::string());
+    auto row = good;
+    row[halobench::place_in_row(1, 0, 0)] *= 1 + 1e-9;
+    if (each == "csr") expect::contains(told(row), "of a symmetric matrix");
+    row = good;
+    if (comm.rank() == 0) {
+      for (double& weight : row) weight *= 1 + 1e-9;
+    }
+    if (comm.size() > 1) expect::contains(told(row), "of a symmetric matrix");
+  }
+}
+
+void what_can_not_be_shared_out_is_refused(const World& world) {
+  const auto& kernel = halobench::find_kernel("fe_heat");
+  const auto planned = [&](const std::string& size, int ranks) {
+    std::vector<Problem> problems;
+    const std::vector<std::string> arguments{"size=" + size};
+    const Params params(kernel.parameters, arguments, problems);
+    const auto found = kernel.plan(params, {ranks, 1});
+    return found.problems.empty() ? std::string() : found.problems.front().message;
+  };
+  expect::equal(planned("2x2x2", 8), std::string());
+  expect::contains(planned("2x2x2", 9), "fewer elements (8) than ranks (9)");
   expect::throws<halobench::UsageError>([&] { record(world, {"size=2x2x1"}); },
                                         "all nodes lie on faces of the cube");
 }
@@ -150,6 +200,7 @@ int main(int argc, char** argv) {
   repetitions_are_alike(world);
   a_wrong_answer_says_why(world);
   counts_and_memory_are_told(world);
-  more_ranks_than_elements_are_refused(world);
+  asymmetry_is_told(world);
+  what_can_not_be_shared_out_is_refused(world);
   return expect::exit_code();
 }

@@ -63,7 +63,8 @@ std::map<Pair, Sent> sent_by(const Communicator& comm, const Verlet& verlet) {
   std::map<Pair, Sent> found;
   for (const auto& [key, sent] : verlet.ledger().by_phase_and_receiver()) {
     const auto& [phase, to] = key;
-    const std::string kind = phase == "comm" || phase == "shake" ? "atoms" : phase;
+    const bool atoms = phase == "comm" || phase == "shake";
+    const std::string kind = atoms ? "atoms" : phase == "movers" ? "borders" : phase;
     auto& sum = found[{kind, comm.rank(), to}];
     sum.messages += sent.messages / static_cast<double>(verlet.steps());
     sum.bytes += sent.bytes / static_cast<double>(verlet.steps());

@@ -1,10 +1,17 @@
 // The meter: what is run, what is counted, what the node model adds.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "device/emulated.hpp"
 #include "expect.hpp"
 #include "machine/meter.hpp"
 
 using halobench::Communicator;
+using halobench::EmulatedDevice;
 using halobench::Meter;
 using halobench::NodeModel;
+using halobench::Span;
 
 namespace {
 
@@ -133,6 +140,37 @@ void arithmetic_can_be_left_out() {
   expect::equal(meter.threads(), 3);
 }
 
+void what_streams_do_is_traced_by_the_call_that_gave_it() {
+  Meter meter({});
+  EmulatedDevice device(EmulatedDevice::Lag::until_waited);
+  device.trace_by(meter);
+  const auto work = device.new_stream();
+  const auto copies = device.new_stream();
+  const auto memory = device.allocate(8);
+  const auto host = device.allocate_on_host(8);
+  const auto pack = [&] { device.launch(work, {}, [] {}); };
+  pack();
+  meter.trace_begin(2);
+  meter.part("pack", pack);
+  meter.part("copy out", [&] { device.copy_out(copies, memory.data(), host.data(), 8); });
+  meter.part("wait", [&] { device.synchronise(work); });
+  pack();
+  const auto spans = meter.trace_end();  // the copy is done by now
+  expect::equal(spans.size(), 4U);
+  for (const auto& [name, stream] : {std::pair{"pack", 0}, std::pair{"copy out", 1}}) {
+    const auto found = std::ranges::find_if(spans, [&](const Span& span) {
+      return span.stream == stream && span.name == std::string(name);
+    });
+    expect::is_true(found != spans.end(), name);
+    expect::is_true(found != spans.end() && found->begin_s <= found->end_s, "its times");
+    expect::is_true(found != spans.end() && found->begin_s >= spans[0].begin_s, "the rank's clock");
+  }
+  expect::is_true(!spans[0].stream, "the rank's own");
+  pack();
+  meter.trace_begin(2);
+  expect::equal(meter.trace_end().size(), 0U);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -143,6 +181,7 @@ int main(int argc, char** argv) {
   medians_are_over_repetitions_of_what_all_ranks_took(comm);
   the_model_is_charged_by_its_slowest_rank(comm);
   a_trace_keeps_the_first_calls_and_their_parts(comm);
+  what_streams_do_is_traced_by_the_call_that_gave_it();
   warm_up_is_not_counted(comm);
   arithmetic_can_be_left_out();
   return expect::exit_code();

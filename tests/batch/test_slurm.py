@@ -52,9 +52,9 @@ def test_kinds_of_mpi_are_indented() -> None:
     assert slurm.mpi_kinds(said) == ["none", "pmix"]
 
 
-def program(folder: Path, text: str) -> None:
-    (folder / "squeue").write_text(f"#!/bin/sh\n{text}\n")
-    (folder / "squeue").chmod(0o755)
+def program(folder: Path, text: str, name: str = "squeue") -> None:
+    (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+    (folder / name).chmod(0o755)
 
 
 @pytest.fixture
@@ -104,6 +104,21 @@ def test_a_command_that_does_not_answer_is_given_up(
 
     with pytest.raises(NoAnswerError, match="no answer"):
         Slurm({}).told("squeue")
+
+
+@pytest.mark.parametrize(
+    "accounting", ["echo 'Slurm accounting storage is disabled' >&2; exit 1", "exit 0"]
+)
+def test_a_job_that_nobody_knows_any_more_is_over(own_path: Path, accounting: str) -> None:
+    """The controller has forgotten it, and there is no accounting, or none of this job."""
+    program(own_path, "echo '8|RUNNING|N/A|n1|None'")
+    program(own_path, "echo 'slurm_load_jobs error: Invalid job id' >&2; exit 1", "scontrol")
+    program(own_path, accounting, "sacct")
+
+    states = Slurm({}).states(["7", "8"])
+
+    assert (states["7"].state, states["7"].over) == ("GONE", True)
+    assert (states["8"].state, states["8"].over) == ("RUNNING", False)
 
 
 def test_where_there_is_no_slurm_it_is_said(own_path: Path) -> None:

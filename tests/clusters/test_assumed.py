@@ -8,6 +8,8 @@ from haloscope.cli import main
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.assumed import Assumed, assumed, numbers, scaled
 from haloscope.clusters.schema import Cluster
+from haloscope.clusters.simgrid_files import files
+from haloscope.study.case import Case, Layout
 
 
 @pytest.fixture(scope="module")
@@ -19,9 +21,9 @@ def test_numbers_and_what_has_none_are_told_by_their_place(eagle: Cluster) -> No
     found = {one.where: one for one in assumed(eagle)}
     first = found["node.memory#1.bandwidth_bytes_per_s"]
     assert first.value == 14e9
-    assert first.source == "assumed: what one core of its kind draws from memory"
+    assert first.source.startswith("assumed: what one core of its kind draws from memory; 20 GB/s")
     assert found["node"].value is None
-    assert "memory and one thread a core are assumed" in found["node"].source
+    assert "section 2: one thread a core; its memory is assumed" in found["node"].source
     assert "mpi.collectives.allreduce" in found
 
 
@@ -37,7 +39,11 @@ def test_those_with_a_number_can_be_scaled_by_themselves(eagle: Cluster) -> None
         changed = {each.where: each.value for each in numbers(other)}
         assert one.value is not None
         assert changed.pop(one.where) == pytest.approx(1.5 * one.value)
-        assert changed == {n.where: n.value for n in numbers(eagle) if n != one}
+        others = {n.where: n.value for n in numbers(eagle) if n != one}
+        derived = one.where.replace("bandwidth_bytes_per_s", "crowded_bytes_per_s")
+        if derived != one.where and derived in others:  # as of one core alone, if not given
+            assert changed.pop(derived) == pytest.approx(1.5 * (others.pop(derived) or 0.0))
+        assert changed == others
     assert len(numbers(eagle)) > 5
 
 
@@ -51,7 +57,7 @@ def test_a_file_that_was_measured_assumes_nothing(eagle: Cluster) -> None:
     part = eagle.model_copy(
         update={"node": eagle.node.model_copy(update={"source": "calibrated"}), "mpi": None}
     )
-    assert {one.place[0] for one in assumed(part)} == {"node", "messages"}
+    assert {one.place[0] for one in assumed(part) if one.given} == {"node", "messages"}
     assert Assumed(("node",), None, "calibrated") not in assumed(part)
 
 
@@ -62,3 +68,30 @@ def test_the_command_shows_each_with_its_reason(capsys: pytest.CaptureFixture[st
     assert "assumed: two copies through shared memory" in out
     assert "link_bandwidth_bytes_per_s" not in out
     assert main(["cluster", "show", "orfeo-gpu-node", "--assumed"]) == 0
+
+
+def test_what_a_file_does_not_say_is_told_with_what_simulations_take(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Each is the number that the files of a simulation have, and has a key that gives another."""
+    assert main(["cluster", "show", "eagle", "--assumed"]) == 0
+    out = capsys.readouterr().out
+    assert "messages#1.memory_bytes_per_byte = 6, not in the file" in out
+    assert "mpi.send_overhead_s = 0, not in the file" in out
+    assert "network.levels.left = 1, not in the file" in out
+
+
+@pytest.mark.parametrize("name", sorted(cluster_file.ready()))
+def test_a_default_that_is_given_simulates_the_same(name: str) -> None:
+    cluster = cluster_file.find(name)
+    case = Case("empty", {}, {}, Layout(1, 2), "simgrid", 0, 1, 1.0, 0)
+    absent = [one for one in numbers(cluster) if not one.given]
+    assert absent
+    for one in absent:
+        given = scaled(cluster, one, 1.0)
+        assert one.where not in {other.where for other in assumed(given) if not other.given}
+        assert files(given, case)["platform"] == files(cluster, case)["platform"]
+        machine = files(given, case)["machine"].splitlines()
+        if one.place[-1] not in ("sharpness", "smt_gain"):  # 1, or no line
+            assert machine == files(cluster, case)["machine"].splitlines()
+        assert files(scaled(cluster, one, 1.5), case) != files(cluster, case)

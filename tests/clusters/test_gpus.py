@@ -12,41 +12,41 @@ from haloscope.clusters import simgrid_files
 from haloscope.clusters.gpus import gpus_of_ranks, rows
 from haloscope.clusters.schema import Cluster, state
 from haloscope.errors import UserError
-from haloscope.study.case import Case, Layout, gpus_lacking
+from haloscope.study.case import Case, Layout, Value, gpus_lacking
 
 SUMMIT = cluster_file.find("summit")
 
 
-def case(layout: Layout, **params: str) -> Case:
+def case(layout: Layout, **params: Value) -> Case:
     return Case("sf_pingpong", {}, {"mpi": "gpu_aware", **params}, layout, "simgrid", 0, 1, 1, 0)
 
 
 @pytest.mark.parametrize(
-    ("layout", "gpus"),
+    ("layout", "shared", "gpus"),
     [
-        (Layout(ppn=2), [0, 1]),
-        (Layout(ppn=2, bind="spread"), [0, 3]),
-        (Layout(ppn=2, ranks_per_gpu=2), [0, 0]),
-        (Layout(ppn=6), [0, 1, 2, 3, 4, 5]),
-        (Layout(ppn=6, bind="spread"), [0, 1, 2, 3, 4, 5]),
-        (Layout(nodes=2, ppn=3), [0, 1, 2, 0, 1, 2]),
-        (Layout(nodes=2, ppn=2, mapping="round_robin"), [0, 0, 1, 1]),
-        (Layout(ppn=8, ranks_per_gpu=2, bind="spread"), [0, 0, 1, 1, 3, 3, 4, 4]),
+        (Layout(ppn=2), 1, [0, 1]),
+        (Layout(ppn=2, bind="spread"), 1, [0, 3]),
+        (Layout(ppn=2), 2, [0, 0]),
+        (Layout(ppn=6), 1, [0, 1, 2, 3, 4, 5]),
+        (Layout(ppn=6, bind="spread"), 1, [0, 1, 2, 3, 4, 5]),
+        (Layout(nodes=2, ppn=3), 1, [0, 1, 2, 0, 1, 2]),
+        (Layout(nodes=2, ppn=2, mapping="round_robin"), 1, [0, 0, 1, 1]),
+        (Layout(ppn=8, bind="spread"), 2, [0, 0, 1, 1, 3, 3, 4, 4]),
     ],
 )
-def test_ranks_take_the_gpus_of_their_sockets(layout: Layout, gpus: list[int]) -> None:
-    assert gpus_of_ranks(SUMMIT.node, layout.nodes_of_ranks, layout) == gpus
+def test_ranks_take_the_gpus_of_their_sockets(layout: Layout, shared: int, gpus: list[int]) -> None:
+    assert gpus_of_ranks(SUMMIT.node, layout.nodes_of_ranks, layout, shared) == gpus
 
 
 def test_ranks_without_a_gpu_are_told_of() -> None:
-    assert gpus_lacking(6, Layout(ppn=6), "summit") is None
-    assert gpus_lacking(6, Layout(ppn=12, ranks_per_gpu=2), "summit") is None
-    assert gpus_lacking(6, Layout(ppn=7), "summit") == (
+    assert gpus_lacking(6, Layout(ppn=6), 1, "summit") is None
+    assert gpus_lacking(6, Layout(ppn=12), 2, "summit") is None
+    assert gpus_lacking(6, Layout(ppn=7), 1, "summit") == (
         "memory=device: 7 ranks on a node of summit with 6 GPUs; give fewer, or let them share "
-        "one: layout.ranks_per_gpu = 2"
+        "one: gpus_shared = 2"
     )
-    assert "each for 2; give fewer" in (gpus_lacking(6, Layout(ppn=13, ranks_per_gpu=2), "x") or "")
-    assert gpus_lacking(0, Layout(), "tara") == (
+    assert "each for 2; give fewer" in (gpus_lacking(6, Layout(ppn=13), 2, "x") or "")
+    assert gpus_lacking(0, Layout(), 1, "tara") == (
         "memory=device: nodes of tara have no GPU (node.gpu of its file); give memory=host"
     )
     with pytest.raises(ValueError, match="7 ranks on a node"):
@@ -63,13 +63,22 @@ def test_messages_from_gpus_have_protocols_of_their_own() -> None:
     assert (staged["platform"], staged["hosts"]) == (host["platform"], host["hosts"])
     device = "device 729000000000.0 47200000000.0 1.2e-05 0.0 4e-06 5.5e-06 5e-07 1e-06 1\n"
     assert staged["machine"] == aware["machine"] == host["machine"] + device
-    assert aware["hosts"] == "node-0-gpu-0\nnode-0-gpu-1\n"
-    assert "\ngpus 6 2 64000000000.0\n" in aware["platform"]
+    assert aware["hosts"] == "node-0-gpu-0-0\nnode-0-gpu-1-0\n"
+    assert "\ngpus 6 2 64000000000.0 1\n" in aware["platform"]
     assert "\nreceives 1.6e-05 1.6e-05 1.6e-05 0.0\n" in aware["platform"]
     assert "\ngpu_seats 0 0 2\n" in aware["platform"]
     told = {line.split()[0] for line in aware["platform"].splitlines()}
-    assert told >= {"same_gpu", "same_socket", "other_socket", "between", "within"}
-    assert "gpus" not in host["platform"]
+    assert told >= {"same_gpu", "same_socket", "other_socket", "gpu_between"}
+    assert aware["platform"].startswith(host["platform"])  # messages of the host's memory
+    assert "gpu" not in host["platform"]
+
+
+def test_ranks_that_share_a_gpu_have_a_seat_each() -> None:
+    shared = case(Layout(ppn=3), memory="device", gpus_shared=2)
+    files = simgrid_files.files(SUMMIT, shared)
+
+    assert files["hosts"] == "node-0-gpu-0-0\nnode-0-gpu-0-1\nnode-0-gpu-1-0\n"
+    assert "\ngpus 6 2 64000000000.0 2\n" in files["platform"]
 
 
 def test_all_messages_between_gpus_are_eager_to_smpi() -> None:
@@ -87,8 +96,8 @@ def test_all_messages_between_gpus_are_eager_to_smpi() -> None:
 
 
 def test_ranks_that_share_a_gpu_have_a_part_of_it() -> None:
-    layout = Layout(ppn=3, ranks_per_gpu=2)
-    machine = simgrid_files.files(SUMMIT, case(layout, memory="device"))["machine"]
+    shared = case(Layout(ppn=3), memory="device", gpus_shared=2)
+    machine = simgrid_files.files(SUMMIT, shared)["machine"]
 
     assert machine.endswith(" 2\n")
 

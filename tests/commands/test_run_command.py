@@ -13,6 +13,7 @@ from fakes import STUDY, Laboratory
 from laboratory import ALL, QUIET, Run, Write, records
 
 from haloscope import cli
+from haloscope.commands import run
 from haloscope.records.record import append, read
 from haloscope.run import probing
 from haloscope.run.campaign import Campaign, Request, measure, start
@@ -80,6 +81,24 @@ def test_a_dry_run_shows_the_plan_and_leaves_nothing(
     assert "2 KiB" in out
     assert "8 launches to run; time: not known before the first launches" in out
     assert "left out, as this machine is one node" in out
+
+
+def test_very_many_cases_are_a_line_each(
+    haloscope: Run,
+    study_file: Write,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(run, "_DRAWN", 3)
+    monkeypatch.setenv("COLUMNS", "40")
+
+    assert haloscope("run", study_file(STUDY), "--dry-run") == 0
+
+    title, *lines = capsys.readouterr().out.splitlines()
+    assert title == "ours: case, launches, memory, setting"
+    assert [line.split()[0].isalnum() for line in lines[:4]] == [True] * 4
+    assert any("2 KiB  fake n=16, 2 ranks, fake" in line for line in lines[:4]), lines
+    assert lines[4].startswith("8 launches to run")
 
 
 def forbidden(*_: object, **__: object) -> None:

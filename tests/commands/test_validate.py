@@ -8,7 +8,13 @@ from typing import Any
 
 import pytest
 
-from haloscope.analysis.predictions import JACOBI, WALL_TIME, PredictedCell, PredictedTime
+from haloscope.analysis.predictions import (
+    JACOBI,
+    RELATIVE,
+    WALL_TIME,
+    PredictedCell,
+    PredictedTime,
+)
 from haloscope.cli import main
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.assumed import numbers
@@ -265,3 +271,35 @@ def test_an_empty_prediction_is_no_table() -> None:
         ["kernel", "what", "unit", "measured", "low", "high", "predicted", "error"]
     ]
     assert predicted.errors([on(1, 1, 1, None)], "4.1") == []
+
+
+def test_jobs_that_are_explained_stand_apart_from_those_that_are_predicted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    keys = {"ranks": 16, "nodes": 2, "over": 16}
+    own = PredictedCell("6", RELATIVE, keys, 2.69, False, "16 tasks", predicted=2.14)
+    large = {"ranks": 2048, "nodes": 256, "over": 128}
+    other = PredictedCell("6", RELATIVE, large, 2.28, True, "2,048 tasks, explained", predicted=2.5)
+    monkeypatch.setattr("haloscope.predict.paper_validation.validate", lambda *_: [own])
+    monkeypatch.setattr("haloscope.predict.paper_validation.explained", lambda *_: [other])
+    command = ["validate", "task-mapping-drop", "--csv", str(tmp_path / "cells.csv")]
+    assert main(command) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "16 tasks: time over that on 16 nodes" in out
+    assert "2 2.14 2.69 0.80" in out
+    assert "16 tasks only predicted 1 20.4 % 20.4 %" in out
+    assert "explained" not in out
+    assert main([*command, "--explained"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "2,048 tasks, explained: time over that on 128 nodes" in out
+    assert "2,048 tasks, explained may have set parameters 1 9.6 % 9.6 %" in out
+    assert "explained, not predicted: 5 of 6 switches of a group are free" in out
+    first = (tmp_path / "cells.csv").read_text().splitlines()[1]
+    assert first == f"6,16,2,16,16 tasks,times,2.69,2.14,{2.14 / 2.69 - 1!r},no"
+
+
+@pytest.mark.parametrize("paper", ["hpcf-2018-10", "local"])
+def test_what_is_not_explained_is_refused(paper: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", paper, "--explained"]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert f"--explained: nothing of {paper} is explained leave it out" in told

@@ -6,13 +6,15 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from haloscope.cli import main
 from haloscope.errors import UserError
-from haloscope.lab import cages, cluster
+from haloscope.lab import cages, cluster, wiring
 from haloscope.lab.cluster import RunningLab
 from haloscope.lab.model import FOLDER, LINK, Lab
 
@@ -55,6 +57,48 @@ def test_links_have_their_rate(lab: RunningLab) -> None:
     assert "rate 1Gbit" in lab.host("lab1").told(["tc", "qdisc", "show", "dev", "eth0"])
 
 
+PING_PONG = """
+import socket, sys, time
+def received(end, size):
+    while size:
+        size -= len(end.recv(size)) or sys.exit("closed")
+sizes, turns, server = [1600, 4096, 16384, 65536, 1048576], 8, sys.argv[1:] == []
+end = socket.create_server(("", 7007)).accept()[0] if server else None
+for _ in range(100):
+    try:
+        end = end or socket.create_connection((sys.argv[1], 7007))
+        break
+    except ConnectionRefusedError:
+        time.sleep(0.1)
+end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+for size in sizes:
+    begin = time.perf_counter()
+    for _ in range(turns):
+        if server:
+            received(end, size)
+        end.sendall(bytes(size))
+        if not server:
+            received(end, size)
+    if not server:
+        print(size, (time.perf_counter() - begin) / turns / 2)
+"""
+"""PING_PONG prints sizes and half a round trip of each in s; the one without an argument serves."""
+
+
+def test_a_ping_pong_is_no_faster_than_the_link(lab: RunningLab) -> None:
+    """Its least time is that of the bytes but for those of a packet, which a bucket lets pass."""
+    server = ["nsenter", "--target", str(lab.host("lab2").pid), "--all", "python3", "-c", PING_PONG]
+    with subprocess.Popen(server) as serving:
+        said = lab.host("lab1").told(["python3", "-c", PING_PONG, "lab2"])
+    assert serving.returncode == 0
+
+    assert lab.lab.rate_bits_per_s == 1e9
+    for line in said.splitlines():
+        size, half_s = map(float, line.split())
+        assert half_s > 8 * (size - wiring.PACKET_BYTES) / 1e9, said
+    assert len(said.splitlines()) == 5
+
+
 def test_a_job_runs_on_the_nodes_of_one_switch(lab: RunningLab, tmp_path: Path) -> None:
     out = tmp_path / "out"
     script = "#!/bin/sh\nsrun hostname\n"
@@ -72,6 +116,35 @@ def test_there_is_one_lab_at_a_time(lab: RunningLab) -> None:
         cluster.up(Lab(1, 1), print)
 
     assert cluster.running() is not None
+
+
+def test_status_tells_hosts_switches_and_rates(
+    lab: RunningLab, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["lab", "status"]) == 0
+
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("4 hosts of 2 cores: lab1=")
+    assert said[1:4] == ["switch1: lab1, lab2", "switch2: lab3, lab4", "links of 1000 Mbit/s"]
+    assert said[-1] == f"its Slurm, from here: export SLURM_CONF={FOLDER}/slurm.conf"
+
+
+def test_a_shell_is_on_its_host_and_asks_the_labs_slurm(lab: RunningLab, tmp_path: Path) -> None:
+    """In the folder that one is in."""
+    words = [sys.executable, "-P", "-m", "haloscope", "lab", "shell", "lab3"]
+    asked = "hostname\npwd\nsinfo --noheader --format=%P | sort -u\n"
+
+    done = subprocess.run(
+        words,
+        input=asked,
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+        env={**os.environ, "SHELL": "/bin/sh"},
+    )
+
+    assert done.stdout.split() == ["lab3", str(tmp_path), "lab*", "urgent"]
 
 
 def test_another_host_than_those_is_refused(lab: RunningLab) -> None:
@@ -130,6 +203,20 @@ def test_a_lab_that_cant_be_brought_up_leaves_nothing(
     assert not [*cages._marked()]
     monkeypatch.undo()
     lab.cages.update(cluster.up(lab.lab, lambda _: None).cages)
+
+
+def test_a_latency_needs_netem_which_is_named(lab: RunningLab) -> None:
+    cluster.down()
+    try:
+        late = cluster.up(Lab(1, 1, latency_s=1e-3), lambda _: None)
+    except UserError as error:
+        assert "--latency: this kernel has no netem" in str(error)
+        assert not [*cages._marked()]
+    else:
+        assert "netem delay 1ms" in late.host("lab1").told(["tc", "qdisc", "show", "dev", "eth0"])
+    finally:
+        cluster.down()
+        lab.cages.update(cluster.up(lab.lab, lambda _: None).cages)
 
 
 def test_without_root_or_slurm_it_is_said_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

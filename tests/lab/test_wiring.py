@@ -59,7 +59,7 @@ def test_several_switches_hang_on_a_trunk() -> None:
 
 def test_a_rate_holds_at_both_ends_of_every_link_and_trunk_and_not_for_the_head() -> None:
     lab = Lab(2, 1, switches=2, rate_bits_per_s=1e9)
-    bucket = "tbf rate 1000000000bit burst 1250000 latency 50ms"
+    bucket = "tbf rate 1000000000bit burst 1600 limit 6250000"
 
     ends = ("lab1", "lab2", "switch1-up", "switch1-down", "switch2-up", "switch2-down")
     assert wiring.fabric_rates(lab) == [f"qdisc add dev {e} root handle 1: {bucket}" for e in ends]
@@ -67,10 +67,14 @@ def test_a_rate_holds_at_both_ends_of_every_link_and_trunk_and_not_for_the_head(
     assert wiring.host_rates(lab, "lab0") == []
 
 
-def test_a_bucket_holds_the_largest_packet_however_slow_the_link() -> None:
-    (line,) = wiring.host_rates(Lab(1, 1, rate_bits_per_s=1e6), "lab1")
+@pytest.mark.parametrize(
+    ("rate", "held"),
+    [(1e6, "burst 1600 limit 131072"), (1e10, "burst 12500 limit 62500000")],
+)
+def test_a_bucket_holds_a_packet_or_what_passes_between_timers(rate: float, held: str) -> None:
+    (line,) = wiring.host_rates(Lab(1, 1, rate_bits_per_s=rate), "lab1")
 
-    assert "burst 65536" in line
+    assert line.endswith(held)
 
 
 def test_latency_stands_below_the_rate_or_by_itself() -> None:

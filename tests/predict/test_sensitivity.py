@@ -34,11 +34,9 @@ def of_two_numbers(
     table: PaperTable, there: SimulatedCluster, _tell: Teller
 ) -> list[PredictedCell]:
     """Seconds as if a cell of one node rested on the first assumed number, one on the second."""
+    now = {one.place: one.value for one in numbers(there.cluster)}
     usual = numbers(simulated_place(table).cluster)
-    first, second = (
-        (one.value or 0.0) / (before.value or 1.0)
-        for one, before in list(zip(numbers(there.cluster), usual, strict=True))[:2]
-    )
+    first, second = ((now[one.place] or 0.0) / (one.value or 1.0) for one in usual[:2])
     return [cell(1, 5 / first), cell(4, 5 / second**2), cell(9, None)]
 
 

@@ -76,7 +76,8 @@ def test_times_of_an_emulated_device_are_marked() -> None:
 
 
 def on_summit(cluster: str = "summit", **layout: Any) -> Raw:
-    raw = star_forest("sf_unpack", memory="device", mpi=layout.pop("mpi", "gpu_aware"))
+    params = {key: layout.pop(key) for key in ("mpi", "gpus_shared") if key in layout}
+    raw = star_forest("sf_unpack", **{"memory": "device", "mpi": "gpu_aware", **params})
     simulation = {"cluster": cluster, "verified": False}
     return {
         **raw,
@@ -93,7 +94,7 @@ def test_published_times_of_gpus_stand_beside_the_same_placement_simulated() -> 
     assert published(on_summit(bind="close")) == [35.9e-6]
     assert published(on_summit(bind="spread")) == [37.6e-6]
     assert published(on_summit(nodes=2, ppn=1)) == [22.9e-6]
-    assert published(on_summit(ranks_per_gpu=2)) == [None]  # which table 3 has not
+    assert published(on_summit(gpus_shared=2)) == [None]  # which table 3 has not
     assert published(on_summit(mpi="staged")) == [None]
     assert published(on_summit("another")) == [None]
     (table,) = build("sf_latency", [on_summit(bind="close")])
@@ -284,6 +285,38 @@ def test_a_timeline_has_a_row_a_rank_and_tells_outer_phases() -> None:
     assert drawing.name == "timeline-point0"
     for word in ("rank 1", "wait", "exchange", "time (ns)"):
         assert word in drawing.svg
+
+
+def test_a_timeline_has_a_row_for_each_stream_that_worked() -> None:
+    raw = star_forest(memory="device", mpi="gpu_aware")
+    works = [["pack", 0, 3e-7, 6e-7, 0], ["unpack", 0, 6e-7, 9e-7, 2], ["pack", 0, 7e-7, 8e-7, 0]]
+    traces = [{**one, "ranks": [[*calls, *works] for calls in one["ranks"]]}
+              for one in raw["timeline"]]  # fmt: skip
+    (figure,) = figures.build("timeline", cases([{**raw, "timeline": traces}]), Context())
+
+    panel = figure.panels[0]
+    assert isinstance(panel, Gantt)
+    assert panel.rows == (
+        *("rank 0", "rank 0, stream 0", "rank 0, stream 2"),
+        *("rank 1", "rank 1, stream 0", "rank 1, stream 2"),
+    )
+    told = [(bar.row, bar.name, bar.outer) for bar in panel.bars]
+    assert told[3:6] == [(1, "pack", False), (1, "pack", False), (2, "unpack", False)]
+    assert any("by the name of the phase that launched it" in note for note in figure.notes)
+    (plain,) = figures.build("timeline", cases([raw]), Context())
+    assert not any("stream" in note for note in plain.notes)
+
+
+def test_ranks_with_many_streams_are_fewer_so_that_rows_can_be_read() -> None:
+    raw = star_forest(memory="device", mpi="gpu_aware")
+    works = [["pack", 0, 3e-7, 6e-7, stream] for stream in range(9)]
+    traces = [{**one, "ranks": [[*calls, *works] for calls in one["ranks"]]}
+              for one in raw["timeline"]]  # fmt: skip
+    (figure,) = figures.build("timeline", cases([{**raw, "timeline": traces}]), Context())
+
+    panel = figure.panels[0]
+    assert isinstance(panel, Gantt) and len(panel.rows) == 10
+    assert "The first 1 of 2 ranks." in figure.notes
 
 
 def test_a_timeline_that_ends_before_its_step_says_so() -> None:

@@ -69,6 +69,27 @@ def test_what_ends_a_job_loses_no_launch_and_repeats_none(
     assert [path.name for path in (tmp_path / "out").iterdir() if "scratch" in path.name] == []
 
 
+@pytest.mark.minutes
+def test_a_job_whose_time_is_nearly_over_leaves_the_rest_to_another(
+    whole: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By Slurm's own signal: of the driver's clock, the job has minutes left."""
+    monkeypatch.chdir(tmp_path)
+    jobs = submitted(EIGHT.replace("launches = 8", "launches = 60"), tmp_path, built)
+
+    struck = follow_through(whole, jobs, [(3, lab_jobs.time_nearly_over)])
+
+    records = read_once(tmp_path / "out" / "records.jsonl")
+    assert len(struck) == 1
+    assert Counter(record.outcome for record in records) == {"ok": 60}
+    assert len({record.key for record in records}) == 60
+    first, second = Counter(one.raw["allocation"]["job"] for one in records).values()
+    assert {state.state for state in jobs.states().values()} == {"COMPLETED"}
+    logs = "".join(path.read_text() for path in (tmp_path / "out" / "jobs").glob("*.log"))
+    assert logs.count("Slurm said that the job's time is nearly over") == 1
+    assert f"{first} launches run, {second} left for another job" in logs
+
+
 def test_a_controller_that_is_killed_costs_no_launch(
     whole: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from lab_jobs import QUIET, launched_by, shortly, slurm, submitted
 
-from haloscope.batch.jobs import Batch
 from haloscope.cli import main, parse
 from haloscope.errors import UserError
 from haloscope.host import machine
@@ -20,6 +19,7 @@ from haloscope.records.folder import Via
 from haloscope.records.record import read_once
 from haloscope.run import following, submission
 from haloscope.run.campaign import Request, start
+from haloscope.sites import file as site_file
 
 pytestmark = pytest.mark.lab
 
@@ -67,6 +67,46 @@ def test_a_study_runs_on_one_two_and_four_nodes(
         assert record.runner == "slurm"
     left = [path.name for path in (tmp_path / "out").iterdir() if "scratch" in path.name]
     assert left == []
+
+
+LAID_OUT = """
+title = "Threads, and lists of ranks' nodes"
+launches = 1
+timeout_s = 60
+[[runs]]
+kernel = "stream"
+params = { sizes = "32K", repetitions = 1 }
+layout = { nodes = [1, 2], ppn = 1, threads = 2 }
+[[runs]]
+kernel = "ring"
+params = { repetitions = 1 }
+layout = { nodes = 2, ppn = 2, mapping = ["0,1,1,0", "1,1,0,0", "1,0,1,0"] }
+"""
+
+
+@pytest.mark.parametrize("launcher", ["srun", "mpirun"])
+def test_ranks_have_threads_and_sit_on_the_nodes_of_a_list(
+    lab: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, launcher: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    launched_by(launcher, tmp_path)
+    jobs = submitted(LAID_OUT, tmp_path, built)
+
+    following.follow(jobs, QUIET, wait=shortly)
+
+    records = read_once(tmp_path / "out" / "records.jsonl")
+    assert [one.reason for one in records] == [None] * 5
+    for one in records:
+        seen = one.layout["seen"]
+        assert {len(rank["thread_cpus"]) for rank in seen} == {one.layout["threads"]}
+        hosts = [rank["host"] for rank in seen]
+        if one.kernel == "ring":
+            nodes = one.layout["mapping"].split(",")
+            assert len({*zip(hosts, nodes, strict=True)}) == len({*hosts}) == 2
+    assert Counter(len(one.layout["seen"]) for one in records if one.kernel == "stream") == {
+        1: 1,
+        2: 1,
+    }
 
 
 def test_a_sites_jobs_simulate_one_case_on_each_of_their_cores(
@@ -256,13 +296,15 @@ def test_a_partition_that_there_is_not_is_refused_by_slurms_own_words(
     lab: RunningLab, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    jobs = submitted(STUDY, tmp_path, built)
-    noted = jobs.write(jobs.check_asked())
-    script = Path(noted.script)
-    script.write_text(script.read_text().replace("--partition=lab", "--partition=labs"))
+    (tmp_path / "mine.toml").write_text(STUDY)
+    own = site_file.find("lab")
+    labs = own.used.model_copy(update={"name": "labs"})
+    changed = own.model_copy(update={"partition": "labs", "partitions": (labs,)})
+    site_file.write(changed, tmp_path / "sites" / "lab.toml")
+    arguments = parse(["run", "mine.toml", "--on", "lab", "--detach", "--toolchain", built])
 
     with pytest.raises(UserError, match="invalid partition"):
-        Batch(jobs.batch.scheduler).submit(script, jobs.name, noted.comment)
+        arguments.execute(arguments)
 
 
 def test_what_is_not_on_the_nodes_is_told_before_the_rest_begins(

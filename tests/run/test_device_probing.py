@@ -66,6 +66,21 @@ def test_messages_are_tried_once_and_staged_ones_and_single_ranks_do_without(
     assert made == [1, 2]
 
 
+def test_on_one_gpu_messages_are_tried_between_ranks_that_share_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried: list[str] = []
+
+    def answer(built: Built, words: Sequence[str], ranks: int, hosts: object) -> str | None:
+        tried.append(words[-1])
+        return None if ranks == 1 or words[-1] == "gpus_shared=2" else "gpus_shared=1: 2 ranks"
+
+    monkeypatch.setattr(device_probing, "probe", answer)
+
+    assert reasons(AWARE) == [None]
+    assert tried[-1] == "gpus_shared=2"
+
+
 def test_where_all_works_nothing_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
     answers(monkeypatch, None, None)
     assert reasons(AWARE, STAGED) == [None, None]

@@ -71,7 +71,10 @@ def test_bound_but_elsewhere() -> None:
 
 @pytest.mark.parametrize(
     ("mapping", "order"),
-    [("block", "aabb"), ("block", "bbaa"), ("round_robin", "abab"), ("round_robin", "baba")],
+    [
+        *(("block", "aabb"), ("block", "bbaa"), ("round_robin", "abab"), ("round_robin", "baba")),
+        *(("0,1,1,0", "abba"), ("0,1,1,0", "baab")),
+    ],
 )
 def test_ranks_share_nodes_as_they_are_mapped(mapping: str, order: str) -> None:
     layout = Layout(nodes=2, ppn=2, mapping=mapping)
@@ -82,6 +85,15 @@ def test_ranks_share_nodes_as_they_are_mapped(mapping: str, order: str) -> None:
         taken[host] += 1
 
     assert misplaced(layout, seen, [(0,), (1,)]) is None
+
+
+def test_a_rank_that_is_not_where_a_list_has_it() -> None:
+    hosts = "abab"
+    seen = [rank(number, [number // 2], host=host) for number, host in enumerate(hosts)]
+
+    said = misplaced(Layout(nodes=2, ppn=2, mapping="0,1,1,0"), seen, [(0,), (1,)])
+
+    assert said == "rank 2 ran on a, and was to share b with rank 1 (0,1,1,0)"
 
 
 def test_ranks_that_do_not_go_evenly() -> None:

@@ -141,6 +141,23 @@ def test_what_is_too_large_is_left_out_only_when_asked() -> None:
     )
 
 
+def test_a_simulated_node_holds_more_than_its_memory_where_a_study_says_so() -> None:
+    run = {"params": {"n": [8, 2**15]}, "beyond_memory": True}
+    small = replace(CLUSTER, memory_bytes=2**30, arithmetic_bytes=2**40)
+    there = planned(run, site=small)
+    assert [case.params["n"] for case in there.cases] == [8, 2**15]
+    assert there.notes == (
+        "simulated beyond memory, as a node of stampede2 has 1 GiB of memory: "
+        "fake n=32768, 1 rank (8 GiB)",
+    )
+    assert len(planned({**run, "beyond_memory": False}, site=small).cases) == 1
+    here = replace(CLUSTER, memory_bytes=2**30, arithmetic_bytes=2**30)
+    (refused,) = problems(planned({**run, "execute": True}, site=here))
+    assert "needs 8 GiB of this machine's memory for arithmetic" in refused
+    (real,) = problems(planned(run))
+    assert "needs 8 GiB of memory a node, 1 GiB are free" in real
+
+
 @pytest.mark.parametrize(
     "left_out", [{"only_simulated": True}, {"layout": {"ppn": [8, 9]}, "skip_too_large": True}]
 )
@@ -207,7 +224,7 @@ def test_no_message_is_in_a_simulated_cache() -> None:
 def test_a_simulated_device_is_one_of_the_cluster_s_gpus() -> None:
     class Device(FakeProgram):
         def parameters(self, kernel: str) -> Sequence[str]:
-            return ["memory"]
+            return ["memory", "gpus_shared"]
 
         def forecast(
             self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
@@ -215,7 +232,7 @@ def test_a_simulated_device_is_one_of_the_cluster_s_gpus() -> None:
             return Forecast(dict(params), 8, ())
 
     def told(site: Site) -> list[str | None]:
-        params, layout = {"memory": ["host", "device"]}, {"ppn": 4, "ranks_per_gpu": [1, 2]}
+        params, layout = {"memory": ["host", "device"], "gpus_shared": [1, 2]}, {"ppn": 4}
         run = {"kernel": "fake", "params": params, "layout": layout}
         study = Study.model_validate({"title": "t", "runs": [run]})
         return [case.absent for case in expand(study, site, Device()).cases]
@@ -223,7 +240,7 @@ def test_a_simulated_device_is_one_of_the_cluster_s_gpus() -> None:
     without, too_many = (
         "memory=device: nodes of stampede2 have no GPU (node.gpu of its file); give memory=host",
         "memory=device: 4 ranks on a node of stampede2 with 2 GPUs; give fewer, or let them share "
-        "one: layout.ranks_per_gpu = 2",
+        "one: gpus_shared = 2",
     )
     assert told(SITE) == [None] * 4  # where devices are emulated
     assert told(CLUSTER) == [None, None, without, without]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -22,14 +22,17 @@ from haloscope.analysis.exchanges import (
     groups,
 )
 from haloscope.host.machine import PLACEMENTS
+from haloscope.papers import tables as papers
 from haloscope.records.kernels import declared
-from haloscope.run.workbench import Halobench
+from haloscope.run.simulated import SimulatedCluster
+from haloscope.run.workbench import Halobench, Workbench
 from haloscope.study import file as study_file
 from haloscope.study.capacity import Site
 from haloscope.study.plan import expand
 from haloscope.study.schema import FigureElement, TableElement
 from haloscope.study.settings import settings_of
 from haloscope.study.suited import empty, unsuited
+from haloscope.toolchains.simgrid import SIMGRID
 
 BINARY = Path(__file__).resolve().parents[2] / "build" / "release" / "halobench"
 LARGE = Site(
@@ -148,3 +151,79 @@ def test_ranks_that_leave_cores_free_are_spread_over_the_sockets_of_a_node(path:
     ]
 
     assert [layout for layout in shared if "spread" not in layout.bind] == []
+
+
+TASKS_AND_NODES = {
+    "1": ("task-mapping-lammps", "md_pppm", ("stampede", "helios", "eagle")),
+    "2": ("task-mapping-minife", "fe_heat", ("stampede", "helios", "eagle")),
+    "3": ("task-mapping-bigfft", "fft_pencil", ("stampede", "eagle")),
+}
+"""The tables of the task-mapping paper that say what was run: the study, what stands for the
+program, and where."""
+
+
+@pytest.mark.parametrize(
+    ("table", "cluster"),
+    [(table, name) for table, (_, _, names) in TASKS_AND_NODES.items() for name in names],
+)
+def test_every_row_of_the_task_mapping_paper_is_planned_on_its_clusters(
+    table: str, cluster: str
+) -> None:
+    """But 1000 tasks on 50 nodes of 16 cores, which can't be: one for each core is the most."""
+    study, kernel, _ = TASKS_AND_NODES[table]
+    of_paper = papers.load("task-mapping-drop").tables
+    (published,) = (one for one in of_paper.values() if one.id == table)
+    (references,) = (one for one in of_paper.values() if one.id == "5")
+    nodes = "nodes_stampede" if (table, cluster) == ("2", "stampede") else "nodes"
+    rows = {(int(str(row["ranks"])), int(str(row[nodes]))): size_of(row) for row in published.rows}
+    too_full = {(1000, 50)} if (table, cluster) in {("1", "stampede"), ("1", "helios")} else set()
+
+    there = on_cluster(study, kernel, cluster)
+    assert {key: there.get(key) for key in rows if key not in too_full} == {
+        key: size for key, size in rows.items() if key not in too_full
+    }
+    assert not too_full & {*there}
+    assert {(ranks, -(-ranks // 16)) for ranks, _ in too_full} <= {*there}
+    assert {
+        (row["ranks"], 1) for row in references.rows if row["kernel"] == published.facts["kernel"]
+    } <= {*there}
+
+
+def test_figure_8_and_table_6_of_the_task_mapping_paper_are_planned() -> None:
+    tasks = [2**power for power in range(4, 12)]
+    assert {*on_cluster("task-mapping-cab", "fe_heat", "cab")} == {
+        (ranks, ranks // ppn) for ranks in tasks for ppn in (2, 16)
+    }
+    tables = papers.load("task-mapping-drop").tables
+    (published,) = (one for one in tables.values() if one.id == "6")
+    rows = {(row["ranks"], row["nodes"]) for row in published.rows}
+    assert rows <= {*on_cluster("task-mapping-bigfft", "fft_pencil", "eagle")}
+
+
+def size_of(row: Mapping[str, object]) -> str:
+    """What a published program of so many tasks works on, as the kernel has it."""
+    if "bins" in row:
+        return "ranks"  # a copy each
+    if "n" in row:
+        return f"{row['n']}x{row['n']}x{row['n']}"
+    grid = f"{row['pencil_rows']}x{row['pencil_columns']}"
+    return f"{row['nz']}x{row['ny']}x{row['nx']}, {grid}"
+
+
+def on_cluster(study: str, kernel: str, cluster: str) -> dict[tuple[int, int], str]:
+    """The sizes that a study has for a kernel on a simulated cluster, by tasks and nodes."""
+    if not BINARY.exists():
+        pytest.skip(f"{BINARY} is not there: ./check builds it")
+    (path,) = (path for path in study_file.ready() if path.stem == study)
+    read = study_file.load(path)
+    runs = [run for run in read.runs if run.kernel == kernel]
+    bench = Workbench({}, (SIMGRID,), ())
+    site = SimulatedCluster.named(cluster).site(bench, oversubscribe=False)
+    plan = expand(read.model_copy(update={"runs": runs}), site, Halobench(BINARY))
+    assert not plan.problems
+    found = {}
+    for case in plan.cases:
+        params = case.params
+        sizes = (params.get("copies") or params["size"], params.get("topology"))
+        found[case.layout.ranks, case.layout.nodes] = ", ".join(str(one) for one in sizes if one)
+    return found

@@ -177,6 +177,7 @@ def test_every_ready_study_is_valid() -> None:
         "sum3d",
         "task-mapping",
         "task-mapping-bigfft",
+        "task-mapping-cab",
         "task-mapping-lammps",
         "task-mapping-minife",
         "validate-local",

@@ -277,11 +277,13 @@ def test_srun_starts_ranks_on_some_nodes_of_its_job_and_binds_none() -> None:
 
 def test_srun_maps_ranks_as_they_are_laid_out() -> None:
     turns, _ = by_srun(replace(TWO, mapping="round_robin", order=(0, 1, 0, 1)))
-    mixed, _ = by_srun(replace(TWO, mapping="random", order=(1, 0, 0, 1)))
-
     assert "--distribution=cyclic" in turns
-    assert mixed[mixed.index("--nodelist") + 1] == "n2,n1,n1,n2"
-    assert "--distribution=arbitrary" in mixed and "--ntasks-per-node=2" not in mixed
+
+    for mapping in ("random", "1,0,0,1"):
+        mixed, _ = by_srun(replace(TWO, mapping=mapping, order=(1, 0, 0, 1)))
+
+        assert mixed[mixed.index("--nodelist") + 1] == "n2,n1,n1,n2"
+        assert "--distribution=arbitrary" in mixed and "--ntasks-per-node=2" not in mixed
 
 
 def test_srun_passes_on_what_a_librarys_own_launcher_would() -> None:

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "kernels/star_forest/memory.hpp"
+
 namespace halobench::jacobi {
 namespace {
 
@@ -110,5 +112,24 @@ Value* SweepsOnDevice<Value>::reach(std::size_t which) const {
 
 template class SweepsOnDevice<double>;
 template class SweepsOnDevice<float>;
+
+void plan_on_device(const Params& params, const Cut& cut, Plan& planned) {
+  plan_memory(params, planned);
+  if (!is_on_device(params)) return;
+  const auto refuse = [&](const char* key, const std::string& value, const char* mend) {
+    planned.problems.push_back({key, value, std::string("not in a device's memory: ") + mend});
+  };
+  if (params.choice("variant") != "plain") {
+    refuse("variant", params.choice("variant"), "give plain, or memory=host");
+  }
+  if (params.choice("exchange") != "nonblocking") {
+    refuse("exchange", params.choice("exchange"),
+           "a star forest exchanges ghosts there; give nonblocking, or memory=host");
+  }
+  if (params.choice("variant") == "plain" && cut.depth != 1) {
+    refuse("depth", std::to_string(cut.depth), "give 1, or memory=host");
+  }
+  planned.choices["overlap"] = "no";
+}
 
 }  // namespace halobench::jacobi

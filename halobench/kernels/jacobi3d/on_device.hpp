@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kernel.hpp"
+#include "kernels/jacobi3d/cut.hpp"
 #include "kernels/jacobi3d/mesh.hpp"
 #include "star_forest/device_space.hpp"
 #include "star_forest/star_forest.hpp"
@@ -42,5 +43,8 @@ class SweepsOnDevice {
   std::array<SpaceArray<Value>, 2> meshes_;
   std::unique_ptr<StarForest> forest_;  ///< from own points to ghosts
 };
+
+/// Adds to a plan what the kernel does in a device's memory, and what it does not.
+void plan_on_device(const Params& params, const Cut& cut, Plan& planned);
 
 }  // namespace halobench::jacobi

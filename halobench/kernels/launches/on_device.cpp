@@ -35,14 +35,18 @@ std::uint64_t start(std::int64_t round, std::int64_t i) {
 
 }  // namespace
 
-Chain::Chain(Device& device, Memory& memory, const Setting& setting)
+Chain::Chain(Device& device, Meter& meter, Memory& memory, const Setting& setting)
     : device_(device),
+      meter_(meter),
       setting_(setting),
       stream_(device.new_stream()),
       host_(memory.allocate<std::uint64_t>(all_values())),
       array_(device.allocate(all_values() * item)),
       shown_(device.allocate_on_host(2 * item)) {
   memory.count(all_values() * item);
+  for (std::int64_t number = 1; number <= setting_.kernels; ++number) {
+    names_.push_back("kernel " + std::to_string(number));
+  }
 }
 
 void Chain::set(std::int64_t round) {
@@ -56,11 +60,11 @@ void Chain::run(bool waits_first, Seen* seen) {
   auto* shown = static_cast<std::uint64_t*>(static_cast<void*>(shown_.data()));
   launch(1);
   show(0, seen != nullptr);
-  if (waits_first) device_.synchronise(stream_);
+  if (waits_first) wait();
   if (seen != nullptr) seen->after_first = shown[0];
   for (std::int64_t number = 2; number <= setting_.kernels; ++number) launch(number);
   show(1, seen != nullptr);
-  device_.synchronise(stream_);
+  wait();
   if (seen != nullptr) seen->after_all = shown[1];
 }
 
@@ -86,6 +90,10 @@ bool Chain::is_right(std::int64_t runs, bool waits_first) {
   return good && seen.after_all == once.of(start(round_, 0));
 }
 
+void Chain::wait() {
+  meter_.part("synchronise", [&] { device_.synchronise(stream_); });
+}
+
 /// One of the two places; of what the stream was given until now.
 void Chain::show(std::int64_t place, bool wanted) {
   if (wanted) device_.copy_out(stream_, array_.data(), shown_.data() + place * item, item);
@@ -95,8 +103,10 @@ void Chain::launch(std::int64_t number) {
   const auto count = number == 1 ? all_values() : setting_.values;
   const auto moved = static_cast<double>(2 * item * count);
   auto* values = static_cast<std::uint64_t*>(device_.reach(static_cast<void*>(array_.data())));
-  launch_over(device_, stream_, count, {moved, 0, moved, moved / 2},
-              Changed{values, static_cast<std::uint64_t>(number)});
+  meter_.part(names_[as_size(number - 1)].c_str(), [&] {
+    launch_over(device_, stream_, count, {moved, 0, moved, moved / 2},
+                Changed{values, static_cast<std::uint64_t>(number)});
+  });
 }
 
 double Chain::bytes() const {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "device/device.hpp"
 #include "machine/memory.hpp"
@@ -18,8 +20,8 @@ class Chain {
     std::int64_t first;    ///< how many times as many the first one does
   };
 
-  /// `memory` counts what is allocated.
-  Chain(Device& device, Memory& memory, const Setting& setting);
+  /// `meter` traces each launch and wait; `memory` counts what is allocated.
+  Chain(Device& device, Meter& meter, Memory& memory, const Setting& setting);
 
   /// Other values for each `round`.
   void set(std::int64_t round);
@@ -43,11 +45,14 @@ class Chain {
 
  private:
   void launch(std::int64_t number);
+  void wait();
   void show(std::int64_t place, bool wanted);
   std::int64_t all_values() const { return setting_.first * setting_.values; }
 
   Device& device_;
+  Meter& meter_;
   Setting setting_;
+  std::vector<std::string> names_;  ///< of the device kernels
   Stream stream_;
   Buffer<std::uint64_t> host_;
   Buffer<std::byte> array_;

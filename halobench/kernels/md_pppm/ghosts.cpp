@@ -88,16 +88,15 @@ std::int64_t Ghosts::owner(const Ghost& ghost) const {
   return rank;
 }
 
-void Ghosts::pack(std::size_t swap, std::int64_t values, const Buffer<double>& from) {
+void Ghosts::pack(Phase& phase, std::size_t swap, std::int64_t values, const Buffer<double>& from) {
   const auto count = values * atoms_.sent(swap);
-  meter_.compute(phases_.pack, {.bytes = 16 * number(count), .stored_bytes = 8 * number(count)},
-                 [&] {
-                   double* to = out_.data();
-                   for (const auto index : atoms_.list(swap)) {
-                     const double* atom = from.data() + index * values;
-                     to = std::copy(atom, atom + values, to);
-                   }
-                 });
+  meter_.compute(phase, {.bytes = 16 * number(count), .stored_bytes = 8 * number(count)}, [&] {
+    double* to = out_.data();
+    for (const auto index : atoms_.list(swap)) {
+      const double* atom = from.data() + index * values;
+      to = std::copy(atom, atom + values, to);
+    }
+  });
 }
 
 void Ghosts::send(Phase& phase, int to, std::int64_t sent, int from, std::int64_t received) {
@@ -107,15 +106,15 @@ void Ghosts::send(Phase& phase, int to, std::int64_t sent, int from, std::int64_
 }
 
 /// As LAMMPS does before messages whose length the other side can't know; here it can, and checks.
-void Ghosts::send_count(int to, std::int64_t sent, int from, std::int64_t received) {
+void Ghosts::send_count(Phase& phase, int to, std::int64_t sent, int from, std::int64_t received) {
   int out = message_count(sent);
   int in = -1;
-  meter_.communicate(phases_.borders, [&] {
+  meter_.communicate(phase, [&] {
     check(MPI_Sendrecv(&out, 1, MPI_INT, to, 0, &in, 1, MPI_INT, from, 0, comm_.handle(),
                        MPI_STATUS_IGNORE),
           "MPI_Sendrecv");
   });
-  phases_.ledger.add(phases_.borders.name, to, sizeof(int));
+  phases_.ledger.add(phase.name, to, sizeof(int));
   if (in == received || !wrong_count_.empty()) return;
   wrong_count_ = "rank " + std::to_string(from) + " has " + std::to_string(in) +
                  " values for rank " + std::to_string(comm_.rank()) + ", not " +
@@ -146,15 +145,15 @@ void Ghosts::migrate(std::size_t axis) {
                  });
   const int lower = neighbour(axis, -1);
   const int upper = neighbour(axis, 1);
-  send_count(lower, values, upper, values);
-  if (ranks > 2) send_count(upper, values, lower, values);
-  send(phases_.borders, lower, values, upper, values);
+  send_count(phases_.movers, lower, values, upper, values);
+  if (ranks > 2) send_count(phases_.movers, upper, values, lower, values);
+  send(phases_.movers, lower, values, upper, values);
   take(axis, 0, -1);
   if (ranks == 2) {
     take(axis, count, 1);
     return;
   }
-  send(phases_.borders, upper, values, lower, values);
+  send(phases_.movers, upper, values, lower, values);
   take(axis, count, 1);
 }
 
@@ -182,7 +181,7 @@ void Ghosts::border(std::size_t swap) {
   const int from = neighbour(Atoms::axis(swap), -Atoms::direction(swap));
   const bool alone = to == comm_.rank();
   if (!alone) {
-    send_count(to, atoms_.sent(swap), from, atoms_.sent(swap));
+    send_count(phases_.borders, to, atoms_.sent(swap), from, atoms_.sent(swap));
     send(phases_.borders, to, sent, from, sent);
   }
   meter_.compute(phases_.pack, {.bytes = 16 * number(sent), .stored_bytes = 8 * number(sent)}, [&] {
@@ -193,7 +192,7 @@ void Ghosts::border(std::size_t swap) {
   });
 }
 
-void Ghosts::forward(Phase& phase) {
+void Ghosts::forward(Phase& phase, Phase& packing) {
   ++forwards_;
   if (meter_.executes()) {
     for (std::int64_t slot = 0; slot < atoms_.owned(); ++slot) {
@@ -204,14 +203,14 @@ void Ghosts::forward(Phase& phase) {
     }
   }
   for (std::size_t swap = 0; swap < Atoms::swaps; ++swap) {
-    pack(swap, position_values, position_);
+    pack(packing, swap, position_values, position_);
     const auto values = position_values * atoms_.sent(swap);
     const int to = neighbour(Atoms::axis(swap), Atoms::direction(swap));
     const int from = neighbour(Atoms::axis(swap), -Atoms::direction(swap));
     const bool alone = to == comm_.rank();
     if (!alone) send(phase, to, values, from, values);
     meter_.compute(
-        phases_.pack, {.bytes = 16 * number(values), .stored_bytes = 8 * number(values)}, [&] {
+        packing, {.bytes = 16 * number(values), .stored_bytes = 8 * number(values)}, [&] {
           const double* came = alone ? out_.data() : in_.data();
           std::copy_n(came, values, position_.data() + position_values * atoms_.first(swap));
         });

@@ -26,7 +26,7 @@ class Ghosts {
   /// Atoms that have left the brick go to the neighbours, then all ghosts are made anew.
   void rebuild();
   /// Positions of atoms to all their ghosts: a phase that says what for.
-  void forward(Phase& phase);
+  void forward(Phase& phase, Phase& packing);
   /// Forces on ghosts, summed up where their atoms are.
   void reverse();
 
@@ -43,9 +43,9 @@ class Ghosts {
   double atom_at(std::int64_t rank, std::int64_t slot) const;
   std::int64_t owner(const Ghost& ghost) const;
 
-  void pack(std::size_t swap, std::int64_t values, const Buffer<double>& from);
+  void pack(Phase& phase, std::size_t swap, std::int64_t values, const Buffer<double>& from);
   void send(Phase& phase, int to, std::int64_t sent, int from, std::int64_t received);
-  void send_count(int to, std::int64_t sent, int from, std::int64_t received);
+  void send_count(Phase& phase, int to, std::int64_t sent, int from, std::int64_t received);
   void migrate(std::size_t axis);
   void take(std::size_t axis, std::int64_t first, int direction);
   void border(std::size_t swap);

@@ -66,11 +66,11 @@ void GridGhosts::forward(Phases& phases, double* grid, std::int64_t values) cons
   for (const auto& swap : swaps_) {
     const auto sent = values * points(swap.sent);
     const auto received = values * points(swap.received);
-    meter_.compute(phases.pack, moved(sent),
+    meter_.compute(phases.grid_pack, moved(sent),
                    [&] { gather(grid, whole_, swap.sent, values, out_.data()); });
     const bool alone = swap.to == comm_.rank();
     if (!alone) exchange(phases, sent, swap.to, received, swap.from);
-    meter_.compute(phases.pack, moved(received), [&] {
+    meter_.compute(phases.grid_pack, moved(received), [&] {
       scatter(alone ? out_.data() : in_.data(), grid, whole_, swap.received, values);
     });
   }
@@ -80,11 +80,11 @@ void GridGhosts::reverse(Phases& phases, double* grid) const {
   for (auto swap = swaps_.rbegin(); swap != swaps_.rend(); ++swap) {
     const auto sent = points(swap->received);
     const auto received = points(swap->sent);
-    meter_.compute(phases.pack, moved(sent),
+    meter_.compute(phases.grid_pack, moved(sent),
                    [&] { gather(grid, whole_, swap->received, 1, out_.data()); });
     const bool alone = swap->from == comm_.rank();
     if (!alone) exchange(phases, sent, swap->from, received, swap->to);
-    meter_.compute(phases.pack, moved(received), [&] {
+    meter_.compute(phases.grid_pack, moved(received), [&] {
       const double* came = alone ? out_.data() : in_.data();
       for_lines(whole_, swap->sent, [&](std::int64_t place, std::int64_t count) {
         for (std::int64_t i = 0; i < count; ++i) grid[place + i] += *came++;

@@ -6,26 +6,41 @@
 
 namespace halobench::md {
 
-/// Of LAMMPS' sections, Comm is `comm` and `borders`, Kspace is `kspace`, `fft`, `remap` and
-/// `grid`, Modify is `modify`, `shake` and most of `reduce`.
+/// Each lies in one of LAMMPS' sections (those of Costs too: src/haloscope/analysis/sections.py
+/// adds them up), `check` in none, as LAMMPS asks whether to build neighbour lists between
+/// sections.
 struct Phases {
   explicit Phases(Meter& meter)
       : comm(meter.phase("comm")),
+        movers(meter.phase("movers")),
         borders(meter.phase("borders")),
+        pack(meter.phase("pack")),
         shake(meter.phase("shake")),
+        shake_pack(meter.phase("shake_pack")),
+        sum(meter.phase("sum")),
         grid(meter.phase("grid")),
         remap(meter.phase("remap")),
-        reduce(meter.phase("reduce")),
-        pack(meter.phase("pack")) {}
+        grid_pack(meter.phase("grid_pack")),
+        grid_sum(meter.phase("grid_sum")),
+        neigh_sum(meter.phase("neigh_sum")),
+        check(meter.phase("check")),
+        output(meter.phase("output")) {}
 
-  Phase& comm;     ///< positions to ghost atoms, forces back
-  Phase& borders;  ///< atoms that move to other ranks, and new ghost atoms
-  Phase& shake;    ///< positions again, for bonds of fixed length
-  Phase& grid;     ///< points around each rank's brick
-  Phase& remap;    ///< the grid from bricks to lines and back
-  Phase& reduce;   ///< sums over all ranks
-  Phase& pack;     ///< messages put together, and taken apart
-  Ledger ledger;   ///< of all point-to-point messages
+  Phase& comm;        ///< Comm: positions to ghost atoms, forces back
+  Phase& movers;      ///< Comm: atoms that move to other ranks
+  Phase& borders;     ///< Comm: new ghost atoms
+  Phase& pack;        ///< Comm: their messages put together, and taken apart
+  Phase& shake;       ///< Modify: positions again, for bonds of fixed length
+  Phase& shake_pack;  ///< Modify: their messages
+  Phase& sum;         ///< Modify: temperature and pressure
+  Phase& grid;        ///< Kspace: points around each rank's brick
+  Phase& remap;       ///< Kspace: the grid from bricks to lines and back
+  Phase& grid_pack;   ///< Kspace: messages of both
+  Phase& grid_sum;    ///< Kspace: virial of the mesh
+  Phase& neigh_sum;   ///< Neigh: of bonds, angles, dihedrals and impropers
+  Phase& check;       ///< whether any atom has moved too far
+  Phase& output;      ///< Output: sums of what is printed
+  Ledger ledger;      ///< of all point-to-point messages
 };
 
 /// What is done from here on, and then taken to be done again and again, each time in as long. Only

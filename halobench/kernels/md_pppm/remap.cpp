@@ -67,7 +67,7 @@ std::int64_t Remap::buffer_values(const System& system, std::int64_t rank, Layou
 
 void Remap::run(Phases& phases, const double* from, double* to, double* buffer) const {
   const auto out = static_cast<double>(values_of(sent_) + values_ * points(kept_));
-  meter_.compute(phases.pack, {.bytes = 16 * out, .stored_bytes = 8 * out}, [&] {
+  meter_.compute(phases.grid_pack, {.bytes = 16 * out, .stored_bytes = 8 * out}, [&] {
     for (const auto& piece : sent_) {
       gather(from, from_, piece.box, values_, buffer + piece.first);
     }
@@ -83,7 +83,7 @@ void Remap::run(Phases& phases, const double* from, double* to, double* buffer) 
     phases.ledger.add(phases.remap.name, piece.rank, 8 * static_cast<double>(piece.count));
   }
   const auto in = static_cast<double>(values_of(received_));
-  meter_.compute(phases.pack, {.bytes = 16 * in, .stored_bytes = 8 * in}, [&] {
+  meter_.compute(phases.grid_pack, {.bytes = 16 * in, .stored_bytes = 8 * in}, [&] {
     const double* came = buffer + values_of(sent_);
     for (const auto& piece : received_) {
       scatter(came + piece.first, to, to_, piece.box, values_);

@@ -36,21 +36,21 @@ void Verlet::restart() {
 void Verlet::step() {
   const auto age = step_++ % rebuild_;
   if (once_) return step_once(age);
-  if (age == 0 || age >= delay) agree();  // has any atom moved too far?
+  if (age == 0 || age >= delay) agree(phases_.check);
   if (age == 0) {
     build();
   } else {
-    ghosts_.forward(phases_.comm);
+    ghosts_.forward(phases_.comm, phases_.pack);
   }
   common();
   if (step_ % thermo_steps != 0) return;
-  for (std::int64_t i = 0; i < thermo_sums; ++i) sum(1);
+  for (std::int64_t i = 0; i < thermo_sums; ++i) sum(1, phases_.output);
 }
 
 /// Steps differ in whether neighbour lists are built, and in whether they are checked. Output, once
 /// in fifty, is left out.
 void Verlet::step_once(std::int64_t age) {
-  if (age == 0 || age >= delay) agree();
+  if (age == 0 || age >= delay) agree(phases_.check);
   if (age == 0) {
     build();
     Repeated steps(context_, phases_);
@@ -58,7 +58,7 @@ void Verlet::step_once(std::int64_t age) {
     steps.again(static_cast<double>(rebuild_ - 1));
   } else if (age == 1) {
     Repeated steps(context_, phases_);
-    ghosts_.forward(phases_.comm);
+    ghosts_.forward(phases_.comm, phases_.pack);
     steps.again(static_cast<double>(rebuild_ - 2));
   }
 }
@@ -66,23 +66,23 @@ void Verlet::step_once(std::int64_t age) {
 void Verlet::build() {
   ghosts_.rebuild();
   costs_.neigh();
-  for (std::int64_t i = 0; i < topology_sums; ++i) agree();
+  for (std::int64_t i = 0; i < topology_sums; ++i) agree(phases_.neigh_sum);
 }
 
 /// What every step has.
 void Verlet::common() {
-  sum(tensor);  // temperature and pressure, of the first half of a step
-  sum(tensor);
+  sum(tensor, phases_.sum);  // temperature and pressure, of the first half of a step
+  sum(tensor, phases_.sum);
   costs_.pair();
   costs_.bond();
   mesh_.solve();
-  sum(tensor);  // virial of the mesh
+  sum(tensor, phases_.grid_sum);
   ghosts_.reverse();
-  ghosts_.forward(phases_.shake);
+  ghosts_.forward(phases_.shake, phases_.shake_pack);
   costs_.modify();
-  sum(1);  // of the second half
-  sum(tensor);
-  sum(tensor);
+  sum(1, phases_.sum);  // of the second half
+  sum(tensor, phases_.sum);
+  sum(tensor, phases_.sum);
 }
 
 std::string Verlet::fault() const {
@@ -93,11 +93,11 @@ std::string Verlet::fault() const {
 }
 
 /// Over all ranks, so many values, of which each has its number for each rank.
-void Verlet::sum(std::int64_t values) {
+void Verlet::sum(std::int64_t values, Phase& phase) {
   std::array<double, tensor> sums{};
   for (std::int64_t i = 0; i < values; ++i) sums[as_size(i)] = static_cast<double>(i + 1);
   const std::span<double> used(sums.data(), as_size(values));
-  meter_.communicate(phases_.reduce, [&] { comm_.sum(used); });
+  meter_.communicate(phase, [&] { comm_.sum(used); });
   for (std::int64_t i = 0; i < values; ++i) {
     if (sums[as_size(i)] == static_cast<double>((i + 1) * comm_.size())) continue;
     wrong_sum_ =
@@ -106,9 +106,9 @@ void Verlet::sum(std::int64_t values) {
 }
 
 /// The largest of one integer a rank.
-void Verlet::agree() {
+void Verlet::agree(Phase& phase) {
   int most = comm_.rank();
-  meter_.communicate(phases_.reduce, [&] {
+  meter_.communicate(phase, [&] {
     check(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT, MPI_MAX, comm_.handle()), "MPI_Allreduce");
   });
   if (most == comm_.size() - 1) return;

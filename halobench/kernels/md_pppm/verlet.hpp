@@ -36,8 +36,8 @@ class Verlet {
   void build();
   void common();
   void step_once(std::int64_t age);
-  void sum(std::int64_t values);
-  void agree();
+  void sum(std::int64_t values, Phase& phase);
+  void agree(Phase& phase);
 
   const Context context_;
   const Communicator& comm_;

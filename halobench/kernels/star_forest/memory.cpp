@@ -22,6 +22,7 @@ constexpr std::array orderings{
     std::pair{"typed", Ordering::typed},
 };
 constexpr std::size_t that_wait = 2;  ///< of these
+constexpr int most_sharing = 1024;
 
 std::vector<std::string> ordering_names(bool always_ready) {
   std::vector<std::string> names;
@@ -68,9 +69,9 @@ std::vector<Parameter> of_any_device() {
                  "of an emulated device: streams work at once, or not before they are waited for, "
                  "so that a missing wait gives a wrong answer every time",
                  {"none", "until_waited"}),
-          choice("gpus_shared", "no",
-                 "of GPUs, whether there may be more ranks on a node than it has of them",
-                 {"no", "yes"})};
+          {"gpus_shared", Parameter::Type::integer, "1",
+           "of GPUs, how many ranks of a node may share one: those that follow each other", "", 1,
+           most_sharing}};
 }
 
 std::vector<Parameter> joined(std::vector<Parameter> some, std::vector<Parameter> more) {
@@ -84,13 +85,28 @@ std::string problem_of_gpus(const Context& context, const Sharing& sharing) {
   if (const auto missing = device_missing(); !missing.empty()) {
     return "memory=device: no GPU by " + device_kind() + " here: " + missing;
   }
-  if (const auto crowd = crowded(sharing); !crowd.empty() && params.choice("gpus_shared") == "no") {
-    return "gpus_shared=no: " + crowd + ": give fewer ranks a node, or gpus_shared=yes";
+  if (const auto crowd = crowded(sharing); !crowd.empty()) {
+    return "gpus_shared=" + std::to_string(sharing.of_a_gpu) + ": " + crowd;
   }
   const bool takes = takes_device_memory(params) && context.comm.size() > 1;
   if (!takes || mpi_says_aware(device_kind()).value_or(true)) return {};
   return "mpi=gpu_aware: " + library_version() + " says that it takes no addresses of a GPU's " +
          "memory (" + device_kind() + "): give mpi=staged, or load an MPI library that does";
+}
+
+std::unique_ptr<Device> made_device(const Context& context) {
+  if (simulated()) {
+    return std::make_unique<SimulatedDevice>(*context.meter.model()->device(),
+                                             context.meter.executes());
+  }
+  name_in_faults("rank " + std::to_string(context.comm.rank()));
+  Sharing sharing;
+  if (device_kind() != "emulated") {
+    sharing = {context.comm.rank_on_node(), context.comm.ranks_on_node(),
+               static_cast<int>(context.params.integer("gpus_shared"))};
+    refuse_together(context.comm, problem_of_gpus(context, sharing));
+  }
+  return make_device(sharing, context.params.choice("device_lag") == "until_waited");
 }
 
 }  // namespace
@@ -148,13 +164,6 @@ void plan_memory(const Params& params, Plan& plan) {
   }
 }
 
-void plan_unsimulated(const Params& params, Plan& plan) {
-  if (!is_on_device(params) || !simulated()) return;
-  plan.absent =
-      "memory=device: this kernel is not simulated in a GPU's memory: run it on real processes, or "
-      "give memory=host";
-}
-
 bool is_on_device(const Params& params) { return params.choice("memory") == "device"; }
 
 bool stages_messages(const Params& params) {
@@ -168,17 +177,9 @@ double copies_of_messages(const Params& params) {
 
 std::unique_ptr<Device> chosen_device(const Context& context) {
   if (!is_on_device(context.params)) return nullptr;
-  if (simulated()) {
-    return std::make_unique<SimulatedDevice>(*context.meter.model()->device(),
-                                             context.meter.executes());
-  }
-  name_in_faults("rank " + std::to_string(context.comm.rank()));
-  Sharing sharing;
-  if (device_kind() != "emulated") {
-    sharing = {context.comm.rank_on_node(), context.comm.ranks_on_node()};
-    refuse_together(context.comm, problem_of_gpus(context, sharing));
-  }
-  return make_device(sharing, context.params.choice("device_lag") == "until_waited");
+  auto device = made_device(context);
+  device->trace_by(context.meter);
+  return device;
 }
 
 SpaceMaker chosen_memory(const Context& context, bool late) {
@@ -197,7 +198,7 @@ std::vector<CaseArguments> small_in_memories(const CaseArguments& on_host,
   const auto add = [&](const CaseArguments& small, const std::vector<std::string>& more) {
     auto& arguments = all.emplace_back(small);
     arguments.insert(arguments.end(), more.begin(), more.end());
-    arguments.push_back("gpus_shared=no");
+    arguments.push_back("gpus_shared=1");
   };
   add(on_host, {"memory=host", "mpi=gpu_aware", "sync=default_stream", "device_lag=none"});
   add(on_device, {"memory=device", "mpi=gpu_aware", "sync=default_stream", "device_lag=none"});

@@ -24,9 +24,6 @@ std::vector<Parameter> memory_parameters(bool always_ready);
 void plan_messages(const Params& params, Plan& plan);
 void plan_memory(const Params& params, Plan& plan);
 
-/// Adds to a plan that nobody has simulated the kernel in a device's memory.
-void plan_unsimulated(const Params& params, Plan& plan);
-
 /// Are the kernel's arrays in a device's memory?
 bool is_on_device(const Params& params);
 

@@ -12,17 +12,18 @@ from haloscope.stats.estimates import Estimate
 SHORTEST_S = 5.0
 """SHORTEST_S is the shortest published wall time that has an error, because times are printed in
 whole seconds: half a second is more than 10 % of anything shorter."""
-WALL_TIME, JACOBI, LATENCY = "wall time", "jacobi", "latency"
-"""The kinds of published tables that can be predicted: a solve's time, sweeps' MLUP/s, and
-messages' latency, one way."""
+WALL_TIME, JACOBI, LATENCY, RELATIVE = "wall time", "jacobi", "latency", "relative time"
+"""The kinds of published tables that can be predicted: a solve's time, sweeps' MLUP/s, messages'
+latency, one way, and a job's time over that on other nodes."""
 
 
 @dataclass(frozen=True)
 class PredictedCell:
-    """A cell of a published table and its prediction: seconds, or MLUP/s in tables of Jacobi.
+    """A cell of a published table and its prediction: seconds; MLUP/s of Jacobi; ratios of times.
 
-    table, kind: the table's number and what it has, WALL_TIME, JACOBI or LATENCY.
-    keys:        the settings that tell the cell from others in its table.
+    table, kind: the table's number and what it has: WALL_TIME, JACOBI, LATENCY or RELATIVE.
+    keys:        the settings that tell the cell from others in its table; of a relative one, over
+                 how many nodes it is, too.
     fitted:      whether numbers of the cluster file could have been taken from it.
     reading:     how the paper was read, where that can be done in several ways.
     telling:     whether it has digits enough for an error.
@@ -49,7 +50,7 @@ class PredictedCell:
     @property
     def unit(self) -> str:
         """The unit of both figures."""
-        return "MLUP/s" if self.kind == JACOBI else "s"
+        return {JACOBI: "MLUP/s", RELATIVE: "times"}.get(self.kind, "s")
 
     @property
     def error(self) -> float | None:

@@ -151,7 +151,7 @@ def placement_of(case: MeasuredCase) -> str | None:
         return "inter_node"
     if not case.on_gpus:
         return "intra_socket"
-    if case.settings.get("ranks_per_gpu"):
+    if case.settings.get("gpus_shared"):
         return "intra_gpu"
     return "inter_socket" if case.settings.get("bind") == "spread" else "intra_socket"
 

@@ -84,7 +84,16 @@ def _partitions(commands: Slurm) -> tuple[tuple[Partition, ...], str]:
         found[called] = _together(found[called], one) if called in found else one
     if not found:
         raise RefusedError("it has no partition")
-    return tuple(found.values()), default or next(iter(found))
+    most = _most_nodes(commands)
+    limited = (one.model_copy(update={"max_nodes": most.get(name)}) for name, one in found.items())
+    return tuple(limited), default or next(iter(found))
+
+
+def _most_nodes(commands: Slurm) -> dict[str, int]:
+    """The most nodes of a job in each partition that limits them."""
+    said = slurm.settings(commands.told("scontrol", "--oneliner", "show", "partition"))
+    limits = {one.get("PartitionName", ""): one.get("MaxNodes", "") for one in said}
+    return {name: int(limit) for name, limit in limits.items() if limit.isdecimal() and int(limit)}
 
 
 def _together(one: Partition, other: Partition) -> Partition:
@@ -108,7 +117,7 @@ def disagreements(site: BatchSite) -> Iterator[Problem]:
             what = f"Slurm has no partition '{one.name}'"
             yield Problem(f"{where}: partitions", what, nearest(one.name, [*there]))
             continue
-        for key in ("nodes", "cores", "threads_per_core", "memory_mb", "max_minutes"):
+        for key in ("nodes", "cores", "threads_per_core", "memory_mb", "max_minutes", "max_nodes"):
             said, is_now = getattr(one, key), getattr(seen, key)
             if is_now is not None and (said is None or said > is_now):
                 what = f"{said or 'no limit'}, and Slurm says {is_now}"

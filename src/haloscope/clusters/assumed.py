@@ -1,4 +1,4 @@
-"""What of a cluster file is assumed: its places, its numbers, and why."""
+"""What of a cluster file is assumed, or taken where it says nothing: places, numbers, and why."""
 
 from __future__ import annotations
 
@@ -7,25 +7,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from haloscope.clusters.defaults import Keys, defaults
 from haloscope.clusters.schema import Cluster
 from haloscope.errors import dotted
 
 _ASSUMED = re.compile(r"\bassumed\b")
 """What a source says of what no data sheet, paper or calibration has."""
 
-Keys = tuple[int | str, ...]
-
 
 @dataclass(frozen=True)
 class Assumed:
     """A number with its unit in its key, or (value None) counts and names beside a source.
 
-    place: the keys that lead to it in the file.
+    place: the keys that lead to it in the file. given: whether it is there; else it is what
+    simulations take (defaults.py). scalable: whether `scaled` can make another one of it.
     """
 
     place: Keys
     value: float | None
     source: str
+    given: bool = True
+    scalable: bool = True
 
     @property
     def where(self) -> str:
@@ -34,24 +36,27 @@ class Assumed:
 
 
 def assumed(cluster: Cluster) -> tuple[Assumed, ...]:
-    """All of them, in the order of the file's tables."""
-    return tuple(_found(cluster.model_dump(exclude_none=True)))
+    """All of them: what the file assumes in the order of its tables, then what it does not say."""
+    said = cluster.model_dump(exclude_none=True)
+    absent = (Assumed(d.place, d.value, d.source, False, d.scalable) for d in defaults(cluster))
+    return (*_found(said), *absent)
 
 
 def numbers(cluster: Cluster) -> tuple[Assumed, ...]:
-    """Those that are one number each."""
-    return tuple(one for one in assumed(cluster) if one.value is not None)
+    """Those that are one number each, of which another could be tried."""
+    return tuple(one for one in assumed(cluster) if one.value is not None and one.scalable)
 
 
 def scaled(cluster: Cluster, one: Assumed, factor: float) -> Cluster:
     """The same cluster with that number multiplied. ValueError for what is no number."""
-    if one.value is None:
+    if one.value is None or not one.scalable:
         raise ValueError(f"{one.where} is no number")
     data = cluster.model_dump()
+    *way, last = one.place
     table: Any = data
-    for key in one.place:
+    for key in way:
         table = table[key]
-    table.update(value=one.value * factor, low=None, high=None)
+    table[last] = {"value": one.value * factor, "source": one.source}
     return Cluster.model_validate({**data, "name": cluster.name})
 
 

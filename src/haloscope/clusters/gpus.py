@@ -32,29 +32,31 @@ def sends_from_gpus(params: Mapping[str, Any]) -> bool:
     return on_gpus(params) and params.get("mpi") == "gpu_aware"
 
 
-def gpus_of_ranks(node: Node, nodes_of_ranks: Sequence[int], layout: Layout) -> list[int]:
+def gpus_of_ranks(
+    node: Node, nodes_of_ranks: Sequence[int], layout: Layout, shared: int = 1
+) -> list[int]:
     """The GPU of each rank on its node: the first with room on its socket, or else anywhere.
 
-    ValueError where there is no room.
+    shared: how many ranks may share one. ValueError where there is no room.
     """
     if node.gpu is None:
         raise ValueError("a node without GPUs")
     ranks = Counter(nodes_of_ranks)
-    seats = {number: list(_seats(node, number, layout)) for number in set(ranks.values())}
+    seats = {number: list(_seats(node, number, layout, shared)) for number in set(ranks.values())}
     left = {place: iter(seats[number]) for place, number in ranks.items()}
     return [next(left[place]) for place in nodes_of_ranks]
 
 
-def _seats(node: Node, ranks: int, layout: Layout) -> Iterator[int]:
+def _seats(node: Node, ranks: int, layout: Layout, shared: int) -> Iterator[int]:
     gpu = node.gpu
     assert gpu is not None
     of_a_socket = gpu.number // node.sockets
-    room = [layout.ranks_per_gpu] * gpu.number
+    room = [shared] * gpu.number
     for sockets in sockets_of_a_node(node, ranks, layout):
         own = [one for one in range(gpu.number) if one // of_a_socket == min(sockets)]
         found = next((one for one in [*own, *range(gpu.number)] if room[one]), None)
         if found is None:
-            raise ValueError(gpus_lacking(gpu.number, layout, "this cluster"))
+            raise ValueError(gpus_lacking(gpu.number, layout, shared, "this cluster"))
         room[found] -= 1
         yield found
 
@@ -72,8 +74,13 @@ def machine_line(gpu: Gpu, gpus: Sequence[int], nodes: Sequence[int]) -> str:
 
 
 def hosts(nodes: Sequence[int], gpus: Sequence[int]) -> str:
-    """Where smpirun starts each rank whose messages lie on its GPU."""
-    return "".join(f"node-{n}-gpu-{g}\n" for n, g in zip(nodes, gpus, strict=True))
+    """Where smpirun starts each rank that sends from its GPU: a seat there."""
+    taken: Counter[tuple[int, int]] = Counter()
+    lines = []
+    for place in zip(nodes, gpus, strict=True):
+        lines.append("node-{}-gpu-{}-{}\n".format(*place, taken[place]))
+        taken[place] += 1
+    return "".join(lines)
 
 
 def platform_lines(cluster: Cluster, nodes: Sequence[int], gpus: Sequence[int]) -> Iterator[str]:
@@ -82,10 +89,13 @@ def platform_lines(cluster: Cluster, nodes: Sequence[int], gpus: Sequence[int]) 
     if gpu is None:
         raise ValueError("a node without GPUs")
     said: dict[str, GpuMessages] = {one.placement: one for one in gpu.messages}
-    yield f"gpus {gpu.number} {sockets} {gpu.socket_bandwidth_bytes_per_s.value!r}"
+    seats = max(Counter(zip(nodes, gpus, strict=True)).values())
+    yield f"gpus {gpu.number} {sockets} {gpu.socket_bandwidth_bytes_per_s.value!r} {seats}"
     for placement, key in _WITHIN_NODE.items():
         for above, latency, fast in rows(said.get(placement)):
             yield f"{key} {above} {latency!r} {fast!r}"
+    for above, latency, fast in _between(cluster):
+        yield f"gpu_between {above} {latency!r} {fast!r}"
     receives = (_receive_s(said.get(one)) for one in (*_WITHIN_NODE, "other-node"))
     yield f"receives {' '.join(map(repr, receives))}"
     of_a_socket = gpu.number // sockets
@@ -94,7 +104,7 @@ def platform_lines(cluster: Cluster, nodes: Sequence[int], gpus: Sequence[int]) 
         yield f"gpu_seats {node} {socket} {ranks}"
 
 
-def between(cluster: Cluster) -> list[tuple[int, float, float]]:
+def _between(cluster: Cluster) -> list[tuple[int, float, float]]:
     """Factors on what the network's links say, for GPUs of two nodes that are two links apart."""
     network, gpu = cluster.network, cluster.node.gpu
     said = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from math import prod
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -297,14 +297,19 @@ class Algorithm(_Part):
 class Mpi(_Part):
     """An MPI library. Overheads are those of each message, in time of the processor.
 
-    rendezvous_bytes: from that size on, a send waits for its receive. collectives: algorithms by
-    operation, or "selector", by SimGrid's names (smpi_collectives.py).
+    rendezvous_bytes: from that size on, a send waits for its receive, and takes so many
+    rendezvous_latencies (request, answer, data). cached_bytes: of the largest messages within a
+    node that caches hold, so that its memory does not move them. collectives: algorithms by
+    operation, or "selector", by SimGrid's names (smpi_collectives.py). What is not given:
+    defaults.py.
     """
 
     library: Text
     rendezvous_bytes: Quantity
     send_overhead_s: Quantity | None = None
     receive_overhead_s: Quantity | None = None
+    rendezvous_latencies: Quantity | None = None
+    cached_bytes: Quantity | None = None
     collectives: dict[str, Algorithm] = Field(default_factory=dict)
 
 
@@ -419,6 +424,11 @@ def between_nodes(cluster: Cluster) -> Messages | None:
 
 def state(cluster: Cluster) -> str:
     """12 hexadecimal digits of all that a simulation takes of a cluster file."""
-    later = {key for key in ("socket", "gpu") if getattr(cluster.node, key) is None}  # as before
-    said = cluster.model_dump_json(exclude={"disturbed": True, "node": later})
+    later: dict[str, Any] = {  # keys that there were not always: as before, where they say nothing
+        "node": {key for key in ("socket", "gpu") if getattr(cluster.node, key) is None}
+    }
+    if mpi := cluster.mpi:
+        new = ("rendezvous_latencies", "cached_bytes")
+        later["mpi"] = {key for key in new if getattr(mpi, key) is None}
+    said = cluster.model_dump_json(exclude={"disturbed": True, **later})
     return hashlib.sha256(said.encode()).hexdigest()[:12]

@@ -10,11 +10,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from haloscope.clusters import gpus
+from haloscope.clusters import defaults, gpus
 from haloscope.clusters.allocation import allocated
 from haloscope.clusters.gpus import ENVELOPE_BYTES
 from haloscope.clusters.schema import (
-    Cache,
     Cluster,
     Messages,
     Network,
@@ -28,7 +27,7 @@ from haloscope.clusters.schema import (
 )
 from haloscope.clusters.seats import sockets_of_ranks
 from haloscope.clusters.smpi_collectives import SELECTOR
-from haloscope.study.case import Case
+from haloscope.study.case import Case, ranks_sharing_a_gpu
 
 Row = tuple[int, float, float]
 """For messages of more than so many bytes: latency and bandwidth, or factors on those of links."""
@@ -38,15 +37,10 @@ _PLATFORM = "HALOBENCH_PLATFORM"
 
 _UNLIMITED = 1e3
 """Factor on a bandwidth where messages take the same time whatever their size."""
-_HANDSHAKE = 3
-"""Latencies of a message by rendezvous: request, answer, data."""
 _PROMPT = 1e-3
 """Factor on a latency where a fit found none."""
 _ALL_EAGER = 2**31 - 1
 """Bytes of the smallest message whose send waits for its receive: more than MPI sends."""
-_COPIED = 6.0
-"""Bytes that a memory moves for a byte that is sent through a buffer both ranks see, where a file
-does not say: each of two copies reads a line, fetches the one that it overwrites, and writes it."""
 
 
 def files(cluster: Cluster, case: Case, seed: int | None = None) -> dict[str, str]:
@@ -70,14 +64,15 @@ def _files_on_gpus(
     cluster: Cluster, case: Case, nodes: Sequence[int], seed: int | None
 ) -> dict[str, str]:
     """The same of a case in the memory of GPUs; where MPI is given it, these are the hosts."""
-    gpu, seats = cluster.node.gpu, gpus.gpus_of_ranks(cluster.node, nodes, case.layout)
+    gpu, shared = cluster.node.gpu, ranks_sharing_a_gpu(case.params)
+    seats = gpus.gpus_of_ranks(cluster.node, nodes, case.layout, shared)
     assert gpu is not None  # ranks sit there
     device = gpus.machine_line(gpu, seats, nodes)
     machine = machine_file(cluster, case) + _spread(cluster.node, seed) + device
     if gpus.sends_from_gpus(case.params):
         if not gpu.messages:
             raise ValueError("GPUs without messages of their own: node.gpu.messages")
-        whole = platform(cluster, nodes, factors=gpus.between(cluster))
+        whole = platform(cluster, nodes)
         more = "".join(f"{line}\n" for line in gpus.platform_lines(cluster, nodes, seats))
         return {"platform": whole + more, "hosts": gpus.hosts(nodes, seats), "machine": machine}
     sockets = sockets_of_ranks(cluster.node, nodes, case.layout)
@@ -113,23 +108,20 @@ def platform(
     cluster: Cluster,
     nodes: Sequence[int],
     sockets: Sequence[int] | None = None,
-    factors: Sequence[Row] | None = None,
 ) -> str:
     """What halobench/platform/description.hpp reads, given the node of each rank.
 
     sockets: that of each, where its memory is its own; None: all of a node have one.
-    factors: of messages between nodes, on what the links say; None: those of the host's memory.
     """
-    factors = _between(cluster) if factors is None else factors
     node, network, places = cluster.node, cluster.network, _places(cluster)
     within = _within(cluster, sockets is not None)
     lines = [
         f"nodes {places} {node.cores * node.threads_per_core}",
         *(_shape(network, places) if network else ["fat_tree 1 1 1 1.0"]),
         *(f"within {above} {latency!r} {fast!r}" for above, latency, fast in within),
-        *(f"between {above} {latency!r} {fast!r}" for above, latency, fast in factors),
+        *(f"between {above} {latency!r} {fast!r}" for above, latency, fast in _between(cluster)),
         "overheads {!r} {!r}".format(*_overheads(cluster)),
-        f"cached {_cached_bytes(node)!r}",
+        f"cached {_cached_bytes(cluster)!r}",
         f"copied {_copied(cluster)!r}",
         *_memory(node),
         *(f"ranks {place} {ranks}" for place, ranks in sorted(Counter(nodes).items())),
@@ -189,7 +181,7 @@ def machine_file(cluster: Cluster, case: Case) -> str:
         *(f"stores {one.cores} {one.store_cost.value!r}" for one in node.memory if one.store_cost),
         *(f"region {one.threads} {one.cost_s.value!r}" for one in node.regions),
         *(
-            f"cache {_usable(cache)!r} {cache.shared_by} {alone.value!r} {crowded.value!r}"
+            f"cache {defaults.usable(cache)!r} {cache.shared_by} {alone.value!r} {crowded.value!r}"
             for cache in node.caches
             if (alone := cache.bandwidth_bytes_per_s)
             and (crowded := cache.crowded_bytes_per_s or alone)
@@ -224,10 +216,6 @@ def _core_rates(node: Node, case: Case) -> tuple[float, float]:
     if node.core_flops_per_s is None:
         raise ValueError("a node without core_flops_per_s")
     return node.core_flops_per_s.value, node.core_flops_per_s.value
-
-
-def _usable(cache: Cache) -> float:
-    return cache.usable_bytes.value if cache.usable_bytes else cache.size_bytes
 
 
 def settings(cluster: Cluster, case: Case | None = None) -> list[str]:
@@ -276,7 +264,10 @@ def _pieces(cluster: Cluster, described: Messages) -> list[Row]:
     bandwidth, latency = _bandwidth(described), _wire_latency(cluster, described)
     if described.protocols:
         return _table(cluster, described, latency, bandwidth)
-    return [(0, latency, bandwidth), (_above(_switch(cluster)), _HANDSHAKE * latency, bandwidth)]
+    return [
+        (0, latency, bandwidth),
+        (_above(_switch(cluster)), _trips(cluster) * latency, bandwidth),
+    ]
 
 
 def _across(cluster: Cluster, socket: Socket) -> Iterator[Row]:
@@ -285,7 +276,7 @@ def _across(cluster: Cluster, socket: Socket) -> Iterator[Row]:
     rows = _pieces(cluster, own) if own else _within(cluster, divided=True)
     further, switch = 0.0 if own else _link_latency(socket), _above(_switch(cluster))
     for above, latency, fast in rows:
-        trips = _HANDSHAKE if above >= switch else 1
+        trips = _trips(cluster) if above >= switch else 1
         yield above, latency + trips * further, min(fast, most)
 
 
@@ -301,7 +292,7 @@ def _between(cluster: Cluster) -> list[Row]:
     """
     network, described = cluster.network, between_nodes(cluster)
     if network is None or described is None or not described.protocols:
-        return [(0, 1.0, 1.0), (_above(_switch(cluster)), float(_HANDSHAKE), 1.0)]
+        return [(0, 1.0, 1.0), (_above(_switch(cluster)), float(_trips(cluster)), 1.0)]
     latency, bandwidth = 2 * network.link_latency_s.value, network.link_bandwidth_bytes_per_s.value
     rows = _table(cluster, described, latency, bandwidth)
     return [(above, slow / latency, fast / bandwidth) for above, slow, fast in rows]
@@ -326,19 +317,23 @@ def _table(cluster: Cluster, described: Messages, latency: float, bandwidth: flo
     return rows
 
 
-def _cached_bytes(node: Node) -> float:
-    """Of the largest messages that stay in caches: one a core, at both ends, in the last level."""
-    if not node.caches:
-        return 0.0
-    last = max(node.caches, key=lambda cache: cache.level)
-    return _usable(last) / last.shared_by / 2
+def _cached_bytes(cluster: Cluster) -> float:
+    """Of the largest messages that stay in caches."""
+    said = cluster.mpi and cluster.mpi.cached_bytes
+    return said.value if said else defaults.cached_bytes(cluster.node)
+
+
+def _trips(cluster: Cluster) -> float:
+    """Latencies of a message by rendezvous."""
+    said = cluster.mpi and cluster.mpi.rendezvous_latencies
+    return said.value if said else defaults.RENDEZVOUS_LATENCIES
 
 
 def _copied(cluster: Cluster) -> float:
     """Bytes that the memory moves for each byte of a larger one."""
     within = within_node(cluster)
     said = within and within.memory_bytes_per_byte
-    return said.value if said else _COPIED
+    return said.value if said else defaults.MEMORY_BYTES_PER_BYTE
 
 
 def _above(first: int) -> int:

@@ -43,7 +43,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     show.add_argument(
         "--assumed",
         action="store_true",
-        help="only what no data sheet, paper or calibration says, key by key, and why",
+        help="only what no data sheet, paper or calibration says, key by key, and why; and what "
+        "simulations take where the file says nothing",
     )
 
 
@@ -77,7 +78,8 @@ def _show_assumed(found: Cluster, out: Screen) -> int:
         return 0
     for one in assumptions:
         value = "" if one.value is None else f" = {one.value:g}"
-        out.print(Text.assemble(f"{one.where}{value}", (f"\n    {one.source}", "dim")))
+        absent = "" if one.given else ", not in the file"
+        out.print(Text.assemble(f"{one.where}{value}{absent}", (f"\n    {one.source}", "dim")))
     return 0
 
 

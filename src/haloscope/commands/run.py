@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -232,7 +232,7 @@ def _of_jobs(arguments: argparse.Namespace) -> Iterator[Problem]:
 
 def _show(campaign: Campaign, out: Console) -> None:
     """The plan as a table: what --dry-run prints."""
-    table = Table("case", "setting", "launches", "memory", title=campaign.plan.study)
+    rows = []
     for case in campaign.plan.cases:
         marks = " (oversubscribed)" if case.oversubscribed else ""
         if campaign.place.facts.simulated and executes(case):
@@ -242,11 +242,28 @@ def _show(campaign: Campaign, out: Console) -> None:
         launches = "none" if case.absent else str(case.launches)
         unknown = case.kernel in campaign.bench.programs and not case.memory_bytes
         memory = "not known" if unknown else size(case.memory_bytes)
-        table.add_row(case.id, f"{case.title}{marks}", launches, memory)
-    out.print(table)
+        rows.append((case.id, f"{case.title}{marks}", launches, memory))
+    _show_cases(campaign.plan.study, rows, out)
     left = [launch for launch in campaign.launches_left()[0] if not launch.case.absent]
     for line in (
         f"{count(len(left), 'launch', 'launches')} to run; time: {campaign.expected()}",
         *campaign.plan.notes,
     ):
         out.print(line, markup=False, soft_wrap=True)
+
+
+def _show_cases(title: str, rows: Sequence[tuple[str, str, str, str]], out: Console) -> None:
+    """A table; of very many cases a line each, as a table of them takes a millisecond a row."""
+    if len(rows) > _DRAWN:
+        lines = (f"{case}  {times:>8}  {memory:>9}  {what}" for case, what, times, memory in rows)
+        out.print(f"{title}: case, launches, memory, setting", soft_wrap=True)
+        out.print("\n".join(lines), soft_wrap=True)
+        return
+    table = Table("case", "setting", "launches", "memory", title=title)
+    for row in rows:
+        table.add_row(*row)
+    out.print(table)
+
+
+_DRAWN = 500
+"""_DRAWN is the largest number of cases that are drawn as a table."""

@@ -83,13 +83,15 @@ def _show(site: BatchSite, out: Screen) -> None:
     path = site_file.ready().get(site.name, Path(f"{site.name}.toml"))
     starts = f"srun --mpi={site.mpi}" if site.launcher == "srun" else "the MPI library's mpirun"
     out.print(f"{site.name}: {site.scheduler}, ranks started by {starts}; {path}", soft_wrap=True)
-    table = Table("partition", "nodes", "cores a node", "memory a node", "longest job")
+    columns = ("partition", "nodes", "of a job", "cores a node", "memory a node", "longest job")
+    table = Table(*columns)
     for one in site.partitions:
         mark = " (used)" if one.name == site.partition else ""
         longest = "no limit" if one.max_minutes is None else count(one.max_minutes, "minute")
         threads = f" x {one.threads_per_core}" if one.threads_per_core > 1 else ""
         memory = f"{one.memory_mb:,} MiB"
-        table.add_row(one.name + mark, str(one.nodes), f"{one.cores}{threads}", memory, longest)
+        nodes = (str(one.nodes), f"at most {one.nodes_of_a_job}")
+        table.add_row(one.name + mark, *nodes, f"{one.cores}{threads}", memory, longest)
     out.print(table)
     for key in ("account", "qos", "constraint", "reservation", "toolchain", "cluster", "scratch"):
         if value := getattr(site, key):

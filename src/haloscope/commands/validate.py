@@ -31,9 +31,9 @@ from haloscope.run.progress import Teller
 from haloscope.study.schema import LAUNCHES_LIMIT
 
 _DESCRIPTION = """\
-Simulate every readable cell of a paper's tables of wall times, or of Jacobi's updates a second, on
-the cluster file of the machine that it was measured on: predicted and published, their ratio, and
-the errors.
+Simulate every readable cell of a paper's tables of wall times, of Jacobi's updates a second, of
+messages of GPUs, or of a job on few nodes and on many, on the cluster file of the machine that it
+was measured on: predicted and published, their ratio, and the errors.
 With `local`, measure the study validate-local here: this machine's calibration, and in turn with
 it solves and messages, which that calibration then predicts. How long it takes is said before it
 begins where this machine ran the study before, else after the first launch of each case;
@@ -63,6 +63,7 @@ examples:
                                                    which assumed number matters most
   haloscope validate hpcf-2018-10 --table 4.1 --replicates 7
                                                    ... on nodes that differ, drawn seven times
+  haloscope validate task-mapping-drop             transforms on few nodes and on many
   haloscope validate local                         this machine: real runs and predictions
   haloscope validate local --from results/DIR      the same of runs that were made before
 """
@@ -88,6 +89,12 @@ def set_up(parser: argparse.ArgumentParser) -> None:
         help=f"make each number that the cluster file assumes {FACTOR:g} times as large, and say "
         "by how much predictions of cells that have an error move: as many simulations again for "
         "each",
+    )
+    add(
+        "--explained",
+        action="store_true",
+        help="task-mapping-drop: also the jobs on many nodes, by what is assumed of other jobs to "
+        "fit them: an explanation, no prediction, and minutes of simulation",
     )
     add(
         "--replicates",
@@ -116,9 +123,12 @@ def execute(arguments: argparse.Namespace) -> int:
     tables: list[Table] = []
     for table in paper_validation.tables_of(arguments.paper, arguments.table):
         cells_of_table = paper_validation.validate(table, tell, replicates)
+        if arguments.explained:
+            cells_of_table += paper_validation.explained(table, tell, replicates)
         out.print(Text(f"{table.paper}, table {table.id}: {table.caption}", style="bold"))
         out.print("predicted; below it what was published, and the ratio of the two\n")
-        shown = predicted.published_tables(cells_of_table, table.notes)
+        said = paper_validation.said(table, cells_of_table)
+        shown = predicted.published_tables(cells_of_table, said)
         out.print(terminal.tables(shown))
         cells += cells_of_table
         tables += [replace(one, title=f"{table.id}: {one.title}") for one in shown]
@@ -181,6 +191,10 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
     if arguments.paper == "local" and arguments.table:
         yield Problem("--table", "this machine has no published tables", "leave it out")
     yield from _unusable_replicates(arguments)
+    paper = arguments.paper
+    if arguments.explained and (paper == "local" or not paper_validation.explains(paper)):
+        mend = "leave it out: it is for task-mapping-drop"
+        yield Problem("--explained", f"nothing of {arguments.paper} is explained", mend)
     for option, given in (("--from", arguments.folder), ("--disturbed", arguments.disturbed)):
         if arguments.paper != "local" and given:
             yield Problem(option, "published tables need no real runs", "leave it out")

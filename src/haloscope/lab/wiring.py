@@ -8,13 +8,17 @@ from haloscope.lab.model import GATE, HEAD, LINK, Lab, address
 
 TRUNK = "trunk"
 """TRUNK is the switch that joins the switches of nodes, where there are several."""
-_QUEUE = "50ms"
-"""_QUEUE is how long a packet may wait in a link before it is dropped: tc has no default."""
-_TICKS_PER_S = 100
-"""_TICKS_PER_S: a token bucket is filled at the kernel's ticks, of which there are 100 a second or
-more; with less in it than one tick's bytes, the rate is never reached (tc-tbf(8), burst)."""
-_LEAST_BURST_BYTES = 65536
-"""_LEAST_BURST_BYTES is the largest packet that virtual links pass on, which a burst must hold."""
+_QUEUE_S = 0.05
+"""_QUEUE_S is how long a packet may wait in a link before it is dropped: tc has no default."""
+_LEAST_QUEUE_BYTES = 2**17
+"""_LEAST_QUEUE_BYTES lets slow links take what TCP hands over at once, 64 KiB of a connection."""
+_AHEAD_S = 10e-6
+"""_AHEAD_S of its rate is what a link may pass on at once: timers are no finer, so that less would
+never reach fast links' rates. With more, ping-pongs would be faster than the link, whose bucket
+fills while the other direction sends."""
+PACKET_BYTES = 1600
+"""PACKET_BYTES is what a bucket holds at least: a packet of Ethernet, and what tc rounds down.
+Larger ones, as virtual links pass them on, are cut into such by the bucket (tc-tbf(8))."""
 
 
 def this_machine(pids: Mapping[str, int]) -> list[str]:
@@ -72,8 +76,9 @@ def _limited(lab: Lab, end: str) -> list[str]:
     lines, parent = [], "root"
     if lab.rate_bits_per_s is not None:
         rate = round(lab.rate_bits_per_s)
-        burst = max(_LEAST_BURST_BYTES, rate // 8 // _TICKS_PER_S)
-        bucket = f"tbf rate {rate}bit burst {burst} latency {_QUEUE}"
+        burst = max(PACKET_BYTES, round(rate / 8 * _AHEAD_S))
+        queue = max(_LEAST_QUEUE_BYTES, round(rate / 8 * _QUEUE_S))
+        bucket = f"tbf rate {rate}bit burst {burst} limit {queue}"
         lines.append(f"qdisc add dev {end} root handle 1: {bucket}")
         parent = "parent 1:1"
     if lab.latency_s is not None:

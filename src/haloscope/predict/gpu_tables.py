@@ -17,7 +17,7 @@ from haloscope.study.case import Layout, Value
 
 _LAYOUTS = MappingProxyType(
     {
-        "intra_gpu": Layout(ppn=2, ranks_per_gpu=2),
+        "intra_gpu": Layout(ppn=2),
         "intra_socket": Layout(ppn=2),
         "inter_socket": Layout(ppn=2, bind="spread"),
         "inter_node": Layout(nodes=2),
@@ -67,6 +67,8 @@ def unpredicted(table: PaperTable, said: Mapping[str, Any]) -> Unpredicted:
         return Unpredicted(cell, kernel, given, layout, lambda record: float(record["times_s"][0]))
     sizes = sorted({int(str(row["size_bytes"])) for row in table.rows})
     given["sizes"] = ",".join(map(str, sizes))
+    if said.get("placement") == "intra_gpu":
+        given["gpus_shared"] = 2
     if "option" in said:
         given["sync"] = next(sync for sync, option in OPTIONS.items() if option == said["option"])
     return _at(cell, kernel, given, _LAYOUTS[said["placement"]], said["size_bytes"])

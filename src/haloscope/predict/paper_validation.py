@@ -16,7 +16,7 @@ from haloscope.clusters.schema import NodeSpread, Quantity
 from haloscope.errors import Problem, UserError, nearest
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable
-from haloscope.predict import gpu_tables
+from haloscope.predict import gpu_tables, mapping_tables
 from haloscope.predict.unpredicted import Unpredicted
 from haloscope.run.places import place
 from haloscope.run.progress import RunView, Teller
@@ -86,11 +86,63 @@ def predicted(
     table: PaperTable, there: SimulatedCluster, tell: Teller, launches: int = 1
 ) -> list[PredictedCell]:
     """The same on another machine, or on the same with another number."""
+    return _answered(table, list(_unpredicted(table, there)), there, tell, launches)
+
+
+def explained(
+    table: PaperTable, tell: Teller, replicates: Replicates | None = None
+) -> list[PredictedCell]:
+    """Simulate the cells that `validate` leaves out, by what is assumed to fit them; [] for none.
+
+    They show that the assumption can explain what was published, and predict nothing.
+    """
+    there = simulated_place(table)
+    if table.kind != _MAPPING:
+        return []
+    if replicates is not None:
+        there = replicates.of(there)
+    cells = list(mapping_tables.unexplained(table, there.cluster))
+    shared = replace(there, cluster=mapping_tables.shared(there.cluster))
+    return _answered(table, cells, shared, tell, replicates.number if replicates else 1)
+
+
+def explains(paper_id: str) -> bool:
+    """Whether a paper has tables with cells that `explained` simulates."""
+    tables = papers.load(paper_id).tables.values()
+    return any(one.kind == _MAPPING and one.facts.get("cluster_file") for one in tables)
+
+
+def said(table: PaperTable, cells: Sequence[PredictedCell]) -> tuple[str, ...]:
+    """What a reader should know of the table, and of how some of these cells came about."""
+    if table.kind == _MAPPING and any(cell.fitted for cell in cells):
+        return (*table.notes, mapping_tables.assumption(simulated_place(table).cluster))
+    return table.notes
+
+
+_MAPPING = "mapping"
+"""_MAPPING is the kind of tables of one job on few nodes and on many."""
+
+
+def _answered(
+    table: PaperTable,
+    cells: Sequence[Unpredicted],
+    there: SimulatedCluster,
+    tell: Teller,
+    launches: int,
+) -> list[PredictedCell]:
+    """The cells with their predictions on a machine, each case simulated once."""
     bench = there.workbench({}, tell)
-    unpredicted = list(_unpredicted(table, there))
-    cases = [replace(cell.case(bench.program), launches=launches) for cell in unpredicted]
-    records = simulated(f"validate {table.paper}", cases, there, bench, tell)
-    return [cell.answered(records[case.id]) for cell, case in zip(unpredicted, cases, strict=True)]
+
+    def case(one: Unpredicted) -> Case:
+        return replace(one.case(bench.program), launches=launches)
+
+    cases = [(case(one), case(one.over) if one.over else None) for one in cells]
+    each = {one.id: one for pair in cases for one in pair if one is not None}
+    records = simulated(f"validate {table.paper}", [*each.values()], there, bench, tell)
+    return [
+        cell.answered(records[one.id], records[over.id] if over else ())
+        for cell, (one, over) in zip(cells, cases, strict=True)
+    ]
 
 
 def simulated(
@@ -110,6 +162,9 @@ def simulated(
 
 
 def _unpredicted(table: PaperTable, there: SimulatedCluster) -> Iterator[Unpredicted]:
+    if table.kind == _MAPPING:
+        yield from mapping_tables.unpredicted(table, there.cluster)
+        return
     for row in table.rows:
         said = {**table.facts, **row}
         if said.get("memory") == "gpu":

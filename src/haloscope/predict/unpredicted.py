@@ -15,13 +15,18 @@ from haloscope.toolchains.simgrid import SIMGRID
 
 @dataclass(frozen=True)
 class Unpredicted:
-    """A cell that is to be predicted. of: what its case's record says of the cell's figure."""
+    """A cell that is to be predicted.
+
+    of: what its case's record says of the cell's figure. over: what that is divided by, launch by
+    launch, where the figure is a ratio.
+    """
 
     cell: PredictedCell
     kernel: str
     given: Mapping[str, Any]
     layout: Layout
     of: Callable[[Mapping[str, Any]], float]
+    over: Unpredicted | None = None
 
     def case(self, program: Program) -> Case:
         """What is to be simulated for it."""
@@ -34,14 +39,23 @@ class Unpredicted:
             toolchain=SIMGRID,
             run=0,
             launches=1,
-            timeout_s=600,
+            timeout_s=3600,
             memory_bytes=forecast.memory_bytes,
         )
 
-    def answered(self, records: Sequence[Mapping[str, Any]]) -> PredictedCell:
-        """The cell with its prediction, the median of replicates, or with why there is none."""
-        if bad := [record for record in records if record["outcome"] != "ok"]:
+    def answered(
+        self, records: Sequence[Mapping[str, Any]], others: Sequence[Mapping[str, Any]] = ()
+    ) -> PredictedCell:
+        """The cell with its prediction, the median of replicates, or with why there is none.
+
+        others: the records of `over`, where there is one.
+        """
+        if bad := [record for record in (*records, *others) if record["outcome"] != "ok"]:
             return replace(self.cell, problem=bad[0]["reason"])
-        found = typical([self.of(record) for record in records])
+        figures = [self.of(record) for record in records]
+        if self.over is not None:
+            below = [self.over.of(record) for record in others]
+            figures = [one / other for one, other in zip(figures, below, strict=True)]
+        found = typical(figures)
         drawn = found if len(records) > 1 else None
         return replace(self.cell, predicted=found.value, drawn=drawn)

@@ -178,12 +178,16 @@ def _no_phase(raw: Mapping[str, Any]) -> str | None:
 
 
 def _no_call(raw: Mapping[str, Any]) -> str | None:
-    """What in a timeline is no call of a rank: a phase, its depth, when it began and ended."""
+    """What in a timeline is no call of a rank: a phase, its depth, when it began and ended; of what
+    a stream of its device did, that stream, too.
+    """
     for index, trace in enumerate(raw.get("timeline") or ()):
         for rank, calls in enumerate(trace["ranks"]):
             for number, call in enumerate(calls):
                 if not (
-                    len(call) == 4 and isinstance(call[0], str) and all(map(_is_number, call[1:]))
+                    len(call) in (4, 5)
+                    and isinstance(call[0], str)
+                    and all(map(_is_number, call[1:]))
                 ):
                     where = dotted(("timeline", index, "ranks", rank, number))
                     return f"{where} can't be {_shown(call)}"

@@ -87,7 +87,10 @@ class RecordedLayout(LayoutAsked, total=False):
     placement: Annotated[
         str | None, Key("how two ranks lie to each other", absent="null unless asked for")
     ]
-    mapping: Annotated[str, Key("which ranks share a node: block, round_robin, random")]
+    mapping: Annotated[
+        str,
+        Key("which ranks share a node: block, round_robin, random; or the node of each: 0,1,1,0"),
+    ]
     mapping_seed: Annotated[
         int | None, Key("of a random mapping", absent="null for every other mapping")
     ]
@@ -100,15 +103,6 @@ class RecordedLayout(LayoutAsked, total=False):
     ]
     allocation_seed: Annotated[
         int | None, Key("of a random allocation", absent="not there for every other allocation")
-    ]
-    ranks_per_gpu: Annotated[
-        int,
-        Key(
-            "ranks that may share a GPU of a simulated node",
-            least=1,
-            most=MOST_RANKS,
-            absent="not there where each has one to itself",
-        ),
     ]
     tasks: Annotated[
         int,
@@ -310,7 +304,11 @@ class Trace(TypedDict):
     clock_error_s: Annotated[float, Key("largest error of the shared clock", unit="s")]
     ranks: Annotated[
         list[list[list[Any]]],
-        Key("of each rank, its calls: [phase, depth, begin, end], after the start", unit="s"),
+        Key(
+            "of each rank, its calls: [phase, depth, begin, end], after the start; of its device, "
+            "works by the phase that launched them: [phase, 0, begin, end, stream]",
+            unit="s",
+        ),
     ]
 
 

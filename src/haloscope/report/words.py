@@ -8,6 +8,7 @@ from typing import Any
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import UNTESTABLE, Contrast, launches_needed
 from haloscope.analysis.model_steps import step_near
+from haloscope.analysis.races import Race
 from haloscope.quantities import (
     PLAIN,
     Scale,
@@ -110,6 +111,31 @@ def between(values: Sequence[float], digits: int = 3) -> str:
     """Numbers as their ends: "1.05 to 1.31"; one where both are written alike."""
     low, high = number(min(values), digits), number(max(values), digits)
     return low if low == high else f"{low} to {high}"
+
+
+def fastest(race: Race[str]) -> str:
+    """What is known of the one with the lowest median, whose name follows."""
+    return "fastest with" if race.lead else "none is shown to be fastest, lowest median with"
+
+
+def others(race: Race[str]) -> str:
+    """Who is behind the fastest by how much, and who is not shown to be."""
+    slower = [name for name, contrast in race.against.items() if contrast.verdict == "faster"]
+    even = [name for name in race.against if name not in slower]
+    told = []
+    if slower:
+        named = slower[0] if len(slower) == 1 else f"{len(slower)} others"
+        verb = "takes" if len(slower) == 1 else "take"
+        told.append(f"{named} {verb} {between([race.over(n) for n in slower])} times as long")
+    if even:
+        told.append(f"{listed(even) if len(even) < 4 else f'{len(even)} others'}: {_even(race)}")
+    return "; ".join(told)
+
+
+def _even(race: Race[str]) -> str:
+    if race.too_few:
+        return "launches are too few to tell"
+    return "as fast" if race.tied else "no difference shown"
 
 
 def at_most(p: float) -> str:

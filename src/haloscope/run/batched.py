@@ -83,7 +83,8 @@ class BatchPlace:
         cores = partition.cores
         names = (self.described.toolchain,) if self.described.toolchain else bench.names
         return Site(
-            nodes=partition.nodes,
+            nodes=partition.nodes_of_a_job,
+            nodes_limited=partition.nodes_of_a_job < partition.nodes,
             cores=cores,
             hardware_threads=cores * partition.threads_per_core,
             memory_bytes=partition.memory_mb * 2**20,
@@ -91,7 +92,7 @@ class BatchPlace:
             toolchains=names,
             transports=transports_of(bench),
             missing=bench.missing,
-            placements=machine.PLACEMENTS if partition.nodes > 1 else machine.PLACEMENTS[:-1],
+            placements=machine.PLACEMENTS[: None if partition.nodes_of_a_job > 1 else -1],
             facts=self.facts,
             name=self.name,
             shared_cores=self.described.shared_cores,
@@ -159,7 +160,7 @@ class BatchPlace:
         by_hydra = self.described.launcher == "mpirun" and (
             bench.built[case.toolchain].toolchain.family in ("mpich", "impi")
         )
-        if by_hydra and case.layout.mapping == "random":
+        if by_hydra and case.layout.mapping not in ("block", "round_robin"):
             return f"{case.toolchain}'s mpirun maps ranks to nodes in blocks or in turn alone"
         return None
 

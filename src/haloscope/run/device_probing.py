@@ -22,7 +22,9 @@ TIMEOUT_S = 60
 """TIMEOUT_S is how long a probe may take, in seconds: the first use of a GPU takes some."""
 _ONCE = ("repetitions=1", "steps=1", "warmup=0")
 _ALONE = ("launches", "kernels=2", "size=16", "first=1", *_ONCE)
-_MESSAGES = ("pingpong", "memory=device", "mpi=gpu_aware", "gpus_shared=yes", "sizes=8,1M", *_ONCE)
+_MESSAGES = ("pingpong", "memory=device", "mpi=gpu_aware", "sizes=8,1M", *_ONCE)
+_SHARED = "gpus_shared="
+"""How ranks that are too many for a node's GPUs are refused."""
 _SAID = re.compile(r"^halobench: (.+)$", re.MULTILINE)
 
 GpuNeed = tuple[str, bool]
@@ -40,7 +42,7 @@ def probed(
     names = dict.fromkeys(name for name, _ in wanted)
     alone = {(name, False): probe(built[name], _ALONE, 1, hosts) for name in names}
     found = {
-        asked: alone[asked[0], False] or probe(built[asked[0]], _MESSAGES, 2, hosts)
+        asked: alone[asked[0], False] or _probe_messages(built[asked[0]], hosts)
         for asked in wanted
         if asked[1]
     } | alone
@@ -59,6 +61,14 @@ def _asks(case: Case, built: Mapping[str, Built]) -> GpuNeed | None:
     if case.params.get("memory") != "device":
         return None
     return case.toolchain, case.params.get("mpi") == "gpu_aware" and case.layout.ranks > 1
+
+
+def _probe_messages(built: Built, hosts: Sequence[str]) -> str | None:
+    """Of two ranks, with a GPU each or, where there is but one, both on that."""
+    why = probe(built, _MESSAGES, 2, hosts)
+    if why and why.startswith(_SHARED):
+        why = probe(built, (*_MESSAGES, f"{_SHARED}2"), 2, hosts)
+    return why
 
 
 def probe(built: Built, words: Sequence[str], ranks: int, hosts: Sequence[str] = ()) -> str | None:

@@ -166,6 +166,8 @@ def drive(
             budget.ended(record)
             reason = f": {record['reason']}" if record["reason"] else ""
             tell.say(f"{record['outcome']}: {launch.case.title}, launch {launch.number}{reason}")
+        if budget.closed:
+            tell.say(f"{site.scheduler.title} said that the job's time is nearly over")
         tell.say(f"{budget.begun} launches run, {budget.left_out} left for another job")
     return budget.begun
 

@@ -42,7 +42,7 @@ def _by_way_of(found: Place, via: Via) -> Place:
         what = f"it has {site.scheduler.title}, and only Slurm's srun gives out cores of a job"
         mend = "name a site of Slurm, or leave --via out: it is then simulated here"
         raise UserError(Problem(f"--via {via.site}", what, mend))
-    if word := out_of(via.nodes, 1, most := site.described.used.nodes):
+    if word := out_of(via.nodes, 1, most := site.described.used.nodes_of_a_job):
         where = f"--nodes {via.nodes}"
         what = f"{word} for partition {site.described.partition} of {via.site}"
         raise UserError(Problem(where, what, f"give a number from 1 to {most:,}"))

@@ -53,6 +53,16 @@ class Partition(_Table):
     max_minutes: PositiveInt | None = Field(
         None, description="the longest job in minutes; leave it out where there is no limit"
     )
+    max_nodes: _Count | None = Field(
+        None,
+        description="the most nodes of a job, by the partition or by your QOS: a whole number from "
+        "1 to 1,000,000; leave it out where there is no limit",
+    )
+
+    @property
+    def nodes_of_a_job(self) -> int:
+        """The most nodes that one job gets."""
+        return min(self.nodes, self.max_nodes or self.nodes)
 
 
 class BatchSite(_Table):
@@ -68,7 +78,8 @@ class BatchSite(_Table):
     )
     partitions: tuple[Partition, ...] = Field(
         min_length=1,
-        description="[[partitions]] tables, each with name, nodes, cores, memory_mb, max_minutes",
+        description="[[partitions]] tables, each with name, nodes, cores, memory_mb, max_minutes, "
+        "max_nodes",
     )
     launcher: Literal["srun", "mpirun"] = Field(
         description="srun (of Slurm), or mpirun for the MPI library's own"

@@ -41,7 +41,7 @@ HERE = PlaceFacts()
 class Site:
     """The place that cases are to run in.
 
-    nodes:            how many there are.
+    nodes:            how many there are, or how many a job gets at most (nodes_limited).
     cores, hardware_threads: how many of each a job may use on a node.
     memory_bytes:     the memory that is free on a node.
     oversubscribe:    whether ranks and threads may share cores.
@@ -75,6 +75,7 @@ class Site:
     shared_cores: int | None = None
     allocations: Sequence[str] = (Layout.allocation,)
     nodes_differ: bool = False
+    nodes_limited: bool = False
     gpus: int = 0
 
     def replicates(self, asked: int | None) -> Iterator[Problem]:
@@ -104,6 +105,8 @@ class Site:
         """In words, how many nodes there are."""
         if not self.facts.remote:
             return "this machine is one node"
+        if self.nodes_limited:
+            return f"{self.name} gives a job at most {count(self.nodes, 'node')}"
         return f"{self.name} has {count(self.nodes, 'node')}"
 
     @property

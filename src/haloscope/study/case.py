@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -19,18 +21,25 @@ ALLOCATIONS = ("contiguous", "by_switch", "by_pod", "random")
 or from each part below the topmost one; or any."""
 
 
+def is_list(mapping: str) -> bool:
+    """Whether a mapping is a list of the nodes of ranks: 0,1,1,0."""
+    return _LIST.fullmatch(mapping) is not None
+
+
+_LIST = re.compile(r"[0-9]{1,7}(,[0-9]{1,7})+")
+
+
 @dataclass(frozen=True)
 class Layout:
     """Where one case's ranks and threads are asked to go.
 
     placement: how two ranks lie to each other, one of machine.PLACEMENTS; None says nothing of it.
     mapping: which ranks share a node. block fills nodes one after the other, round_robin deals
-        ranks out to nodes in turn, random shuffles what block gives, by mapping_seed.
+        ranks out to nodes in turn, random shuffles what block gives, by mapping_seed; 0,1,1,0 (a
+        list) is the node of each rank, counted from 0 in the job.
     tasks: all ranks, where a number of them is given and shared out over nodes: the first nodes
         have ppn of them each, and the others one less where they do not go evenly. None: each node
         has ppn.
-    ranks_per_gpu: how many ranks may share a GPU of a simulated node; those that follow each other
-        then do.
     allocation: which nodes of a simulated cluster these are, one of ALLOCATIONS; random ones by
         allocation_seed. `nodes_of_ranks` counts the job's own.
     """
@@ -46,11 +55,12 @@ class Layout:
     tasks: int | None = None
     allocation: str = "contiguous"
     allocation_seed: int | None = None
-    ranks_per_gpu: int = 1
 
     @property
     def nodes_of_ranks(self) -> list[int]:
         """The node of each rank, counted from 0 in the job."""
+        if is_list(self.mapping):
+            return [int(node) for node in self.mapping.split(",")]
         if self.mapping == "round_robin":
             return [rank % self.nodes for rank in range(self.ranks)]
         filled = [node for node, ranks in enumerate(self.ranks_of_nodes) for _ in range(ranks)]
@@ -71,9 +81,19 @@ class Layout:
     @property
     def problem(self) -> str | None:
         """Why its numbers can't be those of one job; None if they can."""
-        if self.tasks is None or self.ranks_of_nodes[0] == self.ppn:
+        if self.tasks is not None and self.ranks_of_nodes[0] != self.ppn:
+            most = f"{self.nodes} nodes with at most {self.ppn} each"
+            return f"tasks can't be {self.tasks}, of {most}"
+        if not is_list(self.mapping):
             return None
-        return f"tasks can't be {self.tasks}, of {self.nodes} nodes with at most {self.ppn} each"
+        if (given := len(self.nodes_of_ranks)) != self.ranks:
+            return f"mapping names the nodes of {given} ranks, and there are {self.ranks}"
+        each = Counter(self.nodes_of_ranks)
+        for node, ranks in enumerate(self.ranks_of_nodes):
+            if each[node] != ranks:
+                own = count(ranks, "rank")
+                return f"mapping names node {node} {count(each[node], 'time')}, and it has {own}"
+        return None
 
     def __str__(self) -> str:
         """For people: 4 ranks x 2 threads on 2 nodes."""
@@ -84,8 +104,7 @@ class Layout:
         placement = f", {self.placement}" if self.placement else ""
         seed = "" if self.mapping_seed is None else f" {self.mapping_seed}"
         mapping = "" if self.mapping == Layout.mapping else f", {self.mapping}{seed}"
-        shared = "" if self.ranks_per_gpu == 1 else f", {self.ranks_per_gpu} a GPU"
-        where = f"{threads}{nodes}{binding}{placement}{mapping}{self._allocation}{shared}"
+        where = f"{threads}{nodes}{binding}{placement}{mapping}{self._allocation}"
         return f"{count(self.ranks, 'rank')}{where}"
 
     @property
@@ -97,7 +116,7 @@ class Layout:
 
     def as_recorded(self) -> dict[str, Any]:
         """All of it, for a record; of the allocation nothing where none was asked for."""
-        own = ("tasks", "allocation", "allocation_seed", "ranks_per_gpu")
+        own = ("tasks", "allocation", "allocation_seed")
         said = vars(self).items()
         return {key: v for key, v in said if key not in own or v != getattr(Layout, key)}
 
@@ -109,7 +128,6 @@ class Layout:
             "tasks",
             "allocation",
             "allocation_seed",
-            "ranks_per_gpu",
         )
         return {
             key: value
@@ -118,12 +136,18 @@ class Layout:
         }
 
 
-def gpus_lacking(gpus: int, layout: Layout, where: str) -> str | None:
+def ranks_sharing_a_gpu(params: Mapping[str, Any]) -> int:
+    """How many ranks of a node may share a GPU, by a case's parameters: those that follow each
+    other."""
+    return int(params.get("gpus_shared", 1))
+
+
+def gpus_lacking(gpus: int, layout: Layout, shared: int, where: str) -> str | None:
     """Why a layout's ranks can't work on so many GPUs of a node; None if they can.
 
-    where: the simulated cluster's name.
+    shared: how many ranks may share one. where: the simulated cluster's name.
     """
-    ranks, shared = layout.ranks_of_nodes[0], layout.ranks_per_gpu
+    ranks = layout.ranks_of_nodes[0]
     if gpus == 0:
         what = f"memory=device: nodes of {where} have no GPU"
         return f"{what} (node.gpu of its file); give memory=host"
@@ -132,7 +156,7 @@ def gpus_lacking(gpus: int, layout: Layout, where: str) -> str | None:
     what = f"memory=device: {count(ranks, 'rank')} on a node of {where} with {count(gpus, 'GPU')}"
     if shared > 1:
         what += f", each for {shared}"
-    return f"{what}; give fewer, or let them share one: layout.ranks_per_gpu = {-(-ranks // gpus)}"
+    return f"{what}; give fewer, or let them share one: gpus_shared = {-(-ranks // gpus)}"
 
 
 @dataclass(frozen=True)

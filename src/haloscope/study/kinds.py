@@ -32,6 +32,7 @@ _SOLVER = ("poisson_cg",)
 _FACES = ("jacobi3d",)
 _FFT = ("fft_pencil",)
 _HEAT = ("fe_heat",)
+_DYNAMICS = ("lammps_rhodo", "md_pppm")
 _MESSAGES = ("pingpong",)
 _STAR_FORESTS = ("sf_pingpong", "sf_newpingpong", "sf_unpack", "sf_scatter")
 _LIBRARIES = ("toolchain", "transport", "placement", "nodes", "ppn", "places")
@@ -64,6 +65,7 @@ KINDS = (
     Kind("split_phase", "star_forests", table=True, figure=True, having="parts"),
     Kind("launches", "launches", table=True, kernels=("launches",)),
     Kind("timeline", "timeline", figure=True, having="timeline"),
+    Kind("one_node", "mapping", table=True, having="tasks"),
     Kind("weak_scaling", "mapping", table=True, figure=True, having="tasks"),
     Kind("mapping", "mapping", table=True, figure=True, having="tasks"),
     Kind("overlap", "spmv", table=True, kernels=("spmv",), over=("overlap",)),
@@ -74,6 +76,7 @@ KINDS = (
     Kind("heat", "heat", table=True, kernels=_HEAT),
     Kind("operator", "heat", table=True, kernels=_HEAT, over=("operator",)),
     Kind("phases", "phases", table=True, figure=True),
+    Kind("sections", "phases", table=True, figure=True, kernels=_DYNAMICS),
     Kind("stragglers", "phases", table=True),
     Kind("variability", "variability", table=True, figure=True),
     Kind("tails", "tails", table=True),

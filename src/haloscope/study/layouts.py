@@ -16,7 +16,7 @@ def layouts(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> list[Layout]:
 
     ValueError where axes contradict each other or don't divide.
     """
-    return [
+    found = [
         Layout(
             nodes=number,
             ppn=ppn,
@@ -28,14 +28,16 @@ def layouts(axes: LayoutAxes, nodes: Sequence[int], cores: int) -> list[Layout]:
             tasks=tasks,
             allocation=allocation,
             allocation_seed=allocation_seed,
-            ranks_per_gpu=ranks_per_gpu,
         )
-        for (number, ppn, threads, tasks), places, bind, ranks_per_gpu in product(
-            list(_shapes(axes, nodes, cores)), axes.places, axes.bind, axes.ranks_per_gpu
+        for (number, ppn, threads, tasks), places, bind in product(
+            list(_shapes(axes, nodes, cores)), axes.places, axes.bind
         )
         for mapping, seed in mappings(axes, number)
         for allocation, allocation_seed in allocations(axes, number)
     ]
+    if problem := next((one.problem for one in found if one.problem), None):
+        raise ValueError(problem)
+    return found
 
 
 def placed(placement: str) -> Layout:

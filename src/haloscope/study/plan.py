@@ -12,7 +12,7 @@ from haloscope.errors import Problem, UserError, dotted, nearest, no_such
 from haloscope.host.machine import OTHER_SOCKET, PLACEMENTS
 from haloscope.quantities import count, listed
 from haloscope.study.capacity import Site
-from haloscope.study.case import Case, Launch, Layout, Value, gpus_lacking
+from haloscope.study.case import Case, Launch, Layout, Value, gpus_lacking, ranks_sharing_a_gpu
 from haloscope.study.layouts import layouts, placed
 from haloscope.study.schema import ALL, DEFAULT, Run, Study, stopping_rule
 
@@ -85,10 +85,13 @@ class _GrowingPlan:
             self.cases[case.id] = replace(known, launches=launches, execute=execute)
 
     def leave_out(self, why: str, what: str) -> None:
+        self.note(f"left out, {why}", what)
+
+    def note(self, why: str, what: str) -> None:
         self.notes.setdefault(why, {})[what] = None
 
     def finished(self) -> Plan:
-        notes = [f"left out, {why}: {'; '.join(what)}" for why, what in self.notes.items()]
+        notes = [f"{why}: {'; '.join(what)}" for why, what in self.notes.items()]
         if self.merged:
             notes.append(f"{count(self.merged, 'case')} asked for more than once, measured once")
         return Plan(tuple(self.cases.values()), tuple(notes), tuple(self.problems))
@@ -379,13 +382,19 @@ class _RunExpansion:
         """Why a simulated node's GPUs can't have these ranks; None if they can, or need not."""
         if not self.site.facts.simulated or params.get("memory") != "device":
             return None
-        return gpus_lacking(self.site.gpus, layout, self.site.name)
+        return gpus_lacking(self.site.gpus, layout, ranks_sharing_a_gpu(params), self.site.name)
 
     def _fits(self, case: Case) -> bool:
         """Whether its arrays fit: on its nodes and, where a simulation fills them, here."""
-        full = next((r for r in self.site.rooms(case) if r.total_bytes < case.memory_bytes), None)
-        if full is None:
+        rooms = [r for r in self.site.rooms(case) if r.total_bytes < case.memory_bytes]
+        if self.run.beyond_memory and self.site.facts.simulated:
+            for room in (room for room in rooms if not room.here):
+                why = f"simulated beyond memory, as {room.free}"
+                self.plan.note(why, f"{case.label} ({room.share(case)})")
+            rooms = [room for room in rooms if room.here]
+        if not rooms:
             return True
+        full = rooms[0]
         asked_to = full.here and self.run.execute and not self.run.skip_too_large
         if self._leaves_out and not asked_to:
             ranks = count(case.layout.ranks, "rank")  # on however many nodes where it is here

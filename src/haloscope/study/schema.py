@@ -20,7 +20,7 @@ from haloscope.host.machine import PLACEMENTS
 from haloscope.paths import share
 from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL, Rule
 from haloscope.study import kinds
-from haloscope.study.case import ALLOCATIONS, Value
+from haloscope.study.case import ALLOCATIONS, Value, is_list
 
 LAUNCHES_LIMIT = 10_000
 """LAUNCHES_LIMIT is the largest number of launches of a case that may be asked for, because all
@@ -101,8 +101,20 @@ ThreadPlaces = Literal["cores", "threads", "sockets"]
 Bind = Literal["close", "spread"]
 Places = Annotated[list[ThreadPlaces], BeforeValidator(_axis), Field(min_length=1)]
 Binds = Annotated[list[Bind], BeforeValidator(_axis), Field(min_length=1)]
-RankMapping = Literal["block", "round_robin", "random"]
-Mappings = Annotated[list[RankMapping], BeforeValidator(_axis), Field(min_length=1)]
+MAPPINGS = ("block", "round_robin", "random")
+"""MAPPINGS are the words for which ranks share a node; a list of their nodes says it, too."""
+
+
+def _mapping(value: object) -> object:
+    if isinstance(value, str) and (value in MAPPINGS or is_list(value)):
+        return value
+    hint = f"give {', '.join(MAPPINGS)}, or the node of each rank as a text: '0,1,1,0'"
+    raise PydanticCustomError("name", "{hint}", {"hint": hint})
+
+
+Mappings = Annotated[
+    list[Annotated[str, BeforeValidator(_mapping)]], BeforeValidator(_axis), Field(min_length=1)
+]
 Allocations = Annotated[
     list[Annotated[str, _one_of(lambda: ALLOCATIONS)]],
     BeforeValidator(_axis),
@@ -160,14 +172,10 @@ class LayoutAxes(_Model):
     mapping: Mappings = Field(
         ["block"],
         description="which ranks share a node: 'block' fills nodes in turn, 'round_robin' deals "
-        "them out, 'random' shuffles the places (see mapping_seed)",
+        "them out, 'random' shuffles the places (see mapping_seed), '0,1,1,0' has the node of each "
+        "rank, from 0",
     )
     mapping_seed: Positives = Field([1], description="of random mappings: whole numbers from 1")
-    ranks_per_gpu: Positives = Field(
-        [1],
-        description="of simulated nodes with GPUs, and memory=device: how many ranks may share "
-        "one, whole numbers from 1",
-    )
     allocation: Allocations = Field(
         ["contiguous"],
         description="which nodes of a simulated cluster the job gets: 'contiguous' from the first "
@@ -191,7 +199,7 @@ class Run(_Model):
     layout: LayoutAxes = Field(
         default_factory=LayoutAxes,
         description="nodes, ppn, tasks, threads, cores, places, bind, placement, mapping, "
-        "mapping_seed, ranks_per_gpu, allocation, allocation_seed",
+        "mapping_seed, allocation, allocation_seed",
     )
     toolchains: Toolchains | None = Field(
         None, description="'all', or names of MPI libraries: see haloscope toolchain list"
@@ -221,7 +229,12 @@ class Run(_Model):
         description="true leaves the run to simulated clusters: published programs, beside whose "
         "figures a simulation of the same stands",
     )
-
+    beyond_memory: bool = Field(
+        False,
+        description="true has simulated nodes hold what is more than their memory, and the plan "
+        "says so: published runs that were made all the same; what a simulation fills of this "
+        "machine's memory must fit",
+    )
     several_sockets: bool = Field(
         False,
         description="true leaves the run out where ranks have no second socket to sit on: machines "

@@ -12,7 +12,7 @@ Setting = str | int | float | bool | None
 Settings = Mapping[str, Setting]
 LAYOUT = (
     *("nodes", "ppn", "threads", "places", "bind", "placement"),
-    *("tasks", "mapping", "mapping_seed", "ranks_per_gpu", "allocation", "allocation_seed"),
+    *("tasks", "mapping", "mapping_seed", "allocation", "allocation_seed"),
 )
 SETTINGS = ("kernel", *LAYOUT, "toolchain", "transport", "runner", "clock")
 """What every case has, besides the parameters of its kernel."""
@@ -39,7 +39,6 @@ UNSAID = (
     "placement",
     "tasks",
     "mapping_seed",
-    "ranks_per_gpu",
     "allocation_seed",
     *(name for _, name in _ONLY_WITH),
     *OF_A_DEVICE,
@@ -83,7 +82,6 @@ def settings_of(raw: Mapping[str, Any]) -> dict[str, Setting]:
         **{key: layout.get(key) for key in LAYOUT},
         "mapping": layout.get("mapping", "block"),
         "allocation": layout.get("allocation", "contiguous"),
-        "ranks_per_gpu": shared if (shared := layout.get("ranks_per_gpu", 1)) > 1 else None,
         "toolchain": toolchain.get("name") if isinstance(toolchain, Mapping) else toolchain,
         "transport": raw.get("transport"),
         "runner": raw.get("runner"),
@@ -106,6 +104,8 @@ def _shared_out(settings: Settings) -> str:
 
 def _plays_no_part(name: str, kernel: str, params: Mapping[str, Any]) -> bool:
     """Whether another parameter leaves it without a meaning."""
+    if name == "gpus_shared" and params[name] == 1:  # each rank has one to itself
+        return True
     if name in OF_A_DEVICE:
         return bool(params.get("memory", "host") == "host")
     if (kernel, name) not in _ONLY_WITH:

@@ -32,7 +32,7 @@ def unsuited(study: Study, path: str) -> Iterator[Problem]:
 
 def empty(study: Study, cases: Sequence[Case]) -> Iterator[str]:
     """A line for every table and figure that will have nothing to show of these cases, and why."""
-    every = [settings_of(case.as_dict()) for case in cases]
+    every = [settings_of({**vars(case), "layout": vars(case.layout)}) for case in cases]
     for what, _, element in _elements(study):
         if why := _why_empty(kinds.named(element.kind), element, every):
             yield f"no {what} '{element.kind}': {why}"

@@ -31,7 +31,7 @@ class Job:
                    of this machine (each hardware thread where places is `threads`).
     hosts:         those that share the ranks as evenly as they go; none given means this one.
     mapping:       which ranks share a host: block fills hosts one after the other, round_robin
-                   deals ranks out in turn, random is anything else, which `order` says.
+                   deals ranks out in turn, anything else is what `order` says.
     order:         the host of each rank, counted from 0; none given means as `block` has it.
     scheduler:     the batch system whose job it runs in; None outside of one.
     shared:        the processors are those of other hosts, too, as in a cluster in a box.
@@ -56,6 +56,11 @@ class Job:
         """The host of each rank."""
         filled = (host for host, ranks in enumerate(self.ranks_of_hosts) for _ in range(ranks))
         return [self.hosts[host] for host in self.order or filled]
+
+    @property
+    def in_order(self) -> bool:
+        """Whether `order` alone says which ranks share a host."""
+        return self.mapping not in ("block", "round_robin")
 
     @property
     def ranks_of_hosts(self) -> list[int]:

@@ -133,7 +133,7 @@ class Srun(Launcher):
         """All nodes of the job, or some; ranks as they are mapped; no binding of its own."""
         nodes = max(1, len(job.hosts))
         hosts, mapped = list(job.hosts), "cyclic" if job.mapping == "round_robin" else "block"
-        if job.mapping == "random" or not (job.even or mapped == "cyclic"):
+        if job.in_order or not (job.even or mapped == "cyclic"):
             # with a host named as often as it has ranks, in their order
             hosts, mapped = job.hosts_of_ranks, "arbitrary"
         where = ["--nodelist", ",".join(hosts)] if hosts else []

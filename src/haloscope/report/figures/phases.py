@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from haloscope.analysis.cases import MeasuredCase, facets, label_of
+from haloscope.analysis.cases import MeasuredCase, facets, row_name
 from haloscope.analysis.phases import REST, shares
 from haloscope.quantities import count, percent, seconds
 from haloscope.report.context import Context
@@ -27,7 +27,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
     for kernel in dict.fromkeys(case.kernel for case in cases):
         own = [case for case in cases if case.kernel == kernel and len(shares(case)) > 1]
         if own:
-            found.append(_phases_figure(kernel, own, context))
+            found.append(bars_of(own, f"Time by phase, {kernel}", "phases", context))
     return found
 
 
@@ -40,7 +40,8 @@ def _at_the_edges(cases: Sequence[MeasuredCase]) -> list[MeasuredCase]:
     return kept
 
 
-def _phases_figure(kernel: str, every: Sequence[MeasuredCase], context: Context) -> Figure:
+def bars_of(every: Sequence[MeasuredCase], title: str, kind: str, context: Context) -> Figure:
+    """A bar a case, with the shares of its phases; of several kernels, each named."""
     cases = _at_the_edges(every) if len(every) > MOST_BARS else every
     left_out = len(every) - len(cases)
     by_case = [{phase.name: phase for phase in shares(case)} for case in cases]
@@ -52,9 +53,9 @@ def _phases_figure(kernel: str, every: Sequence[MeasuredCase], context: Context)
     )
     largest = max(parts, key=lambda part: sum(part[1]))
     return Figure(
-        id="phases",
-        kind="phases",
-        title=context.title(f"Time by phase, {kernel}"),
+        id=kind,
+        kind=kind,
+        title=context.title(title),
         panels=tuple(_panels(cases, parts)),
         alt=f"Share of a step by phase for {count(len(cases), 'case')}. Largest: {largest[0]}, "
         f"{percent(min(largest[1]))} to {percent(max(largest[1]))}.",
@@ -72,7 +73,7 @@ _Parts = Sequence[tuple[str, tuple[float, ...]]]
 
 def _panels(cases: Sequence[MeasuredCase], parts: _Parts) -> Iterator[Bars]:
     """As many panels as it takes, about equally long."""
-    names = [label_of(case, cases) for case in cases]
+    names = [row_name(case, cases) for case in cases]
     totals = [seconds(case.time.value) if case.time else "" for case in cases]
     number = -(-len(cases) // BARS_A_PANEL)
     ends = [len(cases) * part // number for part in range(number + 1)]

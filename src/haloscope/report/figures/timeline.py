@@ -1,4 +1,4 @@
-"""One step as each rank saw it, as in figures 8, 10 and 11 of the report on Summit."""
+"""One step as each rank saw it, as in figures 8, 10, 11, 13 and 14 of the report on Summit."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from haloscope.quantities import SECONDS, count, listed, number, seconds, size, 
 from haloscope.report.context import Context
 from haloscope.report.figures.model import Bar, Figure, Gantt
 
-MOST_RANKS = 16
-"""MOST_RANKS is the largest number of rows that can be read."""
+MOST_ROWS = 16
+"""MOST_ROWS is the largest number of rows that can be read."""
+
+Call = Sequence[Any]
+"""As a record has it: name, depth, begin and end in seconds; of a device's work, its stream."""
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -36,11 +39,15 @@ def _figure(part: Facet, context: Context) -> Figure:
         "takes time. Thin bars: phases that the bars above them are parts of.",
         f"Clocks agree to {seconds(worst)}." if worst else "All ranks read one clock.",
     ]
+    if any(" stream " in row for panel in panels for row in panel.rows):
+        notes.append(
+            "Rows of streams: when a device was at work, by the name of the phase that launched it."
+        )
     if told := _cut(case, panels):
         notes.append(told)
-    ranks = len(traces[0]["ranks"])
-    if case.ranks > min(ranks, MOST_RANKS):
-        notes.append(f"The first {min(ranks, MOST_RANKS)} of {case.ranks} ranks.")
+    ranks = min(len(_shown(traces[point])) for point in chosen)
+    if case.ranks > ranks:
+        notes.append(f"The first {ranks} of {case.ranks} ranks.")
     return Figure(
         id="timeline",
         kind="timeline",
@@ -84,39 +91,59 @@ def _ends_in_words(panel: Gantt) -> str:
     return f"{panel.title}: {where}" if panel.title else where
 
 
+def _rows(rank: int, calls: Sequence[Call]) -> dict[str, list[Call]]:
+    """The rows of a rank by their names: its own calls, and the works of each stream that has any.
+
+    "rank 1", then "stream 0" for each of its device's.
+    """
+    rows: dict[str, list[Call]] = {f"rank {rank}": [call for call in calls if len(call) == 4]}
+    for stream in sorted({call[4] for call in calls if len(call) > 4}):
+        rows[f"rank {rank}, stream {stream}"] = [call for call in calls if call[4:] == [stream]]
+    return rows
+
+
+def _shown(trace: Mapping[str, Any]) -> list[dict[str, list[Call]]]:
+    """The rows of the first ranks, as many as can be read; of one rank at least."""
+    ranks: list[dict[str, list[Call]]] = []
+    for rank, calls in enumerate(trace["ranks"]):
+        rows = _rows(rank, calls)
+        if ranks and sum(map(len, ranks)) + len(rows) > MOST_ROWS:
+            break
+        ranks.append(rows)
+    return ranks
+
+
 def _panel(case: MeasuredCase, trace: Mapping[str, Any], point: int) -> Gantt:
-    ranks = trace["ranks"][:MOST_RANKS]
-    start_s = min((span[2] for spans in ranks for span in spans), default=0.0)
-    end_s = max((span[3] for spans in ranks for span in spans), default=0.0)
+    rows = {name: calls for rank in _shown(trace) for name, calls in rank.items()}
+    start_s = min((call[2] for calls in rows.values() for call in calls), default=0.0)
+    end_s = max((call[3] for calls in rows.values() for call in calls), default=0.0)
     factor, unit = unit_of(end_s - start_s, SECONDS)
 
     def at(time_s: float) -> float:
         return (time_s - start_s) / factor
 
     bars = tuple(
-        Bar(rank, name, at(begin), at(end), _holds_others(spans, depth, begin, end))
-        for rank, spans in enumerate(ranks)
-        for name, depth, begin, end in spans
+        Bar(row, name, at(begin), at(end), _holds_others(calls, depth, begin, end))
+        for row, calls in enumerate(rows.values())
+        for name, depth, begin, end, *_ in calls
     )
     most = case.settings.get("timeline")
     return Gantt(
         f"point{point}",
         _name(case, point),
         f"time ({unit})",
-        tuple(f"rank {rank}" for rank in range(len(ranks))),
+        tuple(rows),
         bars,
         tuple(
-            (rank, at(max(end for *_, end in spans)))
-            for rank, spans in enumerate(ranks)
-            if spans and len(spans) == most
+            (row, at(max(call[3] for call in calls)))
+            for row, calls in enumerate(rows.values())
+            if calls and len(calls) == most
         ),
     )
 
 
-def _holds_others(
-    spans: Sequence[tuple[str, int, float, float]], depth: int, begin: float, end: float
-) -> bool:
-    return any(one[1] > depth and begin <= one[2] and one[3] <= end for one in spans)
+def _holds_others(calls: Sequence[Call], depth: int, begin: float, end: float) -> bool:
+    return any(one[1] > depth and begin <= one[2] and one[3] <= end for one in calls)
 
 
 def _name(case: MeasuredCase, point: int) -> str:

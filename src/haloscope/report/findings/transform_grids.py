@@ -10,8 +10,7 @@ from haloscope.analysis.races import races
 from haloscope.quantities import count, seconds
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.findings.sums import others, verb
-from haloscope.report.words import place
+from haloscope.report.words import fastest, others, place
 
 ORDER = 121
 
@@ -34,7 +33,7 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         label = f" ({part.label})" if part.label else ""
         yield Finding(
             f"Transform of {best.case.settings['size']} points, {best.case.processes}{label}"
-            f"{place(best.case)}: {verb(race)} grid {race.best} (median "
+            f"{place(best.case)}: {fastest(race)} grid {race.best} (median "
             f"{seconds(best.time.value)}); {others(race)}."
         )
 

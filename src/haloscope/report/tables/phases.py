@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from haloscope.analysis.cases import MeasuredCase, label_of
+from haloscope.analysis.cases import MeasuredCase, label_of, row_name
 from haloscope.analysis.phases import REST, PhaseShare, modelled, shares
 from haloscope.quantities import PERCENT, SECONDS, number, seconds
 from haloscope.report.context import Context
@@ -47,9 +48,14 @@ def _with_like_phases(cases: Sequence[MeasuredCase]) -> list[list[MeasuredCase]]
     return sorted(parts, key=lambda part: cases.index(part[0]))
 
 
+def one_table(cases: Sequence[MeasuredCase], title: str, kind: str, context: Context) -> Table:
+    """Shares of a step, cases in rows; of several kernels, each named."""
+    return replace(_table(cases, cases, context), id=kind, kind=kind, title=context.title(title))
+
+
 def _name(case: MeasuredCase, among: Sequence[MeasuredCase]) -> Cell:
     """What sets a case apart from the others of a table; its processes where there is none."""
-    return label(label_of(case, among) if len(among) > 1 else case.processes)
+    return label(row_name(case, among) if len(among) > 1 else case.processes)
 
 
 def _called(what: str, cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from haloscope.analysis.predictions import (
     JACOBI,
     LATENCY,
+    RELATIVE,
     SHORTEST_S,
     Errors,
     PredictedCell,
@@ -32,6 +33,8 @@ def published_tables(cells: Sequence[PredictedCell], notes: Sequence[str] = ()) 
             tables = [_rates(cells)]
         case kind if kind == LATENCY:
             tables = list(_latencies(cells))
+        case kind if kind == RELATIVE:
+            tables = list(_ratios(cells))
         case _:
             tables = list(_times(cells))
     return [*tables, *errors(cells, cells[0].table, notes)]
@@ -157,6 +160,29 @@ def _latencies(cells: Sequence[PredictedCell]) -> Iterator[Table]:
                     *(_latency(found.get((at, values))) for values in columns),
                 )
                 for at in dict.fromkeys(cell.keys[down[0]] for cell in own)
+            ),
+            notes=_failures(own),
+            stub=1,
+        )
+
+
+def _ratios(cells: Sequence[PredictedCell]) -> Iterator[Table]:
+    """For each number of tasks, what a job takes by nodes, over what it takes where it is least."""
+    for reading in dict.fromkeys(cell.reading for cell in cells):
+        own = [cell for cell in cells if cell.reading == reading]
+        keys = own[0].keys
+        over = count(int(keys["over"]), "node")
+        yield Table(
+            id=f"predicted-{own[0].table}-{keys['ranks']}",
+            kind="predicted",
+            title=f"{reading}: time over that on {over}",
+            columns=(Column("nodes", "nodes"), Column("time_ratio", f"over {over}")),
+            rows=tuple(
+                (
+                    label(str(cell.keys["nodes"]), cell.keys["nodes"]),
+                    _beside(cell, f"{cell.published:.2f}", f"{cell.predicted or 0:.2f}", ".2f"),
+                )
+                for cell in own
             ),
             notes=_failures(own),
             stub=1,

@@ -25,7 +25,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """Tables 2 and 3: kernels in columns, with what sf_pingpong adds to pingpong."""
     own = [case for case in cases if case.kernel in KERNELS and case.launches]
     own = [case for case in own if case.settings.get("mode", "imb") == "imb"]
-    layouts = ("nodes", "ppn", "placement", "ranks_per_gpu", "toolchain", "transport", "clock")
+    layouts = ("nodes", "ppn", "placement", "gpus_shared", "toolchain", "transport", "clock")
     parts: dict[tuple[object, ...], list[MeasuredCase]] = {}
     for case in own:
         where = tuple(case.settings.get(key) for key in (*layouts, *(["bind"] * case.on_gpus)))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from haloscope.analysis.cases import Facet, MeasuredCase
-from haloscope.analysis.mappings import PATTERNS, Spread, named, same_name, stands_for
-from haloscope.analysis.published import source
+from haloscope.analysis.mappings import PATTERNS, Spread, named
 from haloscope.analysis.weak_scaling import WeakScaling, weak_scalings
 from haloscope.quantities import count, number
 from haloscope.report.context import Context
@@ -42,8 +41,6 @@ def _table(part: Facet, scaling: WeakScaling, context: Context) -> Table:
         "nodes that were tried with these tasks; distributed: on the most; intermediate: between; "
         "ranks placed block by block."
     )
-    for text in _references(scaling, context):
-        notebook.note(text)
     return Table(
         id="weak_scaling",
         kind="weak_scaling",
@@ -72,21 +69,3 @@ def _case(
     ratio = scaling.over_reference(case, seed)
     over = notebook.estimate(ratio, case, ((1.0, "×"),)) if ratio else missing()
     return (plain(case.number("nodes")), notebook.time(case), over)
-
-
-def _references(scaling: WeakScaling, context: Context) -> Iterator[str]:
-    """What was published of programs that are like it on one node of this cluster."""
-    here = scaling.reference.cluster or (context.machine or {}).get("host")
-    for table in context.library.tables(("clusters",)):
-        if table.facts.get("nodes") != 1 or "kernel" not in table.columns:
-            continue
-        told = [
-            f"{row['kernel']} with {row['ranks']} tasks {row['time_s']:g} s"
-            for row in table.rows
-            if same_name(row["cluster"], here)
-            and stands_for(scaling.reference.kernel, row["kernel"])
-            and row["time_s"] is not None
-        ]
-        if told:
-            runs = f"{', '.join(told)} ({source(table)})"
-            yield f"Published references, whole runs on one node: {runs}."

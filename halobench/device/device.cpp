@@ -1,0 +1,10 @@
+#include "device/device.hpp"
+
+namespace halobench {
+
+void Device::trace_by(Meter& meter) {
+  meter_ = &meter;
+  meter.trace_streams([this] { return traced(); });
+}
+
+}  // namespace halobench

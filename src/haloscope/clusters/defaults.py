@@ -1,0 +1,105 @@
+"""Numbers that a simulation takes where a cluster file gives none, with where they are from.
+
+Each has a key that a file may give instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from haloscope.clusters.schema import Cache, Cluster, Mpi, Node, within_node
+
+Keys = tuple[int | str, ...]
+"""The keys that lead to a place in a cluster file; a list's are left out where all its entries are
+meant."""
+
+MEMORY_BYTES_PER_BYTE = 6.0
+"""Bytes that a memory moves for a byte that is sent through a buffer both ranks see."""
+RENDEZVOUS_LATENCIES = 3.0
+"""Latencies of a message whose send waits for its receive."""
+
+
+@dataclass(frozen=True)
+class Default:
+    """A number that a file does not give. scalable: whether another could stand at that one place.
+
+    Not so where it is 0, where a larger one means nothing, and where each entry of a list has it.
+    """
+
+    place: Keys
+    value: float
+    source: str
+    scalable: bool = True
+
+
+def usable(cache: Cache) -> float:
+    """Bytes that a sweep finds room for."""
+    return cache.usable_bytes.value if cache.usable_bytes else cache.size_bytes
+
+
+def cached_bytes(node: Node) -> float:
+    """Of the largest messages that stay in caches: one a core, at both ends, in the last level."""
+    if not node.caches:
+        return 0.0
+    last = max(node.caches, key=lambda cache: cache.level)
+    return usable(last) / last.shared_by / 2
+
+
+def defaults(cluster: Cluster) -> Iterator[Default]:
+    """Those that apply to a file, in the order of its tables."""
+    yield from _of_node(cluster.node)
+    levels = cluster.network.levels if cluster.network else ()
+    if any(level.left is None for level in levels):
+        place: Keys = ("network", "levels", "left")
+        yield Default(place, 1.0, "assumed: nobody else sends over these links", scalable=False)
+    if cluster.mpi is not None:
+        yield from _of_mpi(cluster.mpi, cluster.node)
+    within = within_node(cluster)
+    if cluster.node.cores > 1 and within is not None and within.memory_bytes_per_byte is None:
+        place = ("messages", cluster.messages.index(within), "memory_bytes_per_byte")
+        why = (
+            "assumed: both ranks copy by way of a buffer, and each copy reads a line, fetches the "
+            "one that it overwrites, and writes it"
+        )
+        yield Default(place, MEMORY_BYTES_PER_BYTE, why)
+
+
+def _of_node(node: Node) -> Iterator[Default]:
+    if node.caches and node.sharpness is None:
+        why = "assumed: as fitted to table 4.1 of HPCF-2018-10, cells of one node"
+        yield Default(("node", "sharpness"), 1.0, why)
+    if node.threads_per_core > 1 and node.smt_gain is None:
+        why = "assumed: the hardware threads of a core do together what one does alone"
+        yield Default(("node", "smt_gain"), 1.0, why)
+    if all(one.store_cost is None for one in node.memory):
+        why = "assumed: a stored byte takes as long as a loaded one"
+        yield Default(("node", "memory", "store_cost"), 1.0, why, scalable=False)
+    for index, cache in enumerate(node.caches):
+        if cache.bandwidth_bytes_per_s and cache.crowded_bytes_per_s is None:
+            place: Keys = ("node", "caches", index, "crowded_bytes_per_s")
+            why = "assumed: a core gets as much when all of its socket work as it gets alone"
+            yield Default(place, cache.bandwidth_bytes_per_s.value, why)
+    if node.cores > 1 and not node.regions:
+        why = "assumed: threads begin and end a loop in no time, as no source says otherwise"
+        yield Default(("node", "regions", "cost_s"), 0.0, why, scalable=False)
+    if node.spread is None:
+        why = "assumed: nodes are all alike"
+        yield Default(("node", "spread", "nodes"), 0.0, why, scalable=False)
+
+
+def _of_mpi(mpi: Mpi, node: Node) -> Iterator[Default]:
+    for key, given, who in (
+        ("send_overhead_s", mpi.send_overhead_s, "sends"),
+        ("receive_overhead_s", mpi.receive_overhead_s, "receives"),
+    ):
+        if given is None:
+            why = f"assumed: a message takes the core that {who} it no time beside its latency, as "
+            why += "no source has how many small ones it sends a second (calibrate measures it)"
+            yield Default(("mpi", key), 0.0, why, scalable=False)
+    if mpi.rendezvous_latencies is None:
+        why = "assumed: a request, its answer, and the data"
+        yield Default(("mpi", "rendezvous_latencies"), RENDEZVOUS_LATENCIES, why)
+    if mpi.cached_bytes is None and (found := cached_bytes(node)):
+        why = "assumed: half of a core's part of the last cache, as both ends have the message"
+        yield Default(("mpi", "cached_bytes"), found, why)

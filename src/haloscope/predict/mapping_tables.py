@@ -1,0 +1,106 @@
+"""Cells of published tables of one job on few nodes and on many, as simulated cases.
+
+Absolute times were published of a number of transforms that is not known, so what is predicted is
+how much longer a job takes than on the nodes where it was fastest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from haloscope.analysis.predictions import RELATIVE, PredictedCell
+from haloscope.clusters.schema import Cluster, Quantity
+from haloscope.papers import tables as papers
+from haloscope.papers.tables import PaperTable
+from haloscope.predict.unpredicted import Unpredicted
+from haloscope.quantities import count
+from haloscope.study.case import Layout, Value
+
+_STEP: Mapping[str, Value] = {
+    "transpose": "pairwise",
+    "layout": "strided",
+    "planning": "estimate",
+    "warmup": 0,
+    "steps": 1,
+}
+"""A transform and the way back, as the ready study task-mapping has it: whole arrays, packed and
+unpacked, as textbooks do."""
+_PLAN = "3"
+"""_PLAN is the table of the paper that has the sizes and pencils of each number of tasks."""
+_SWITCHES, _LEFT = 5, 0.4
+"""_SWITCHES is how many switches of a group of nodes a job on many of them finds free, of which it
+fills one group after the other, and _LEFT what other jobs leave of each link between groups.
+Neither was published, so both are assumed, to fit the two ratios that they then explain."""
+
+
+def unpredicted(table: PaperTable, cluster: Cluster) -> Iterator[Unpredicted]:
+    """Cells of jobs that one switch could hold, a node for each task: nobody shares their links."""
+    return _cells(table, cluster, alone=True)
+
+
+def unexplained(table: PaperTable, cluster: Cluster) -> Iterator[Unpredicted]:
+    """Cells of all larger jobs, whose times rest on which nodes they had and who else sent."""
+    return _cells(table, cluster, alone=False)
+
+
+def shared(cluster: Cluster) -> Cluster:
+    """The same whose groups of nodes have other jobs in them. ValueError without such groups."""
+    network = cluster.network
+    if network is None or len(network.levels) < 3:
+        raise ValueError(f"{cluster.name} has no groups of switches")
+    *lower, groups, top = network.levels
+    left = Quantity(value=_LEFT, source="assumed: fitted to the published ratios")
+    free = groups.model_copy(update={"children": min(_SWITCHES, groups.children)})
+    levels = (*lower, free, top.model_copy(update={"left": left}))
+    other = network.model_copy(update={"levels": levels})
+    return cluster.model_copy(update={"network": other, "nodes": other.places})
+
+
+def assumption(cluster: Cluster) -> str:
+    """What `shared` assumes, in words."""
+    assert cluster.network is not None
+    switches = cluster.network.levels[-2].children
+    return (
+        f"explained, not predicted: {_SWITCHES} of {switches} switches of a group are free, a job "
+        f"fills one group after the other, and others leave {_LEFT:.0%} of the links between "
+        "groups: assumed, to fit these cells"
+    )
+
+
+def _cells(table: PaperTable, cluster: Cluster, *, alone: bool) -> Iterator[Unpredicted]:
+    """Those of each number of tasks but the fastest, which they are set over."""
+    times: dict[int, dict[int, float]] = {}
+    for row in table.rows:
+        of_tasks = times.setdefault(int(str(row["ranks"])), {})
+        of_tasks[int(str(row["nodes"]))] = float(str(row["time_s"]))
+    levels = cluster.network.levels if cluster.network else ()
+    under_one = levels[0].children if levels else cluster.nodes
+    for ranks, published in times.items():
+        if (ranks <= under_one) != alone:
+            continue
+        first = min(published, key=lambda nodes: published[nodes])
+        reading = count(ranks, "task") + ("" if alone else ", explained")
+        for nodes in sorted(published, reverse=alone):
+            if nodes != first:
+                keys = {"ranks": ranks, "nodes": nodes, "over": first}
+                cell = PredictedCell(
+                    *(table.id, RELATIVE, keys, published[nodes] / published[first]),
+                    fitted=not alone,
+                    reading=reading,
+                )
+                one = _transform(table, cell, ranks, nodes)
+                yield replace(one, over=_transform(table, cell, ranks, first))
+
+
+def _transform(table: PaperTable, cell: PredictedCell, ranks: int, nodes: int) -> Unpredicted:
+    """The cell's job on so many nodes, its tasks shared out as evenly as they go."""
+    plan = papers.load(table.paper).table(_PLAN)
+    said = next(row for row in plan.rows if row["ranks"] == ranks)
+    size = "x".join(str(said[axis]) for axis in ("nz", "ny", "nx"))  # C's order: x is last
+    grid = f"{said['pencil_rows']}x{said['pencil_columns']}"
+    layout = Layout(nodes, -(-ranks // nodes), bind="spread", tasks=ranks)
+    return Unpredicted(
+        *(cell, "fft_pencil", {"size": size, "topology": grid, **_STEP}, layout),
+        lambda record: float(record["times_s"][0]),
+    )

@@ -1,0 +1,77 @@
+"""LAMMPS' breakdown of a step: of LAMMPS, and of the kernel whose phases add up to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pytest import approx
+from recorded import cases, poisson
+
+from haloscope.analysis.phases import REST, shares
+from haloscope.analysis.sections import NAMES, PHASES, in_sections
+from haloscope.paths import share
+from haloscope.programs.file import load
+from haloscope.programs.trust import Trusted
+from haloscope.report import figures, tables
+from haloscope.report.context import Context
+from haloscope.report.figures.model import Bars
+
+OWN = {name: 0.1 for names in PHASES["md_pppm"].values() for name in names}
+
+
+def launched(kernel: str, seconds: Mapping[str, float], step_s: float) -> dict[str, Any]:
+    """One launch with phases of so many seconds, the same on all ranks."""
+    raw = {**poisson(64, time_s=step_s), "kernel": kernel, "case": kernel}
+    spread = {
+        name: {"min": time, "mean": time, "max": time, "count": 1} for name, time in seconds.items()
+    }
+    raw["phases"] = [
+        {**raw["phases"][0], "name": name, "time_s": one, "median_s": one}
+        for name, one in spread.items()
+    ]
+    return raw
+
+
+def test_phases_of_md_pppm_add_up_to_sections() -> None:
+    (case,) = cases([launched("md_pppm", OWN | {"check": 0.1}, 2.0)])
+    found = in_sections(case)
+    assert found is not None
+
+    told = {one.name: one for one in shares(found)}
+    assert [*told] == [*NAMES, REST]
+    for name in NAMES:
+        number = len(PHASES["md_pppm"][name])
+        assert told[name].share.value == approx(0.1 * number / 2.0)
+        assert told[name].seconds == approx(0.1 * number)
+    assert told[REST].seconds == approx(2.0 - 0.1 * len(OWN))
+
+
+def test_lammps_and_md_pppm_stand_in_the_same_table_and_bars() -> None:
+    lammps = {name: 0.25 for name in NAMES}
+    raws = [launched("lammps_rhodo", lammps, 2.0), launched("md_pppm", OWN, 2.0)]
+    own = cases([*raws, launched("stream", {"triad": 1.0}, 2.0)])
+
+    (table,) = tables.build("sections", own, Context())
+    assert [row[0].text for row in table.rows] == ["lammps_rhodo", "md_pppm"]
+    assert [column.title for column in table.columns] == ["case", "step", *NAMES, REST]
+    assert [row[2].value for row in table.rows] == approx([0.125, 0.05])  # Pair
+    (figure,) = figures.build("sections", own, Context())
+    (panel,) = figure.panels
+    assert isinstance(panel, Bars)
+    assert [name for name, _ in panel.parts] == [*NAMES, REST]
+    assert panel.bars == ("lammps_rhodo", "md_pppm")
+
+
+def test_other_kernels_have_no_sections() -> None:
+    own = cases([poisson(64)])
+
+    assert in_sections(own[0]) is None
+    assert tables.build("sections", own, Context()) == []
+    assert figures.build("sections", own, Context()) == []
+
+
+def test_sections_are_those_that_the_program_file_reads() -> None:
+    program = load(Trusted(share("programs") / "lammps_rhodo" / "program.toml"))
+    assert program.said.phases is not None
+    assert tuple(program.said.phases.names) == NAMES

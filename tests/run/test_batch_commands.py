@@ -1,0 +1,103 @@
+"""Studies on a cluster by the command line, as a user goes on with them from another shell."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from lab_jobs import slurm
+
+from haloscope.lab.cluster import RunningLab
+from haloscope.records.record import read_once
+
+pytestmark = pytest.mark.lab
+
+STUDY = """
+title = "Rings on one and two nodes"
+launches = 2
+timeout_s = 60
+[[runs]]
+kernel = "ring"
+params = { repetitions = 1 }
+layout = { nodes = [1, 2], ppn = 1 }
+[[tables]]
+kind = "ring"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "mine.toml").write_text(STUDY)
+    return tmp_path
+
+
+def told(folder: Path, *words: str, ends: int = 0) -> str:
+    """What haloscope printed, by a process of its own."""
+    command = [sys.executable, "-P", "-m", "haloscope", *words]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == ends, done.stderr + done.stdout
+    return " ".join((done.stdout + done.stderr).split())
+
+
+def until_measured(folder: Path) -> str:
+    """What `status` says as soon as no launch is left."""
+    deadline = time.monotonic() + 180
+    while "0 launches left" not in (said := told(folder, "status", "out")):
+        assert time.monotonic() < deadline, said
+        time.sleep(1)
+    return said
+
+
+def test_a_dry_run_says_how_many_jobs_what_they_cost_and_when_they_could_begin(
+    lab: RunningLab, built: str, folder: Path
+) -> None:
+    run = ("run", "mine.toml", "--on", "lab", "--toolchain", built, "--minutes", "30")
+
+    said = told(folder, *run, "--dry-run")
+
+    assert "4 launches to run" in said
+    assert "2 jobs, at most 1.5 node-hours" in said
+    starts = r"%s, 30 minutes: Job \d+ to start at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d"
+    for nodes in ("1 node", "2 nodes"):
+        assert re.search(starts % nodes, said), said
+    assert [path.name for path in folder.iterdir()] == ["mine.toml"]
+
+
+def test_a_study_is_submitted_left_alone_and_collected(
+    lab: RunningLab, built: str, folder: Path
+) -> None:
+    """By processes that end: nothing of ours is left where it was submitted."""
+    run = ("run", "mine.toml", "--on", "lab", "--toolchain", built, "--minutes", "5")
+
+    said = told(folder, *run, "--out", "out", "--detach")
+    assert re.search(r"job \d+: 1 node, at most 5 minutes job \d+: 2 nodes, at most 5", said), said
+    assert not (folder / "out" / "report.html").exists()
+    until_measured(folder)
+
+    assert "report: out/report.html" in told(folder, "collect", "out")
+    assert (folder / "out" / "report.html").stat().st_size > 10_000
+    records = read_once(folder / "out" / "records.jsonl")
+    assert [one.outcome for one in records] == ["ok"] * 4
+    assert len({one.key for one in records}) == 4
+
+
+def test_scripts_that_are_submitted_by_hand_do_as_well(
+    lab: RunningLab, built: str, folder: Path
+) -> None:
+    run = ("run", "mine.toml", "--on", "lab", "--toolchain", built, "--minutes", "5")
+
+    said = told(folder, *run, "--out", "out", "--script-only")
+    assert "4 launches left" in told(folder, "status", "out")
+    assert "nothing was measured yet" in told(folder, "collect", "out", ends=2)
+    scripts = re.findall(r"written: (\S+)", said)
+    for script in scripts:
+        slurm("sbatch", script)
+    until_measured(folder)
+
+    assert len(scripts) == 3  # the one that asks the nodes comes first
+    assert "report: out/report.html" in told(folder, "collect", "out")
+    assert [one.outcome for one in read_once(folder / "out" / "records.jsonl")] == ["ok"] * 4

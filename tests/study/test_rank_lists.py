@@ -1,0 +1,56 @@
+"""Mappings that name the node of each rank: taken as an axis, refused where they don't fit."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from haloscope.study.case import Layout, identity
+from haloscope.study.layouts import layouts
+from haloscope.study.schema import LayoutAxes
+
+
+def test_lists_are_entries_of_an_axis_beside_the_words() -> None:
+    axes = LayoutAxes(nodes=[1, 2], ppn=[2], mapping=["block", "0,1,1,0"])
+
+    found = layouts(axes, axes.nodes, cores=2)
+
+    assert [(one.nodes, one.mapping) for one in found] == [
+        (1, "block"),  # on one node they are all the same
+        (2, "block"),
+        (2, "0,1,1,0"),
+    ]
+    assert found[-1].nodes_of_ranks == [0, 1, 1, 0]
+    assert str(found[-1]) == "4 ranks on 2 nodes, 0,1,1,0"
+    ids = {identity("ring", {}, one, "system", None) for one in found}
+    assert len(ids) == 3
+
+
+def test_a_list_of_tasks_that_do_not_go_evenly() -> None:
+    axes = LayoutAxes(nodes=[2], tasks=[3], mapping=["0,1,0"])
+
+    (one,) = layouts(axes, axes.nodes, cores=2)
+
+    assert one.nodes_of_ranks == [0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("mapping", "said"),
+    [
+        ("0,1,1", "mapping names the nodes of 3 ranks, and there are 4"),
+        ("0,1,1,1", "mapping names node 0 1 time, and it has 2 ranks"),
+        ("1,2,2,1", "mapping names node 0 0 times, and it has 2 ranks"),
+    ],
+)
+def test_a_list_that_is_not_of_its_layout_is_refused(mapping: str, said: str) -> None:
+    axes = LayoutAxes(nodes=[2], ppn=[2], mapping=[mapping])
+
+    with pytest.raises(ValueError, match=said):
+        layouts(axes, axes.nodes, cores=2)
+    assert Layout(nodes=2, ppn=2, mapping=mapping).problem == said  # of a plan that was changed
+
+
+@pytest.mark.parametrize("mapping", ["cyclic", "0", "0,", "-1,0", "0, 1", "0,99999999", [0, 1]])
+def test_what_is_neither_a_word_nor_a_list_is_refused(mapping: object) -> None:
+    with pytest.raises(ValidationError, match="or the node of each rank as a text: '0,1,1,0'"):
+        LayoutAxes.model_validate({"mapping": mapping})
