@@ -126,6 +126,10 @@ def test_what_needs_two_sockets_is_left_out_where_there_is_one(tmp_path: Path) -
     one = planned(run, {"layout": {"ppn": 1}}, site=replace(SITE, placements=["same-cache"]))
     assert shapes(one) == [(1, 1)]
     assert one.notes == ("left out, as a node here has no second socket: between",)
+    elsewhere = planned(run, site=replace(SITE, facts=SIMULATED, name="orfeo-thin"))
+    assert elsewhere.notes == (
+        "left out, as the file of orfeo-thin says what there is between sockets: between",
+    )
     wrong = planned({**run, "params": {"m": 1}}, site=SITE)
     assert problems(wrong)[0].startswith("runs#1.params.m: fake has no parameter 'm'")
 
@@ -503,6 +507,13 @@ def test_placements_are_two_ranks_and_those_not_here_are_said() -> None:
     simulated = replace(LIBRARIES, facts=SIMULATED, name="stampede2")
     (other,) = planned({"layout": {"placement": "same-core"}}, site=simulated).cases
     assert (other.absent or "").startswith("distances inside a simulated node make no difference")
+    of_sockets = replace(simulated, sockets_differ=True)
+    (other,) = planned({"layout": {"placement": "same-core"}}, site=of_sockets).cases
+    assert other.absent == (
+        "inside a node of stampede2 sockets alone are told apart, by ppn = 2 with bind = close "
+        "(ranks of one) or spread (of two); other-node can be simulated, where there are several "
+        "nodes"
+    )
 
 
 def test_a_placement_stands_alone() -> None:

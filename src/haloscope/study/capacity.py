@@ -55,6 +55,7 @@ class Site:
     variants:         by kernel, the only variants that the place knows; other kernels have all.
     allocations:      which nodes a job may ask for, one of case.ALLOCATIONS each.
     gpus:             of a simulated node; elsewhere devices are emulated.
+    sockets_differ:   whether messages of a simulated node depend on its ranks' sockets.
     nodes_differ:     whether it is known how far simulated nodes lie apart, so that launches of a
                       case can be replicates of each other.
     """
@@ -77,6 +78,7 @@ class Site:
     nodes_differ: bool = False
     nodes_limited: bool = False
     gpus: int = 0
+    sockets_differ: bool = False
 
     def replicates(self, asked: int | None) -> Iterator[Problem]:
         """What is wrong with so many replicates of each case; None asks for none."""

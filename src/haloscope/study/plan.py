@@ -111,11 +111,18 @@ def expand(
         if run.only_simulated and not site.facts.simulated:
             of_run.check()
         elif run.several_sockets and OTHER_SOCKET not in site.placements:
-            plan.leave_out(f"as {site.node} has no second socket", run.name or run.kernel)
+            plan.leave_out(f"as {_no_second_socket(site)}", run.name or run.kernel)
             of_run.check()
         else:
             of_run.expand()
     return plan.finished()
+
+
+def _no_second_socket(site: Site) -> str:
+    """Why nothing is asked of a node's second socket."""
+    if site.facts.simulated:
+        return f"the file of {site.name} says what there is between sockets"
+    return f"{site.node} has no second socket"
 
 
 def _in_file(run: int, key: str) -> str:
@@ -363,10 +370,20 @@ class _RunExpansion:
             return f"{toolchain} has no transport '{transport}' (it has {', '.join(there)})"
         if layout.placement is not None and layout.placement not in self.site.placements:
             if self.site.facts.simulated:
-                what = "distances inside a simulated node make no difference"
-                return f"{what}; other-node can be simulated, where there are several nodes"
+                return self._not_simulated
             return f"no two ranks can be placed {layout.placement} {self.site.where}"
         return None
+
+    @property
+    def _not_simulated(self) -> str:
+        """Why two ranks can't be placed inside a simulated node, and what to ask for instead."""
+        inside = "distances inside a simulated node make no difference"
+        if self.site.sockets_differ:
+            inside = (
+                f"inside a node of {self.site.name} sockets alone are told apart, by ppn = 2 with "
+                "bind = close (ranks of one) or spread (of two)"
+            )
+        return f"{inside}; other-node can be simulated, where there are several nodes"
 
     def _unknown(self, params: Mapping[str, Any]) -> str | None:
         """Why nothing is known here of a kernel with these parameters; None if it is."""
