@@ -251,8 +251,10 @@ def _where(cases: Sequence[MeasuredCase]) -> str:
 def _summary(cases: Sequence[MeasuredCase]) -> str:
     launches = sum(len(case.launches) for case in cases)
     kernels = Counter(case.kernel for case in cases)
-    counted = ", ".join(f"{kernel} {number}" for kernel, number in kernels.items())
     good = count(launches, "good launch", "good launches")
+    if len(kernels) < 2:
+        return f"{' of '.join([count(len(cases), 'case'), *kernels])}, {good}."
+    counted = listed([f"{number:,} of {kernel}" for kernel, number in kernels.items()])
     return f"{count(len(cases), 'case')} ({counted}), {good}."
 
 
