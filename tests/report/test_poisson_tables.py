@@ -51,6 +51,29 @@ def test_convergence_has_the_columns_of_table_3_1_and_the_published_values() -> 
     assert "a … b: smallest and largest of 3 launches: too few for an interval." in table.notes
 
 
+def test_meshes_that_the_paper_lacks_stand_beside_those_of_others() -> None:
+    """Table 3.1 of the later paper begins at N = 1024, as headlines of all papers do not."""
+    raws = [*launches(512, [1.0]), *launches(1024, [4.0])]
+
+    (table,) = build("convergence", raws, STAMPEDE, shelf=papers.list_papers())
+
+    assert cell(table, "512", "iterations").published == "783"
+    assert cell(table, "512", "time_s").published
+    assert (
+        "Published: of N = 512 by tara (hpcf-2010-6, table 3.1); of N = 1024 by Stampede2 "
+        "(hpcf-2018-10, table 3.1)." in table.notes
+    )
+
+
+def test_a_grid_has_what_any_published_table_has_of_its_cells() -> None:
+    """Of N = 1024 and blocking messages, tables 5.2 to 5.5 alone tell, by processes."""
+    raws = launches(1024, [4.0, 4.1], ranks=4, nodes=4, exchange="blocking", variant="textbook")
+
+    (grid,) = build("walltime_grid", raws, TARA)
+
+    assert grid.rows[0][1].published == "00:00:04"
+
+
 def test_convergence_takes_the_fewest_cores_and_says_so_where_these_are_several() -> None:
     raws = [
         *launches(64, [1.0]),

@@ -16,6 +16,9 @@ _SETTINGS = ("exchange", "threads", "places", "bind")
 
 _KEYS = ("n", "nodes", "ppn", "ranks", "threads")
 
+WALL_TIMES = ("walltime_grid", "hybrid_grid", "scaling")
+"""WALL_TIMES are the kinds of published tables that hold wall times of solves."""
+
 _OF_ANY_MACHINE = ("iterations", "error_max")
 """Columns that say nothing of the machine."""
 

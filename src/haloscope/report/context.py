@@ -39,6 +39,14 @@ class Context:
         """The published tables to set beside ours."""
         return Library([self.paper] if self.paper else [], self.options.published)
 
+    @property
+    def every_library(self) -> Library:
+        """The study's paper, then all others; one table alone where the options name it."""
+        if self.options.published:
+            return self.library
+        first = [self.paper] if self.paper else []
+        return Library([*first, *(one for one in self.shelf if one not in first)])
+
     def title(self, given: str, *parts: str) -> str:
         """The study's own title, or the kind's and what `where` chose; then what sets it apart."""
         words = [self.options.title] if self.options.title else [given, self._chosen(given)]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
 from haloscope.analysis.iteration_rates import converged
-from haloscope.quantities import MISSING, number, scientific, size
+from haloscope.analysis.published import Library
+from haloscope.quantities import MISSING, listed, number, scientific, size
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
@@ -41,7 +42,10 @@ def _table(part: Facet, context: Context) -> Table:
     for case in parallel:
         notebook.note(f"N = {case.number('n')}: {case.processes}.")
     errors = {case.number("n"): case.result("error_max") for case in own}
-    rows = tuple(_row(case, errors, notebook, context) for case in own)
+    library = context.every_library
+    rows = tuple(_row(case, errors, notebook, library) for case in own)
+    for text in _sources(own, library):
+        notebook.note(text)
     notebook.note("ratio: error on the mesh half as fine over error; second order gives about 4.")
     return Table(
         id="convergence",
@@ -53,16 +57,27 @@ def _table(part: Facet, context: Context) -> Table:
     )
 
 
+def _sources(cases: Sequence[MeasuredCase], library: Library) -> Iterator[str]:
+    """Which meshes' published values are from where, if from several places."""
+    meshes: dict[str, list[str]] = {}
+    for case in cases:
+        if case.launches and (error := library.find(case, "error_max", _KINDS, ("n",))):
+            meshes.setdefault(error.source, []).append(str(case.number("n")))
+    if len(meshes) > 1:
+        told = [f"of N = {listed(own)} by {source}" for source, own in meshes.items()]
+        yield f"Published: {'; '.join(told)}."
+
+
 def _smallest(cases: list[MeasuredCase]) -> MeasuredCase:
     """Of one mesh's cases the one with a good launch and the fewest cores."""
     return min(cases, key=lambda case: (not case.launches, case.cores))
 
 
 def _row(
-    case: MeasuredCase, errors: dict[int, float | None], notebook: Notebook, context: Context
+    case: MeasuredCase, errors: dict[int, float | None], notebook: Notebook, library: Library
 ) -> tuple[Cell, ...]:
     n = case.number("n")
-    find = context.library.find
+    find = library.find
     if not case.launches:
         rest = (missing(), missing(), missing(), notebook.absent(case), missing(), missing())
         return (label(str(n), n), plain(n * n, f"{n * n:,}"), *rest)
@@ -84,7 +99,7 @@ def _row(
         notebook.beside(_whole(iterations), published_iterations),
         notebook.time(case, find(case, "time_s", _KINDS)),
         _bytes(memory.get("predicted_bytes")),
-        _observed(case, notebook, context),
+        _observed(case, notebook, library),
     )
 
 
@@ -96,12 +111,12 @@ def _bytes(value: float | None) -> Cell:
     return plain(value, size(value))
 
 
-def _observed(case: MeasuredCase, notebook: Notebook, context: Context) -> Cell:
+def _observed(case: MeasuredCase, notebook: Notebook, library: Library) -> Cell:
     """Memory in use (VmRSS, over all processes), beside the published figure in its own unit."""
     observed = max(case.sample(lambda r: (r.memory or {}).get("rss_bytes")), default=None)
     cell = _bytes(observed)
     for column, unit in (("memory_observed_mb", 2**20), ("memory_observed_gb", 2**30)):
-        published = context.library.find(case, column, _KINDS)
+        published = library.find(case, column, _KINDS)
         if published:
             in_bytes = replace(published, text=size(published.value * unit))
             return notebook.beside(cell, in_bytes)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.exchanges import EXCHANGES, FACES, Ways, groups
+from haloscope.analysis.published import WALL_TIMES
 from haloscope.report.context import Context
 from haloscope.report.tables.contrast import COLUMNS, cells, explain
 from haloscope.report.tables.model import Cell, Column, Table, label, missing
@@ -67,5 +68,5 @@ def contrasted(cases: Sequence[MeasuredCase], context: Context, ways: Ways) -> l
 def _named(
     case: MeasuredCase, ways: Ways, notebook: Notebook, context: Context
 ) -> tuple[Cell, Cell]:
-    published = context.library.find(case, "time_s", ("walltime_grid", "scaling"))
+    published = context.library.find(case, "time_s", WALL_TIMES)
     return label(str(case.settings[ways.setting])), notebook.time(case, published)

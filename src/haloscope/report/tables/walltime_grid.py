@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
+from haloscope.analysis.published import WALL_TIMES
 from haloscope.quantities import count
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, lettered
@@ -30,8 +31,7 @@ def _grid(part: Facet, n: int, context: Context) -> Table:
 
     def cell(ppn: int, on: int) -> Cell:
         case = at.get((ppn, on))
-        kinds = ("walltime_grid", "hybrid_grid")
-        published = context.library.find(case, "time_s", kinds) if case else None
+        published = context.library.find(case, "time_s", WALL_TIMES) if case else None
         return notebook.time(case, published)
 
     rows = [
