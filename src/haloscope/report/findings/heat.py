@@ -25,12 +25,16 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
         return
     most = max(own, key=lambda case: (case.ranks, case.number("nodes")))
     alike = [case for case in own if (case.ranks, case.cores) == (most.ranks, most.cores)]
+    labels: dict[tuple[str, str], list[str]] = {}  # of the parts that have the same to tell
     for part in facets([c for c in alike if c.settings["nodes"] == most.settings["nodes"]], _AXES):
-        label = f", {part.label}" if part.label else ""
         told = "; ".join(
             f"with operator {case.settings['operator']} {_longest(case)}" for case in part.cases
         )
-        where = f"{most.processes}{label}{place(most)}{few(*part.cases)}"
+        labels.setdefault((told, few(*part.cases)), []).append(part.label)
+    for (told, launched), named in labels.items():
+        each = f"each of {'; '.join(named)}" if len(named) > 1 else named[0]
+        label = f", {each}" if each else ""
+        where = f"{most.processes}{label}{place(most)}{launched}"
         yield Finding(f"Of a solve of heat conduction, {where}: {told}.")
 
 
