@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recorded import MACHINE, bad, changed, poisson, quick, write_folder
+from recorded import MACHINE, bad, cases, changed, heat, poisson, quick, write_folder
 
 from haloscope.analysis.dossier import open_folder
 from haloscope.errors import UserError
 from haloscope.records.folder import SavedPlan
+from haloscope.report import tables
+from haloscope.report.context import Context
 from haloscope.report.document import LONG, Document, compose
 from haloscope.study.case import Case, Layout
 
@@ -146,6 +148,38 @@ where = { exchnage = "blocking" }
         "No table 'hybrid_grid': no case suits it.",
         "No figure 'scaling': no case suits it.",
     )
+
+
+def test_cases_without_a_launch_are_no_cases_that_do_not_suit(tmp_path: Path) -> None:
+    study = (
+        STUDY
+        + """
+[[tables]]
+kind = "split_phase"
+[[figures]]
+kind = "split_phase"
+"""
+    )
+    there, absent = poisson(64), poisson(128)
+    write_plan(tmp_path, [there, absent], [])
+    write_folder(tmp_path, [there], study)
+
+    none = "no case with a good launch suits it, and 1 of 2 cases has none"
+    assert document(tmp_path).left_out[-2:] == (
+        f"No table 'split_phase': {none}.",
+        f"No figure 'split_phase': {none}.",
+    )
+    assert tables.why_none("heat", cases([bad(poisson(64), "failed", "killed")]), Context()) == (
+        "the case has no good launch"
+    )
+
+
+def test_how_many_cases_of_which_kernel_are_no_setting(tmp_path: Path) -> None:
+    report = document(write_folder(tmp_path, [poisson(64), poisson(128)], STUDY))
+    assert report.summary == "2 cases of poisson_cg, 2 good launches."
+    (tmp_path / "two").mkdir()
+    both = document(write_folder(tmp_path / "two", [poisson(64), poisson(128), heat()], STUDY))
+    assert both.summary == "3 cases (1 of fe_heat and 2 of poisson_cg), 3 good launches."
 
 
 def test_launches_that_the_plan_asks_for_and_nobody_made_are_missed(tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ import pytest
 from made import build
 from recorded import Raw, cases, record
 
+from haloscope.papers import tables as papers
 from haloscope.report.context import Context
-from haloscope.report.findings import sums
+from haloscope.report.findings import Finding, sums
 from haloscope.report.tables.sum3d import shared_out
 
 REPORT = "orfeo-mpi-report"
@@ -76,3 +77,27 @@ def test_few_launches_show_no_fastest_and_one_way_is_no_race() -> None:
     assert "none is shown to be fastest, lowest median with 24x1x1 topology" in few
     assert few.endswith("balanced: launches are too few to tell.")
     assert told(2.0) == []
+
+
+def simulated(time_s: float) -> list[Finding]:
+    """Of simulated sums of one size, all as long."""
+    own = cases([
+        {**sum3d(name, [1]), "times_s": [time_s], "clock": "simulated"}
+        for name in ("balanced", "topology", "subblock")
+    ])  # fmt: skip
+    return list(sums.find(own, Context(paper=papers.load(REPORT))))
+
+
+def test_sums_that_are_all_as_fast_are_said_to_be_in_few_words() -> None:
+    first, *_ = simulated(0.05)
+    assert first.text.endswith("24 processes: all 3 are as fast (median 50.0 ms).")
+
+
+def test_a_simulated_sum_far_off_the_published_one_says_by_how_many_times() -> None:
+    _, off = simulated(0.05)
+    assert (off.tone, off.text) == (
+        "warning",
+        "Published times of 2 of 3 sums are 12.5 times the ones simulated here: 623 ms to 631 ms "
+        "(orfeo-mpi-report, table I).",
+    )
+    assert len(simulated(0.4)) == 1

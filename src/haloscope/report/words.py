@@ -113,9 +113,17 @@ def between(values: Sequence[float], digits: int = 3) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def fastest(race: Race[str]) -> str:
-    """What is known of the one with the lowest median, whose name follows."""
-    return "fastest with" if race.lead else "none is shown to be fastest, lowest median with"
+def winner(race: Race[str], time: str, what: str = "") -> str:
+    """Who is fastest by how much, or that nobody is; `time` is the median of the fastest.
+
+    what: a word before the names of those that race.
+    """
+    number_of = len(race.against) + 1
+    if not race.lead and number_of > 2 and race.tied:
+        return f"all {number_of} are as fast (median {time})"
+    name = f"{what} {race.best}".lstrip()
+    known = "fastest with" if race.lead else "none is shown to be fastest, lowest median with"
+    return f"{known} {name} (median {time}); {others(race)}"
 
 
 def others(race: Race[str]) -> str:
@@ -203,3 +211,14 @@ def place(*cases: MeasuredCase) -> str:
 def clock(cases: Sequence[MeasuredCase]) -> str:
     """What times of these cases are: "simulated", or "measured" where any was."""
     return "simulated" if all(case.simulated for case in cases) else "measured"
+
+
+def none_suits(cases: Sequence[MeasuredCase]) -> str:
+    """That no case suits; cases without a good launch are named, as these might."""
+    lacking = sum(not case.launches for case in cases)
+    if not lacking:
+        return "no case suits it"
+    if lacking == len(cases):
+        return f"{'the case has' if lacking == 1 else f'all {lacking} cases have'} no good launch"
+    rest = f"{lacking} of {len(cases)} cases {'has' if lacking == 1 else 'have'} none"
+    return f"no case with a good launch suits it, and {rest}"

@@ -7,18 +7,25 @@ from collections.abc import Iterator, Sequence
 from haloscope.analysis.cases import MeasuredCase, facets
 from haloscope.analysis.comparison import step
 from haloscope.analysis.races import races
+from haloscope.analysis.sums import published_sum
 from haloscope.quantities import seconds
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import fastest, others, place
+from haloscope.report.words import between, place, winner
 
 ORDER = 122
 AXES = ("topology", "distribution")
+FAR = 2
+"""FAR is how far off a published time, as a ratio, a simulated one is told of in a headline."""
 
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
-    """Of each size of the arrays: the fastest, and how far the others are behind."""
-    parts = facets([case for case in cases if case.kernel == "sum3d" and case.launches], AXES)
+    """Of each size of the arrays: the fastest, and how far the others are behind.
+
+    Then how far simulated times lie off the published ones of the same sums, if they lie far off.
+    """
+    own = [case for case in cases if case.kernel == "sum3d" and case.launches]
+    parts = facets(own, AXES)
     fields = {
         float(index): {_named(case): step(case) for case in part.cases}
         for index, part in enumerate(parts)
@@ -31,8 +38,27 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         label = f", {part.label}" if part.label and str(size) not in part.label else ""
         yield Finding(
             f"Sum of {size} arrays, {best.case.processes}{label}{place(best.case)}: "
-            f"{fastest(race)} {race.best} (median {seconds(best.time.value)}); {others(race)}."
+            f"{winner(race, seconds(best.time.value))}."
         )
+    yield from _far_off([case for case in own if case.simulated], context)
+
+
+def _far_off(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
+    """A warning of all that lie so far off what was published."""
+    pairs = [(case, known) for case in cases if (known := published_sum(case, context.library))]
+    ratios = [(known.value / case.time_s, known) for case, known in pairs]
+    far = [(ratio, known) for ratio, known in ratios if not 1 / FAR < ratio < FAR]
+    if not far:
+        return
+    longer = between([ratio for ratio, _ in far])
+    low = seconds(min(known.low for _, known in far))
+    high = seconds(max(known.high for _, known in far))
+    sources = "; ".join(sorted({known.source for _, known in far}))
+    yield Finding(
+        f"Published times of {len(far)} of {len(cases)} sums are {longer} times the ones simulated "
+        f"here: {low} to {high} ({sources}).",
+        "warning",
+    )
 
 
 def _named(case: MeasuredCase) -> str:

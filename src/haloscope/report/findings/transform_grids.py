@@ -10,7 +10,7 @@ from haloscope.analysis.races import races
 from haloscope.quantities import count, seconds
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import fastest, others, place
+from haloscope.report.words import place, winner
 
 ORDER = 121
 
@@ -33,8 +33,7 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         label = f" ({part.label})" if part.label else ""
         yield Finding(
             f"Transform of {best.case.settings['size']} points, {best.case.processes}{label}"
-            f"{place(best.case)}: {fastest(race)} grid {race.best} (median "
-            f"{seconds(best.time.value)}); {others(race)}."
+            f"{place(best.case)}: {winner(race, seconds(best.time.value), 'grid')}."
         )
 
 

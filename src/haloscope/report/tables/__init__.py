@@ -14,6 +14,7 @@ from importlib import import_module
 from haloscope.analysis.cases import MeasuredCase, select
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table
+from haloscope.report.words import none_suits
 from haloscope.study import kinds
 
 __all__ = ["Cell", "Column", "Context", "Table", "build", "builder", "why_none"]
@@ -32,8 +33,9 @@ def builder(kind: str) -> TableBuilder:
 def why_none(kind: str, cases: Sequence[MeasuredCase], context: Context) -> str:
     """Why there is no table of a kind; more than that no case suits it where its module says."""
     own = getattr(import_module(f"{__name__}.{kind}"), "why_none", None)
-    told: str | None = own(select(cases, context.options.where), context) if own else None
-    return told or "no case suits it"
+    asked = select(cases, context.options.where)
+    told: str | None = own(asked, context) if own else None
+    return told or none_suits(asked)
 
 
 def build(kind: str, cases: Sequence[MeasuredCase], context: Context) -> list[Table]:

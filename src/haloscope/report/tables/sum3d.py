@@ -7,14 +7,12 @@ from dataclasses import replace
 from itertools import pairwise
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
+from haloscope.analysis.sums import published_sum
 from haloscope.host.cpulist import cpu_list
-from haloscope.quantities import SECONDS, number
+from haloscope.quantities import SECONDS
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, lettered, missing, plain
 from haloscope.report.tables.notebook import Notebook
-
-_SPLITS = {"balanced": "even", "topology": "topology"}
-"""Our distributions by the report's: a = 0 and a != 0."""
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
@@ -53,8 +51,8 @@ def _row(case: MeasuredCase, notebook: Notebook, context: Context) -> tuple[Cell
     counts = case.result("elements_per_rank")
     elements = plain(shared_out(counts)) if counts else missing()
     cell = notebook.estimate(case.time, case, SECONDS)
-    if published := _published(case, context):
-        cell = replace(cell, published=published)
+    if published := published_sum(case, context.library):
+        cell = replace(cell, published=published.text)
     return (
         label(str(case.settings["topology"])),
         label(str(case.settings["distribution"])),
@@ -82,17 +80,3 @@ def _listed(ranks: Sequence[int]) -> str:
     if len(ranks) > 3 and len(steps) == 1 and steps != {1}:
         return f"{ranks[0]}, {ranks[1]} … {ranks[-1]}"
     return cpu_list(ranks).replace(",", ", ")
-
-
-def _published(case: MeasuredCase, context: Context) -> str:
-    """The report's interval for the same size, ranks, topology and split; "" where it has none."""
-    size = str(case.settings["size"]).split("x")
-    shape = str(case.settings["topology"]).split("x")
-    for table in context.library.tables(("matrix_sum",)):
-        facts = [str(table.facts.get(key)) for key in ("nx", "ny", "nz", "ranks")]
-        for row in table.rows if facts == [*size, str(case.ranks)] else ():
-            same = [str(row[key]) for key in ("px", "py", "pz")] == shape
-            if same and row["split"] == _SPLITS.get(str(case.settings["distribution"])):
-                low, high = (float(str(row[key])) for key in ("time_low_s", "time_high_s"))
-                return f"[{number(low)}, {number(high)}] s"
-    return ""
