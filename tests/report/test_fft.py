@@ -9,7 +9,7 @@ from any_study import SIMULATED
 from recorded import MACHINE, Raw, cases, fft
 
 from haloscope.report import tables
-from haloscope.report.findings import findings
+from haloscope.report.findings import findings, transform_grids
 from haloscope.report.tables import Context, Table
 from haloscope.report.validity import validity
 
@@ -65,6 +65,17 @@ def test_the_fastest_grid_of_processes_is_named() -> None:
 
     assert told.startswith("Transform of 128x128x128 points, 4 processes (transpose = pipelined): ")
     assert "2x2 takes 1.2" in told and "times as long; " in told
+
+
+def test_processes_that_other_cases_have_otherwise_are_named_once() -> None:
+    raws = [fft(ranks=4, topology=grid) for grid in ("4x1", "2x2")] + [
+        fft(ranks=2, topology=grid) for grid in ("2x1", "1x2")
+    ]
+    told = [one.text for one in transform_grids.find(cases(raws), CONTEXT)]
+    assert [text.split(":")[0] for text in told] == [
+        "Transform of 128x128x128 points, 2 processes",
+        "Transform of 128x128x128 points, 4 processes",
+    ]
 
 
 def test_grids_whose_pencils_are_too_few_for_the_chunks_are_among_the_others() -> None:

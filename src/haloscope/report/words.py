@@ -208,6 +208,15 @@ def place(*cases: MeasuredCase) -> str:
     return f", simulated on {cluster}" if cluster else ""
 
 
+def beyond(label: str, *said: str) -> str:
+    """What a label says that other words beside it do not say already.
+
+    Of "2 processes, layout = blocked" beside "2 processes": "layout = blocked".
+    """
+    known = {word for one in said for word in one.split(", ")}
+    return ", ".join(word for word in label.split(", ") if word not in known)
+
+
 def clock(cases: Sequence[MeasuredCase]) -> str:
     """What times of these cases are: "simulated", or "measured" where any was."""
     return "simulated" if all(case.simulated for case in cases) else "measured"

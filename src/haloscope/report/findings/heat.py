@@ -9,7 +9,7 @@ from haloscope.analysis.phases import shares
 from haloscope.quantities import listed, percent
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import few, place
+from haloscope.report.words import beyond, few, place
 
 ORDER = 112
 TOLD = 3
@@ -30,7 +30,8 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
         told = "; ".join(
             f"with operator {case.settings['operator']} {_longest(case)}" for case in part.cases
         )
-        labels.setdefault((told, few(*part.cases)), []).append(part.label)
+        label = beyond(part.label, most.processes)
+        labels.setdefault((told, few(*part.cases)), []).append(label)
     for (told, launched), named in labels.items():
         each = f"each of {'; '.join(named)}" if len(named) > 1 else named[0]
         label = f", {each}" if each else ""

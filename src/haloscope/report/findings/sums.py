@@ -11,7 +11,7 @@ from haloscope.analysis.sums import published_sum
 from haloscope.quantities import seconds
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import between, place, winner
+from haloscope.report.words import between, beyond, place, winner
 
 ORDER = 122
 AXES = ("topology", "distribution")
@@ -35,7 +35,8 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         best = fields[race.at][race.best]
         assert best.time is not None
         size = part.settings["size"]
-        label = f", {part.label}" if part.label and str(size) not in part.label else ""
+        more = beyond(part.label, best.case.processes, f"size = {size}")
+        label = f", {more}" if more else ""
         yield Finding(
             f"Sum of {size} arrays, {best.case.processes}{label}{place(best.case)}: "
             f"{winner(race, seconds(best.time.value))}."

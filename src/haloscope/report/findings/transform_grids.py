@@ -10,7 +10,7 @@ from haloscope.analysis.races import races
 from haloscope.quantities import count, seconds
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import place, winner
+from haloscope.report.words import beyond, place, winner
 
 ORDER = 121
 
@@ -30,7 +30,8 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         part = parts[int(race.at)]
         best = fields[race.at][race.best]
         assert best.time is not None
-        label = f" ({part.label})" if part.label else ""
+        more = beyond(part.label, best.case.processes)
+        label = f" ({more})" if more else ""
         yield Finding(
             f"Transform of {best.case.settings['size']} points, {best.case.processes}{label}"
             f"{place(best.case)}: {winner(race, seconds(best.time.value), 'grid')}."
