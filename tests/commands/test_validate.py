@@ -58,6 +58,8 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     report = tmp_path / "report"
     assert main([*command, "--out", str(report)]) == 0
     page = (report / "report.html").read_text(encoding="utf-8")
+    assert "Predicted and published: hpcf-2018-10, simulated on stampede2" in page
+    assert "What was found, simulated on stampede2" in page
     assert "Only predicted: 0.1 % off at the median of 5, 0.1 % at worst." in page
     assert "6 predictions over what is known: 6 within 10 % of it." in page
     assert "<p>Nothing.</p>" in page and "MPI libraries and compilers" not in page

@@ -121,7 +121,8 @@ def execute(arguments: argparse.Namespace) -> int:
     replicates = _replicates(arguments)
     cells: list[PredictedCell] = []
     tables: list[Table] = []
-    for table in paper_validation.tables_of(arguments.paper, arguments.table):
+    chosen = paper_validation.tables_of(arguments.paper, arguments.table)
+    for table in chosen:
         cells_of_table = paper_validation.validate(table, tell, replicates)
         if arguments.explained:
             cells_of_table += paper_validation.explained(table, tell, replicates)
@@ -146,8 +147,9 @@ def execute(arguments: argparse.Namespace) -> int:
             ("paper", arguments.paper),
             ("tables", ", ".join(dict.fromkeys(one.table for one in cells))),
         )
-        pairs = validating.of_cells(cells)
-        _report(validating.document(title, pairs, tables, [], found), arguments.out, out)
+        clusters = sorted({str(table.facts["cluster_file"]) for table in chosen})
+        made = validating.document(title, validating.of_cells(cells), tables, [], found, clusters)
+        _report(made, arguments.out, out)
     return 1 if any(cell.problem for cell in cells) else 0
 
 

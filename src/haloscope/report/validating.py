@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from haloscope.analysis.predictions import Errors, PredictedCell, PredictedTime
-from haloscope.quantities import SECONDS, count, percent, quantity
+from haloscope.quantities import SECONDS, count, listed, percent, quantity
 from haloscope.report.document import Document, Section
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark
 from haloscope.report.findings import Finding
@@ -26,13 +26,18 @@ def document(
     tables: Sequence[Table],
     failures: Sequence[str],
     provenance: Sequence[tuple[str, str]],
+    clusters: Sequence[str] = (),
 ) -> Document:
-    """Its figures, one a unit, and tables. pairs: predictions by what they are called."""
+    """Its figures, one a unit, and tables.
+
+    pairs: predictions by what they are called. clusters: what they were simulated on, if they were.
+    """
+    where = f", simulated on {listed(clusters)}" if clusters else ""
     drawn = tuple(figure for figure in _figures(pairs) if figure.shows_enough)
     numbered = [replace(table, id=f"{table.id}-{k}") for k, table in enumerate(tables, start=1)]
     return Document(
-        title=title,
-        heading="What was found",
+        title=f"{title}{where}",
+        heading=f"What was found{where}",
         summary=f"{count(sum(map(len, pairs.values())), 'prediction')}.",
         findings=tuple(_findings(pairs)),
         sections=(Section("predicted", "Predicted and known", drawn, tuple(numbered)),),
