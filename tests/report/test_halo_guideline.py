@@ -98,6 +98,7 @@ def test_the_table_has_both_times_of_the_slowest_rank_and_the_verdict() -> None:
     single, collective = column(table, "single_s"), column(table, "collective_s")
     assert single[small].value == pytest.approx(50e-6, rel=0.011)
     assert collective[small].value == pytest.approx(100e-6, rel=0.011)
+    assert single[small].text.endswith(" µs") and collective[small].text.endswith(" µs")
     assert column(table, "times_as_fast")[small].value == pytest.approx(0.5, rel=0.02)
     assert texts(table)[small][-1] == "slower" and texts(table)[large][-1] != "slower"
     assert "on the slowest rank" in " ".join(table.notes)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from made import draw
+from recorded import heat
+
 from haloscope.report.draw.palette import INK, MUTED, SERIES
 from haloscope.report.draw.phase_colours import hatches_of, phase_colours
 from haloscope.report.figures.model import Bar, Bars, Figure, Gantt
@@ -49,3 +52,10 @@ def test_phases_of_one_colour_differ_by_their_hatches() -> None:
     assert len({(colours[name], hatches[name]) for name in names}) == len(names)
     assert not any(hatches[name] for name in names[: len(SERIES)])
     assert all(hatches[name] for name in names[len(SERIES) :])
+
+
+def test_the_largest_phase_has_its_ends_once_and_none_where_it_is_missing() -> None:
+    (alike,) = draw("phases", [heat(ranks=ranks) for ranks in (1, 2)])
+    assert alike.alt.endswith("Largest: matvec, 80 %.")
+    (lacking,) = draw("phases", [heat(), {**heat(ranks=2), "phases": heat(ranks=2)["phases"][:1]}])
+    assert lacking.alt.endswith("Largest: outside phases, up to 99 %.")

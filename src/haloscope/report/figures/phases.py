@@ -7,9 +7,10 @@ from itertools import pairwise
 
 from haloscope.analysis.cases import MeasuredCase, facets, row_name
 from haloscope.analysis.phases import REST, shares
-from haloscope.quantities import count, percent, seconds
+from haloscope.quantities import count, seconds
 from haloscope.report.context import Context
 from haloscope.report.figures.model import Bars, Figure
+from haloscope.report.words import shares_between
 
 MOST_BARS = 30
 """MOST_BARS is the largest number of bars that can be told apart: of more, those inside a grid of
@@ -58,7 +59,7 @@ def bars_of(every: Sequence[MeasuredCase], title: str, kind: str, context: Conte
         title=context.title(title),
         panels=tuple(_panels(cases, parts)),
         alt=f"Share of a step by phase for {count(len(cases), 'case')}. Largest: {largest[0]}, "
-        f"{percent(min(largest[1]))} to {percent(max(largest[1]))}.",
+        f"{shares_between(largest[1])}.",
         notes=(
             "Mean over ranks, median over launches. After each name: the time of a step.",
             *([_SHORT] if any(sum(values) < FULL for values in _bars(parts)) else []),

@@ -8,7 +8,7 @@ from haloscope.analysis import halo_guideline
 from haloscope.analysis.cases import MeasuredCase, label_of
 from haloscope.analysis.collectives import warmed_up
 from haloscope.analysis.guidelines import WORTH, Followed, followed, over
-from haloscope.quantities import number, probability, size
+from haloscope.quantities import SECONDS, number, probability, size
 from haloscope.report.context import Context
 from haloscope.report.tables.contrast import COLUMNS, cells, explain
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
@@ -36,8 +36,8 @@ def _halos(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     rows = tuple(
         (
             label(describe(one.second.case.settings, names) or one.second.case.processes),
-            notebook.estimate(one.first.time, one.first.case),
-            notebook.estimate(one.second.time, one.second.case),
+            notebook.estimate(one.first.time, one.first.case, SECONDS),
+            notebook.estimate(one.second.time, one.second.case, SECONDS),
             *cells(one, notebook),
         )
         for one in found
