@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from pytest import approx
-from recorded import cases, poisson
+from recorded import cases, of_phases, poisson
 
 from haloscope.analysis.phases import REST, shares
 from haloscope.analysis.sections import NAMES, PHASES, in_sections
@@ -20,21 +17,8 @@ from haloscope.report.figures.model import Bars
 OWN = {name: 0.1 for names in PHASES["md_pppm"].values() for name in names}
 
 
-def launched(kernel: str, seconds: Mapping[str, float], step_s: float) -> dict[str, Any]:
-    """One launch with phases of so many seconds, the same on all ranks."""
-    raw = {**poisson(64, time_s=step_s), "kernel": kernel, "case": kernel}
-    spread = {
-        name: {"min": time, "mean": time, "max": time, "count": 1} for name, time in seconds.items()
-    }
-    raw["phases"] = [
-        {**raw["phases"][0], "name": name, "time_s": one, "median_s": one}
-        for name, one in spread.items()
-    ]
-    return raw
-
-
 def test_phases_of_md_pppm_add_up_to_sections() -> None:
-    (case,) = cases([launched("md_pppm", OWN | {"check": 0.1}, 2.0)])
+    (case,) = cases([of_phases("md_pppm", OWN | {"check": 0.1}, 2.0)])
     found = in_sections(case)
     assert found is not None
 
@@ -49,8 +33,8 @@ def test_phases_of_md_pppm_add_up_to_sections() -> None:
 
 def test_lammps_and_md_pppm_stand_in_the_same_table_and_bars() -> None:
     lammps = {name: 0.25 for name in NAMES}
-    raws = [launched("lammps_rhodo", lammps, 2.0), launched("md_pppm", OWN, 2.0)]
-    own = cases([*raws, launched("stream", {"triad": 1.0}, 2.0)])
+    raws = [of_phases("lammps_rhodo", lammps, 2.0), of_phases("md_pppm", OWN, 2.0)]
+    own = cases([*raws, of_phases("stream", {"triad": 1.0}, 2.0)])
 
     (table,) = tables.build("sections", own, Context())
     assert [row[0].text for row in table.rows] == ["lammps_rhodo", "md_pppm"]

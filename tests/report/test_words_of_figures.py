@@ -18,6 +18,7 @@ from recorded import (
     Raw,
     cases,
     collectives,
+    of_phases,
     pingpong,
     poisson,
     quick,
@@ -30,6 +31,7 @@ from recorded import (
 )
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.sections import NAMES
 from haloscope.papers import tables as papers
 from haloscope.quantities import BYTES, BYTES_PER_SECOND, FLOPS, PERCENT, SECONDS
 from haloscope.report import figures, tables
@@ -122,6 +124,7 @@ RAWS: dict[str, list[Raw]] = {
     ],
     "spmv": [spmv(ranks=ranks) for ranks in (1, 2, 4)],
     "phases": [poisson(64), poisson(64, ranks=2)],
+    "sections": [of_phases("lammps_rhodo", dict.fromkeys(NAMES, 0.25), 2.0)],
 }
 """Records that a figure of each kind is drawn of."""
 

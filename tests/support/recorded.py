@@ -591,3 +591,16 @@ def collectives(
         launch=launch,
         **{"points": points, "synchronisation": "round_time", **changes},
     )
+
+
+def of_phases(kernel: str, seconds: Mapping[str, float], step_s: float) -> Raw:
+    """One launch with phases of so many seconds, the same on all ranks."""
+    raw = {**poisson(64, time_s=step_s), "kernel": kernel, "case": kernel}
+    spread = {
+        name: {"min": time, "mean": time, "max": time, "count": 1} for name, time in seconds.items()
+    }
+    raw["phases"] = [
+        {**raw["phases"][0], "name": name, "time_s": one, "median_s": one}
+        for name, one in spread.items()
+    ]
+    return raw
