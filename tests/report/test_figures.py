@@ -9,12 +9,15 @@ from recorded import bad, pingpong, poisson, quick, stream
 
 from haloscope.report import figures
 from haloscope.report.draw.figures import canvas_of, plain
+from haloscope.report.draw.gantt import draw_gantt
 from haloscope.report.draw.series_styles import series_styles
 from haloscope.report.figures.model import (
     Axis,
+    Bar,
     Bars,
     Curve,
     Figure,
+    Gantt,
     Lines,
     Mark,
     Surface,
@@ -309,3 +312,29 @@ def test_guides_that_are_near_have_their_words_below_each_other() -> None:
     words = [text for text in axes.texts if isinstance(text, Annotation)]
     at = {text.get_text(): text.xyann[1] for text in words}
     assert at["1 KiB"] == at["256 KiB"] > at["384 KiB"]
+
+
+@pytest.mark.parametrize("width_in", [3.6, 4.6])
+def test_names_below_a_timeline_are_never_cut(width_in: float) -> None:
+    names = ("synchronise", "launch of product", "multiply off-diagonal", "wait", "pack", "send")
+    bars = tuple(Bar(0, name, 0.0, 1.0, False) for name in names)
+
+    canvas = draw_gantt(Gantt("g", "", "", ("0",), bars), width_in, dict.fromkeys(names, "#000000"))
+    canvas.draw_without_rendering()
+
+    (legend,) = canvas.legends
+    below = legend.get_window_extent()
+    assert below.x0 >= 0 and below.x1 <= canvas.bbox.width
+    assert below.y1 < canvas.axes[0].get_window_extent().y0
+    assert [text.get_text() for text in legend.get_texts()] == list(names)
+
+
+def test_short_names_below_a_timeline_have_three_columns() -> None:
+    bars = tuple(Bar(0, name, 0.0, 1.0, False) for name in "abcdef")
+
+    canvas = draw_gantt(Gantt("g", "", "", ("0",), bars), 4.6, dict.fromkeys("abcdef", "#000000"))
+    canvas.draw_without_rendering()
+
+    (legend,) = canvas.legends
+    left = {round(text.get_window_extent().x0) for text in legend.get_texts()}
+    assert len(left) == 3

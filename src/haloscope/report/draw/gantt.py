@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Patch
@@ -11,6 +11,8 @@ from haloscope.report.draw.palette import INK, MUTED
 from haloscope.report.figures.model import Gantt
 
 ROW_IN = 0.36
+MOST_COLUMNS = 3
+"""MOST_COLUMNS are those of the names below a timeline."""
 CUT = "\N{HORIZONTAL ELLIPSIS}"
 """CUT stands behind a row of which no more is known."""
 
@@ -18,9 +20,9 @@ CUT = "\N{HORIZONTAL ELLIPSIS}"
 def draw_gantt(panel: Gantt, width_in: float, colours: Mapping[str, str]) -> Canvas:
     """The panel, as wide as said; the first row on top. colours: of each phase, by its name."""
     names = list(dict.fromkeys(bar.name for bar in panel.bars))
-    lines_below = -(-len(names) // 3)
-    height = 1.0 + ROW_IN * max(2, len(panel.rows)) + 0.2 * lines_below
-    canvas = Canvas(figsize=(width_in, height), layout="constrained")
+    canvas = Canvas(figsize=(width_in, 1.0), layout="constrained")
+    lines_below = _legend(canvas, [Patch(facecolor=colours[name], label=name) for name in names])
+    canvas.set_figheight(1.0 + ROW_IN * max(2, len(panel.rows)) + 0.2 * lines_below)
     axes = canvas.add_subplot()
     axes.set_title(panel.title, loc="left")
     for bar in panel.bars:
@@ -44,6 +46,14 @@ def draw_gantt(panel: Gantt, width_in: float, colours: Mapping[str, str]) -> Can
     axes.set_xlabel(panel.x)
     axes.grid(visible=False, axis="y")
     axes.set_axisbelow(True)
-    handles = [Patch(facecolor=colours[name], label=name) for name in names]
-    canvas.legend(handles=handles, loc="outside lower left", ncols=3)
     return canvas
+
+
+def _legend(canvas: Canvas, handles: Sequence[Patch]) -> int:
+    """Below all, in as many columns as the canvas has room for, three at most: its lines."""
+    for columns in range(MOST_COLUMNS, 0, -1):
+        legend = canvas.legend(handles=handles, loc="outside lower left", ncols=columns)
+        if columns == 1 or legend.get_window_extent().width <= canvas.bbox.width:
+            break
+        legend.remove()
+    return -(-len(handles) // columns)
