@@ -122,6 +122,13 @@ def test_a_device_that_lags_is_not_simulated(smpi: None, machine: Path) -> None:
     assert "only an emulated device lags" in plan.output
 
 
+def test_nccl_is_not_simulated(smpi: None) -> None:
+    asked = [str(BINARY.with_name("halobench_asked")), "--plan", "sf_pingpong", "memory=device"]
+    plan = process.run([*asked, "mpi=nccl", "ranks=2"], dict(os.environ), timeout_s=20)
+
+    assert "mpi=nccl: NCCL sends between real GPUs, and these are simulated" in plan.output
+
+
 def test_a_machine_without_a_device_is_told(smpi: None, machine: Path) -> None:
     machine.write_text(without_a_device(), encoding="utf-8")
     command = ["smpirun", "-np", "2", "-platform", str(BINARY.with_name("platform.so"))]

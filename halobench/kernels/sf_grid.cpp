@@ -316,7 +316,7 @@ Kernel sf_grid_in(const SpaceMaker& make_space) {
       {"topology", Parameter::Type::text, "2d",
        "dimensions of the grid and ranks along them: 2d, 3d (the most even), 3x3, 2x2x1 ..."},
   };
-  for (auto& one : memory_parameters(false)) kernel.parameters.push_back(std::move(one));
+  for (auto& one : memory_parameters(false, true)) kernel.parameters.push_back(std::move(one));
   kernel.results = {{"latency_s", Result::Type::real, "half a step, of the first size", "s"}};
   kernel.point_results = {{"latency_s", Result::Type::real, "half a step, by the median", "s"}};
   kernel.repetitions = "20";

@@ -130,10 +130,11 @@ Traffic traffic(double units, double listed, const Unit& unit, Operation operati
 }  // namespace
 
 DeviceSpace::DeviceSpace(Meter& meter, Memory& memory, std::unique_ptr<Device> device,
-                         Setting setting)
+                         Setting setting, std::unique_ptr<StreamMessages> messages)
     : Space(meter),
       memory_(memory),
       device_(std::move(device)),
+      messages_(std::move(messages)),
       setting_(setting),
       stream_(device_->new_stream()),
       users_stream_(setting.ordering == Ordering::general ? device_->new_stream() : stream_) {
@@ -143,6 +144,9 @@ DeviceSpace::DeviceSpace(Meter& meter, Memory& memory, std::unique_ptr<Device> d
     throw std::logic_error(
         "messages would begin before what they wait for, on a stream that is "
         "not waited for");
+  }
+  if (messages_ != nullptr && (setting.staged || setting.late)) {
+    throw std::logic_error("a stream's own messages are neither staged nor late");
   }
 }
 
@@ -239,6 +243,13 @@ void DeviceSpace::before_messages(Event packed) {
   if (setting_.late) return device_->synchronise(packed);
   const bool worked = setting_.ordering == Ordering::general && working_;
   if (worked || setting_.ordering == Ordering::default_stream) synchronise();
+}
+
+void DeviceSpace::exchange(std::span<const StreamMessages::Message> sent,
+                           std::span<const StreamMessages::Message> received) {
+  if (sent.empty() && received.empty()) return;
+  working_ = true;
+  messages_->exchange(*device_, stream_, sent, received);
 }
 
 void DeviceSpace::after_unpack() {

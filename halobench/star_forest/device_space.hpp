@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "device/device.hpp"
+#include "device/stream_messages.hpp"
 #include "star_forest/space.hpp"
 
 namespace halobench {
@@ -27,6 +29,7 @@ enum class Ordering { general, default_stream, stream_aware, typed };
 /// MPI touches no memory before all is done that was given to the stream earlier, so that a
 /// message neither leaves too soon nor arrives where something is still read. One wait before
 /// messages serves both: they are begun after packing, where the host's begins to receive before.
+/// Messages of the stream's own are given to it between packing and unpacking, without a wait.
 class DeviceSpace : public Space {
  public:
   struct Setting {
@@ -38,8 +41,11 @@ class DeviceSpace : public Space {
     bool late = false;
   };
 
-  /// Throws std::logic_error for what MPI would send before it is copied.
-  DeviceSpace(Meter& meter, Memory& memory, std::unique_ptr<Device> device, Setting setting);
+  /// `messages`: of the forests' stream, between the ranks that all its forests have; null where
+  /// MPI sends. Throws std::logic_error for what MPI would send before it is copied, and for
+  /// messages of the stream that are staged or late.
+  DeviceSpace(Meter& meter, Memory& memory, std::unique_ptr<Device> device, Setting setting,
+              std::unique_ptr<StreamMessages> messages = nullptr);
 
   Buffer<std::byte> allocate_bytes(std::int64_t bytes, Pages pages) override;
   void prepare(Routes& routes) override;
@@ -60,6 +66,10 @@ class DeviceSpace : public Space {
   virtual void after_copy_in();
 
   bool staged() const { return setting_.staged; }
+  /// Does the forests' stream send and receive by itself? Then exchange() takes all messages.
+  bool by_stream() const { return messages_ != nullptr; }
+  void exchange(std::span<const StreamMessages::Message> sent,
+                std::span<const StreamMessages::Message> received);
   bool late() const { return setting_.late; }
   /// Sets the event behind what an operation has packed.
   void mark_packed(Event packed) { device_->record(packed, stream_); }
@@ -83,6 +93,7 @@ class DeviceSpace : public Space {
 
   Memory& memory_;
   std::unique_ptr<Device> device_;
+  std::unique_ptr<StreamMessages> messages_;
   Setting setting_;
   Stream stream_;         ///< of the forests
   Stream users_stream_;   ///< of those who fill and read arrays

@@ -126,6 +126,10 @@ class StarForest::Link {
         target = received_.staged() ? received_.stages[i] : device_->for_mpi(target);
       }
       targets_.push_back(target);
+      if (by_stream()) {
+        arriving_.push_back({target, bytes(set), in_[i].rank});
+        continue;
+      }
       check(MPI_Recv_init(target, count(set), unit_.mpi_type(), in_[i].rank, MPI_ANY_TAG, comm_,
                           &receives_[i]),
             "MPI_Recv_init");
@@ -186,7 +190,9 @@ class StarForest::Link {
   void run_part(Space& space, Part part, const Transfer& next) {
     tag_ = tag_of(next);
     if (part == Part::pack) pack(space, next);
-    if (part == Part::messages) {
+    if (part == Part::messages && by_stream()) {
+      exchange(next);
+    } else if (part == Part::messages) {
       if (sent_.staged()) copy_out(next);
       if (device_ != nullptr) {
         if (device_->late()) device_->mark_packed(packed_);
@@ -208,11 +214,21 @@ class StarForest::Link {
     return halobench::tag_of(next.way, next.unit, next.operation);
   }
 
+  bool by_stream() const { return device_ != nullptr && device_->by_stream(); }
+
   void begin_on_device(Space& space, bool agree) {
     auto& meter = space.meter();
     meter.part("synchronise", [&] { device_->before_pack(transfer->from, transfer->to); });
     meter.part("pack", [&] { pack(space, *transfer); });
     if (sent_.staged()) meter.part("copy out", [&] { copy_out(*transfer); });
+    if (by_stream()) {
+      if (agree) {  // before streams wait for what never comes, nor while others wait for this one
+        space.synchronise();
+        compare();
+        conclude();
+      }
+      return meter.part("send", [&] { exchange(*transfer); });
+    }
     agree_ = agree;
     if (!device_->late()) return begin_messages(meter);
     device_->mark_packed(packed_);
@@ -230,10 +246,12 @@ class StarForest::Link {
   void end_on_device(Space& space) {
     auto& meter = space.meter();
     if (device_->late()) begin_messages(meter);
-    for (std::size_t i = 0; i < in_.size(); ++i) meter.part("wait", [&] { receive(i); });
+    if (!by_stream()) {
+      for (std::size_t i = 0; i < in_.size(); ++i) meter.part("wait", [&] { receive(i); });
+    }
     if (received_.staged()) meter.part("copy in", [&] { copy_in(*transfer); });
     meter.part("unpack", [&] { unpack(space, *transfer, 0, received_.routes.all.size()); });
-    meter.part("complete", [&] { complete_sends(); });
+    if (!by_stream()) meter.part("complete", [&] { complete_sends(); });
     meter.part("synchronise", [&] { device_->after_unpack(); });
   }
 
@@ -280,11 +298,26 @@ class StarForest::Link {
     }
   }
 
+  /// Where a message is that was packed, or needs no packing.
+  const void* packed_at(std::size_t i, const Transfer& next) const {
+    if (sent_.places[i] != nullptr) return sent_.places[i];
+    return at(next.from, out_[i].packing.from.first(), unit_);
+  }
+
+  /// All messages, those that are received too, given to the device's stream behind what is packed.
+  void exchange(const Transfer& next) {
+    leaving_.clear();
+    for (std::size_t i = 0; i < out_.size(); ++i) {
+      auto* source = const_cast<void*>(device_->for_mpi(packed_at(i, next)));  // is only read
+      leaving_.push_back({source, bytes(out_[i].packing.from), out_[i].rank});
+    }
+    device_->exchange(leaving_, arriving_);
+  }
+
   void send(const Transfer& next) {
     for (std::size_t i = 0; i < out_.size(); ++i) {
       const auto& set = out_[i].packing.from;
-      const auto* own = sent_.places[i];
-      const void* source = own != nullptr ? own : at(next.from, set.first(), unit_);
+      const void* source = packed_at(i, next);
       if (device_ != nullptr) {
         source = sent_.staged() ? sent_.stages[i] : device_->for_mpi(source);
       }
@@ -356,7 +389,9 @@ class StarForest::Link {
   Messages received_;
   std::vector<MPI_Request> sends_;
   std::vector<MPI_Request> receives_;
-  std::vector<const void*> targets_;  ///< of these
+  std::vector<const void*> targets_;              ///< of these
+  std::vector<StreamMessages::Message> leaving_;  ///< of a device's stream, which has no requests
+  std::vector<StreamMessages::Message> arriving_;
   int tag_ = 0;
   std::array<int, 2> agreed_{};  ///< the largest tag, and the smallest negated
   MPI_Request agreement_ = MPI_REQUEST_NULL;

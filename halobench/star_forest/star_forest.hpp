@@ -55,7 +55,9 @@ struct Bond {
 /// what remains is a list.
 ///
 /// In a device's memory (a DeviceSpace), what begin() and end() wait for is the space's: values may
-/// still be on their way to leaves and roots when end() returns.
+/// still be on their way to leaves and roots when end() returns. Messages that its stream sends
+/// have no tags: ranks agree on the first two operations before they are given to it, and later
+/// ones of different lengths may wait for ever.
 ///
 /// Sums are deterministic: a root takes its own rank's leaves first, then those of the other ranks
 /// in rank order, each in the order in which that rank gave them. The cost: a message that

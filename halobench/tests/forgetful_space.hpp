@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "device/emulated.hpp"
 #include "star_forest/device_space.hpp"
@@ -14,9 +15,11 @@ enum class Wait { none, before_pack, before_messages, after_unpack, after_copy_i
 /// Its streams do nothing before they are waited for.
 class ForgetfulSpace : public DeviceSpace {
  public:
-  ForgetfulSpace(Meter& meter, Memory& memory, Setting setting, Wait left_out = Wait::none)
+  ForgetfulSpace(Meter& meter, Memory& memory, Setting setting, Wait left_out = Wait::none,
+                 std::unique_ptr<StreamMessages> messages = nullptr)
       : DeviceSpace(meter, memory,
-                    std::make_unique<EmulatedDevice>(EmulatedDevice::Lag::until_waited), setting),
+                    std::make_unique<EmulatedDevice>(EmulatedDevice::Lag::until_waited), setting,
+                    std::move(messages)),
         left_out_(left_out) {}
 
   void before_pack(const void* from, const void* to) override {

@@ -9,6 +9,7 @@
 #include "kernels/sf_grid.hpp"
 #include "kernels/spmv.hpp"
 #include "kernels/star_forest/pair.hpp"
+#include "mpi_on_stream.hpp"
 
 using namespace halobench;
 
@@ -26,6 +27,7 @@ struct Tested {
   bool late = false;               ///< its messages begin when the operation ends
   bool orders_its_stages = false;  ///< by an event of its own
   int steps = 3;                   ///< that its answer may follow
+  bool by_stream = false;          ///< its messages may be the stream's own (mpi=nccl)
 };
 
 /// Of a matrix whose ranks want single values of each other.
@@ -38,6 +40,7 @@ std::vector<Tested> tested(const Communicator& comm) {
     return [test](const SpaceMaker& make_space) { return pair_kernel(test, make_space); };
   };
   std::vector<Tested> all{{"grid", sf_grid_in, comm.size() > 1, true, false, false, {"n=5,16"}}};
+  all[0].by_stream = true;
   if (comm.size() == 1) return all;
   const PairTest one{.name = "one buffer", .summary = "", .section = ""};
   auto two = one;
@@ -50,6 +53,7 @@ std::vector<Tested> tested(const Communicator& comm) {
   all.push_back({"one buffer", pair(one), false, false, false, true});
   all.push_back({"sums", pair(sums), false, true});
   all.push_back({"own leaves", pair(own), false, true});
+  for (auto& kernel : all) kernel.by_stream = true;
   for (const std::string overlap : {"none", "split", "early_launch", "split_temporary"}) {
     const bool late = overlap != "none" && overlap != "split";
     all.push_back({"spmv " + overlap, spmv_in, true, false, false, false, products(overlap), late,
@@ -90,42 +94,49 @@ std::vector<std::string> verdicts(const Communicator& comm, const Kernel& kernel
   return all;
 }
 
+/// Whose messages MPI sends, and whose are of the device's stream.
+enum class By { mpi, stream };
+
 bool is_needed(const Communicator& comm, const Tested& kernel, const DeviceSpace::Setting& setting,
-               Wait wait) {
+               By by, Wait wait) {
   const bool general = setting.ordering == Ordering::general;
-  const bool staged = setting.staged && comm.size() > 1;
+  const bool by_stream = by == By::stream;
+  const bool staged = (setting.staged || by_stream) && comm.size() > 1;  // or arrives as late
   switch (wait) {
     case Wait::none:
       return false;
     case Wait::before_pack:
       return general;
     case Wait::before_messages:
-      return comm.size() > 1 && (!general || kernel.packs || staged) &&
+      return !by_stream && comm.size() > 1 && (!general || kernel.packs || staged) &&
              setting.ordering <= Ordering::default_stream;
     case Wait::after_unpack:
       return general &&
              (kernel.works_at_end || (staged && !kernel.comes_back && !kernel.orders_its_stages));
     case Wait::after_copy_in:
-      return setting.ordering >= Ordering::stream_aware;
+      return !by_stream && setting.ordering >= Ordering::stream_aware;
   }
   return false;
 }
 
 /// Each wait left out in turn: noticed where it is needed, and no difference where it is not.
-void every_wait_counts(const Communicator& comm, const Tested& kernel,
-                       DeviceSpace::Setting setting) {
+void every_wait_counts(const Communicator& comm, const Tested& kernel, DeviceSpace::Setting setting,
+                       By by = By::mpi) {
   using enum Wait;
   setting.late = kernel.late;
   for (const auto left_out : {none, before_pack, before_messages, after_unpack, after_copy_in}) {
     const auto made = kernel.make([&](Meter& meter, Memory& memory) -> std::unique_ptr<Space> {
-      return std::make_unique<ForgetfulSpace>(meter, memory, setting, left_out);
+      auto messages = by == By::stream ? std::make_unique<MpiOnStream>(comm) : nullptr;
+      return std::make_unique<ForgetfulSpace>(meter, memory, setting, left_out,
+                                              std::move(messages));
     });
-    const bool needed = is_needed(comm, kernel, setting, left_out);
+    const bool needed = is_needed(comm, kernel, setting, by, left_out);
     for (const auto& reason : verdicts(comm, made, kernel.small, kernel.steps)) {
       expect::is_true(reason.empty() == !needed,
                       kernel.name + ", ordering " +
                           std::to_string(static_cast<int>(setting.ordering)) +
-                          (setting.staged ? ", staged" : "") + ", without wait " +
+                          (setting.staged ? ", staged" : "") +
+                          (by == By::stream ? ", by the stream" : "") + ", without wait " +
                           std::to_string(static_cast<int>(left_out)) + ": '" + reason + "'");
     }
   }
@@ -150,20 +161,48 @@ void events_count(const Communicator& comm) {
   }
 }
 
+/// By name, before anything is launched, as no GPU of a rank's own is here.
+void messages_by_nccl_are_refused() {
+  const PairTest pair{.name = "pair", .summary = "", .section = ""};
+  for (const auto& kernel : {pair_kernel(pair, {}), sf_grid_in({})}) {
+    const auto planned = [&](CaseArguments arguments) {
+      arguments.insert(arguments.end(), {"mpi=nccl"});
+      std::vector<Problem> problems;
+      const Params params(kernel.all_parameters(), arguments, problems);
+      expect::equal(problems.size(), 0U);
+      return kernel.plan_for(params, {4, 1});
+    };
+    expect::contains(planned({"memory=device"}).absent,
+                     "mpi=nccl: NCCL sends between GPUs of NVIDIA's, and this device is emulated");
+    expect::equal(planned({"memory=device"}).problems.size(), 0U);
+    expect::equal(planned({"memory=host"}).absent, "");
+    const auto shared = planned({"memory=device", "gpus_shared=2"}).problems;
+    expect::equal(shared.size(), 1U);
+    expect::contains(shared.at(0).message, "NCCL takes a GPU for each rank");
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Environment environment(argc, argv);
+  const EnvironmentOfThreads environment(argc, argv);
   const Communicator comm(MPI_COMM_WORLD);
   for (const auto& kernel : tested(comm)) {
     for (const bool staged : {false, true}) {
       every_wait_counts(comm, kernel, {Ordering::general, staged});
       every_wait_counts(comm, kernel, {Ordering::default_stream, staged});
     }
+    if (kernel.by_stream) {
+      every_wait_counts(comm, kernel, {Ordering::general}, By::stream);
+      every_wait_counts(comm, kernel, {Ordering::default_stream}, By::stream);
+    }
     if (!kernel.always_ready) continue;
+    every_wait_counts(comm, kernel, {Ordering::stream_aware}, By::stream);
+    every_wait_counts(comm, kernel, {Ordering::typed}, By::stream);
     every_wait_counts(comm, kernel, {Ordering::stream_aware, false});
     every_wait_counts(comm, kernel, {Ordering::typed, false});
   }
   events_count(comm);
+  messages_by_nccl_are_refused();
   return expect::exit_code();
 }

@@ -9,6 +9,7 @@
 #include "expect.hpp"
 #include "forest_model.hpp"
 #include "forgetful_space.hpp"
+#include "mpi_on_stream.hpp"
 #include "star_forest/host_space.hpp"
 #include "star_forest/star_forest.hpp"
 
@@ -38,8 +39,16 @@ SpaceMaker maker_of(const DeviceSpace::Setting& setting, Wait left_out = Wait::n
   };
 }
 
+/// Of a device whose stream sends and receives by itself.
+SpaceMaker maker_by_stream(const Communicator& comm, const DeviceSpace::Setting& setting) {
+  return [=, &comm](Meter& meter, Memory& memory) {
+    return std::make_unique<ForgetfulSpace>(meter, memory, setting, Wait::none,
+                                            std::make_unique<MpiOnStream>(comm));
+  };
+}
+
 /// The host's memory, with and without caches; where ranks are processes, a device's, too.
-std::vector<SpaceMaker> all_makers() {
+std::vector<SpaceMaker> all_makers(const Communicator& comm) {
   std::vector<SpaceMaker> all{make_host_space, make_space_without_cache};
   if (simulated()) return all;
   for (const bool staged : {false, true}) {
@@ -47,6 +56,8 @@ std::vector<SpaceMaker> all_makers() {
     all.push_back(maker_of({Ordering::default_stream, staged}));
     all.push_back(maker_of({Ordering::default_stream, staged, true}));
   }
+  all.push_back(maker_by_stream(comm, {Ordering::general}));
+  all.push_back(maker_by_stream(comm, {Ordering::default_stream}));
   return all;
 }
 
@@ -432,6 +443,22 @@ void messages_wait_for_those_before(const Communicator& comm) {
   }
 }
 
+/// Messages of a stream have no tags: different operations are refused before it is given them.
+void streams_are_given_what_all_began(const Communicator& comm) {
+  if (comm.size() == 1) return;
+  Machine machine(maker_by_stream(comm, {Ordering::default_stream}));
+  const auto forest = build(comm, machine, regular_graph(comm.size(), false));
+  const Placed roots(*machine.space, std::vector<double>(200, 2.0));
+  const Placed leaves(*machine.space, std::vector<double>(240, -1.0));
+  const bool last = comm.rank() == comm.size() - 1;
+  const auto unit = last ? Unit::of<float>() : Unit::of<double>();
+  expect::throws<std::logic_error>([&] { forest->bcast_begin(unit, roots.data(), leaves.data()); },
+                                   "bcast of 1 float with replace");
+  const DeviceSpace::Setting staged{Ordering::default_stream, true};
+  expect::throws<std::logic_error>([&] { Machine never(maker_by_stream(comm, staged)); },
+                                   "neither staged nor late");
+}
+
 /// An array of the host's is refused by name, unless the caller has said whose it is.
 void a_device_takes_its_own_arrays_alone(const Communicator& comm) {
   std::vector<double> roots(200, 2.0);
@@ -448,10 +475,10 @@ void a_device_takes_its_own_arrays_alone(const Communicator& comm) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Environment environment(argc, argv);
+  const EnvironmentOfThreads environment(argc, argv);
   const Communicator comm(MPI_COMM_WORLD);
   Random random(20);
-  for (const auto& make_space : all_makers()) {
+  for (const auto& make_space : all_makers(comm)) {
     const int rounds = Machine(make_space).space->on_device() == nullptr ? 24 : 6;
     for (int round = 0; round < rounds; ++round) {
       forest_agrees_with_the_model(comm, make_space, random_graph(comm.size(), random), random);
@@ -474,6 +501,7 @@ int main(int argc, char** argv) {
   if (!simulated()) {
     messages_wait_for_those_before(comm);
     a_device_takes_its_own_arrays_alone(comm);
+    streams_are_given_what_all_began(comm);
   }
   return expect::exit_code();
 }

@@ -96,6 +96,7 @@ def test_published_times_of_gpus_stand_beside_the_same_placement_simulated() -> 
     assert published(on_summit(nodes=2, ppn=1)) == [22.9e-6]
     assert published(on_summit(gpus_shared=2)) == [None]  # which table 3 has not
     assert published(on_summit(mpi="staged")) == [None]
+    assert published(on_summit(mpi="nccl")) == [None]
     assert published(on_summit("another")) == [None]
     (table,) = build("sf_latency", [on_summit(bind="close")])
     assert table.title.endswith("on a socket, GPUs' memory, gpu_aware")

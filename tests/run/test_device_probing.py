@@ -39,9 +39,10 @@ def reasons(*cases: Case) -> list[str | None]:
     return [one.absent for one in probed(cases, BUILT)]
 
 
-AWARE, STAGED, HOST = (
+AWARE, STAGED, STREAM, HOST = (
     case(memory="device", mpi="gpu_aware"),
     case(memory="device", mpi="staged"),
+    case(memory="device", mpi="nccl"),
     case(memory="host", mpi="gpu_aware"),
 )
 
@@ -52,7 +53,8 @@ def test_without_a_gpu_only_the_cases_that_want_one_are_absent(
     made = answers(monkeypatch, "no GPU", None)
     emulated = case("fake", memory="device", mpi="gpu_aware")
 
-    assert reasons(AWARE, STAGED, HOST, emulated) == ["no GPU", "no GPU", None, None]
+    found = reasons(AWARE, STAGED, STREAM, HOST, emulated)
+    assert found == ["no GPU", "no GPU", "no GPU", None, None]
     assert made == [1]
 
 
@@ -62,7 +64,8 @@ def test_messages_are_tried_once_and_staged_ones_and_single_ranks_do_without(
     made = answers(monkeypatch, None, "not aware")
     alone = case(ranks=1, memory="device", mpi="gpu_aware")
 
-    assert reasons(AWARE, AWARE, STAGED, alone) == ["not aware", "not aware", None, None]
+    found = reasons(AWARE, AWARE, STAGED, STREAM, alone)
+    assert found == ["not aware", "not aware", None, None, None]
     assert made == [1, 2]
 
 

@@ -84,6 +84,8 @@ def test_a_build_for_gpus_is_another_one_and_told_of_their_compiler(
     assert (program.parents[1] / "told.txt").read_text() == f"cuda {nvcc} all-major"
     assert build.built(gpu, source) == program
     assert build.built(toolchain, source) is None
+    monkeypatch.setenv("NCCL_ROOT", str(tmp_path))
+    assert build.built(gpu, source) is None, "one without NCCL is no build with it"
 
 
 def test_a_build_for_gpus_without_their_compiler_is_refused(

@@ -7,6 +7,7 @@
 #include "device/guarded_memory.hpp"
 #include "device/kind.hpp"
 #include "device/simulated.hpp"
+#include "device/stream_messages.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/awareness.hpp"
 #include "star_forest/device_space.hpp"
@@ -45,12 +46,19 @@ bool takes_device_memory(const Params& params) {
   return says && params.choice("mpi") == "gpu_aware";
 }
 
+/// Does the device's stream send and receive messages by itself?
+bool sends_by_stream(const Params& params) {
+  return is_on_device(params) && params.choice("mpi") == "nccl";
+}
+
 std::unique_ptr<Space> make_device_space(const Context& context, bool late) {
   const auto& params = context.params;
   const DeviceSpace::Setting setting{ordering_of(params.choice("sync")), stages_messages(params),
                                      late};
-  return std::make_unique<DeviceSpace>(context.meter, context.memory, chosen_device(context),
-                                       setting);
+  auto device = chosen_device(context);
+  auto messages = sends_by_stream(params) ? connect_streams(context.comm) : nullptr;
+  return std::make_unique<DeviceSpace>(context.meter, context.memory, std::move(device), setting,
+                                       std::move(messages));
 }
 
 Parameter choice(const char* name, const char* fallback, std::string help,
@@ -109,6 +117,27 @@ std::unique_ptr<Device> made_device(const Context& context) {
   return make_device(sharing, context.params.choice("device_lag") == "until_waited");
 }
 
+std::vector<Parameter> parameters_of_messages(bool by_stream) {
+  std::string help =
+      "of a device, what MPI is given: addresses of the device's memory, or (staged) the host's "
+      "memory, which is copied from and to";
+  std::vector<std::string> ways{"gpu_aware", "staged"};
+  if (by_stream) {
+    help +=
+        "; nccl: nothing, as the GPU's stream sends and receives in its order, by NCCL, so that no "
+        "message is waited for, whatever sync is: where halobench was built for CUDA and NCCL was "
+        "there, with a GPU for each rank";
+    ways.emplace_back("nccl");
+  }
+  return joined(
+      {
+          choice("memory", "host", std::string("of arrays and buffers: the host's, or ") + devices,
+                 {"host", "device"}),
+          choice("mpi", "gpu_aware", std::move(help), std::move(ways)),
+      },
+      of_any_device());
+}
+
 }  // namespace
 
 std::vector<Parameter> device_parameters() {
@@ -116,22 +145,10 @@ std::vector<Parameter> device_parameters() {
                 of_any_device());
 }
 
-std::vector<Parameter> message_parameters() {
-  return joined(
-      {
-          choice("memory", "host", std::string("of arrays and buffers: the host's, or ") + devices,
-                 {"host", "device"}),
-          choice(
-              "mpi", "gpu_aware",
-              "of a device, what MPI is given: addresses of the device's memory, or (staged) the "
-              "host's memory, which is copied from and to",
-              {"gpu_aware", "staged"}),
-      },
-      of_any_device());
-}
+std::vector<Parameter> message_parameters() { return parameters_of_messages(false); }
 
-std::vector<Parameter> memory_parameters(bool always_ready) {
-  auto all = message_parameters();
+std::vector<Parameter> memory_parameters(bool always_ready, bool by_stream) {
+  auto all = parameters_of_messages(by_stream);
   all.push_back(choice(
       "sync", "default_stream",
       std::string("of a device, what an operation waits for. general: all streams before packing, "
@@ -161,6 +178,14 @@ void plan_memory(const Params& params, Plan& plan) {
     plan.problems.push_back({"sync", sync,
                              "staged messages wait for their copies: give general or "
                              "default_stream, or mpi=gpu_aware"});
+  }
+  if (!sends_by_stream(params)) return;
+  if (const auto shared = params.integer("gpus_shared"); shared != 1) {
+    plan.problems.push_back({"gpus_shared", std::to_string(shared),
+                             "NCCL takes a GPU for each rank: give 1, or mpi=gpu_aware or staged"});
+  }
+  if (const auto missing = stream_messages_missing(); !missing.empty()) {
+    plan.absent = "mpi=nccl: " + missing;
   }
 }
 

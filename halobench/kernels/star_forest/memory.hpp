@@ -17,8 +17,9 @@ std::vector<Parameter> device_parameters();
 std::vector<Parameter> message_parameters();
 
 /// The same, and sync. `always_ready`: what the kernel sends was there long before,
-/// so that it is right with the orderings that wait for nothing, too.
-std::vector<Parameter> memory_parameters(bool always_ready);
+/// so that it is right with the orderings that wait for nothing, too. `by_stream`: all its messages
+/// are a star forest's, and may be given to the device's stream (mpi=nccl).
+std::vector<Parameter> memory_parameters(bool always_ready, bool by_stream = false);
 
 /// Adds to a plan what is wrong with them, and why the case can't run in this build.
 void plan_messages(const Params& params, Plan& plan);

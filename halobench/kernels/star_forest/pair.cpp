@@ -232,7 +232,9 @@ Kernel pair_kernel(const PairTest& test, const SpaceMaker& make_space) {
                         "bytes of all roots together, a message each way; 8 bytes a root", "B",
                         double{item}, static_cast<double>(std::int64_t{1} << 33)}};
   // What is sent with two buffers is what prepare() has set, long before.
-  for (auto& one : memory_parameters(test.two_buffers)) kernel.parameters.push_back(std::move(one));
+  for (auto& one : memory_parameters(test.two_buffers, true)) {
+    kernel.parameters.push_back(std::move(one));
+  }
   kernel.results = {{"latency_s", Result::Type::real, "half a step, of the smallest size", "s"}};
   kernel.point_results = {{"latency_s", Result::Type::real, "half a step, by the median", "s"}};
   kernel.repetitions = "20";

@@ -160,9 +160,9 @@ def published_latency(case: MeasuredCase, at: int, library: Library) -> Referenc
     """What the paper printed for a size, or for n; GPU memory, so not to be raced against.
 
     None beside an emulated device's time, which would look as if it were one of a GPU, or that of
-    a GPU of another cluster, or of messages that did not leave a GPU's memory.
+    a GPU of another cluster, or of messages that MPI did not take from a GPU's memory.
     """
-    others = case.cluster != _CLUSTER or case.settings.get("mpi") == "staged"
+    others = case.cluster != _CLUSTER or case.settings.get("mpi") in ("staged", "nccl")
     if case.emulated or (case.on_gpus and others):
         return None
     if case.settings.get("topology", "3x3") not in ("2d", "3x3"):

@@ -229,7 +229,7 @@ def _for_device(toolchain: Toolchain) -> list[str]:
         f"-DHALOBENCH_DEVICE={toolchain.device}",
         f"-DCMAKE_{language}_COMPILER={compiler}",
         f"-DCMAKE_{language}_HOST_COMPILER={toolchain.mpicxx}",
-        *gpu_compilers.OPTIONS[toolchain.device],
+        *gpu_compilers.options(toolchain.device),
     ]
 
 

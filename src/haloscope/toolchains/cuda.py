@@ -1,4 +1,4 @@
-"""CUDA's compiler and runtime library, for NVIDIA's GPUs: added from PyPI, without root.
+"""CUDA's compiler and runtime library, and NCCL, for NVIDIA's GPUs: from PyPI, without root.
 
 The driver is no part of it: what it builds runs where a driver that is as new as it is sees a GPU.
 """
@@ -14,20 +14,28 @@ from haloscope.toolchains.library import Say, prefix_of
 NAME = "cuda"
 """What it is called when it is added or removed."""
 _COMPILER = "lib/python*/site-packages/nvidia/cu*/bin/nvcc"
+_NCCL = "lib/python*/site-packages/nvidia/nccl/include/nccl.h"
+"""_NCCL is where halobench's CMakeLists.txt looks for it, seen from the compiler."""
 
 
 def added() -> Path | None:
-    """The compiler that was added; None where none was."""
-    return next(prefix_of(NAME).glob(_COMPILER), None)
+    """The compiler that was added, with NCCL beside it; None where they were not."""
+    return _compiler(prefix_of(NAME))
+
+
+def _compiler(prefix: Path) -> Path | None:
+    if next(prefix.glob(_NCCL), None) is None:
+        return None
+    return next(prefix.glob(_COMPILER), None)
 
 
 def fill(part: Path, final: Path, say: Say) -> Path:
     """Add it from PyPI, at the version that was tried, to the folder `part`, where it then is.
 
-    UserError where the wheels can't be fetched or have no compiler.
+    UserError where the wheels can't be fetched, or have no compiler or no NCCL.
     """
     pypi.install(NAME, part, alone=True)
-    if next(part.glob(_COMPILER), None) is None:
-        what = f"the wheels have no {_COMPILER}"
+    if _compiler(part) is None:
+        what = f"the wheels have no {_COMPILER} or no {_NCCL}"
         raise UserError(Problem(f"installing {NAME}", what, "load your cluster's CUDA module"))
     return part

@@ -17,9 +17,15 @@ _MENDS = {
     "hip": "load your cluster's ROCm module, or set HIPCXX to ROCm's clang++",
 }
 
-OPTIONS = {"cuda": ("-DCMAKE_CUDA_ARCHITECTURES=all-major",), "hip": ()}
-"""OPTIONS are what CMake is told besides. CUDA's code is made for all generations of GPUs that the
-compiler knows, so that a login node builds for others; HIP's for those that CMake finds here."""
+_ARCHITECTURES = {"cuda": ("-DCMAKE_CUDA_ARCHITECTURES=all-major",), "hip": ()}
+"""CUDA's code is made for all generations of GPUs that the compiler knows, so that a login node
+builds for others; HIP's for those that CMake finds here."""
+
+
+def options(device: str) -> tuple[str, ...]:
+    """What CMake is told besides: for which GPUs, and where NCCL is if NCCL_ROOT says so."""
+    nccl = os.environ.get("NCCL_ROOT") if device == "cuda" else None
+    return (*_ARCHITECTURES[device], *((f"-DNCCL_ROOT={nccl}",) if nccl else ()))
 
 
 def find(device: str) -> Path:
