@@ -52,13 +52,8 @@ void pass(double seconds) {
 
 }  // namespace
 
-MessagePlace::MessagePlace(const void* address)
-    : on_device_(address != nullptr && in_arrays(address, 1)) {
-  if (on_device_) messages_on_device(true);
-}
-
-MessagePlace::~MessagePlace() {
-  if (on_device_) messages_on_device(false);
+bool MessagePlace::on_device(const void* address) {
+  return address != nullptr && in_arrays(address, 1);
 }
 
 SimulatedDevice::SimulatedDevice(const DeviceModel& model, bool works)

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "base/simulation.hpp"
 #include "device/clock.hpp"
 #include "device/device.hpp"
 
@@ -12,12 +13,20 @@ namespace halobench {
 /// simulated device's memory takes other times than one of the host's. Else it is nothing.
 class MessagePlace {
  public:
-  explicit MessagePlace(const void* address);
-  ~MessagePlace();
+  explicit MessagePlace(const void* address) : on_device_(simulated() && on_device(address)) {
+    if (on_device_) messages_on_device(true);
+  }
+
+  ~MessagePlace() {
+    if (on_device_) messages_on_device(false);
+  }
+
   MessagePlace(const MessagePlace&) = delete;
   MessagePlace& operator=(const MessagePlace&) = delete;
 
  private:
+  static bool on_device(const void* address);
+
   bool on_device_;
 };
 

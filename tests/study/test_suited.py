@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from haloscope.study import kinds
 from haloscope.study.case import Case, Layout
 from haloscope.study.schema import Study
 from haloscope.study.suited import empty, unsuited
+
+ROOT = Path(__file__).parents[2]
 
 
 def case(kernel: str = "poisson_cg", **given: Any) -> Case:
@@ -62,5 +65,6 @@ def test_what_the_cases_leave_empty_is_told_with_the_reason(
 
 def test_kinds_name_kernels_and_settings_that_there_are() -> None:
     named = {kernel for kind in kinds.KINDS for kernel in kind.kernels}
-    assert named <= {*halobench.names()}
+    programs = {folder.name for folder in (ROOT / "programs").iterdir()}
+    assert named <= {*halobench.names()} | programs
     assert {*kinds.named("fits").kernels} == {"pingpong", "loggp"}

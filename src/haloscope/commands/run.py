@@ -24,6 +24,9 @@ from haloscope.run.progress import Teller
 from haloscope.study.known_iterations import executes
 from haloscope.toolchains.library import DEVICES
 
+_DRAWN = 500
+"""_DRAWN is the largest number of cases that are drawn as a table."""
+
 _DESCRIPTION = """\
 Measure every case of a study, launch by launch in random order, and write a report.
 
@@ -263,7 +266,3 @@ def _show_cases(title: str, rows: Sequence[tuple[str, str, str, str]], out: Cons
     for row in rows:
         table.add_row(*row)
     out.print(table)
-
-
-_DRAWN = 500
-"""_DRAWN is the largest number of cases that are drawn as a table."""

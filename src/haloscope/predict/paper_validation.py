@@ -24,6 +24,9 @@ from haloscope.run.simulated import SimulatedCluster
 from haloscope.run.workbench import Workbench
 from haloscope.study.case import Case, Launch, Layout
 
+_MAPPING = "mapping"
+"""_MAPPING is the kind of tables of one job on few nodes and on many."""
+
 
 def tables_of(paper_id: str, wanted: Sequence[str]) -> list[PaperTable]:
     """The tables of a paper that name a cluster file, or those of them that are wanted."""
@@ -117,10 +120,6 @@ def said(table: PaperTable, cells: Sequence[PredictedCell]) -> tuple[str, ...]:
     if table.kind == _MAPPING and any(cell.fitted for cell in cells):
         return (*table.notes, mapping_tables.assumption(simulated_place(table).cluster))
     return table.notes
-
-
-_MAPPING = "mapping"
-"""_MAPPING is the kind of tables of one job on few nodes and on many."""
 
 
 def _answered(

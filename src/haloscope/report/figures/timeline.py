@@ -94,7 +94,7 @@ def _ends_in_words(panel: Gantt) -> str:
 def _rows(rank: int, calls: Sequence[Call]) -> dict[str, list[Call]]:
     """The rows of a rank by their names: its own calls, and the works of each stream that has any.
 
-    "rank 1", then "stream 0" for each of its device's.
+    "rank 1", then "rank 1, stream 0" for each stream of its device.
     """
     rows: dict[str, list[Call]] = {f"rank {rank}": [call for call in calls if len(call) == 4]}
     for stream in sorted({call[4] for call in calls if len(call) > 4}):
