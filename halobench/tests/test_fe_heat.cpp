@@ -7,6 +7,8 @@
 #include "kernels/fe_heat/answer.hpp"
 #include "run_case.hpp"
 
+using expect::result;
+using expect::World;
 using halobench::Communicator;
 using halobench::Environment;
 using halobench::Extents;
@@ -23,25 +25,6 @@ using halobench::heat::Solver;
 namespace {
 
 const std::vector<std::string> operators{"csr", "matrix_free"};
-
-struct World {
-  const Environment& environment;
-  const Communicator& comm;
-};
-
-/// The record of a case on rank 0, empty elsewhere; it must end with `code`.
-std::string record(const World& world, const std::vector<std::string>& arguments, int threads = 1,
-                   int code = 0) {
-  std::vector<std::string> all{"--threads", std::to_string(threads), "fe_heat"};
-  all.insert(all.end(), arguments.begin(), arguments.end());
-  const auto ran = expect::run(world.environment, world.comm, all);
-  expect::is_true(ran.code == code, "exit code " + std::to_string(ran.code) + ": " + ran.record);
-  return ran.record;
-}
-
-std::string result(const std::string& record) {
-  return expect::part(record, "\"result\":{", "},\"work\"");
-}
 
 /// What stands behind a key, the first of that name in `text`.
 double number(const std::string& text, const std::string& key) {
@@ -192,7 +175,7 @@ void what_can_not_be_shared_out_is_refused(const World& world) {
 int main(int argc, char** argv) {
   const Environment environment(argc, argv);
   const Communicator comm(MPI_COMM_WORLD);
-  const World world{environment, comm};
+  const World world{environment, comm, "fe_heat"};
   errors_fall_with_the_square_of_the_mesh_width(world);
   answers_are_the_same_on_any_number_of_ranks(world);
   threads_change_nothing(world);

@@ -7,23 +7,9 @@
 #include "run_case.hpp"
 
 using namespace halobench;
+using expect::World;
 
 namespace {
-
-struct World {
-  const Environment& environment;
-  const Communicator& comm;
-};
-
-/// The record of a good case on rank 0, empty elsewhere.
-std::string record(const World& world, const std::vector<std::string>& arguments, int threads = 1) {
-  std::vector<std::string> all{"--threads", std::to_string(threads), "jacobi3d", "repetitions=1",
-                               "warmup=0"};
-  all.insert(all.end(), arguments.begin(), arguments.end());
-  const auto ran = expect::run(world.environment, world.comm, all);
-  expect::is_true(ran.code == 0, ran.record);
-  return ran.record;
-}
 
 std::string fingerprint(const std::string& record) {
   return expect::part(record, "\"fingerprint\":", "}");
@@ -43,7 +29,8 @@ std::vector<std::string> grids(int ranks) {
 /// The same with one rank, one thread and plain sweeps: the reference needs no other rank.
 std::string reference(const World& world, const std::vector<std::string>& arguments) {
   const Communicator alone(MPI_COMM_SELF);
-  return fingerprint(record({world.environment, alone}, arguments));
+  return fingerprint(
+      record(World{world.environment, alone, world.kernel, world.shared}, arguments));
 }
 
 void values_are_the_same_to_the_last_bit(const World& world) {
@@ -131,7 +118,7 @@ void messages_and_memory_are_told(const World& world) {
 int main(int argc, char** argv) {
   const Environment environment(argc, argv);
   const Communicator comm(MPI_COMM_WORLD);
-  const World world{environment, comm};
+  const World world{environment, comm, "jacobi3d", {"repetitions=1", "warmup=0"}};
   values_are_the_same_to_the_last_bit(world);
   exchanges_give_the_same_values(world);
   larger_meshes_too(world);

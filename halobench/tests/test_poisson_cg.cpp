@@ -6,31 +6,14 @@
 #include "mpi/rank_grid.hpp"
 #include "run_case.hpp"
 
+using expect::result;
+using expect::World;
 using halobench::Communicator;
 using halobench::Environment;
 
 namespace {
 
 const std::vector<std::string> variants{"textbook", "fused", "pipelined", "sstep"};
-
-struct World {
-  const Environment& environment;
-  const Communicator& comm;
-};
-
-/// The record of a case on rank 0, empty elsewhere; it must end with `code`.
-std::string record(const World& world, const std::vector<std::string>& arguments, int threads = 1,
-                   int code = 0) {
-  std::vector<std::string> all{"--threads", std::to_string(threads), "poisson_cg"};
-  all.insert(all.end(), arguments.begin(), arguments.end());
-  const auto ran = expect::run(world.environment, world.comm, all);
-  expect::is_true(ran.code == code, "exit code " + std::to_string(ran.code) + ": " + ran.record);
-  return ran.record;
-}
-
-std::string result(const std::string& record) {
-  return expect::part(record, "\"result\":{", "},\"work\"");
-}
 
 struct Published {
   int n;
@@ -189,7 +172,7 @@ void a_halo_that_is_too_deep_is_refused(const World& world) {
 int main(int argc, char** argv) {
   const Environment environment(argc, argv);
   const Communicator comm(MPI_COMM_WORLD);
-  const World world{environment, comm};
+  const World world{environment, comm, "poisson_cg"};
   published_counts_are_met(world);
   for (const auto& variant : variants) {
     for (const std::string decomposition : {"rows", "blocks"}) {

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import far_site
 import pytest
+from far_site import JOB
 
 from haloscope.batch import schedulers
 from haloscope.batch.asking import NoAnswerError, RefusedError
 from haloscope.batch.jobs import Batch
 from haloscope.batch.pbs import Pbs
-from haloscope.batch.scheduler import JobAsked, Scheduler
+from haloscope.batch.scheduler import Scheduler
 from haloscope.batch.script import script
 from haloscope.cli import main
 from haloscope.errors import UserError
@@ -29,28 +30,10 @@ SUBMITTING = [
     *(pytest.param(name, marks=pytest.mark.toolchains) for name in ("pbs", "lsf")),
 ]
 """SUBMITTING are the batch systems, those that need PSI/J from PyPI marked so."""
-JOB = JobAsked(
-    name="haloscope-0123456789ab",
-    comment="haloscope:ba9876543210",
-    nodes=2,
-    minutes=90,
-    log=Path("/R/jobs/ba9876543210.log"),
-    command=["drive", "/R", "--nodes", "2"],
-)
 
 
-def site(name: str, account: str | None = "m17") -> BatchSite:
-    return BatchSite.model_validate(
-        {
-            "name": "far",
-            "source": "a test",
-            "scheduler": name,
-            "partition": "short",
-            "partitions": [{"name": "short", "nodes": 8, "cores": 4, "memory_mb": 1000}],
-            "launcher": "mpirun",
-            "account": account,
-        }
-    )
+def site(name: str) -> BatchSite:
+    return far_site.site(name, "mpirun")
 
 
 @pytest.fixture(params=far_site.COMMANDS)

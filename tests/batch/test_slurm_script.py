@@ -3,43 +3,33 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import far_site
 import pytest
 
-from haloscope.batch.scheduler import JobAsked
 from haloscope.batch.script import script
 from haloscope.batch.slurm import Slurm
 from haloscope.errors import UserError
 from haloscope.sites.schema import BatchSite
 
-JOB = JobAsked(
-    name="haloscope-0123456789ab",
-    comment="haloscope:ba9876543210",
-    nodes=2,
-    minutes=90,
-    log=Path("/R/jobs/ba9876543210.log"),
+JOB = replace(
+    far_site.JOB,
     command=["drive", "/R/a folder", "--nodes", "2", "--minutes", "90"],
     after="7",
     variables=("OWN_DATA",),
 )
-SITE = BatchSite.model_validate(
-    {
-        "name": "far",
-        "source": "a test",
-        "scheduler": "slurm",
-        "partition": "short",
-        "partitions": [{"name": "short", "nodes": 8, "cores": 4, "memory_mb": 1000}],
-        "launcher": "srun",
-        "mpi": "pmix",
-        "account": "m17",
-        "qos": "premium",
-        "constraint": "[rack1|rack2]",
-        "reservation": "days",
-        "modules": ["gcc/12.2.0", "openmpi"],
-        "scratch": "/local/my scratch",
-        "environment": {"SLURM_CONF": "/etc/slurm/far.conf"},
-    }
+SITE = far_site.site(
+    "slurm",
+    "srun",
+    mpi="pmix",
+    qos="premium",
+    constraint="[rack1|rack2]",
+    reservation="days",
+    modules=["gcc/12.2.0", "openmpi"],
+    scratch="/local/my scratch",
+    environment={"SLURM_CONF": "/etc/slurm/far.conf"},
 )
 WHOLE = f"""\
 #!/bin/bash

@@ -7,14 +7,43 @@ import signal
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from haloscope.batch.scheduler import JobAsked
+from haloscope.sites.schema import BatchSite
 
 COMMANDS = {
     "pbs": ("qsub", "qstat", "qselect", "qdel"),
     "lsf": ("bsub", "bjobs", "bkill", "bqueues"),
     "flux": ("flux",),
 }
+JOB = JobAsked(
+    name="haloscope-0123456789ab",
+    comment="haloscope:ba9876543210",
+    nodes=2,
+    minutes=90,
+    log=Path("/R/jobs/ba9876543210.log"),
+    command=["drive", "/R", "--nodes", "2"],
+)
+"""JOB is one that its site is asked for."""
+
+
+def site(scheduler: str, launcher: str, **more: Any) -> BatchSite:
+    """A site with one queue of eight nodes of four cores; more: further keys of its file."""
+    return BatchSite.model_validate(
+        {
+            "name": "far",
+            "source": "a test",
+            "scheduler": scheduler,
+            "partition": "short",
+            "partitions": [{"name": "short", "nodes": 8, "cores": 4, "memory_mb": 1000}],
+            "launcher": launcher,
+            "account": "m17",
+            **more,
+        }
+    )
 
 
 def commands(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
