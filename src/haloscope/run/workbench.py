@@ -116,6 +116,10 @@ class Halobench:
     _forecasts: dict[tuple[Any, ...], Forecast] = field(default_factory=dict)
 
     @cached_property
+    def _files(self) -> Path:
+        return matrices.folder()
+
+    @cached_property
     def _planner(self) -> halobench.Planner:
         return halobench.Planner(self.binary)
 
@@ -153,7 +157,7 @@ class Halobench:
         question = (kernel, *given.items(), ranks, threads)
         if question not in self._forecasts:
             self._forecasts[question] = self._planner.forecast(
-                kernel, given, ranks=ranks, threads=threads, files=matrices.folder()
+                kernel, given, ranks=ranks, threads=threads, files=self._files
             )
         return self._forecasts[question]
 

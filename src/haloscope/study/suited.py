@@ -32,8 +32,9 @@ def unsuited(study: Study, path: str) -> Iterator[Problem]:
 
 def empty(study: Study, cases: Sequence[Case]) -> Iterator[str]:
     """A line for every table and figure that will have nothing to show of these cases, and why."""
-    every = [settings_of({**vars(case), "layout": vars(case.layout)}) for case in cases]
-    for what, _, element in _elements(study):
+    elements = [*_elements(study)]
+    every = [settings_of({**vars(case), "layout": vars(case.layout)}) for case in cases if elements]
+    for what, _, element in elements:
         if why := _why_empty(kinds.named(element.kind), element, every):
             yield f"no {what} '{element.kind}': {why}"
 
