@@ -264,8 +264,8 @@ def minutes(text: str) -> int | None:
 
 
 def mpi_kinds(text: str) -> list[str]:
-    """The kinds of `srun --mpi=list`."""
-    return [line.strip() for line in text.splitlines() if line[:1].isspace() and line.strip()]
+    """The kinds of `srun --mpi=list`: a line each, after a blank or, before 22.05, `srun: `."""
+    return re.findall(r"^(?:[ \t]+|srun: )(\w+)[ \t]*$", text, re.MULTILINE)
 
 
 def whole(text: str) -> int:
