@@ -57,7 +57,7 @@ export OWN_DATA='/some where'
 export SLURM_CONF=/etc/slurm/far.conf
 export TMPDIR='/local/my scratch'
 cd '/home/me here' || exit 1
-exec {sys.executable} -m haloscope drive '/R/a folder' --nodes 2 --minutes 90
+exec {sys.executable} -P -m haloscope drive '/R/a folder' --nodes 2 --minutes 90
 """
 
 
@@ -112,7 +112,7 @@ def test_a_users_own_template_has_every_variable(tmp_path: Path) -> None:
         "SLURM_CONF=/etc/slurm/far.conf; export SLURM_CONF",
         "TMPDIR='/local/my scratch'; export TMPDIR",
         "cd '/home/me here'",
-        f"{sys.executable} -m haloscope drive '/R/a folder' --nodes 2 --minutes 90",
+        f"{sys.executable} -P -m haloscope drive '/R/a folder' --nodes 2 --minutes 90",
     ]
 
 
