@@ -146,9 +146,10 @@ class Submission:
         """How many jobs these launches take, and how long each."""
         limit = self.minutes or self.site.described.used.max_minutes
         seconds = TimeLeft(launches, walls).seconds()
-        if seconds is None:
-            return 1, min(limit or USUAL_MINUTES, self.minutes or USUAL_MINUTES)
         longest = max(launch.case.timeout_s for launch in launches)
+        if seconds is None:
+            usual = self.minutes or max(USUAL_MINUTES, LEAST_MINUTES + math.ceil(longest / 60))
+            return 1, min(limit or usual, usual)
         if self.plan.via:  # a launch a core
             seconds /= self.plan.via.nodes * self.site.described.used.cores
         needed = LEAST_MINUTES + math.ceil(ALLOWANCE * seconds / 60)
@@ -172,8 +173,9 @@ class Submission:
 
     @property
     def name(self) -> str:
-        """What all jobs of this folder are called, and no others."""
-        return f"haloscope-{uuid.uuid5(uuid.NAMESPACE_URL, str(self.directory)).hex[:12]}"
+        """What all jobs of this folder are called, and no others, by whatever links it is named."""
+        where = str(self.directory.resolve())
+        return f"haloscope-{uuid.uuid5(uuid.NAMESPACE_URL, where).hex[:12]}"
 
     def check_asked(self) -> JobAsked:
         """The job that asks the nodes whether all is there."""
@@ -231,11 +233,11 @@ class Submission:
 
     def found_again(self) -> None:
         """Look for jobs whose submission had no answer: those that were taken get their id."""
-        jobs = [
-            one if one.job else replace(one, job=self.batch.scheduler.found(self.name, one.comment))
-            for one in self.noted()
-        ]
-        if jobs != self.noted():
+        lost = [one.comment for one in self.noted() if not one.job]
+        found = {comment: self.batch.scheduler.found(self.name, comment) for comment in lost}
+        noted = self.noted()  # another command may have noted more while the batch system was asked
+        jobs = [one if one.job else replace(one, job=found.get(one.comment)) for one in noted]
+        if jobs != noted:
             self._save(jobs)
 
     def states(self) -> dict[str, JobState]:
@@ -258,6 +260,11 @@ class Submission:
         """
         plan = self.folder.load() if self.folder.plan.exists() else self.plan
         return [one for one in self.folder.left(plan.launches())[0] if not one.case.absent]
+
+    def to_do(self) -> tuple[int, int]:
+        """How many launches are left, and how many of them have no record at all."""
+        left, tried = self.left(), {one.key for one in read(self.folder.records)}
+        return len(left), sum((one.case.id, one.number) not in tried for one in left)
 
 
 def of(campaign: Campaign, minutes: int | None = None) -> Submission:
@@ -356,5 +363,5 @@ def lacking(directory: Path) -> list[Problem]:
 
 
 _CHECKED: TypeAdapter[dict[str, list[Problem]]] = TypeAdapter(
-    dict[Literal["problems"], list[Problem]]
+    Annotated[dict[Literal["problems"], list[Problem]], Field(min_length=1)]
 )
