@@ -199,6 +199,22 @@ def test_jobs_are_as_many_and_as_long_as_launches_take(
     assert jobs._length(launches, {} if wall_s is None else {case.id: [wall_s]}) == expected
 
 
+def test_the_first_job_has_the_time_to_see_that_no_messages_arrive(tmp_path: Path) -> None:
+    jobs = of(tmp_path)
+    (case,) = jobs.plan.cases
+
+    def minutes(*transports: str | None, most: int | None = 30, ranks: int = 2) -> int:
+        layout = replace(case.layout, ppn=ranks)
+        cases = tuple(replace(case, transport=one, layout=layout) for one in transports)
+        plan = replace(jobs.plan, cases=cases)
+        return replace(of(tmp_path, most=most), plan=plan).check_asked().minutes
+
+    assert minutes(None, ranks=1) == 1
+    assert minutes(None) == 2  # two of 30 s, and what it takes to begin, before it is warned
+    assert minutes("tcp", "shm") == 5  # and by the library's own choice
+    assert minutes("tcp", "shm", most=3) == 3
+
+
 def test_a_job_of_unknown_launches_has_the_time_of_one(tmp_path: Path) -> None:
     jobs = of(tmp_path, most=600, timeout_s=7200)
     launches = [Launch(jobs.plan.cases[0], 0)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,7 +58,7 @@ class Slurm:
             "--kill-on-invalid-dep=yes",
             "--requeue",
             "--open-mode=append",
-            f"--output={job.log}",
+            f"--output={shlex.quote(str(job.log).replace('%', '%%'))}",
             f"--signal=B:USR1@{warning_s(job.minutes)}",
         ]
 

@@ -17,7 +17,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from haloscope.batch.asking import NoAnswerError, RefusedError
 from haloscope.batch.job_state import JobState
 from haloscope.batch.jobs import Batch
-from haloscope.batch.scheduler import JobAsked
+from haloscope.batch.scheduler import JobAsked, warning_s
 from haloscope.batch.script import MOST_MINUTES, script
 from haloscope.errors import Problem, UserError
 from haloscope.host.scratch import scratch
@@ -31,7 +31,7 @@ from haloscope.records.checked import told
 from haloscope.records.enclosure import require_enclosed
 from haloscope.records.folder import ResultFolder, SavedPlan
 from haloscope.records.record import read
-from haloscope.run import places
+from haloscope.run import places, probing
 from haloscope.run.batched import BatchPlace
 from haloscope.run.campaign import Campaign, earlier_walls
 from haloscope.run.driving import ALLOWANCE, checked, nodes_for, of_shape
@@ -44,8 +44,9 @@ USUAL_MINUTES = 60
 LEAST_MINUTES = 2
 """LEAST_MINUTES is the shortest job: to begin it takes some seconds, and Slurm looks at time limits
 once in half a minute."""
-CHECK_MINUTES = 1
-"""CHECK_MINUTES is the job that asks the nodes whether all is there: one launch a library."""
+CHECK_S = 15.0
+"""CHECK_S is what a job that asks the nodes whether all is there takes to begin, and each library
+and transport where messages arrive."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Submission:
 
     def problems(self) -> Iterator[Problem]:
         """Times that the partition does not allow."""
-        limit = self.site.described.used.max_minutes
+        limit = self._most_minutes
         where = f"partition {self.site.described.partition} of {self.site.name}"
         if self.minutes is not None and not 1 <= self.minutes <= MOST_MINUTES:
             mend = f"give a number from 1 to {MOST_MINUTES:,}"
@@ -144,7 +145,7 @@ class Submission:
         self, launches: Sequence[Launch], walls: Mapping[str, Sequence[float]]
     ) -> tuple[int, int]:
         """How many jobs these launches take, and how long each."""
-        limit = self.minutes or self.site.described.used.max_minutes
+        limit = self.minutes or self._most_minutes
         seconds = TimeLeft(launches, walls).seconds()
         longest = max(launch.case.timeout_s for launch in launches)
         if seconds is None:
@@ -178,8 +179,21 @@ class Submission:
         return f"haloscope-{uuid.uuid5(uuid.NAMESPACE_URL, where).hex[:12]}"
 
     def check_asked(self) -> JobAsked:
-        """The job that asks the nodes whether all is there."""
-        return self._asked(1, CHECK_MINUTES, check=True)
+        """The job that asks the nodes whether all is there.
+
+        It has the time to see that no messages arrive, twice of each library and transport: what is
+        wrong can be told by that job alone, and it is warned as any.
+        """
+        several = [case for case in self.plan.cases if not case.absent and case.layout.ranks > 1]
+        asked = {(case.toolchain, by) for case in several for by in (None, case.transport)}
+        usable = 60 - warning_s(1)  # of each minute
+        minutes = math.ceil((CHECK_S + 2 * probing.TIMEOUT_S * len(asked)) / usable)
+        return self._asked(1, min(self._most_minutes or minutes, minutes), check=True)
+
+    @property
+    def _most_minutes(self) -> int | None:
+        """The longest job that the partition allows; None where it does not limit them."""
+        return self.site.described.used.max_minutes
 
     def tested(self, job: JobAsked) -> str:
         """When a job could begin, as the batch system says it. UserError where it is refused."""
@@ -321,8 +335,8 @@ def answered(submission: Submission) -> Iterator[None]:
 def submit_all(submission: Submission, tell: Teller) -> list[str]:
     """Submit jobs for all that is left, where none are waiting; their ids.
 
-    In a new folder, and where nodes lacked something, a job of a minute asks them first; the others
-    begin if it ends well.
+    In a new folder, and where nodes lacked something, a short job asks them first; the others begin
+    if it ends well.
     """
     with answered(submission):
         submission.found_again()
