@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from haloscope.batch import detect
+from haloscope.batch.asking import NoAnswerError
 from haloscope.batch.slurm import Slurm
 from haloscope.cli import main
 from haloscope.errors import UserError
@@ -22,6 +23,7 @@ short*|30:00|6|2|8|1|64000
 short*|30:00|2|2|16|2|32000
 long|2-00:00:00|8|2|8|1|64000
 any|infinite|8|2|8|1|64000+
+cloud|infinite|0|0|0|0|0
 """
 SCONTROL = """\
 PartitionName=short AllowGroups=ALL Default=YES QoS=N/A MaxNodes=4 MaxTime=00:30:00 TotalNodes=8
@@ -61,6 +63,62 @@ def test_partitions_have_their_nodes_times_and_most_nodes_of_a_job() -> None:
         ("any", 8, None, None),
     ]
     assert (found[0].cores, found[0].threads_per_core, found[0].memory_mb) == (16, 1, 32000)
+
+
+SAYS = {
+    "sinfo": SINFO,
+    "srun": "MPI plugin types are...\n\tnone\n\tpmix\n",
+    "config": "ClusterName             = stampede2\n",
+    "partition": SCONTROL,
+}
+
+
+def answering(monkeypatch: pytest.MonkeyPatch, **more: str) -> None:
+    """Slurm's commands, by their names or what they show; what none is known of is away."""
+
+    def told(self: Slurm, *words: str, **_: object) -> str:
+        said = SAYS | more
+        try:
+            return said[words[0]] if words[0] in said else said[words[-1]]
+        except KeyError as error:
+            raise NoAnswerError("Socket timed out on send/recv operation") from error
+
+    monkeypatch.setattr(Slurm, "told", told)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("../far", "a word of letters"),
+        ("a/b", "a word of letters"),
+        ("-far", "a word of letters"),
+        ("local", "another place is called so"),
+        (None, "site 'stampede2': another place is called so"),  # as the cluster calls itself
+    ],
+)
+def test_no_site_is_written_that_could_not_be_named(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str | None,
+    said: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    answering(monkeypatch)
+
+    assert main(["site", "detect", *([f"--name={name}"] if name else [])]) == 2
+
+    assert said in capsys.readouterr().err
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_controller_that_goes_away_while_a_site_is_checked_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answering(monkeypatch)
+
+    with pytest.raises(UserError, match="Slurm: Socket timed out"):
+        [*detect.disagreements(site())]
 
 
 def test_a_place_has_no_more_nodes_than_a_job_gets(tmp_path: Path) -> None:

@@ -52,6 +52,12 @@ def test_kinds_of_mpi_are_indented() -> None:
     assert slurm.mpi_kinds(said) == ["none", "pmix"]
 
 
+def test_kinds_of_mpi_of_older_slurms_are_messages() -> None:
+    said = "srun: MPI types are...\nsrun: none\nsrun: pmix\nsrun: pmi2\n"
+
+    assert slurm.mpi_kinds(said) == ["none", "pmix", "pmi2"]
+
+
 def program(folder: Path, text: str, name: str = "squeue") -> None:
     (folder / name).write_text(f"#!/bin/sh\n{text}\n")
     (folder / name).chmod(0o755)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -57,7 +58,7 @@ export OWN_DATA='/some where'
 export SLURM_CONF=/etc/slurm/far.conf
 export TMPDIR='/local/my scratch'
 cd '/home/me here' || exit 1
-exec {sys.executable} -m haloscope drive '/R/a folder' --nodes 2 --minutes 90
+exec {sys.executable} -P -m haloscope drive '/R/a folder' --nodes 2 --minutes 90
 """
 
 
@@ -77,6 +78,16 @@ def written(site: BatchSite) -> str:
 
 def test_a_script_asks_for_all_that_a_site_file_says() -> None:
     assert written(SITE) == WHOLE
+
+
+def test_a_log_lies_where_it_is_said_whatever_its_folder_is_called() -> None:
+    """As sbatch takes its lines apart: by quotes; %j would be the job's id."""
+    job = replace(JOB, log=Path("/R/it's a 50%jump/1.log"))
+
+    text = script(Slurm({}), SITE, job, Path("/home"))
+
+    (line,) = (line for line in text.splitlines() if "--output" in line)
+    assert shlex.split(line)[1] == "--output=/R/it's a 50%%jump/1.log"
 
 
 TEMPLATE = """\
@@ -112,7 +123,7 @@ def test_a_users_own_template_has_every_variable(tmp_path: Path) -> None:
         "SLURM_CONF=/etc/slurm/far.conf; export SLURM_CONF",
         "TMPDIR='/local/my scratch'; export TMPDIR",
         "cd '/home/me here'",
-        f"{sys.executable} -m haloscope drive '/R/a folder' --nodes 2 --minutes 90",
+        f"{sys.executable} -P -m haloscope drive '/R/a folder' --nodes 2 --minutes 90",
     ]
 
 

@@ -125,6 +125,19 @@ def test_a_busy_machine_is_told_where_launches_are_left_alone(
     assert told == [True, False]
 
 
+@pytest.mark.parametrize("option", ["--detach", "--script-only", "--minutes=5", "--minutes=0"])
+def test_a_folder_without_jobs_is_not_gone_on_with_by_jobs(
+    haloscope: Run, cut: Path, option: str
+) -> None:
+    before = records(cut)
+    name = option.partition("=")[0]
+
+    with pytest.raises(UserError, match=f"{name}: local has no batch system"):
+        haloscope("run", "--resume", cut, option)
+
+    assert records(cut) == before
+
+
 def test_resuming_can_add_launches(haloscope: Run, cut: Path) -> None:
     assert haloscope("run", "--resume", cut, "--launches", 3) == 0
     assert sorted(records(cut)) == sorted(ALL + [(n, p, 2, "ok") for n, p, k, _ in ALL if k == 0])

@@ -219,6 +219,17 @@ def test_a_latency_needs_netem_which_is_named(lab: RunningLab) -> None:
         lab.cages.update(cluster.up(lab.lab, lambda _: None).cages)
 
 
+@pytest.mark.parametrize("words", [["status"], ["shell", "lab1"], ["down"]])
+def test_a_lab_that_a_user_can_not_see_is_not_said_to_be_none(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+
+    assert main(["lab", *words]) == 2
+
+    assert "it is root's" in capsys.readouterr().err
+
+
 def test_without_root_or_slurm_it_is_said_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(shutil, "which", lambda *_, **__: None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from fakes import FakeProgram
@@ -15,6 +16,7 @@ from haloscope.batch.scheduler import Scheduler
 from haloscope.batch.slurm import Slurm
 from haloscope.cli import parse
 from haloscope.errors import UserError
+from haloscope.records.folder import ResultFolder
 from haloscope.run import driving
 from haloscope.run.driving import Budget
 from haloscope.study.capacity import Site
@@ -111,6 +113,19 @@ def test_numbers_that_no_job_has_are_refused(tmp_path: Path, option: str, number
 
     with pytest.raises(UserError, match=rf"--{option} {number}: too"):
         arguments.execute(arguments)
+
+
+def test_what_did_not_end_well_is_tried_again_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a few launches that hang take the time of every job."""
+    launches = [Launch(case(), number) for number in range(3)]
+    tried = SimpleNamespace(key=(launches[0].case.id, 0))
+    monkeypatch.setattr(driving, "read", lambda _: [tried])
+
+    first = driving._untried_first(launches, ResultFolder(tmp_path))
+
+    assert [one.number for one in first] == [1, 2, 0]
 
 
 def test_what_killed_launches_left_is_removed_and_no_more(tmp_path: Path) -> None:

@@ -76,6 +76,7 @@ def test_a_study_is_told_of_cancelled_submitted_again_and_measured(
     assert "does not say when it would begin" in capsys.readouterr().out
     assert main([*named, "--script-only", "--out", "other"]) == 0
     assert len([*Path("other/jobs").glob("*.sh")]) == 2
+    assert "submit each when the one before it has ended" in capsys.readouterr().err
 
     (fake / "hold").touch()
     assert len(submission.submit_all(jobs, QUIET)) == 2
@@ -102,6 +103,20 @@ def measured(known: str, records: Sequence[Record]) -> None:
     assert all(one.raw["allocation"]["nodes"] == [os.uname().nodename] for one in records)
     assert {one.raw["allocation"]["scheduler"] for one in records} == {known}
     assert {(one.command or [""])[0].rpartition("/")[2] for one in records} == {"mpirun"}
+
+
+@pytest.mark.parametrize("known", ["flux"])
+def test_what_never_ends_well_is_tried_again_and_then_reported(
+    known: str, fake: Path, built: str
+) -> None:
+    Path("study.toml").write_text(STUDY.replace("timeout_s = 60", "timeout_s = 0.01"))
+    jobs = submitted(built, "study.toml")
+
+    following.follow(jobs, QUIET, wait=shortly)
+
+    assert jobs.to_do() == (4, 0)
+    records = read_once(jobs.directory / "records.jsonl")
+    assert [one.outcome for one in records] == ["timeout"] * 8
 
 
 @pytest.mark.parametrize("known", ["flux"])

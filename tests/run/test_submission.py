@@ -11,7 +11,8 @@ import pytest
 from fakes import FakeProgram
 from lab_jobs import QUIET
 
-from haloscope.batch.asking import NoAnswerError
+from haloscope.batch.asking import NoAnswerError, RefusedError
+from haloscope.batch.job_state import GONE, JobState
 from haloscope.batch.jobs import Batch
 from haloscope.batch.slurm import Slurm
 from haloscope.cli import main
@@ -102,6 +103,56 @@ def test_nodes_that_lacked_something_are_asked_again(tmp_path: Path) -> None:
     assert submission.lacking(tmp_path) == []
 
 
+@pytest.mark.parametrize("text", ["{}", '{"problem": []}', '{"problems": [1]}', "no"])
+def test_a_damaged_answer_of_the_nodes_is_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "jobs" / "check.json").write_text(text)
+
+    with pytest.raises(UserError, match=r"check\.json: damaged"):
+        submission.lacking(tmp_path)
+
+
+def test_jobs_noted_while_others_are_looked_for_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by `status` while `run` submits."""
+    jobs = of(tmp_path)
+    lost = jobs.write(jobs.check_asked())
+
+    def found(self: Queue, name: str, comment: str) -> str:
+        jobs.write(jobs.check_asked())
+        return "7"
+
+    monkeypatch.setattr(Queue, "found", found)
+    jobs.found_again()
+
+    assert [one.job for one in jobs.noted()] == ["7", None]
+    assert jobs.noted()[0].comment == lost.comment
+
+
+def test_a_folders_jobs_are_found_by_whatever_link_it_is_named(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+
+    assert of(tmp_path / "link").name == of(tmp_path / "real").name
+
+
+def test_a_job_that_could_not_be_cancelled_is_told(tmp_path: Path) -> None:
+    class Kept(Queue):
+        def cancel(self, job: str) -> None:
+            raise RefusedError("Access/permission denied")
+
+        def _remembered(self, job: str) -> None:
+            return None
+
+        def _accounted(self, job: str) -> JobState:
+            return JobState(GONE)
+
+    Batch(Kept({})).cancel(["7"])  # it has ended
+    with pytest.raises(UserError, match="job 7: is not cancelled: Access/permission denied"):
+        Batch(Kept({"7": "RUNNING x"})).cancel(["7"])
+
+
 @pytest.mark.parametrize("command", ["status", "collect"])
 def test_what_nodes_lack_is_told_where_nobody_followed(
     tmp_path: Path,
@@ -146,6 +197,30 @@ def test_jobs_are_as_many_and_as_long_as_launches_take(
     launches = [Launch(case, number) for number in range(10)]
 
     assert jobs._length(launches, {} if wall_s is None else {case.id: [wall_s]}) == expected
+
+
+def test_the_first_job_has_the_time_to_see_that_no_messages_arrive(tmp_path: Path) -> None:
+    jobs = of(tmp_path)
+    (case,) = jobs.plan.cases
+
+    def minutes(*transports: str | None, most: int | None = 30, ranks: int = 2) -> int:
+        layout = replace(case.layout, ppn=ranks)
+        cases = tuple(replace(case, transport=one, layout=layout) for one in transports)
+        plan = replace(jobs.plan, cases=cases)
+        return replace(of(tmp_path, most=most), plan=plan).check_asked().minutes
+
+    assert minutes(None, ranks=1) == 1
+    assert minutes(None) == 2  # two of 30 s, and what it takes to begin, before it is warned
+    assert minutes("tcp", "shm") == 5  # and by the library's own choice
+    assert minutes("tcp", "shm", most=3) == 3
+
+
+def test_a_job_of_unknown_launches_has_the_time_of_one(tmp_path: Path) -> None:
+    jobs = of(tmp_path, most=600, timeout_s=7200)
+    launches = [Launch(jobs.plan.cases[0], 0)]
+
+    assert jobs._length(launches, {}) == (1, 122)
+    assert of(tmp_path, most=120, timeout_s=7200)._length(launches, {}) == (1, 120)
 
 
 def test_jobs_are_told_of_the_programs_that_the_user_named(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import date
 
 from haloscope.batch import schedulers, slurm
@@ -24,12 +25,10 @@ def detected(name: str | None, environment: Mapping[str, str]) -> BatchSite:
     """
     commands = Slurm(environment)
     try:
-        partitions, default = _partitions(commands)
-        kinds = slurm.mpi_kinds(commands.told("srun", "--mpi=list"))
-        called = name or _cluster_name(commands)
-    except (NoAnswerError, RefusedError) as error:
-        mend = "run it where sinfo answers; SLURM_CONF says which Slurm is asked"
-        raise UserError(Problem("Slurm", str(error), mend)) from error
+        with _answered():
+            partitions, default = _partitions(commands)
+            kinds = _mpi_kinds(commands)
+            called = name or _cluster_name(commands)
     except UserError as error:
         raise UserError([*error.problems, *_others()]) from error
     mpi = next((kind for kind in ("pmix", "pmi2") if kind in kinds), None)
@@ -43,6 +42,21 @@ def detected(name: str | None, environment: Mapping[str, str]) -> BatchSite:
         mpi=mpi,
         environment=dict(environment),
     )
+
+
+@contextmanager
+def _answered() -> Iterator[None]:
+    """While Slurm is asked what has to be known. UserError where it does not answer."""
+    try:
+        yield
+    except (NoAnswerError, RefusedError) as error:
+        mend = "run it where sinfo answers; SLURM_CONF says which Slurm is asked"
+        raise UserError(Problem("Slurm", str(error), mend)) from error
+
+
+def _mpi_kinds(commands: Slurm) -> list[str]:
+    """How srun can start ranks; before Slurm 22.05 it says so on standard error."""
+    return slurm.mpi_kinds(commands.told("srun", "--mpi=list", also_errors=True))
 
 
 def _others() -> Iterator[Problem]:
@@ -71,6 +85,8 @@ def _partitions(commands: Slurm) -> tuple[tuple[Partition, ...], str]:
     default = None
     said = commands.told("sinfo", "--noheader", f"--format={_NODES}")
     for name, limit, nodes, sockets, cores, threads, memory in slurm.rows(said, 7):
+        if int(nodes) == 0:  # as of a partition that waits for its nodes
+            continue
         called = name.rstrip("*")
         default = called if name.endswith("*") else default
         one = Partition(
@@ -124,10 +140,12 @@ def disagreements(site: BatchSite) -> Iterator[Problem]:
                 mend = f"give {key} = {is_now}"
                 yield Problem(f"{where}: partition {one.name}: {key}", what, mend)
     commands = Slurm(site.environment)
-    kinds = slurm.mpi_kinds(commands.told("srun", "--mpi=list"))
+    with _answered():
+        kinds = _mpi_kinds(commands)
     if site.launcher == "srun" and site.mpi not in kinds:
         yield Problem(f"{where}: mpi", f"srun has no '{site.mpi}'", nearest(str(site.mpi), kinds))
-    yield from _would_not_start(site, commands)
+    with _answered():
+        yield from _would_not_start(site, commands)
 
 
 def _without_queue(site: BatchSite) -> Iterator[Problem]:

@@ -77,9 +77,17 @@ class Batch:
         return at_work and state.restarts == restarts
 
     def cancel(self, jobs: Iterable[str]) -> None:
-        """Cancel jobs; those that have ended stay as they are."""
+        """Cancel jobs; those that have ended stay as they are. UserError for others that stay."""
+        refused = {}
         for job in jobs:
             try:
                 self.scheduler.cancel(job)
-            except RefusedError:
-                continue  # it has ended
+            except RefusedError as error:
+                refused[job] = str(error)
+        states = self.states(refused) if refused else {}
+        if problems := [
+            Problem(f"job {job}", f"is not cancelled: {words}", "try again, or cancel it yourself")
+            for job, words in refused.items()
+            if not states[job].over
+        ]:
+            raise UserError(problems)

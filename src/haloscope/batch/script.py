@@ -37,7 +37,7 @@ def script(scheduler: Scheduler, site: BatchSite, job: JobAsked, folder: Path) -
     variables |= site.environment
     if site.scratch:
         variables["TMPDIR"] = site.scratch
-    words = [sys.executable, "-m", "haloscope", *job.command]
+    words = [sys.executable, "-P", "-m", "haloscope", *job.command]  # -P: not the folder's files
     try:
         sandbox = ImmutableSandboxedEnvironment(
             undefined=StrictUndefined, keep_trailing_newline=True

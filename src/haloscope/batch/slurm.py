@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,7 +58,7 @@ class Slurm:
             "--kill-on-invalid-dep=yes",
             "--requeue",
             "--open-mode=append",
-            f"--output={job.log}",
+            f"--output={shlex.quote(str(job.log).replace('%', '%%'))}",
             f"--signal=B:USR1@{warning_s(job.minutes)}",
         ]
 
@@ -264,8 +265,8 @@ def minutes(text: str) -> int | None:
 
 
 def mpi_kinds(text: str) -> list[str]:
-    """The kinds of `srun --mpi=list`."""
-    return [line.strip() for line in text.splitlines() if line[:1].isspace() and line.strip()]
+    """The kinds of `srun --mpi=list`: a line each, after a blank or, before 22.05, `srun: `."""
+    return re.findall(r"^(?:[ \t]+|srun: )(\w+)[ \t]*$", text, re.MULTILINE)
 
 
 def whole(text: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -121,6 +122,8 @@ def _by_jobs(arguments: argparse.Namespace, campaign: Campaign, tell: Teller) ->
     if arguments.script_only:
         for job in (jobs.check_asked(), *jobs.planned()):
             tell.say(f"written: {jobs.write(job).script}")
+        if jobs.site.described.scheduler != "slurm":  # whose jobs of one name wait for each other
+            tell.say("submit each when the one before it has ended")
         return 0
     path = campaign.folder.path
     if arguments.detach:
@@ -157,7 +160,8 @@ def _show_jobs(jobs: submission.Submission, out: Console) -> None:
     """The jobs that would be submitted, what they cost at most, and when each could begin."""
     planned = jobs.planned()
     hours = sum(job.nodes * job.minutes for job in planned) / 60
-    out.print(f"{count(len(planned), 'job')}, at most {hours:.2g} node-hours", markup=False)
+    cost = f"{hours:.2g}" if hours < 10 else f"{math.ceil(hours):,}"
+    out.print(f"{count(len(planned), 'job')}, at most {cost} node-hours", markup=False)
     for job in planned:
         line = f"{count(job.nodes, 'node')}, {count(job.minutes, 'minute')}: {jobs.tested(job)}"
         out.print(line, markup=False, soft_wrap=True)
@@ -171,7 +175,7 @@ def _campaign(
         raise UserError(problems)
 
     if arguments.resume:
-        return resume(
+        campaign = resume(
             Path(arguments.resume),
             arguments.study,
             arguments.launches,
@@ -181,6 +185,11 @@ def _campaign(
             prepare=prepare,
             programs=arguments.programs,
         )
+        if places.site_of(campaign.place) is None and (
+            problems := [*_without_jobs(arguments, campaign.place.name)]
+        ):
+            raise UserError(problems)
+        return campaign
     nodes = 1 if arguments.nodes is None else arguments.nodes
     request = Request(
         study=arguments.study,
@@ -224,13 +233,18 @@ def _of_jobs(arguments: argparse.Namespace) -> Iterator[Problem]:
     if arguments.nodes is not None and not arguments.via:
         mend = "a study's layouts say on how many nodes its cases are"
         yield Problem("--nodes", "it is for simulations on a site: --via SITE", mend)
-    if BatchPlace.has(arguments.on) or arguments.via:
-        return
+    if not (BatchPlace.has(arguments.on) or arguments.via):
+        yield from _without_jobs(arguments, arguments.on)
+
+
+def _without_jobs(arguments: argparse.Namespace, place: str) -> Iterator[Problem]:
+    """Options for jobs, on a place that has none."""
     for option in ("detach", "script_only", "minutes"):
-        if getattr(arguments, option):
+        given = getattr(arguments, option)
+        if given is not None and given is not False:  # --minutes 0 is given
             where = f"--{option.replace('_', '-')}"
             mend = "give --on SITE, or for simulated cases --via SITE"
-            yield Problem(where, f"{arguments.on} has no batch system", mend)
+            yield Problem(where, f"{place} has no batch system", mend)
 
 
 def _show(campaign: Campaign, out: Console) -> None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from pathlib import Path
 
 from rich.table import Table
 
 from haloscope.batch import detect, schedulers
+from haloscope.clusters import file as cluster_file
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
 from haloscope.quantities import count
+from haloscope.run.here import LOCAL
 from haloscope.sites import file as site_file
 from haloscope.sites.schema import BatchSite
 
@@ -69,6 +72,8 @@ def _agreed(site: BatchSite) -> str:
 def _detect(name: str | None, out: Screen) -> int:
     conf = os.environ.get("SLURM_CONF")
     site = detect.detected(name, {"SLURM_CONF": conf} if conf else {})
+    if what := _unusable(site.name):
+        raise UserError(Problem(f"site {site.name!r}", what, "give another: --name NAME"))
     path = site_file.OWN / f"{site.name}.toml"
     if path.exists():
         mend = "move it away, give another --name, or compare: haloscope site check"
@@ -77,6 +82,15 @@ def _detect(name: str | None, out: Screen) -> int:
     _show(site_file.load(path), out)
     out.print(f"written: {path}; add account, qos, modules there if jobs need them", soft_wrap=True)
     return 0
+
+
+def _unusable(name: str) -> str | None:
+    """Why no site can be called so; None where one can."""
+    if not re.fullmatch(r"\w[\w.+-]*", name):
+        return "it is called as its file: a word of letters, digits, '_', '.', '+' and '-'"
+    if name == LOCAL or name in cluster_file.ready():
+        return "another place is called so (haloscope list)"
+    return None
 
 
 def _show(site: BatchSite, out: Screen) -> None:

@@ -222,7 +222,8 @@ def states() -> str:
 
 
 def running() -> RunningLab | None:
-    """The lab that is there; None where there is none, or a part of one."""
+    """The lab that is there; None where there is none, or a part of one. UserError but for root."""
+    _require_root()
     try:
         lab = Lab(**json.loads((FOLDER / "lab.json").read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
@@ -231,10 +232,15 @@ def running() -> RunningLab | None:
     return RunningLab(lab, found) if {FABRIC, *lab.hosts} <= found.keys() else None
 
 
-def down() -> int:
-    """Take down whatever there is of a lab; how many hosts and switches there were."""
+def _require_root() -> None:
+    """UserError for others, who see nothing of a lab."""
     if os.geteuid() != 0:
         raise UserError(Problem("haloscope lab", "it is root's", "run it as root"))
+
+
+def down() -> int:
+    """Take down whatever there is of a lab; how many hosts and switches there were."""
+    _require_root()
     with _alone():
         return _take_down()
 

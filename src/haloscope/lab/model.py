@@ -26,6 +26,8 @@ CORES_LIMIT = 256
 takes 20 MB of memory, and four of them start in some seconds."""
 _RATES = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
 """_RATES are tc's units of a rate, in bits a second."""
+_RATES_KEPT = (1e3, 1e11)
+"""_RATES_KEPT are the least and the largest rate that are taken: tc's buckets do some more."""
 _DELAYS = {"us": 1e-6, "ms": 1e-3}
 """_DELAYS are tc's units of a time, in seconds."""
 
@@ -88,6 +90,9 @@ class Lab:
         ):
             if word := out_of(number, 1, most):
                 yield Problem(f"--{option} {number}", word, f"give a number from 1 to {most}")
+        rate = self.rate_bits_per_s
+        if rate is not None and (word := out_of(rate, *_RATES_KEPT)):
+            yield Problem(f"--rate {rate:g} bit/s", word, "give a rate from 1kbit to 100gbit")
 
 
 def address(host: str) -> str:

@@ -21,6 +21,7 @@ from haloscope.paths import write_whole
 from haloscope.quantities import count
 from haloscope.records.folder import ResultFolder, SavedPlan
 from haloscope.records.maker import now
+from haloscope.records.record import read
 from haloscope.run import hold, places
 from haloscope.run.campaign import Campaign, resume
 from haloscope.run.preview import Preview, UnplannedError
@@ -160,7 +161,9 @@ def drive(
         end = begun + closing_s(site.scheduler, minutes)
         budget = Budget(end, campaign.earlier_walls())
         signal.signal(signal.SIGUSR1, budget.close)
-        launches = of_shape(campaign.plan, campaign.launches_left()[0], nodes)
+        launches = _untried_first(
+            of_shape(campaign.plan, campaign.launches_left()[0], nodes), folder
+        )
         tell.say(f"{len(launches)} launches on {nodes} nodes are left")
         for launch, record in campaign.run(launches, _told(campaign, budget, tell)):
             budget.ended(record)
@@ -203,6 +206,12 @@ def remove_left(directory: Path) -> int:
     return len(left)
 
 
+def _untried_first(launches: Sequence[Launch], folder: ResultFolder) -> list[Launch]:
+    """The same, those that did not end well last: a job's time is not theirs alone."""
+    tried = {record.key for record in read(folder.records)}
+    return sorted(launches, key=lambda launch: (launch.case.id, launch.number) in tried)
+
+
 def of_shape(plan: SavedPlan, launches: Sequence[Launch], nodes: int) -> list[Launch]:
     """Those of the launches that jobs on so many nodes run."""
     return [launch for launch in launches if nodes_for(plan, launch) == nodes]
@@ -220,11 +229,15 @@ def _told(
     site = places.site_of(campaign.place)
     assert site is not None
 
-    def watch(launches: Iterable[Launch]) -> Iterator[Launch]:
-        for launch in budget.fitting(launches):
+    def ours(launches: Iterable[Launch]) -> Iterator[Launch]:
+        for launch in launches:
             if not hold.holds(campaign.folder.path, site.allocation):
                 tell.say("another job goes on with this folder")
                 return
+            yield launch
+
+    def watch(launches: Iterable[Launch]) -> Iterator[Launch]:
+        for launch in budget.fitting(ours(launches)):
             beat = {
                 "job": site.allocation.job,
                 "restarts": site.allocation.restarts,

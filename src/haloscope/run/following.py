@@ -11,6 +11,7 @@ from haloscope.batch.asking import NoAnswerError, RefusedError
 from haloscope.batch.job_state import GONE, JobState
 from haloscope.errors import Problem, UserError
 from haloscope.records import strict_json
+from haloscope.records.record import read
 from haloscope.run.driving import HEARTBEAT, remove_left
 from haloscope.run.progress import Teller
 from haloscope.run.submission import Submission, lacking, submit_all
@@ -30,19 +31,23 @@ def follow(
 ) -> None:
     """Submit, wait, and submit again what a job's end has left, as long as that gets on.
 
+    What has not ended well is tried again; where it does no better, that is for the report to tell.
     UserError where the nodes lack something, or a round of jobs brings no record.
     """
     while True:
-        before = len(submission.left())
-        if before == 0:
+        before, records = submission.to_do(), len(read(submission.folder.records))
+        if before == (0, 0):
             tidy(submission)
             return
         jobs = submit_all(submission, tell)
         _until_over(submission, jobs, tell, wait, poll_s)
         if problems := lacking(submission.directory):
             raise UserError(problems)
-        if len(submission.left()) >= before:
-            raise UserError(_stuck(submission, jobs))
+        if (now := submission.to_do()) >= before:
+            if now[1] or len(read(submission.folder.records)) == records:
+                raise UserError(_stuck(submission, jobs))
+            tidy(submission)
+            return
 
 
 def _until_over(
@@ -57,7 +62,7 @@ def _until_over(
     while True:
         try:
             states = submission.batch.states(jobs)
-        except NoAnswerError as error:
+        except (NoAnswerError, RefusedError) as error:
             line, over = f"no answer from the batch system: {error}", False
         else:
             line, over = in_words(states), all(state.over for state in states.values())
@@ -93,7 +98,10 @@ def in_words(states: Mapping[str, JobState]) -> str:
 
 def _stuck(submission: Submission, jobs: Sequence[str]) -> Problem:
     """No record came of jobs: why, by their states and the ends of what they printed."""
-    states = submission.batch.states(jobs)
+    try:
+        states = submission.batch.states(jobs)
+    except (NoAnswerError, RefusedError):  # away again: nobody knows them now
+        states = dict.fromkeys(jobs, JobState(GONE))
     ends = Counter(state.state for state in states.values())
     what = ", ".join(f"{number} {name.lower()}" for name, number in ends.items())
     if GONE in ends:

@@ -17,7 +17,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from haloscope.batch.asking import NoAnswerError, RefusedError
 from haloscope.batch.job_state import JobState
 from haloscope.batch.jobs import Batch
-from haloscope.batch.scheduler import JobAsked
+from haloscope.batch.scheduler import JobAsked, warning_s
 from haloscope.batch.script import MOST_MINUTES, script
 from haloscope.errors import Problem, UserError
 from haloscope.host.scratch import scratch
@@ -31,7 +31,7 @@ from haloscope.records.checked import told
 from haloscope.records.enclosure import require_enclosed
 from haloscope.records.folder import ResultFolder, SavedPlan
 from haloscope.records.record import read
-from haloscope.run import places
+from haloscope.run import places, probing
 from haloscope.run.batched import BatchPlace
 from haloscope.run.campaign import Campaign, earlier_walls
 from haloscope.run.driving import ALLOWANCE, checked, nodes_for, of_shape
@@ -44,8 +44,9 @@ USUAL_MINUTES = 60
 LEAST_MINUTES = 2
 """LEAST_MINUTES is the shortest job: to begin it takes some seconds, and Slurm looks at time limits
 once in half a minute."""
-CHECK_MINUTES = 1
-"""CHECK_MINUTES is the job that asks the nodes whether all is there: one launch a library."""
+CHECK_S = 15.0
+"""CHECK_S is what a job that asks the nodes whether all is there takes to begin, and each library
+and transport where messages arrive."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Submission:
 
     def problems(self) -> Iterator[Problem]:
         """Times that the partition does not allow."""
-        limit = self.site.described.used.max_minutes
+        limit = self._most_minutes
         where = f"partition {self.site.described.partition} of {self.site.name}"
         if self.minutes is not None and not 1 <= self.minutes <= MOST_MINUTES:
             mend = f"give a number from 1 to {MOST_MINUTES:,}"
@@ -144,11 +145,12 @@ class Submission:
         self, launches: Sequence[Launch], walls: Mapping[str, Sequence[float]]
     ) -> tuple[int, int]:
         """How many jobs these launches take, and how long each."""
-        limit = self.minutes or self.site.described.used.max_minutes
+        limit = self.minutes or self._most_minutes
         seconds = TimeLeft(launches, walls).seconds()
-        if seconds is None:
-            return 1, min(limit or USUAL_MINUTES, self.minutes or USUAL_MINUTES)
         longest = max(launch.case.timeout_s for launch in launches)
+        if seconds is None:
+            usual = self.minutes or max(USUAL_MINUTES, LEAST_MINUTES + math.ceil(longest / 60))
+            return 1, min(limit or usual, usual)
         if self.plan.via:  # a launch a core
             seconds /= self.plan.via.nodes * self.site.described.used.cores
         needed = LEAST_MINUTES + math.ceil(ALLOWANCE * seconds / 60)
@@ -172,12 +174,26 @@ class Submission:
 
     @property
     def name(self) -> str:
-        """What all jobs of this folder are called, and no others."""
-        return f"haloscope-{uuid.uuid5(uuid.NAMESPACE_URL, str(self.directory)).hex[:12]}"
+        """What all jobs of this folder are called, and no others, by whatever links it is named."""
+        where = str(self.directory.resolve())
+        return f"haloscope-{uuid.uuid5(uuid.NAMESPACE_URL, where).hex[:12]}"
 
     def check_asked(self) -> JobAsked:
-        """The job that asks the nodes whether all is there."""
-        return self._asked(1, CHECK_MINUTES, check=True)
+        """The job that asks the nodes whether all is there.
+
+        It has the time to see that no messages arrive, twice of each library and transport: what is
+        wrong can be told by that job alone, and it is warned as any.
+        """
+        several = [case for case in self.plan.cases if not case.absent and case.layout.ranks > 1]
+        asked = {(case.toolchain, by) for case in several for by in (None, case.transport)}
+        usable = 60 - warning_s(1)  # of each minute
+        minutes = math.ceil((CHECK_S + 2 * probing.TIMEOUT_S * len(asked)) / usable)
+        return self._asked(1, min(self._most_minutes or minutes, minutes), check=True)
+
+    @property
+    def _most_minutes(self) -> int | None:
+        """The longest job that the partition allows; None where it does not limit them."""
+        return self.site.described.used.max_minutes
 
     def tested(self, job: JobAsked) -> str:
         """When a job could begin, as the batch system says it. UserError where it is refused."""
@@ -231,11 +247,11 @@ class Submission:
 
     def found_again(self) -> None:
         """Look for jobs whose submission had no answer: those that were taken get their id."""
-        jobs = [
-            one if one.job else replace(one, job=self.batch.scheduler.found(self.name, one.comment))
-            for one in self.noted()
-        ]
-        if jobs != self.noted():
+        lost = [one.comment for one in self.noted() if not one.job]
+        found = {comment: self.batch.scheduler.found(self.name, comment) for comment in lost}
+        noted = self.noted()  # another command may have noted more while the batch system was asked
+        jobs = [one if one.job else replace(one, job=found.get(one.comment)) for one in noted]
+        if jobs != noted:
             self._save(jobs)
 
     def states(self) -> dict[str, JobState]:
@@ -258,6 +274,11 @@ class Submission:
         """
         plan = self.folder.load() if self.folder.plan.exists() else self.plan
         return [one for one in self.folder.left(plan.launches())[0] if not one.case.absent]
+
+    def to_do(self) -> tuple[int, int]:
+        """How many launches are left, and how many of them have no record at all."""
+        left, tried = self.left(), {one.key for one in read(self.folder.records)}
+        return len(left), sum((one.case.id, one.number) not in tried for one in left)
 
 
 def of(campaign: Campaign, minutes: int | None = None) -> Submission:
@@ -314,8 +335,8 @@ def answered(submission: Submission) -> Iterator[None]:
 def submit_all(submission: Submission, tell: Teller) -> list[str]:
     """Submit jobs for all that is left, where none are waiting; their ids.
 
-    In a new folder, and where nodes lacked something, a job of a minute asks them first; the others
-    begin if it ends well.
+    In a new folder, and where nodes lacked something, a short job asks them first; the others begin
+    if it ends well.
     """
     with answered(submission):
         submission.found_again()
@@ -356,5 +377,5 @@ def lacking(directory: Path) -> list[Problem]:
 
 
 _CHECKED: TypeAdapter[dict[str, list[Problem]]] = TypeAdapter(
-    dict[Literal["problems"], list[Problem]]
+    Annotated[dict[Literal["problems"], list[Problem]], Field(min_length=1)]
 )
