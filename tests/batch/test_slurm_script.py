@@ -53,7 +53,9 @@ WHOLE = f"""\
 # A job of haloscope: it measures what is left of a study, launch by launch, on its own nodes.
 # Whatever ends it, it can be submitted again: what has a record is not measured twice.
 module load gcc/12.2.0 openmpi || exit 1
+unset PYTHONPATH PYTHONHOME  # modules set them for another Python
 export HALOSCOPE_CACHE=/shared/cache
+export PYTHONPATH=/its/modules
 export OWN_DATA='/some where'
 export SLURM_CONF=/etc/slurm/far.conf
 export TMPDIR='/local/my scratch'
@@ -68,6 +70,7 @@ def shell(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HALOSCOPE_PROGRAMS", "SIMGRID_ROOT"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HALOSCOPE_CACHE", "/shared/cache")
+    monkeypatch.setenv("PYTHONPATH", "/its/modules")
     monkeypatch.setenv("OWN_DATA", "/some where")
     monkeypatch.setenv("SBATCH_QOS", "debug")
 
@@ -119,6 +122,7 @@ def test_a_users_own_template_has_every_variable(tmp_path: Path) -> None:
         "module purge",
         "module load gcc/12.2.0 openmpi",
         "HALOSCOPE_CACHE=/shared/cache; export HALOSCOPE_CACHE",
+        "PYTHONPATH=/its/modules; export PYTHONPATH",
         "OWN_DATA='/some where'; export OWN_DATA",
         "SLURM_CONF=/etc/slurm/far.conf; export SLURM_CONF",
         "TMPDIR='/local/my scratch'; export TMPDIR",

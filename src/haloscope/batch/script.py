@@ -15,9 +15,8 @@ from haloscope.sites.schema import BatchSite
 
 MOST_MINUTES = 1_000_000
 """MOST_MINUTES is the longest job that can be asked for: two years."""
-_PASSED_ON = ("HALOSCOPE_CACHE", "HALOSCOPE_PROGRAMS", "SIMGRID_ROOT")
+_PASSED_ON = ("HALOSCOPE_CACHE", "HALOSCOPE_PROGRAMS", "PYTHONPATH", "SIMGRID_ROOT")
 """_PASSED_ON are variables by which a job finds what the shell that submitted it found."""
-
 
 TEMPLATE_LIMIT = 2**16
 """TEMPLATE_LIMIT is how many bytes of a template are read: a job script has some hundreds."""

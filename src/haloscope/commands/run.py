@@ -162,6 +162,9 @@ def _show_jobs(jobs: submission.Submission, out: Console) -> None:
     hours = sum(job.nodes * job.minutes for job in planned) / 60
     cost = f"{hours:.2g}" if hours < 10 else f"{math.ceil(hours):,}"
     out.print(f"{count(len(planned), 'job')}, at most {cost} node-hours", markup=False)
+    if (first := jobs.first) is not None:
+        line = f"before them a job of a node and at most {count(first.minutes, 'minute')}"
+        out.print(f"{line}: whether all is there", markup=False, soft_wrap=True)
     for job in planned:
         line = f"{count(job.nodes, 'node')}, {count(job.minutes, 'minute')}: {jobs.tested(job)}"
         out.print(line, markup=False, soft_wrap=True)

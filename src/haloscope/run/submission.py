@@ -191,6 +191,12 @@ class Submission:
         return self._asked(1, min(self._most_minutes or minutes, minutes), check=True)
 
     @property
+    def first(self) -> JobAsked | None:
+        """That job, where the nodes were not asked yet, or lacked something; else None."""
+        asked = checked(self.directory).exists() and not lacking(self.directory)
+        return None if asked else self.check_asked()
+
+    @property
     def _most_minutes(self) -> int | None:
         """The longest job that the partition allows; None where it does not limit them."""
         return self.site.described.used.max_minutes
@@ -345,10 +351,9 @@ def submit_all(submission: Submission, tell: Teller) -> list[str]:
         tell.say(f"there already: {count(len(waiting), 'job')} ({', '.join(waiting)})")
         return waiting
     jobs, first = [], None
-    if lacking(submission.directory):
-        checked(submission.directory).unlink()
-    if not checked(submission.directory).exists():
-        first = submission.submit(submission.check_asked())
+    if (asking := submission.first) is not None:
+        checked(submission.directory).unlink(missing_ok=True)
+        first = submission.submit(asking)
         tell.say(f"job {first}: asks a node whether all is there")
         jobs.append(first)
     for job in submission.planned():
