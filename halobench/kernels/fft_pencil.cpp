@@ -288,7 +288,8 @@ Kernel fft_pencil() {
       {"bytes_sent", real, "by all ranks in one step", "B"},
       {"error_max", real, "largest difference after transforming there and back", "", executed},
       {"error_max_bound", real, "the largest that is accepted", "", executed},
-      {"spectrum_error_max", real, "largest difference of the spectrum to the known one", "",
+      {"spectrum_error_max", real,
+       "largest difference of a spectrum to the known one, over the largest that is accepted", "",
        executed},
       {"fftw", text, "the library that transforms lines", "", executed}};
   kernel.repetitions = "5";

@@ -58,6 +58,7 @@ def test_a_good_output_is_a_records_content() -> None:
         ("time 16", "time -3", "failed", "it printed a time that is none: -3"),
         ("phase two", "phase 2", "failed", "it printed no time of its phase two"),
         ("phase two 0.5", "phase two -1", "failed", "its phase two has times that are none"),
+        ("ranks 2", "ranks " + "9" * 400, "failed", f"it printed '{'9' * 80}' where a whole num"),
         ("error 1e-3", "", "failed", "it printed no error: nothing matches"),
         ("error 1e-3", "error 0.2", "wrong", "error is 0.2, and must be 0.1 or less"),
     ],
@@ -71,6 +72,47 @@ def test_what_is_no_answer_is_told(before: str, after: str, outcome: str, reason
 
 def test_an_empty_output_says_so() -> None:
     assert said("").reason == "its output was cut off: nothing matches '^end$'; it is empty"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "text", "reason"),
+    [
+        (
+            "^time (\\S+) ms",
+            "^time(?: (\\S+) ms)?",
+            ("time 16 ms", "time"),
+            "it printed '' where a n",
+        ),
+        (
+            " (?P<mean>\\S+)$",
+            "(?: (?P<mean>\\S+))?$",
+            ("two 0.5", "two"),
+            "it printed no time of its",
+        ),
+    ],
+)
+def test_a_group_that_took_part_in_no_match_is_no_number(
+    before: str, after: str, text: tuple[str, str], reason: str
+) -> None:
+    assert before in TOML
+    found = said(GOOD.replace(*text), TOML.replace(before, after))
+
+    assert (found.outcome, (found.reason or "")[: len(reason)]) == ("failed", reason)
+
+
+@pytest.mark.parametrize("order", ["mean min max", "max min mean", "min mean max"])
+def test_times_of_a_phase_may_stand_in_any_order(order: str) -> None:
+    values = {"min": "8", "mean": "16", "max": "24"}
+    pattern = " ".join(f"(?P<{key}>\\S+)" for key in order.split())
+    numbers = " ".join(values[key] for key in order.split())
+    toml = TOML.replace("(?P<mean>\\S+)", pattern)
+    text = GOOD.replace("one 8", f"one {numbers}").replace("two 0.5", "two 1 1 1")
+
+    found = said(text, toml)
+
+    assert found.measured is not None
+    assert found.measured["phases"][0]["time_s"] == {"min": 0.001, "mean": 0.002, "max": 0.003}
+    assert said(text.replace(" 16", " 7"), toml).outcome == "failed"
 
 
 def test_numbers_of_fortran_are_numbers() -> None:
@@ -134,6 +176,24 @@ def test_no_common_step_is_a_wrong_answer() -> None:
 
     assert found.outcome == "wrong"
     assert found.reason == "energy can't be verified: nothing of it was printed"
+
+
+def test_values_without_a_number_each_can_not_be_verified() -> None:
+    found = of_a_log(LOG.replace(" energy -52", ""))
+
+    assert found.outcome == "wrong"
+    assert found.reason == "energy can't be verified: it printed 2 of energy and 3 of step"
+    found = of_a_log(LOG, LOG.replace(" energy -52", ""))
+    assert found.outcome == "failed"
+    assert str(found.reason).endswith("in the reference, it printed 2 of energy and 3 of step")
+
+
+def test_a_reference_without_what_may_be_absent_is_told() -> None:
+    toml = LIKE_A_LOG.replace('per = "atoms"', 'per = "atoms"\nabsent = "if it is not asked for"')
+    found = said(LOG, toml, references={0: LOG.replace("energy", "heat")})
+
+    assert found.outcome == "failed"
+    assert str(found.reason).endswith("in the reference, it printed no energy")
 
 
 def test_a_reference_that_is_cut_off_is_told() -> None:

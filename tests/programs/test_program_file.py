@@ -12,6 +12,9 @@ from haloscope.programs.file import ExternalProgram, filled, load, of_a_launch, 
 from haloscope.programs.trust import Trusted
 from programs import TOML, put
 
+NEED = '[needs.it]\nkind = "executable"\nnames = ["true"]\nget = "buy it"\n'
+FOLDER = '[needs.it]\nkind = "folder"\nvariable = "HOME"\nget = "buy it"\n'
+
 
 def read(folder: Path, toml: str = TOML) -> ExternalProgram:
     return load(Trusted(put(folder, toml=toml) / "program.toml"))
@@ -33,7 +36,17 @@ def test_parameters_are_resolved_with_their_defaults(tmp_path: Path) -> None:
     assert program.resolved({"n": 101})[1] == [("n", "100 or less")]
     assert program.resolved({"n": True})[1] == [("n", "a whole number")]
     assert program.resolved({"n": "1.5"})[1] == [("n", "a whole number")]
+    assert program.resolved({"n": 10**400})[1] == [("n", "a finite number")]
     assert program.resolved({"fault": "-rf"})[1][0][0] == "fault"
+
+
+def test_what_is_not_finite_is_no_parameter(tmp_path: Path) -> None:
+    real = '[parameters.x]\ntype = "real"\ndefault = 1\nminimum = 1_234_567e-6\n[output]'
+    program = read(tmp_path, TOML.replace("[output]", real.replace("default = 1", "default = 2")))
+
+    for value in (float("nan"), "nan", "inf", 10**400, "-1e999"):
+        assert program.resolved({"x": value})[1] == [("x", "a finite number")]
+    assert program.resolved({"x": 1})[1] == [("x", "1.234567 or more")]
 
 
 @pytest.mark.parametrize(
@@ -54,6 +67,34 @@ def test_parameters_are_resolved_with_their_defaults(tmp_path: Path) -> None:
         ("most = 0.1", "expected = 0.1", "verify#1", "expected and reference need relative"),
         ('unit = "ms"\nper', 'unit = "days"\nper', "time.unit", "'days' won't do"),
         ('type = "integer"', 'type = "text"', "parameters.n", "matches belongs to type = 'text'"),
+        ("default = 8", "default = nan", "parameters.n", "its default nan won't do"),
+        ("most = 0.1", 'most = "error"', "verify#1.most", "there is no number 'error' among its p"),
+        (
+            "most = 0.1",
+            'reference = "log"\nrelative = 1\nby = "error"',
+            "verify#1.by",
+            "'error' is one value, and by is for several",
+        ),
+        ("[output]", NEED + 'ask = ["{it}", "{n}"]\n[output]', "needs.it.ask", "{n} stands for no"),
+        (
+            "[output]",
+            FOLDER + 'holds = ["/etc"]\n[output]',
+            "needs.it",
+            "below and holds are paths",
+        ),
+        ("[output]", FOLDER + 'holds = [""]\n[output]', "needs.it", "below and holds are paths"),
+        (
+            "[output]",
+            NEED + 'added = "lammps"\nbelow = "/usr/bin/lmp"\n[output]',
+            "needs.it",
+            "below and holds are paths",
+        ),
+        (
+            "[output]",
+            '[[inputs]]\nfile = "a"\nname = ".."\n[output]',
+            "inputs#1",
+            "name is a file's",
+        ),
     ],
 )
 def test_what_is_wrong_is_named(

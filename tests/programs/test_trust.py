@@ -31,6 +31,15 @@ def test_the_named_ones_go_before_the_users_own_and_these_before_ours(
     assert trusted([named / "program.toml"])["lammps_rhodo"].named
 
 
+@pytest.mark.parametrize("open_", [".", "theirs", "theirs/program.toml"])
+def test_what_others_may_write_to_is_not_run(own: Path, open_: str) -> None:
+    put(own)
+    (own / open_).chmod((own / open_).stat().st_mode | 0o022)
+
+    with pytest.raises(UserError, match="others may write to it"):
+        trusted(())
+
+
 def test_two_of_one_name_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="two programs are called theirs"):
         trusted([put(tmp_path / "one"), put(tmp_path / "two")])

@@ -169,6 +169,31 @@ by = "run {ranks}"
     assert where == "n = 3 {unknown} { }\nrun 1\ndata\ndata\ndeck\n"
 
 
+def test_what_is_changed_in_an_input_leaves_the_rest_as_it_is(
+    haloscope: Run, study_file: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("haloscope.run.runners.external.OUTPUT_LIMIT", 100)
+    deck = '[[inputs]]\nfile = "deck"\n[[inputs.replace]]\npattern = "^run 1$"\nby = "run 2"\n'
+    mine = put(tmp_path / "named", toml=TOML + deck, script=SCRIPT.replace("pwd", "cat deck"))
+    (mine / "deck").write_bytes(b"run 1\n\xe9\r\n" + b"# far longer than 100\n" * 100)
+
+    record = measured(haloscope, study_file, tmp_path, program=mine, fault="where")
+
+    assert record.outcome == "ok", record.reason
+    expected = (mine / "deck").read_bytes().replace(b"run 1", b"run 2")
+    assert (mine / "prints.where").read_bytes() == expected + b"deck\n"
+
+
+def test_two_inputs_of_one_name_are_told(haloscope: Run, study_file: Write, tmp_path: Path) -> None:
+    inputs = '[[inputs]]\nfile = "prints"\n[[inputs]]\nfile = "program.toml"\nname = "prints"\n'
+    mine = put(tmp_path / "named", toml=TOML + inputs)
+
+    record = measured(haloscope, study_file, tmp_path, program=mine)
+
+    assert record.outcome == "failed"
+    assert record.reason == "two of its inputs are called prints: give one a name"
+
+
 def test_an_input_that_is_not_there_fails_with_its_name(
     haloscope: Run, study_file: Write, tmp_path: Path
 ) -> None:

@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails
 
 from haloscope import toml
 from haloscope.errors import Problem, UserError, dotted, nearest
-from haloscope.programs.schema import BUILT_IN, ProgramFile
+from haloscope.programs.schema import BUILT_IN, ProgramFile, ProgramParameter, ResultRead
 from haloscope.programs.trust import Trusted
 
 NamedValues = Mapping[str, object]
@@ -128,13 +128,13 @@ def of_a_launch(ranks: int, nodes: int, threads: int) -> dict[str, object]:
 
 def _typed(kind: str, value: object) -> object:
     """A value of a parameter's type, where it is a text that says one."""
-    if kind == "real" and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if not isinstance(value, str) or kind not in ("integer", "real"):
+    as_text = isinstance(value, str) and kind in ("integer", "real")
+    as_whole = isinstance(value, int) and not isinstance(value, bool) and kind == "real"
+    if not as_text and not as_whole:
         return value
     try:
-        return int(value) if kind == "integer" else float(value)
-    except ValueError:
+        return int(value) if kind == "integer" else float(value)  # type: ignore[call-overload, arg-type]
+    except (ValueError, OverflowError):
         return value
 
 
@@ -148,10 +148,12 @@ def _contradictions(file: Path, said: ProgramFile) -> Iterator[Problem]:
     for name in sorted({*said.parameters} & {*said.needs}):
         yield Problem(f"{file}: needs.{name}", "a parameter is called so, too", "rename one")
     for where, text in _filled_texts(said):
+        early = where.startswith("needs.")  # asked before a case is there
+        there = {"folder", *said.needs} if early else known
         for name in names_in(text):
-            if name not in known:
-                what = f"{{{name}}} stands for nothing"
-                mend = f"{nearest(name, sorted(known))}; write {{{{ and }}}} for braces"
+            if name not in there:
+                what = f"{{{name}}} stands for nothing" + (" before a launch" if early else "")
+                mend = f"{nearest(name, sorted(there))}; write {{{{ and }}}} for braces"
                 yield Problem(f"{file}: {where}", what, mend)
     counts = {name for name, one in said.parameters.items() if one.type == "integer"}
     of_phases = said.phases.per if said.phases else 1
@@ -160,6 +162,7 @@ def _contradictions(file: Path, said: ProgramFile) -> Iterator[Problem]:
             what = f"there is no whole number '{per}' among its parameters"
             yield Problem(f"{file}: {table}.per", what, nearest(per, sorted(counts)))
     yield from _of_results(file, said)
+    yield from _of_checks(file, said)
 
 
 def _filled_texts(said: ProgramFile) -> Iterator[tuple[str, str]]:
@@ -177,16 +180,24 @@ def _filled_texts(said: ProgramFile) -> Iterator[tuple[str, str]]:
 
 def _of_results(file: Path, said: ProgramFile) -> Iterator[Problem]:
     """Results that are named and not there, or are not of a kind that could be meant."""
-    results, numbers = said.results, ("integer", "real")
-    scalars = {name for name, one in results.items() if one.type in numbers}
-    scalars |= {name for name, one in said.parameters.items() if one.type in numbers}
-    for name, one in results.items():
+    scalars = {*_numbers(said.parameters), *_numbers(said.results)}
+    for name, one in said.results.items():
         if one.per is not None and (one.per not in scalars or one.per == name):
             what = f"there is no number '{one.per}' among its results and parameters"
             yield Problem(f"{file}: results.{name}.per", what, nearest(one.per, sorted(scalars)))
         elif one.per is not None and one.type not in ("real", "reals"):
             what = f"{one.type} can't be divided"
             yield Problem(f"{file}: results.{name}.per", what, "give type = 'real' or 'reals'")
+
+
+def _numbers(declared: Mapping[str, ProgramParameter] | Mapping[str, ResultRead]) -> list[str]:
+    """Those that are one number each."""
+    return [name for name, one in declared.items() if one.type in ("integer", "real")]
+
+
+def _of_checks(file: Path, said: ProgramFile) -> Iterator[Problem]:
+    """Checks of what is not there, or of what can't be checked so."""
+    results, given = said.results, _numbers(said.parameters)
     for index, check in enumerate(said.verify):
         where = f"{file}: {dotted(('verify', index))}"
         for key, named in (("result", check.result), ("by", check.by)):
@@ -197,9 +208,13 @@ def _of_results(file: Path, said: ProgramFile) -> Iterator[Problem]:
             yield Problem(f"{where}.result", f"'{check.result}' is a text", "verify it by says")
         for key in ("least", "most"):
             bound = getattr(check, key)
-            if isinstance(bound, str) and bound not in scalars:
+            if isinstance(bound, str) and bound not in given:
                 what = f"there is no number '{bound}' among its parameters"
-                yield Problem(f"{where}.{key}", what, nearest(bound, sorted(scalars)))
+                yield Problem(f"{where}.{key}", what, nearest(bound, sorted(given)))
+        for key, named in (("result", check.result), ("by", check.by)) if check.by else ():
+            if named in results and results[named].type != "reals":
+                what = f"'{named}' is one value, and by is for several"
+                yield Problem(f"{where}.{key}", what, "give it type = 'reals', or no by")
 
 
 def _problem(file: Path, detail: ErrorDetails) -> Problem:

@@ -77,8 +77,8 @@ def library_folder(toolchain: Toolchain) -> Path | None:
     return found[0].parent if found else None
 
 
-def environment(program: ExternalProgram, toolchain: Toolchain) -> dict[str, str]:
-    """The variables that it is given besides those of a launch: of its own, and of the library.
+def environment(toolchain: Toolchain) -> dict[str, str]:
+    """The variables that a program is given for its library, besides those of a launch.
 
     The folder of the library is put before the others: the program is to use the launcher's own.
     """
@@ -169,14 +169,15 @@ def _told(
         if not need.ask:
             continue
         words = tuple(filled(word, {**needs, "folder": program.folder}) for word in need.ask)
-        code, said = _asked(words, tuple(environment(program, toolchain).items()))
+        code, said = _asked(words, tuple(environment(toolchain).items()))
         for one in need.says:
             if re.search(one.pattern, said, re.MULTILINE) is None:
                 last = (
                     f" ({' '.join(words)} ended with {code}: {said.strip()[-200:]})" if code else ""
                 )
                 return None, f"{needs[name]}: {one.lacking}{last}"
-        if need.version and (found := re.search(need.version, said, re.MULTILINE)):
+        found = re.search(need.version, said, re.MULTILINE) if need.version else None
+        if found and found[1]:
             version = found[1].strip()
     return version, None
 

@@ -110,19 +110,20 @@ def _steps(per: int | str, params: Mapping[str, Any]) -> int:
 
 def _phases(asked: PhasesRead, text: str, params: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The phases of an output; where one stands several times, the last."""
-    found = {one["name"]: one for one in re.finditer(asked.pattern, text, re.MULTILINE)}
+    every = re.finditer(asked.pattern, text, re.MULTILINE)
+    found = {one["name"]: one for one in every if one["mean"] is not None}
     factor = UNITS[asked.unit] / _steps(asked.per, params)
     for name in asked.names:
         if name not in found:
             raise UnreadableError(f"it printed no time of its phase {name}")
+        groups = found[name].groupdict()
         times = {
             key: _number(value) * factor
-            for key, value in found[name].groupdict().items()
-            if key in ("min", "mean", "max") and value is not None
+            for key in ("min", "mean", "max")  # from small to large, however they are printed
+            if (value := groups.get(key)) is not None
         }
-        if min(times.values()) < 0 or times != dict(
-            zip(times, sorted(times.values()), strict=True)
-        ):
+        ordered = [*times.values()]
+        if ordered[0] < 0 or ordered != sorted(ordered):
             raise UnreadableError(f"its phase {name} has times that are none: {found[name][0]}")
         yield {"name": name, "time_s": times, "model_s": None}
 
@@ -162,7 +163,7 @@ def _result(name: str, one: ResultRead, text: str) -> Any:
     if one.type == "reals":
         return [_number(each) for each in found]
     value = found[0 if one.which == "first" else -1]
-    return value if one.type == "text" else _number(value, whole=one.type == "integer")
+    return value or "" if one.type == "text" else _number(value, whole=one.type == "integer")
 
 
 def _wrong(
@@ -177,9 +178,10 @@ def _wrong(
             continue
         name = str(check.result)
         if check.reference is not None:
-            needed = [one for one in (check.result, check.by) if one is not None]
-            theirs = results(said, asked.references[index], asked.params, needed)
-            mine, wanted = _together(check, found, theirs)
+            if why := _unordered(check, found):
+                yield f"{name} can't be verified: {why}"
+                continue
+            mine, wanted = _together(check, found, _of_reference(said, index, asked))
             told = "its reference"
         else:
             mine = found[name] if isinstance(found[name], list) else [found[name]]
@@ -188,13 +190,33 @@ def _wrong(
         if None in mine or not mine:
             yield f"{name} can't be verified: nothing of it was printed"
             continue
-        if bounds := _beyond(check, mine, {**found, **asked.params}):
+        if bounds := _beyond(check, mine, asked.params):
             yield f"{name} is {bounds}"
         for value, right in zip(mine, wanted, strict=False):
             if abs(value - right) > (most := check.relative * abs(right) + check.absolute):
                 yield f"{name} is {value:.10g}, and {right:.10g} in {told}, within {most:.2g}"
         among = f" ({len(mine)} values)" if len(mine) > 1 else ""
         checked.append(f"{name} is as in {told}{among}" if wanted else f"{name} is within bounds")
+
+
+def _of_reference(said: ProgramFile, index: int, asked: Asked) -> dict[str, Any]:
+    """What a check needs of its reference. UnreadableError where it is not in there."""
+    check = said.verify[index]
+    needed = [one for one in (check.result, check.by) if one is not None]
+    theirs = results(said, asked.references[index], asked.params, needed)
+    lacking = next((f"it printed no {one}" for one in needed if theirs[one] is None), None)
+    if why := lacking or _unordered(check, theirs):
+        raise UnreadableError(why)
+    return theirs
+
+
+def _unordered(check: Check, found: Mapping[str, Any]) -> str | None:
+    """Why it can't be told which number each value has; None where it can, or none is wanted."""
+    if check.by is not None:
+        values, numbers = found[str(check.result)] or (), found[check.by] or ()
+        if len(values) != len(numbers):
+            return f"it printed {len(values)} of {check.result} and {len(numbers)} of {check.by}"
+    return None
 
 
 def _together(
@@ -234,15 +256,17 @@ def _nothing(pattern: str, text: str) -> str:
     return f"nothing matches {pattern!r}; {ends}"
 
 
-def _number(text: str, *, whole: bool = False) -> Any:
-    """A number that a program printed; 1.5D+03 is one of Fortran's."""
+def _number(text: str | None, *, whole: bool = False) -> Any:
+    """A number that a program printed; 1.5D+03 is one of Fortran's. None: an empty group's text."""
+    printed = text or ""
     try:
-        value = int(text) if whole else float(text.translate(_OF_FORTRAN))
-    except (TypeError, ValueError):
-        value = float("nan")
-    if not isfinite(value):
+        value = int(printed) if whole else float(printed.translate(_OF_FORTRAN))
+        finite = isfinite(value)
+    except (ValueError, OverflowError):  # no number, or a whole one that is beyond all real ones
+        finite = False
+    if not finite:
         kind = "whole number" if whole else "number"
-        raise UnreadableError(f"it printed {text!r} where a {kind} was to stand")
+        raise UnreadableError(f"it printed {printed[:SHOWN]!r} where a {kind} was to stand")
     return value
 
 

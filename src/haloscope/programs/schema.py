@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import isfinite
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -50,6 +51,14 @@ def _number(value: object) -> object:
     return float(value)
 
 
+def _finite(value: float) -> bool:
+    """Whether a number, whole or not, is one that times can be divided by."""
+    try:
+        return isfinite(value)
+    except OverflowError:
+        return False
+
+
 Pattern = Annotated[str, AfterValidator(_pattern)]
 Capture = Annotated[str, AfterValidator(_pattern), AfterValidator(_captures)]
 Real = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
@@ -85,10 +94,12 @@ class ProgramParameter(_Table):
             kinds: tuple[type, ...] = (int,) if whole else (int, float)
             if isinstance(value, bool) or not isinstance(value, kinds):
                 return "a whole number" if whole else "a number"
+            if not _finite(value):  # type: ignore[arg-type]
+                return "a finite number"
             if self.minimum is not None and value < self.minimum:  # type: ignore[operator]
-                return f"{self.minimum:g} or more"
+                return f"{self.minimum:.15g} or more"
             if self.maximum is not None and value > self.maximum:  # type: ignore[operator]
-                return f"{self.maximum:g} or less"
+                return f"{self.maximum:.15g} or less"
             return None
         if self.type == "choice":
             return None if value in self.choices else f"one of {', '.join(self.choices)}"
@@ -160,6 +171,8 @@ class Need(_Table):
             why = "it says nowhere to look: give variable, added or names"
         elif (self.added is None) != (self.below is None):
             why = "added and below belong together"
+        elif {one[:1] for one in (self.below, *self.holds) if one is not None} & {"", "/"}:
+            why = "below and holds are paths from a folder on: not empty, and with no / first"
         elif self.kind != "executable" and (self.names or self.ask or self.says or self.version):
             why = "names, ask, says and version belong to kind = 'executable'"
         elif self.kind != "folder" and self.holds:
@@ -194,7 +207,7 @@ class InputFile(_Table):
 
     @model_validator(mode="after")
     def _lies_inside(self) -> InputFile:
-        if self.name is not None and not re.fullmatch(r"[\w.+-]+", self.name):
+        if self.name in (".", "..") or not re.fullmatch(r"[\w.+-]+", self.name or "any"):
             raise PydanticCustomError("told", "{why}", {"why": "name is a file's name, no path"})
         return self
 

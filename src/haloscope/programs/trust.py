@@ -58,7 +58,11 @@ def trusted(named: Sequence[Path], kernels: Sequence[str] = ()) -> dict[str, Tru
     found = {one.name: one for one in _lying(share("programs"))}
     if (own := own_folder()) is not None and own.is_dir():
         _require_closed(own)
-        found |= {one.name: one for one in _lying(own)}
+        theirs = _lying(own)
+        for one in theirs:
+            _require_closed(one.file.parent)
+            _require_closed(one.file)
+        found |= {one.name: one for one in theirs}
     problems: list[Problem] = []
     mine: dict[str, Trusted] = {}
     for given in named:
@@ -94,10 +98,10 @@ def _lying(folder: Path) -> list[Trusted]:
     return [Trusted(file) for file in files if re.fullmatch(NAME, file.parent.name)]
 
 
-def _require_closed(folder: Path) -> None:
-    """UserError where others than the user may write to a folder whose programs are run."""
-    status = folder.stat()
+def _require_closed(path: Path) -> None:
+    """UserError where others than the user may write to what says which programs are run."""
+    status = path.stat()
     if status.st_uid in (os.getuid(), 0) and not status.st_mode & (stat.S_IWOTH | stat.S_IWGRP):
         return
-    mend = f"chmod go-w {folder}, as its owner; or set {VARIABLE} to another folder"
-    raise UserError(Problem(str(folder), "others may write to it, and put programs there", mend))
+    mend = f"chmod go-w {path}, as its owner; or set {VARIABLE} to another folder"
+    raise UserError(Problem(str(path), "others may write to it, and put programs there", mend))

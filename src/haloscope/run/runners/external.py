@@ -62,7 +62,7 @@ class ExternalLaunch:
         words = [filled(word, self.values) for word in self.program.said.command]
         if self.ready.executable is not None:
             words[0] = str(self.ready.executable)
-        variables = needs.environment(self.program, self.toolchain)
+        variables = needs.environment(self.toolchain)
         variables |= {
             key: filled(text, self.values) for key, text in self.program.said.environment.items()
         }
@@ -76,18 +76,19 @@ class ExternalLaunch:
         there = self.run / (one.name or path.name)
         if not path.is_file():
             raise UnreadableError(f"its input {path} is not there")
+        if there.is_symlink() or there.exists():
+            raise UnreadableError(f"two of its inputs are called {there.name}: give one a name")
         if not one.fill and not one.replace:
             there.symlink_to(path)
             return
-        text = _content(path)
+        text = _content(path).decode(errors="surrogateescape")  # what is no text stays as it is
         for each in one.replace:
             by = filled(each.by, self.values).replace("\\", r"\\")  # nothing in it is a group
             text, count = re.subn(each.pattern, by, text, flags=re.MULTILINE)
             if count == 0:
                 raise UnreadableError(f"nothing in its input {path} matches {each.pattern!r}")
-        there.write_text(
-            filled(text, self.values, known_alone=True) if one.fill else text, encoding="utf-8"
-        )
+        text = filled(text, self.values, known_alone=True) if one.fill else text
+        there.write_bytes(text.encode(errors="surrogateescape"))
 
     def answer(self, ended: Ended) -> Answer:
         """What it said, as far as that is an answer."""
@@ -99,7 +100,7 @@ class ExternalLaunch:
             return answer(self.program.said, ended.output, asked)
         if not (path := self.run / name).is_file():
             return Answer("failed", f"it wrote no {name}")
-        return answer(self.program.said, _content(path), asked)
+        return answer(self.program.said, _end(path), asked)
 
     def _references(self) -> dict[int, str]:
         """The text of each check's reference."""
@@ -111,7 +112,7 @@ class ExternalLaunch:
             fitting = sorted(path.parent.glob(path.name))
             if not fitting:
                 raise UnreadableError(f"its reference {path} is not there")
-            found[index] = _content(fitting[-1])
+            found[index] = _end(fitting[-1])
         return found
 
     def seen(self) -> list[dict[str, Any]]:
@@ -141,12 +142,17 @@ class ExternalLaunch:
         }
 
 
-def _content(path: Path) -> str:
-    """The text of a file, or its end. UnreadableError where it is none."""
+def _end(path: Path) -> str:
+    """The text of an output, or its end. UnreadableError where it is none."""
+    return _content(path, OUTPUT_LIMIT).decode(errors="replace")
+
+
+def _content(path: Path, most: int | None = None) -> bytes:
+    """All of a file, or so much of its end. UnreadableError where it is none."""
     try:
         with opened(path) as file:
             size = file.seek(0, 2)
-            file.seek(max(0, size - OUTPUT_LIMIT))
-            return file.read().decode(errors="replace")
+            file.seek(0 if most is None else max(0, size - most))
+            return file.read()
     except (OSError, UserError) as error:
         raise UnreadableError(f"{path} can't be read: {error}") from error
