@@ -143,6 +143,7 @@ def test_forty_launches_with_faults_are_measured_once_each(
     assert len({record.key for record in records}) == 40
     assert jobs.left() == []
     logs = "".join(path.read_text() for path in (tmp_path / "out" / "jobs").glob("*.log"))
-    for said in ("DUE TO TIME LIMIT", "DUE TO PREEMPTION", "its nodes were taken from it"):
-        assert said in logs  # a driver whose node fails may live to say that it was taken, too
+    for said in ("DUE TO TIME LIMIT", "DUE TO PREEMPTION"):
+        assert logs.count(said) == 1
+    assert "its nodes were taken from it" in logs  # on a busy machine by more than one driver
     assert len(jobs.noted()) >= 6  # the check, two shapes, and one more after each of three ends
