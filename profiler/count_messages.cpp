@@ -31,6 +31,7 @@ struct Count {
 
 struct Request {  // a persistent one: counted when it is started
   const void* caller;
+  const char* operation;  // a collective one; else null, and it sends
   int destination;
   std::int64_t bytes;
 };
@@ -94,10 +95,18 @@ std::int64_t bytes_of(std::int64_t count, MPI_Datatype type) {
   return count * static_cast<std::int64_t>(size);
 }
 
-std::int64_t bytes_of(const int counts[], int size, MPI_Datatype type) {
+template <class Number>
+std::int64_t bytes_of(const Number counts[], int size, MPI_Datatype type) {
   std::int64_t sum = 0;
   for (int i = 0; i < size; ++i) sum += counts[i];
   return bytes_of(sum, type);
+}
+
+template <class Number>
+std::int64_t bytes_of(const Number counts[], int size, const MPI_Datatype types[]) {
+  std::int64_t sum = 0;
+  for (int i = 0; i < size; ++i) sum += bytes_of(counts[i], types[i]);
+  return sum;
 }
 
 void count_sent(const void* caller, int destination, std::int64_t bytes) {
@@ -105,31 +114,46 @@ void count_sent(const void* caller, int destination, std::int64_t bytes) {
   own.sent[{own.named, own.named.empty() ? caller : nullptr, destination}].add(bytes);
 }
 
-void sends(const void* caller, int count, MPI_Datatype type, int destination, MPI_Comm comm) {
+void count_given(const void* caller, const char* operation, std::int64_t bytes) {
+  State& own = state();
+  own.together[{own.named, own.named.empty() ? caller : nullptr, operation}].add(bytes);
+}
+
+void sends(const void* caller, std::int64_t count, MPI_Datatype type, int destination,
+           MPI_Comm comm) {
   if (destination == MPI_PROC_NULL) return;
   const std::lock_guard<std::mutex> lock(state().mutex);
   count_sent(caller, world_rank(comm, destination), bytes_of(count, type));
 }
 
-void prepares(const void* caller, int count, MPI_Datatype type, int destination, MPI_Comm comm,
-              MPI_Request* request) {
+void prepares(const void* caller, std::int64_t count, MPI_Datatype type, int destination,
+              MPI_Comm comm, MPI_Request* request) {
   if (destination == MPI_PROC_NULL) return;
   const std::lock_guard<std::mutex> lock(state().mutex);
-  state().persistent[(std::uintptr_t)*request] = {caller, world_rank(comm, destination),
+  state().persistent[(std::uintptr_t)*request] = {caller, nullptr, world_rank(comm, destination),
                                                   bytes_of(count, type)};
 }
 
 void starts(MPI_Request request) {
   const std::lock_guard<std::mutex> lock(state().mutex);
   const auto found = state().persistent.find((std::uintptr_t)request);
-  if (found != state().persistent.end())
-    count_sent(found->second.caller, found->second.destination, found->second.bytes);
+  if (found == state().persistent.end()) return;
+  const Request& known = found->second;
+  if (known.operation)
+    count_given(known.caller, known.operation, known.bytes);
+  else
+    count_sent(known.caller, known.destination, known.bytes);
 }
 
 void joins(const void* caller, const char* operation, std::int64_t bytes) {
-  State& own = state();
-  const std::lock_guard<std::mutex> lock(own.mutex);
-  own.together[{own.named, own.named.empty() ? caller : nullptr, operation}].add(bytes);
+  const std::lock_guard<std::mutex> lock(state().mutex);
+  count_given(caller, operation, bytes);
+}
+
+[[maybe_unused]] void will_join(const void* caller, const char* operation, std::int64_t bytes,
+                                MPI_Request request) {
+  const std::lock_guard<std::mutex> lock(state().mutex);
+  state().persistent[(std::uintptr_t)request] = {caller, operation, MPI_PROC_NULL, bytes};
 }
 
 int size_of(MPI_Comm comm) {
@@ -139,11 +163,24 @@ int size_of(MPI_Comm comm) {
   return size;
 }
 
-bool is_root(int root, MPI_Comm comm) {
+// What this rank finds of its own in a buffer with all ranks' parts.
+template <class Number>
+std::int64_t own_part(const Number counts[], MPI_Datatype type, MPI_Comm comm) {
   int rank = 0;
   PMPI_Comm_rank(comm, &rank);
-  return root == MPI_ROOT || root == rank;
+  return bytes_of(counts[rank], type);
 }
+
+// Whether this rank is the root. Of an intercommunicator, the root alone calls itself MPI_ROOT.
+bool is_root(int root, MPI_Comm comm) {
+  int rank = 0, two_sided = 0;
+  PMPI_Comm_test_inter(comm, &two_sided);
+  PMPI_Comm_rank(comm, &rank);
+  return root == (two_sided ? MPI_ROOT : rank);
+}
+
+// Whether this rank gives something to a root: on an intercommunicator the root's side does not.
+bool gives_to(int root) { return root != MPI_ROOT && root != MPI_PROC_NULL; }
 
 // A text as JSON has it.
 std::string quoted(const std::string& text) {
@@ -226,50 +263,173 @@ void write_counts() {
 }  // namespace
 
 #define CALLER __builtin_return_address(0)
-#define SENDS(NAME)                                                                   \
-  int MPI_##NAME(const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c) { \
-    sends(CALLER, n, t, to, c);                                                       \
-    return PMPI_##NAME(b, n, t, to, tag, c);                                          \
-  }
-#define BEGINS(NAME)                                                                \
-  int MPI_##NAME(const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, \
-                 MPI_Request* r) {                                                  \
-    sends(CALLER, n, t, to, c);                                                     \
-    return PMPI_##NAME(b, n, t, to, tag, c, r);                                     \
-  }
-#define PREPARES(NAME)                                                              \
-  int MPI_##NAME(const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c, \
-                 MPI_Request* r) {                                                  \
-    const int code = PMPI_##NAME(b, n, t, to, tag, c, r);                           \
-    prepares(CALLER, n, t, to, c, r);                                               \
-    return code;                                                                    \
-  }
-// A collective operation that waits and one that does not, by the bytes that this rank gives to it.
-#define JOINS(NAME, INAME, PARAMETERS, ARGUMENTS, BYTES)     \
-  int MPI_##NAME(UNPACK PARAMETERS) {                        \
-    joins(CALLER, #NAME, BYTES);                             \
-    return PMPI_##NAME(UNPACK ARGUMENTS);                    \
-  }                                                          \
-  int MPI_##INAME(UNPACK PARAMETERS, MPI_Request* request) { \
-    joins(CALLER, #INAME, BYTES);                            \
-    return PMPI_##INAME(UNPACK ARGUMENTS, request);          \
-  }
 #define UNPACK(...) __VA_ARGS__
+
+// MPI 4's functions: Open MPI 5 has some of them, though it says that it is MPI 3.1.
+#if MPI_VERSION >= 4
+#define HAS_LARGE_COUNTS 1
+#define HAS_PERSISTENT_COLLECTIVES 1
+#elif defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
+#define HAS_PERSISTENT_COLLECTIVES 1
+#endif
+
+#define SENDS(NAME, N)                                                              \
+  int MPI_##NAME(const void* b, N n, MPI_Datatype t, int to, int tag, MPI_Comm c) { \
+    sends(CALLER, n, t, to, c);                                                     \
+    return PMPI_##NAME(b, n, t, to, tag, c);                                        \
+  }
+#define BEGINS(NAME, N)                                                           \
+  int MPI_##NAME(const void* b, N n, MPI_Datatype t, int to, int tag, MPI_Comm c, \
+                 MPI_Request* r) {                                                \
+    sends(CALLER, n, t, to, c);                                                   \
+    return PMPI_##NAME(b, n, t, to, tag, c, r);                                   \
+  }
+#define PREPARES(NAME, N)                                                         \
+  int MPI_##NAME(const void* b, N n, MPI_Datatype t, int to, int tag, MPI_Comm c, \
+                 MPI_Request* r) {                                                \
+    const int code = PMPI_##NAME(b, n, t, to, tag, c, r);                         \
+    prepares(CALLER, n, t, to, c, r);                                             \
+    return code;                                                                  \
+  }
+// One that sends and receives, and waits for both (LAST is a status) or not (a request).
+#define EXCHANGES(NAME, N, LAST)                                                      \
+  int MPI_##NAME(const void* b, N n, MPI_Datatype t, int to, int tag, void* rb, N rn, \
+                 MPI_Datatype rt, int from, int rtag, MPI_Comm c, LAST* last) {       \
+    sends(CALLER, n, t, to, c);                                                       \
+    return PMPI_##NAME(b, n, t, to, tag, rb, rn, rt, from, rtag, c, last);            \
+  }
+#define REPLACES(NAME, N, LAST)                                                                 \
+  int MPI_##NAME(void* b, N n, MPI_Datatype t, int to, int tag, int from, int rtag, MPI_Comm c, \
+                 LAST* last) {                                                                  \
+    sends(CALLER, n, t, to, c);                                                                 \
+    return PMPI_##NAME(b, n, t, to, tag, from, rtag, c, last);                                  \
+  }
+// Every function that sends to one rank; C is _c and N MPI_Count for those with large counts.
+#define ALL_SENDS(C, N)                 \
+  SENDS(Send##C, N)                     \
+  SENDS(Ssend##C, N)                    \
+  SENDS(Rsend##C, N)                    \
+  SENDS(Bsend##C, N)                    \
+  BEGINS(Isend##C, N)                   \
+  BEGINS(Issend##C, N)                  \
+  BEGINS(Irsend##C, N)                  \
+  BEGINS(Ibsend##C, N)                  \
+  PREPARES(Send_init##C, N)             \
+  PREPARES(Ssend_init##C, N)            \
+  PREPARES(Rsend_init##C, N)            \
+  PREPARES(Bsend_init##C, N)            \
+  EXCHANGES(Sendrecv##C, N, MPI_Status) \
+  REPLACES(Sendrecv_replace##C, N, MPI_Status)
+
+// A collective operation by the bytes that this rank gives to it: one that waits, one that does
+// not, and one that is started again and again.
+#define JOINS(NAME, INAME, C, PARAMETERS, ARGUMENTS, BYTES)     \
+  int MPI_##NAME##C(UNPACK PARAMETERS) {                        \
+    joins(CALLER, #NAME, BYTES);                                \
+    return PMPI_##NAME##C(UNPACK ARGUMENTS);                    \
+  }                                                             \
+  int MPI_##INAME##C(UNPACK PARAMETERS, MPI_Request* request) { \
+    joins(CALLER, #INAME, BYTES);                               \
+    return PMPI_##INAME##C(UNPACK ARGUMENTS, request);          \
+  }
+#define WILL_JOIN(NAME, INAME, C, PARAMETERS, ARGUMENTS, BYTES)                      \
+  int MPI_##NAME##_init##C(UNPACK PARAMETERS, MPI_Info info, MPI_Request* request) { \
+    const int code = PMPI_##NAME##_init##C(UNPACK ARGUMENTS, info, request);         \
+    will_join(CALLER, #NAME "_init", BYTES, *request);                               \
+    return code;                                                                     \
+  }
+#define BARRIER(J) J(Barrier, Ibarrier, , (MPI_Comm c), (c), 0)
+// Every other one, of counts N and displacements D.
+#define COLLECTIVES(J, C, N, D)                                                                    \
+  J(Bcast, Ibcast, C, (void* b, N n, MPI_Datatype t, int root, MPI_Comm c), (b, n, t, root, c),    \
+    is_root(root, c) ? bytes_of(n, t) : 0)                                                         \
+  J(Reduce, Ireduce, C,                                                                            \
+    (const void* b, void* r, N n, MPI_Datatype t, MPI_Op o, int root, MPI_Comm c),                 \
+    (b, r, n, t, o, root, c), gives_to(root) ? bytes_of(n, t) : 0)                                 \
+  J(Allreduce, Iallreduce, C, (const void* b, void* r, N n, MPI_Datatype t, MPI_Op o, MPI_Comm c), \
+    (b, r, n, t, o, c), bytes_of(n, t))                                                            \
+  J(Scan, Iscan, C, (const void* b, void* r, N n, MPI_Datatype t, MPI_Op o, MPI_Comm c),           \
+    (b, r, n, t, o, c), bytes_of(n, t))                                                            \
+  J(Exscan, Iexscan, C, (const void* b, void* r, N n, MPI_Datatype t, MPI_Op o, MPI_Comm c),       \
+    (b, r, n, t, o, c), bytes_of(n, t))                                                            \
+  J(Reduce_scatter, Ireduce_scatter, C,                                                            \
+    (const void* b, void* r, const N n[], MPI_Datatype t, MPI_Op o, MPI_Comm c),                   \
+    (b, r, n, t, o, c), bytes_of(n, size_of(c), t))                                                \
+  J(Reduce_scatter_block, Ireduce_scatter_block, C,                                                \
+    (const void* b, void* r, N n, MPI_Datatype t, MPI_Op o, MPI_Comm c), (b, r, n, t, o, c),       \
+    bytes_of(static_cast<std::int64_t>(n) * size_of(c), t))                                        \
+  J(Gather, Igather, C,                                                                            \
+    (const void* b, N n, MPI_Datatype t, void* r, N m, MPI_Datatype u, int root, MPI_Comm c),      \
+    (b, n, t, r, m, u, root, c),                                                                   \
+    !gives_to(root)     ? 0                                                                        \
+    : b == MPI_IN_PLACE ? bytes_of(m, u)                                                           \
+                        : bytes_of(n, t))                                                          \
+  J(Gatherv, Igatherv, C,                                                                          \
+    (const void* b, N n, MPI_Datatype t, void* r, const N m[], const D d[], MPI_Datatype u,        \
+     int root, MPI_Comm c),                                                                        \
+    (b, n, t, r, m, d, u, root, c),                                                                \
+    !gives_to(root)     ? 0                                                                        \
+    : b == MPI_IN_PLACE ? own_part(m, u, c)                                                        \
+                        : bytes_of(n, t))                                                          \
+  J(Scatter, Iscatter, C,                                                                          \
+    (const void* b, N n, MPI_Datatype t, void* r, N m, MPI_Datatype u, int root, MPI_Comm c),      \
+    (b, n, t, r, m, u, root, c),                                                                   \
+    is_root(root, c) ? bytes_of(static_cast<std::int64_t>(n) * size_of(c), t) : 0)                 \
+  J(Scatterv, Iscatterv, C,                                                                        \
+    (const void* b, const N n[], const D d[], MPI_Datatype t, void* r, N m, MPI_Datatype u,        \
+     int root, MPI_Comm c),                                                                        \
+    (b, n, d, t, r, m, u, root, c), is_root(root, c) ? bytes_of(n, size_of(c), t) : 0)             \
+  J(Allgather, Iallgather, C,                                                                      \
+    (const void* b, N n, MPI_Datatype t, void* r, N m, MPI_Datatype u, MPI_Comm c),                \
+    (b, n, t, r, m, u, c), b == MPI_IN_PLACE ? bytes_of(m, u) : bytes_of(n, t))                    \
+  J(Allgatherv, Iallgatherv, C,                                                                    \
+    (const void* b, N n, MPI_Datatype t, void* r, const N m[], const D d[], MPI_Datatype u,        \
+     MPI_Comm c),                                                                                  \
+    (b, n, t, r, m, d, u, c), b == MPI_IN_PLACE ? own_part(m, u, c) : bytes_of(n, t))              \
+  J(Alltoall, Ialltoall, C,                                                                        \
+    (const void* b, N n, MPI_Datatype t, void* r, N m, MPI_Datatype u, MPI_Comm c),                \
+    (b, n, t, r, m, u, c),                                                                         \
+    b == MPI_IN_PLACE ? bytes_of(static_cast<std::int64_t>(m) * size_of(c), u)                     \
+                      : bytes_of(static_cast<std::int64_t>(n) * size_of(c), t))                    \
+  J(Alltoallv, Ialltoallv, C,                                                                      \
+    (const void* b, const N n[], const D d[], MPI_Datatype t, void* r, const N m[], const D e[],   \
+     MPI_Datatype u, MPI_Comm c),                                                                  \
+    (b, n, d, t, r, m, e, u, c),                                                                   \
+    b == MPI_IN_PLACE ? bytes_of(m, size_of(c), u) : bytes_of(n, size_of(c), t))                   \
+  J(Alltoallw, Ialltoallw, C,                                                                      \
+    (const void* b, const N n[], const D d[], const MPI_Datatype t[], void* r, const N m[],        \
+     const D e[], const MPI_Datatype u[], MPI_Comm c),                                             \
+    (b, n, d, t, r, m, e, u, c),                                                                   \
+    b == MPI_IN_PLACE ? bytes_of(m, size_of(c), u) : bytes_of(n, size_of(c), t))
 
 extern "C" {
 
-SENDS(Send)
-SENDS(Ssend)
-SENDS(Rsend)
-SENDS(Bsend)
-BEGINS(Isend)
-BEGINS(Issend)
-BEGINS(Irsend)
-BEGINS(Ibsend)
-PREPARES(Send_init)
-PREPARES(Ssend_init)
-PREPARES(Rsend_init)
-PREPARES(Bsend_init)
+ALL_SENDS(, int)
+BARRIER(JOINS)
+COLLECTIVES(JOINS, , int, int)
+
+#ifdef HAS_PERSISTENT_COLLECTIVES
+EXCHANGES(Isendrecv, int, MPI_Request)
+REPLACES(Isendrecv_replace, int, MPI_Request)
+BARRIER(WILL_JOIN)
+COLLECTIVES(WILL_JOIN, , int, int)
+
+// All its partitions are one message.
+int MPI_Psend_init(const void* b, int partitions, MPI_Count n, MPI_Datatype t, int to, int tag,
+                   MPI_Comm c, MPI_Info info, MPI_Request* r) {
+  const int code = PMPI_Psend_init(b, partitions, n, t, to, tag, c, info, r);
+  prepares(CALLER, partitions * static_cast<std::int64_t>(n), t, to, c, r);
+  return code;
+}
+#endif
+
+#ifdef HAS_LARGE_COUNTS
+ALL_SENDS(_c, MPI_Count)
+EXCHANGES(Isendrecv_c, MPI_Count, MPI_Request)
+REPLACES(Isendrecv_replace_c, MPI_Count, MPI_Request)
+COLLECTIVES(JOINS, _c, MPI_Count, MPI_Aint)
+COLLECTIVES(WILL_JOIN, _c, MPI_Count, MPI_Aint)
+#endif
 
 int MPI_Start(MPI_Request* request) {
   starts(*request);
@@ -286,67 +446,6 @@ int MPI_Request_free(MPI_Request* request) {
   }
   return PMPI_Request_free(request);
 }
-int MPI_Sendrecv(const void* b, int n, MPI_Datatype t, int to, int tag, void* rb, int rn,
-                 MPI_Datatype rt, int from, int rtag, MPI_Comm c, MPI_Status* s) {
-  sends(CALLER, n, t, to, c);
-  return PMPI_Sendrecv(b, n, t, to, tag, rb, rn, rt, from, rtag, c, s);
-}
-int MPI_Sendrecv_replace(void* b, int n, MPI_Datatype t, int to, int tag, int from, int rtag,
-                         MPI_Comm c, MPI_Status* s) {
-  sends(CALLER, n, t, to, c);
-  return PMPI_Sendrecv_replace(b, n, t, to, tag, from, rtag, c, s);
-}
-
-JOINS(Barrier, Ibarrier, (MPI_Comm c), (c), 0)
-JOINS(Bcast, Ibcast, (void* b, int n, MPI_Datatype t, int root, MPI_Comm c), (b, n, t, root, c),
-      is_root(root, c) ? bytes_of(n, t) : 0)
-JOINS(Reduce, Ireduce,
-      (const void* b, void* r, int n, MPI_Datatype t, MPI_Op o, int root, MPI_Comm c),
-      (b, r, n, t, o, root, c), bytes_of(n, t))
-JOINS(Allreduce, Iallreduce, (const void* b, void* r, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c),
-      (b, r, n, t, o, c), bytes_of(n, t))
-JOINS(Scan, Iscan, (const void* b, void* r, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c),
-      (b, r, n, t, o, c), bytes_of(n, t))
-JOINS(Exscan, Iexscan, (const void* b, void* r, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c),
-      (b, r, n, t, o, c), bytes_of(n, t))
-JOINS(Reduce_scatter, Ireduce_scatter,
-      (const void* b, void* r, const int n[], MPI_Datatype t, MPI_Op o, MPI_Comm c),
-      (b, r, n, t, o, c), bytes_of(n, size_of(c), t))
-JOINS(Reduce_scatter_block, Ireduce_scatter_block,
-      (const void* b, void* r, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c), (b, r, n, t, o, c),
-      bytes_of(static_cast<std::int64_t>(n) * size_of(c), t))
-JOINS(Gather, Igather,
-      (const void* b, int n, MPI_Datatype t, void* r, int m, MPI_Datatype u, int root, MPI_Comm c),
-      (b, n, t, r, m, u, root, c), b == MPI_IN_PLACE ? bytes_of(m, u) : bytes_of(n, t))
-JOINS(Gatherv, Igatherv,
-      (const void* b, int n, MPI_Datatype t, void* r, const int m[], const int d[], MPI_Datatype u,
-       int root, MPI_Comm c),
-      (b, n, t, r, m, d, u, root, c), b == MPI_IN_PLACE ? 0 : bytes_of(n, t))
-JOINS(Scatter, Iscatter,
-      (const void* b, int n, MPI_Datatype t, void* r, int m, MPI_Datatype u, int root, MPI_Comm c),
-      (b, n, t, r, m, u, root, c),
-      is_root(root, c) ? bytes_of(static_cast<std::int64_t>(n) * size_of(c), t) : 0)
-JOINS(Scatterv, Iscatterv,
-      (const void* b, const int n[], const int d[], MPI_Datatype t, void* r, int m, MPI_Datatype u,
-       int root, MPI_Comm c),
-      (b, n, d, t, r, m, u, root, c), is_root(root, c) ? bytes_of(n, size_of(c), t) : 0)
-JOINS(Allgather, Iallgather,
-      (const void* b, int n, MPI_Datatype t, void* r, int m, MPI_Datatype u, MPI_Comm c),
-      (b, n, t, r, m, u, c), b == MPI_IN_PLACE ? bytes_of(m, u) : bytes_of(n, t))
-JOINS(Allgatherv, Iallgatherv,
-      (const void* b, int n, MPI_Datatype t, void* r, const int m[], const int d[], MPI_Datatype u,
-       MPI_Comm c),
-      (b, n, t, r, m, d, u, c), b == MPI_IN_PLACE ? 0 : bytes_of(n, t))
-JOINS(Alltoall, Ialltoall,
-      (const void* b, int n, MPI_Datatype t, void* r, int m, MPI_Datatype u, MPI_Comm c),
-      (b, n, t, r, m, u, c),
-      b == MPI_IN_PLACE ? bytes_of(static_cast<std::int64_t>(m) * size_of(c), u)
-                        : bytes_of(static_cast<std::int64_t>(n) * size_of(c), t))
-JOINS(Alltoallv, Ialltoallv,
-      (const void* b, const int n[], const int d[], MPI_Datatype t, void* r, const int m[],
-       const int e[], MPI_Datatype u, MPI_Comm c),
-      (b, n, d, t, r, m, e, u, c),
-      b == MPI_IN_PLACE ? bytes_of(m, size_of(c), u) : bytes_of(n, size_of(c), t))
 
 int MPI_Pcontrol(const int level, ...) {
   if (level != 1000) return MPI_SUCCESS;  // other tools', whose level has no name beside it

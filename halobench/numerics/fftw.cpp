@@ -46,13 +46,14 @@ void find(void* handle, const char* name, Pointer& pointer, std::string& missing
 Library load() {
   Library found;
   const char* named = std::getenv("HALOBENCH_FFTW");
-  const std::string file = named != nullptr ? named : "libfftw3.so.3";
+  const std::string file = named != nullptr && *named != '\0' ? named : "libfftw3.so.3";
   const std::string mend =
       ": install FFTW 3 (Debian: libfftw3-double3; without root: haloscope toolchain add fftw), or "
       "name its library in HALOBENCH_FFTW";
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
-    found.missing = file + " is not there" + mend;
+    const char* why = dlerror();
+    found.missing = "FFTW can't be loaded: " + (why != nullptr ? std::string(why) : file) + mend;
     return found;
   }
   std::string lacks;

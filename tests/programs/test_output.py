@@ -55,6 +55,7 @@ def test_a_good_output_is_a_records_content() -> None:
         ("time", "clock", "failed", "it printed no time: nothing matches '^time (\\\\S+) ms'"),
         ("time 16", "time nan", "failed", "it printed 'nan' where a number was to stand"),
         ("time 16", "time 0", "failed", "it printed a time that is none: 0"),
+        ("time 16", "time 1_6", "failed", "it printed '1_6' where a number was to stand"),
         ("time 16", "time -3", "failed", "it printed a time that is none: -3"),
         ("phase two", "phase 2", "failed", "it printed no time of its phase two"),
         ("phase two 0.5", "phase two -1", "failed", "its phase two has times that are none"),
@@ -68,6 +69,14 @@ def test_what_is_no_answer_is_told(before: str, after: str, outcome: str, reason
     found = said(GOOD.replace(before, after))
 
     assert (found.outcome, (found.reason or "")[: len(reason)]) == (outcome, reason)
+
+
+def test_a_time_beyond_all_numbers_is_none() -> None:
+    found = said(
+        GOOD.replace("time 16", "time 1e308"), TOML.replace('unit = "ms"', 'unit = "h"', 1)
+    )
+
+    assert (found.outcome, found.reason) == ("failed", "it printed a time that is none: 1e308")
 
 
 def test_an_empty_output_says_so() -> None:
@@ -161,7 +170,7 @@ def test_a_reference_is_read_as_the_output_is_and_compared_step_by_step() -> Non
     larger = LOG.replace("10\n", "20\n").replace("-50", "-100").replace("-51", "-102")
     assert of_a_log(larger.replace("-52", "-104")).outcome == "ok"
     shorter = LOG.replace("step 50 energy -51 temp 301\n", "").replace("step 100", "step 20")
-    assert [*of_a_log(shorter).checked] == ["energy is as in its reference"]
+    assert [*of_a_log(shorter).checked] == ["energy is as in its reference (1 of 2 values)"]
 
 
 def test_a_reference_that_differs_is_a_wrong_answer() -> None:

@@ -86,6 +86,19 @@ def test_a_launch_becomes_a_record(haloscope: Run, study_file: Write, tmp_path: 
     assert "error is within bounds" in told["checked"]
 
 
+def test_variables_and_an_equals_sign_in_a_path_reach_the_program(
+    haloscope: Run, study_file: Write, tmp_path: Path
+) -> None:
+    toml = 'environment = { SAID = "a b = {n}" }\n' + TOML
+    script = SCRIPT.replace("#!/bin/sh\n", '#!/bin/sh\necho "$SAID" > "$0.said"\n')
+    mine = put(tmp_path / "n=4", toml=toml, script=script)
+
+    record = measured(haloscope, study_file, tmp_path, program=mine, n=4)
+
+    assert (record.outcome, record.reason) == ("ok", None)
+    assert (mine / "prints.said").read_text() == "a b = 4\n"
+
+
 @pytest.mark.parametrize(
     ("fault", "outcome", "reason"),
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 from haloscope.programs.schema import UNITS, Check, PhasesRead, ProgramFile, ResultRead
@@ -90,8 +90,8 @@ def _measured(said: ProgramFile, text: str, params: Mapping[str, Any]) -> dict[s
     if not found:
         raise UnreadableError(f"it printed no time: {_nothing(time.pattern, text)}")
     times = [_number(one) * UNITS[time.unit] / steps for one in found]
-    if min(times) <= 0:
-        raise UnreadableError(f"it printed a time that is none: {found[times.index(min(times))]}")
+    if none := [each for each, time_s in zip(found, times, strict=True) if not 0 < time_s < inf]:
+        raise UnreadableError(f"it printed a time that is none: {none[0]}")
     return {
         "times_s": times,
         "steps": steps,
@@ -123,7 +123,7 @@ def _phases(asked: PhasesRead, text: str, params: Mapping[str, Any]) -> Iterator
             if (value := groups.get(key)) is not None
         }
         ordered = [*times.values()]
-        if ordered[0] < 0 or ordered != sorted(ordered):
+        if not 0 <= ordered[0] <= ordered[-1] < inf or ordered != sorted(ordered):
             raise UnreadableError(f"its phase {name} has times that are none: {found[name][0]}")
         yield {"name": name, "time_s": times, "model_s": None}
 
@@ -181,12 +181,12 @@ def _wrong(
             if why := _unordered(check, found):
                 yield f"{name} can't be verified: {why}"
                 continue
-            mine, wanted = _together(check, found, _of_reference(said, index, asked))
+            mine, wanted, among = _together(check, found, _of_reference(said, index, asked))
             told = "its reference"
         else:
             mine = found[name] if isinstance(found[name], list) else [found[name]]
             wanted = [check.expected] * len(mine) if check.expected is not None else []
-            told = "what is expected"
+            told, among = "what is expected", f" ({len(mine)} values)" if len(mine) > 1 else ""
         if None in mine or not mine:
             yield f"{name} can't be verified: nothing of it was printed"
             continue
@@ -195,7 +195,6 @@ def _wrong(
         for value, right in zip(mine, wanted, strict=False):
             if abs(value - right) > (most := check.relative * abs(right) + check.absolute):
                 yield f"{name} is {value:.10g}, and {right:.10g} in {told}, within {most:.2g}"
-        among = f" ({len(mine)} values)" if len(mine) > 1 else ""
         checked.append(f"{name} is as in {told}{among}" if wanted else f"{name} is within bounds")
 
 
@@ -221,16 +220,22 @@ def _unordered(check: Check, found: Mapping[str, Any]) -> str | None:
 
 def _together(
     check: Check, found: Mapping[str, Any], theirs: Mapping[str, Any]
-) -> tuple[list[Any], list[Any]]:
-    """The values of an output and of a reference that belong together."""
+) -> tuple[list[Any], list[Any], str]:
+    """The values of an output and of a reference that belong together, and how many these are."""
     mine, wanted = found[str(check.result)], theirs[str(check.result)]
     if not isinstance(mine, list) or not isinstance(wanted, list):
-        return [mine], [wanted]
-    if check.by is None:
-        return mine[: len(wanted)], wanted[: len(mine)]
-    own, other = found[check.by], theirs[check.by]
+        return [mine], [wanted], ""
+    own, other = list(range(len(mine))), list(range(len(wanted)))
+    if check.by is not None:
+        own, other = found[check.by], theirs[check.by]
     both = [step for step in own if step in other]
-    return [mine[own.index(step)] for step in both], [wanted[other.index(step)] for step in both]
+    of = f" of {len(own)}" if len(both) < len(own) else ""
+    values = "value" if len(own) == 1 else "values"
+    return (
+        [mine[own.index(step)] for step in both],
+        [wanted[other.index(step)] for step in both],
+        f" ({len(both)}{of} {values})",
+    )
 
 
 def _beyond(check: Check, values: Sequence[float], known: Mapping[str, Any]) -> str | None:
@@ -260,6 +265,8 @@ def _number(text: str | None, *, whole: bool = False) -> Any:
     """A number that a program printed; 1.5D+03 is one of Fortran's. None: an empty group's text."""
     printed = text or ""
     try:
+        if "_" in printed:  # Python's own way of writing, which nobody prints
+            raise ValueError
         value = int(printed) if whole else float(printed.translate(_OF_FORTRAN))
         finite = isfinite(value)
     except (ValueError, OverflowError):  # no number, or a whole one that is beyond all real ones

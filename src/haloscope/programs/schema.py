@@ -63,6 +63,7 @@ Pattern = Annotated[str, AfterValidator(_pattern)]
 Capture = Annotated[str, AfterValidator(_pattern), AfterValidator(_captures)]
 Real = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
 Called = Annotated[str, Field(pattern=f"^{NAME}$")]
+Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 Unit = Literal["ns", "us", "ms", "s", "min", "h"]
 StepsSaid = Annotated[int, Field(ge=1)] | Called
 
@@ -254,8 +255,12 @@ class PhasesRead(_Table):
     @model_validator(mode="after")
     def _has_groups(self) -> PhasesRead:
         groups = {*re.compile(self.pattern).groupindex}
+        why = None
         if not {"name", "mean"} <= groups or ("min" in groups) != ("max" in groups):
             why = "pattern needs the groups name and mean, and may have min and max"
+        elif twice := [name for name in self.names if self.names.count(name) > 1]:
+            why = f"names has {twice[0]} twice"
+        if why:
             raise PydanticCustomError("told", "{why}", {"why": why})
         return self
 
@@ -294,7 +299,7 @@ class Check(_Table):
         None, description="the largest that it may be: a number, or the parameter that says it"
     )
     expected: Real | None = Field(None, description="what it should be, within relative + absolute")
-    reference: str | None = Field(
+    reference: Annotated[str, Field(min_length=1)] | None = Field(
         None,
         description=f"{_WORDS}: the path of an output that was good, * for any part of a name; the "
         "same result is read there",
@@ -339,7 +344,7 @@ class ProgramFile(_Table):
     memory_bytes_a_rank: Annotated[Real, Field(gt=0)] | None = Field(
         None, description="what a rank takes at most: cases for which there is less are refused"
     )
-    environment: dict[str, str] = Field(
+    environment: dict[Variable, str] = Field(
         default_factory=dict, description="variables of its own: VARIABLE = text, as in command"
     )
     time: TimeRead = Field(description="the table [time]")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# usage: seen_rank.sh FOLDER PROGRAM [ARGUMENT...]
+# usage: seen_rank.sh FOLDER [VARIABLE=TEXT...] -- PROGRAM [ARGUMENT...]
 # Notes in FOLDER/seen.RANK which rank this is, its host and the processors that it may run on, as
 # Linux tells them, and becomes PROGRAM in FOLDER/run. A program that is not ours does not say where
 # it runs; what it becomes keeps host and processors. No process is started: shell words alone.
@@ -11,5 +11,10 @@ while read -r key value; do
 done </proc/self/status
 read -r host </proc/sys/kernel/hostname
 echo "$rank $host $value" >"$folder/seen.$rank"
+while [ "$1" != -- ]; do
+    export "$1"
+    shift
+done
+shift
 cd "$folder/run" || exit 1
 exec "$@"

@@ -66,9 +66,9 @@ class ExternalLaunch:
         variables |= {
             key: filled(text, self.values) for key, text in self.program.said.environment.items()
         }
-        given = ["env", *(f"{key}={text}" for key, text in variables.items())] if variables else []
+        given = [f"{key}={text}" for key, text in variables.items()]
         script = str(files("haloscope.toolchains") / "seen_rank.sh")
-        return ["sh", script, str(self.folder), *given, *words]
+        return ["sh", script, str(self.folder), *given, "--", *words]
 
     def _put(self, one: InputFile) -> None:
         """Put an input into the launch's folder: a link to it, or what becomes of it."""
