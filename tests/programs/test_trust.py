@@ -31,6 +31,16 @@ def test_the_named_ones_go_before_the_users_own_and_these_before_ours(
     assert trusted([named / "program.toml"])["lammps_rhodo"].named
 
 
+def test_where_another_folder_may_be_put_in_its_place_nothing_is_run(own: Path) -> None:
+    put(own)
+    own.parent.chmod(0o1777)
+    assert "theirs" in trusted(())
+    own.parent.chmod(0o777)
+
+    with pytest.raises(UserError, match="put another folder in its place"):
+        trusted(())
+
+
 @pytest.mark.parametrize("open_", [".", "theirs", "theirs/program.toml"])
 def test_what_others_may_write_to_is_not_run(own: Path, open_: str) -> None:
     put(own)

@@ -58,6 +58,7 @@ def trusted(named: Sequence[Path], kernels: Sequence[str] = ()) -> dict[str, Tru
     found = {one.name: one for one in _lying(share("programs"))}
     if (own := own_folder()) is not None and own.is_dir():
         _require_closed(own)
+        _require_in_place(own)
         theirs = _lying(own)
         for one in theirs:
             _require_closed(one.file.parent)
@@ -105,3 +106,13 @@ def _require_closed(path: Path) -> None:
         return
     mend = f"chmod go-w {path}, as its owner; or set {VARIABLE} to another folder"
     raise UserError(Problem(str(path), "others may write to it, and put programs there", mend))
+
+
+def _require_in_place(folder: Path) -> None:
+    """UserError where anybody may put another folder in its place, as in no /tmp (mode 1777)."""
+    for parent in folder.resolve().parents:
+        mode = parent.stat().st_mode
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            what = f"anybody may write to {parent}, and put another folder in its place"
+            mend = f"chmod o-w {parent}, as its owner; or set {VARIABLE} to another folder"
+            raise UserError(Problem(str(folder), what, mend))
