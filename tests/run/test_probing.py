@@ -84,7 +84,18 @@ def test_a_named_transport_that_can_not_be_had_makes_its_cases_absent(
 
     assert [(one.absent, one.launches) for one in cases] == [("no device", 1), (None, 5), (None, 5)]
     assert seen == {("fake", "shm"): "vader", ("fake", "ucx"): None}
-    assert probes.asked == ["shm", "ucx", None]  # the last: whether the library works at all
+    # twice, as a launch may fail once; the last: whether the library works at all
+    assert probes.asked == ["shm", "ucx", "ucx", None]
+
+
+def test_a_library_that_failed_once_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    probes = install(monkeypatch, default=[Probe(None, "it crashed"), WORKS], ucx=[LACKS, CUT])
+
+    cases, seen = probed([case(None), case("ucx")], BUILT)
+
+    assert [one.absent for one in cases] == [None, "no device"]
+    assert seen == {("fake", None): "vader", ("fake", "ucx"): None}
+    assert probes.asked == ["ucx", "ucx", None, None]
 
 
 def test_the_librarys_own_choice_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,9 +111,12 @@ def probed(
 
 
 def _settled(built: Built, transport: str | None, hosts: Sequence[str]) -> Probe:
-    """A probe, tried once more where time or a signal ended the first."""
+    """A probe; another one where it failed, as the first launch on a busy machine does at times."""
     first = probe(built, transport, hosts)
-    return first if first.answered else probe(built, transport, hosts)
+    if first.problem is None:
+        return first
+    second = probe(built, transport, hosts)
+    return first if first.answered and second.problem else second
 
 
 def _lacks(case: Case, probes: Mapping[Probed, Probe]) -> str | None:
