@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shlex
 import stat
 from io import BufferedReader
 from pathlib import Path
@@ -61,6 +62,11 @@ _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 def _out_of_the_ordinary(path: Path) -> UserError:
     return UserError(Problem(str(path), "it is no ordinary file", "put the file there"))
+
+
+def in_a_shell(path: Path) -> str:
+    """A path as a word of a command line that somebody may copy."""
+    return shlex.quote(str(path))
 
 
 def drafts(folder: Path) -> list[Path]:

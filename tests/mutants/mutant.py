@@ -25,8 +25,13 @@ class Mutant:
     test: str
 
     @property
-    def in_cxx(self) -> bool:
-        """Whether it is one of halobench's."""
+    def by_ctest(self) -> bool:
+        """Whether its test is one of ctest's."""
+        return not self.test.startswith("tests/")
+
+    @property
+    def is_built(self) -> bool:
+        """Whether it is in halobench, which is built anew with it."""
         return self.file.startswith("halobench/")
 
     @property
@@ -59,10 +64,10 @@ class Mutant:
 
     def _has_test(self, root: Path) -> bool:
         """Whether its test is there, as far as names tell."""
-        if self.in_cxx:
+        if self.by_ctest:
             return (root / "halobench" / "tests" / f"{self.program}.cpp").is_file()
         file, _, name = self.test.partition("::")
-        path = root / file
+        path, name = root / file, name.partition("[")[0]
         return path.is_file() and f"def {name}(" in path.read_text(encoding="utf-8")
 
 

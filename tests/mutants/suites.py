@@ -115,9 +115,13 @@ def pytest_in(folder: str, module: str, tests: Sequence[str], log: str) -> None:
 
 
 class PythonTests:
-    """Tests of pytest, in as many copies as run side by side."""
+    """Tests of pytest, in as many copies as run side by side.
 
-    def __init__(self, jobs: int) -> None:
+    limit_s: what one may take. Tests that want halobench for SimGrid build it in their copy.
+    """
+
+    def __init__(self, jobs: int, limit_s: float = LIMIT_S) -> None:
+        self._limit_s = limit_s
         # Each test runs in a fork of one process that has imported all but haloscope: seconds less.
         self._forks = multiprocessing.get_context("forkserver")
         self._forks.set_forkserver_preload([*PRELOADED])
@@ -137,7 +141,7 @@ class PythonTests:
         tests = list(dict.fromkeys(mutant.test for mutant in mutants))
         copy = self._copies.get()
         try:
-            if _passes(self._run(copy, "haloscope", tests, LIMIT_S * len(tests))):
+            if _passes(self._run(copy, "haloscope", tests, self._limit_s * len(tests))):
                 return {}
             each = {test: self._run(copy, "haloscope", [test]) for test in tests}
         finally:
@@ -157,7 +161,7 @@ class PythonTests:
         finally:
             self._copies.put(copy)
         if ended.code is None:
-            return Verdict(mutant, CAUGHT, f"its test did not end within {LIMIT_S} s")
+            return Verdict(mutant, CAUGHT, f"its test did not end within {self._limit_s:.0f} s")
         if ended.code == 0:
             return Verdict(mutant, SURVIVED, f"{mutant.test} passes")
         if ended.code != 1:  # pytest: all but a test that failed
@@ -165,13 +169,13 @@ class PythonTests:
         return Verdict(mutant, CAUGHT)
 
     def _run(
-        self, copy: Copy, module: str, tests: Sequence[str], limit_s: float = LIMIT_S
+        self, copy: Copy, module: str, tests: Sequence[str], limit_s: float | None = None
     ) -> Ended:
         log = copy.folder.with_suffix(".log")
         words = (str(copy.folder), module, tests, str(log))
         child = self._forks.Process(target=pytest_in, args=words)
         child.start()
-        child.join(limit_s)
+        child.join(limit_s or self._limit_s)
         if child.is_alive():
             os.killpg(child.pid or 0, signal.SIGKILL)
             child.join()
@@ -261,10 +265,13 @@ def judged(mutants: Sequence[Mutant], suite: PythonTests | CxxTests) -> Iterator
 
 
 def all_judged(mutants: Sequence[Mutant], jobs: int) -> Iterator[Verdict]:
-    """The verdicts on mutants that can be applied, those in Python first."""
-    in_python = [mutant for mutant in mutants if not mutant.in_cxx]
-    in_cxx = [mutant for mutant in mutants if mutant.in_cxx]
-    if in_python:
-        yield from judged(in_python, PythonTests(min(jobs, len(in_python))))
-    if in_cxx:
-        yield from judged(in_cxx, CxxTests())
+    """The verdicts on mutants that can be applied, those of pytest first."""
+    by_pytest = [mutant for mutant in mutants if not mutant.by_ctest and not mutant.is_built]
+    built = [mutant for mutant in mutants if not mutant.by_ctest and mutant.is_built]
+    by_ctest = [mutant for mutant in mutants if mutant.by_ctest]
+    if by_pytest:
+        yield from judged(by_pytest, PythonTests(min(jobs, len(by_pytest))))
+    if built:
+        yield from judged(built, PythonTests(1, BUILD_LIMIT_S))
+    if by_ctest:
+        yield from judged(by_ctest, CxxTests())

@@ -11,6 +11,7 @@ from haloscope.analysis.cases import MeasuredCase, Planned, group
 from haloscope.errors import Problem, UserError
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import Paper
+from haloscope.paths import in_a_shell
 from haloscope.records.enclosure import require_enclosed
 from haloscope.records.folder import ResultFolder
 from haloscope.records.record import Record, latest, no_records, read
@@ -66,7 +67,7 @@ def open_folder(directory: Path) -> Dossier:
         raise UserError(Problem(str(directory), "there is no such folder", _MEND))
     require_enclosed(directory)
     if not folder.records.exists() and folder.plan.exists():
-        mend = f"go on with it: haloscope run --resume {directory}"
+        mend = f"go on with it: haloscope run --resume {in_a_shell(directory)}"
         raise UserError(Problem(str(directory), "nothing was measured yet", mend))
     if not folder.records.exists():
         raise UserError(Problem(str(directory), "no records.jsonl is in it", _MEND))

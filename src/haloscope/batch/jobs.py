@@ -41,14 +41,14 @@ class Batch:
             except NoAnswerError as error:
                 said = str(error)
             except RefusedError as error:
-                raise UserError(self._refused(script, error)) from error
+                raise UserError(self._refused(str(script), error)) from error
             self.wait(number * _PAUSE_S)
         mend = (
             "resume it later: a job that was taken all the same is found, and not asked for twice"
         )
         raise UserError(Problem(f"{self.scheduler.submits} {script}", said, mend))
 
-    def _refused(self, script: Path, error: RefusedError) -> Problem:
+    def _refused(self, script: str, error: RefusedError) -> Problem:
         mend = "mend what it names: the study's layout, --minutes or the site file"
         where = f"{self.scheduler.submits} {script}"
         return Problem(where, line_that_says_it(str(error)), mend)
@@ -58,7 +58,7 @@ class Batch:
         try:
             return self.scheduler.tested(script)
         except RefusedError as error:
-            raise UserError(self._refused(script, error)) from error
+            raise UserError(self._refused("(a job not submitted yet)", error)) from error
 
     def states(self, jobs: Iterable[str]) -> dict[str, JobState]:
         """How each job stands. NoAnswerError if nobody says."""

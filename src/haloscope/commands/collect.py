@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from haloscope.commands.screen import Screen
+from haloscope.paths import in_a_shell
 from haloscope.quantities import count
 from haloscope.report import writing
 from haloscope.run import following, submission
@@ -32,5 +33,6 @@ def execute(arguments: argparse.Namespace) -> int:
     out.print(f"report: {writing.write(document, arguments.directory)}", soft_wrap=True)
     if left:
         missing = count(len(left), "launch", "launches")
-        out.print(f"{missing} missing: haloscope status {arguments.directory}", soft_wrap=True)
+        folder = in_a_shell(arguments.directory)
+        out.print(f"{missing} missing: haloscope status {folder}", soft_wrap=True)
     return 1 if left else 0

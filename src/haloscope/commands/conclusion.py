@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
+from haloscope.paths import in_a_shell
 from haloscope.quantities import count
 from haloscope.report import writing
 from haloscope.run.campaign import Campaign
@@ -20,6 +21,6 @@ def conclude(campaign: Campaign, out: Console, *, write: bool) -> int:
     bad, _ = campaign.launches_left()
     if bad:
         what = count(len(bad), "launch", "launches")
-        line = f"{what} did not end well; to try again: run --resume {path}"
+        line = f"{what} did not end well; to try again: run --resume {in_a_shell(path)}"
         out.print(line, markup=False, soft_wrap=True)
     return 1 if bad else 0

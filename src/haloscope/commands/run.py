@@ -15,6 +15,7 @@ from rich.table import Table
 from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
+from haloscope.paths import in_a_shell
 from haloscope.quantities import count, size
 from haloscope.records.folder import Via
 from haloscope.run import following, places, submission
@@ -110,7 +111,7 @@ def execute(arguments: argparse.Namespace) -> int:
         measure(campaign, tell)
     except (KeyboardInterrupt, OSError):  # OSError: what could not be written, as on a full disk
         if campaign.folder.plan.exists():
-            tell.say(f"\nTo go on: haloscope run --resume {campaign.folder.path}")
+            tell.say(f"\nTo go on: haloscope run --resume {in_a_shell(campaign.folder.path)}")
         raise
     return conclude(campaign, Screen(), write=not arguments.no_report)
 
@@ -125,7 +126,7 @@ def _by_jobs(arguments: argparse.Namespace, campaign: Campaign, tell: Teller) ->
         if jobs.site.described.scheduler != "slurm":  # whose jobs of one name wait for each other
             tell.say("submit each when the one before it has ended")
         return 0
-    path = campaign.folder.path
+    path = in_a_shell(campaign.folder.path)
     if arguments.detach:
         submission.submit_all(jobs, tell)
         tell.say(f"haloscope status {path}; collect {path}; cancel {path}")
@@ -174,6 +175,9 @@ def _campaign(
     arguments: argparse.Namespace, tell: Teller, prepare: Preview | None = None
 ) -> Campaign:
     problems = list(_unusable(arguments))
+    if arguments.detach and arguments.script_only:
+        mend = "leave one of them out"
+        problems.append(Problem("--script-only", "it submits no job, --detach does", mend))
     if problems:
         raise UserError(problems)
 

@@ -48,9 +48,10 @@ def execute(arguments: argparse.Namespace) -> int:
     out = Screen()
     if arguments.action == "detect":
         return _detect(arguments.name, out)
-    site = site_file.find(arguments.name)
+    path = site_file.found(arguments.name)
+    site = site_file.load(path)
     if arguments.action == "show":
-        _show(site, out)
+        _show(site, path, out)
         return 0
     problems = [*detect.disagreements(site)]
     for problem in problems:
@@ -79,7 +80,7 @@ def _detect(name: str | None, out: Screen) -> int:
         mend = "move it away, give another --name, or compare: haloscope site check"
         raise UserError(Problem(str(path), "there is such a file already", mend))
     site_file.write(site, path)
-    _show(site_file.load(path), out)
+    _show(site_file.load(path), path, out)
     out.print(f"written: {path}; add account, qos, modules there if jobs need them", soft_wrap=True)
     return 0
 
@@ -93,8 +94,7 @@ def _unusable(name: str) -> str | None:
     return None
 
 
-def _show(site: BatchSite, out: Screen) -> None:
-    path = site_file.ready().get(site.name, Path(f"{site.name}.toml"))
+def _show(site: BatchSite, path: Path, out: Screen) -> None:
     starts = f"srun --mpi={site.mpi}" if site.launcher == "srun" else "the MPI library's mpirun"
     out.print(f"{site.name}: {site.scheduler}, ranks started by {starts}; {path}", soft_wrap=True)
     columns = ("partition", "nodes", "of a job", "cores a node", "memory a node", "longest job")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from haloscope.batch.asking import NoAnswerError, RefusedError
 from haloscope.commands.screen import Screen
+from haloscope.paths import in_a_shell
 from haloscope.quantities import count
 from haloscope.run import following, submission
 
@@ -39,5 +40,6 @@ def execute(arguments: argparse.Namespace) -> int:
     if left:
         out.print(following.last_heard(jobs.directory), soft_wrap=True)
         if states and all(state.over for state in states.values()):
-            out.print(f"to go on: haloscope run --resume {arguments.directory}", soft_wrap=True)
+            folder = in_a_shell(arguments.directory)
+            out.print(f"to go on: haloscope run --resume {folder}", soft_wrap=True)
     return 0

@@ -18,6 +18,7 @@ from haloscope.clusters.contradictions import FARTHEST_APART
 from haloscope.clusters.schema import Cluster
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError
+from haloscope.paths import in_a_shell
 from haloscope.predict import local_validation, paper_validation
 from haloscope.predict.paper_validation import Replicates
 from haloscope.predict.sensitivity import FACTOR, Moved, sensitivity
@@ -252,8 +253,8 @@ def _measure_local(tell: Teller) -> tuple[Path, int]:
     try:
         campaign.measure(real, tell)
     except KeyboardInterrupt:
-        tell.say(
-            f"\nTo go on: haloscope run --resume {path}; haloscope validate local --from {path}"
-        )
+        folder = in_a_shell(path)
+        further = f"haloscope validate local --from {folder}"
+        tell.say(f"\nTo go on: haloscope run --resume {folder}; {further}")
         raise
     return path, 1 if real.launches_left()[0] else 0

@@ -22,7 +22,7 @@ from haloscope.lab.cages import Cage, told
 from haloscope.lab.model import FABRIC, FOLDER, HEAD, LINK, Lab
 from haloscope.paths import write_whole
 from haloscope.sites import file as site_file
-from haloscope.sites.file import OF_THE_LAB
+from haloscope.sites.file import LAB, OF_THE_LAB
 from haloscope.sites.schema import BatchSite
 
 PROGRAMS = {
@@ -199,9 +199,9 @@ def until_ready(lab: Lab) -> None:
 
 def site(lab: Lab) -> BatchSite:
     """The lab as a site."""
-    found, cores = detected("lab", environment()), len(machine.physical_cores())
+    found, cores = detected(LAB, environment()), len(machine.physical_cores())
     return BatchSite(
-        name="lab",
+        name=LAB,
         source="haloscope lab up",
         scheduler="slurm",
         partition=found.partition,

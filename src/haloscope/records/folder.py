@@ -198,7 +198,7 @@ class ResultFolder:
         text = strict_json.content(self.plan)
         if not text and not self.plan.exists():
             mend = "give the folder that haloscope run wrote to"
-            raise UserError(Problem(f"--resume {self.path}", "no plan.json is in it", mend))
+            raise UserError(Problem(str(self.path), "no plan.json is in it", mend))
         try:
             return plan_of(text)
         except ValueError as error:

@@ -17,7 +17,7 @@ from typing import Any
 from haloscope.batch.scheduler import Scheduler, warning_s
 from haloscope.errors import Problem, UserError
 from haloscope.host.scratch import PREFIX
-from haloscope.paths import write_whole
+from haloscope.paths import in_a_shell, write_whole
 from haloscope.quantities import count
 from haloscope.records.folder import ResultFolder, SavedPlan
 from haloscope.records.maker import now
@@ -95,7 +95,7 @@ def loaded(directory: Path, tell: Teller, programs: Sequence[Path] = ()) -> Camp
         what = "; ".join(prepare.lines) or "no MPI library is there"
         raise UserError(Problem(f"on {platform.node()}", what, _SHARED)) from error
     if (site := places.site_of(campaign.place)) is None:
-        mend = f"haloscope run --resume {directory}"
+        mend = f"haloscope run --resume {in_a_shell(directory)}"
         raise UserError(Problem(str(directory), f"it is measured on {campaign.place.name}", mend))
     node = site.allocation.nodes[0]
     if prepare.lines:

@@ -10,6 +10,7 @@ from pathlib import Path
 from haloscope.batch.asking import NoAnswerError, RefusedError
 from haloscope.batch.job_state import GONE, JobState
 from haloscope.errors import Problem, UserError
+from haloscope.paths import in_a_shell
 from haloscope.records import strict_json
 from haloscope.records.record import read
 from haloscope.run.driving import HEARTBEAT, remove_left
@@ -107,7 +108,7 @@ def _stuck(submission: Submission, jobs: Sequence[str]) -> Problem:
     if GONE in ends:
         what += f" ({last_heard(submission.directory)})"
     logs = submission.directory / "jobs"
-    mend = f"see {logs}/*.log; then: haloscope run --resume {submission.directory}"
+    mend = f"see {logs}/*.log; then: haloscope run --resume {in_a_shell(submission.directory)}"
     return Problem(str(submission.directory), f"jobs ended without a launch more: {what}", mend)
 
 

@@ -11,6 +11,7 @@ from haloscope.run.batched import BatchPlace
 from haloscope.run.here import Here
 from haloscope.run.place import Place
 from haloscope.run.simulated import SimulatedCluster
+from haloscope.sites.file import LAB, LAB_UP
 from haloscope.study.capacity import PlaceFacts
 
 KINDS: tuple[type[Place], ...] = (Here, BatchPlace, SimulatedCluster)
@@ -27,7 +28,8 @@ def place(name: str, keep: Path | None = None, via: Via | None = None) -> Place:
             found = kind.named(name, keep)
             return found if via is None else _by_way_of(found, via)
     known = [known for kind in KINDS for known in kind.names()]
-    raise UserError(Problem(f"--on {name}", "there is no such place", nearest(name, known)))
+    mend = LAB_UP if name == LAB else nearest(name, known)
+    raise UserError(Problem(f"--on {name}", "there is no such place", mend))
 
 
 def _by_way_of(found: Place, via: Via) -> Place:

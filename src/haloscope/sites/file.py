@@ -17,6 +17,10 @@ from haloscope.sites.schema import ASKED, BatchSite, Partition
 
 OWN = Path("sites")
 """OWN is where a user's files lie, in the folder that haloscope is called in."""
+LAB = "lab"
+"""LAB is what the cluster in a box is called."""
+LAB_UP = "it is the cluster in a box, which is there after: haloscope lab up"
+"""LAB_UP is what to do where it is not there."""
 OF_THE_LAB = Path("/run/haloscope-lab/sites")
 """OF_THE_LAB has the file of the cluster in a box, while there is one."""
 
@@ -28,13 +32,19 @@ def ready() -> dict[str, Path]:
     }
 
 
-def find(name: str) -> BatchSite:
-    """The site of that name, or of a file. UserError, with the nearest, where there is none."""
+def found(name: str) -> Path:
+    """The file of a site of that name, or that file itself. UserError where there is none."""
     known = ready()
     path = Path(name) if name.endswith(".toml") else known.get(name)
     if path is None:
-        raise UserError(Problem(f"site {name}", "there is no such file", nearest(name, [*known])))
-    return load(path)
+        mend = LAB_UP if name == LAB else nearest(name, [*known])
+        raise UserError(Problem(f"site {name}", "there is no such file", mend))
+    return path
+
+
+def find(name: str) -> BatchSite:
+    """The site of that name, or of a file. UserError, with the nearest, where there is none."""
+    return load(found(name))
 
 
 def load(path: Path) -> BatchSite:
