@@ -144,6 +144,17 @@ def test_simulated_cases_get_no_more_nodes_either(
         places.place("stampede2", via=Via("far", 5))
 
 
+def test_a_file_is_shown_by_its_own_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("sites", "other"):
+        site_file.write(site(), tmp_path / folder / "far.toml")
+
+    assert main(["site", "show", "other/far.toml"]) == 0
+    assert "; other/far.toml" in capsys.readouterr().out
+
+
 def test_what_a_site_file_says_is_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -268,7 +268,8 @@ def test_without_simgrid_nothing_is_built(
         (["--on", "tara", "--toolchain", "x"], "--toolchain: can't be simulated"),
         (["--on", "tara", "--oversubscribe"], "--oversubscribe: can't be simulated"),
         (["--accept-change"], "--accept-change: nothing is gone on with"),
-        (["--resume", "x"], "--resume x: no plan.json is in it"),
+        (["--resume", "x"], "x: no plan.json is in it"),
+        (["--detach", "--script-only"], "--script-only: it submits no job, --detach does"),
         (["--toolchain", "mpjch"], "--toolchain mpjch: there is no 'mpjch'"),
     ],
 )
@@ -279,6 +280,16 @@ def test_options_that_can_not_be(
 
     with pytest.raises(UserError, match=what):
         haloscope("run", study_file(STUDY), *options)
+
+
+def test_a_lab_that_is_not_up_says_how_it_gets_up(
+    haloscope: Run, study_file: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from haloscope.errors import UserError
+
+    monkeypatch.setattr("haloscope.sites.file.OF_THE_LAB", tmp_path)
+    with pytest.raises(UserError, match="--on lab: there is no such place\n.*haloscope lab up"):
+        haloscope("run", study_file(STUDY), "--on", "lab")
 
 
 def test_a_folder_with_results_is_not_written_over(

@@ -268,10 +268,12 @@ def test_a_folder_without_records_is_refused(
 
 
 def test_a_folder_whose_first_launch_never_ended_is_gone_on_with(tmp_path: Path) -> None:
-    (tmp_path / "plan.json").write_text("{}")
+    folder = tmp_path / "two words"
+    folder.mkdir()
+    (folder / "plan.json").write_text("{}")
 
-    with pytest.raises(UserError, match="nothing was measured yet\n.*run --resume"):
-        open_folder(tmp_path)
+    with pytest.raises(UserError, match="nothing was measured yet\n.*run --resume '.*/two words'"):
+        open_folder(folder)
 
 
 def test_no_folder_is_refused(tmp_path: Path) -> None:
