@@ -35,7 +35,11 @@ VENV_PYTHON = '#!/bin/sh\necho "ran $*"\n'
 PIP = """\
 #!/bin/sh
 echo "pip $*" >>"$CALLS"
-if [ -e "$SCRIPTS/slow" ]; then trap "exit 1" INT; sleep 60; fi
+if [ -e "$SCRIPTS/slow" ]; then
+  trap "exit 1" INT  # is heeded between two naps, wherever the signal came
+  naps=0
+  while [ "$naps" -lt 600 ]; do sleep 0.1; naps=$((naps + 1)); done
+fi
 if [ -e "$SCRIPTS/broken" ]; then echo "no route to the index"; exit 1; fi
 """
 UV = """\
@@ -207,7 +211,7 @@ def test_a_set_up_that_was_cut_off_is_begun_anew(checkout: Checkout, by: signal.
 
 
 def test_two_at_once_set_up_once(checkout: Checkout) -> None:
-    checkout.script("pip", PIP.replace("sleep 60", "sleep 1"))
+    checkout.script("pip", PIP.replace("-lt 600", "-lt 10"))
     (checkout.scripts / "slow").touch()
     with checkout.start("one") as one:
         wait_for_calls(checkout, 2)

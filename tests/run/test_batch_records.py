@@ -107,6 +107,8 @@ def test_records_have_the_local_runners_keys(
         ("pingpong", 1): 1,
         ("pingpong", 2): 1,
     }
+    between = {one.transport_seen for one in of_jobs if int(one.layout["nodes"]) > 1}
+    assert all("tcp" in str(said) for said in between), between  # nodes share no memory
     there = by_case([one for one in of_jobs if one.outcome == "ok"])
     alone = by_case([one for one in of_here if one.outcome == "ok"])
     assert len(alone) == 5

@@ -98,7 +98,7 @@ def test_a_campaign_asks_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> No
     (told, other), seen = probing.probed([STAGED, HOST], BUILT)
 
     assert (told.absent, told.launches, other.absent) == ("no GPU", 1, None)
-    assert seen == {("fake+cuda", None): "vader"}
+    assert seen == {("fake+cuda", None, False): "vader"}
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,9 @@ WORKS, LACKS = Probe("vader", None), Probe(None, "no device")
 CUT = Probe(None, "no message arrived within 30 s", answered=False)
 
 
-def case(transport: str | None, ranks: int = 2) -> Case:
-    return Case("fake", {}, {}, Layout(ppn=ranks), "fake", 0, 5, 60.0, 0, transport=transport)
+def case(transport: str | None, ranks: int = 2, nodes: int = 1) -> Case:
+    layout = Layout(nodes=nodes, ppn=ranks)
+    return Case("fake", {}, {}, layout, "fake", 0, 5, 60.0, 0, transport=transport)
 
 
 class Probes:
@@ -29,10 +30,13 @@ class Probes:
     def __init__(self, **answers: Sequence[Probe]) -> None:
         self.answers = {name: list(each) for name, each in answers.items()}
         self.asked: list[str | None] = []
+        self.hosts: list[Sequence[str]] = []
 
-    def __call__(self, built: Built, transport: str | None, hosts: object = ()) -> Probe:
+    def __call__(self, built: Built, transport: str | None, hosts: Sequence[str] = ()) -> Probe:
         self.asked.append(transport)
-        answers = self.answers[transport or "default"]
+        self.hosts.append(hosts)
+        far = "_far" if len(hosts) > 1 else ""
+        answers = self.answers[f"{transport or 'default'}{far}"]
         return answers.pop(0) if len(answers) > 1 else answers[0]
 
 
@@ -83,7 +87,7 @@ def test_a_named_transport_that_can_not_be_had_makes_its_cases_absent(
     cases, seen = probed([case("ucx"), case("shm"), case("ucx", ranks=1)], BUILT)
 
     assert [(one.absent, one.launches) for one in cases] == [("no device", 1), (None, 5), (None, 5)]
-    assert seen == {("fake", "shm"): "vader", ("fake", "ucx"): None}
+    assert seen == {("fake", "shm", False): "vader", ("fake", "ucx", False): None}
     # twice, as a launch may fail once; the last: whether the library works at all
     assert probes.asked == ["shm", "ucx", "ucx", None]
 
@@ -94,8 +98,36 @@ def test_a_library_that_failed_once_is_asked_again(monkeypatch: pytest.MonkeyPat
     cases, seen = probed([case(None), case("ucx")], BUILT)
 
     assert [one.absent for one in cases] == [None, "no device"]
-    assert seen == {("fake", None): "vader", ("fake", "ucx"): None}
+    assert seen == {("fake", None, False): "vader", ("fake", "ucx", False): None}
     assert probes.asked == ["ucx", "ucx", None, None]
+
+
+def test_cases_on_several_nodes_are_asked_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    tcp = Probe("tcp", None)
+    probes = install(monkeypatch, default=[WORKS], default_far=[tcp], shm=[WORKS], shm_far=[LACKS])
+
+    cases = [case(by, nodes=nodes) for by in (None, "shm") for nodes in (1, 4)]
+    found, seen = probed(cases, BUILT, ("a", "b", "c", "d"))
+
+    assert [one.absent for one in found] == [None, None, None, "no device"]
+    assert seen["fake", None, False] == seen["fake", "shm", False] == "vader"
+    assert (seen["fake", None, True], seen["fake", "shm", True]) == ("tcp", None)
+    assert {*map(tuple, probes.hosts)} == {("a",), ("a", "b")}
+
+
+def test_two_nodes_without_a_network_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, default=[WORKS], default_far=[LACKS])
+
+    with pytest.raises(UserError, match="between a and b by the transport that it chooses itself"):
+        probed([case(None), case(None, nodes=2)], BUILT, ("a", "b"))
+
+
+def test_a_job_of_one_node_asks_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    probes = install(monkeypatch, default=[WORKS])
+
+    probed([case(None, nodes=2)], BUILT, ("a",))
+
+    assert probes.hosts == [("a",)]
 
 
 def test_the_librarys_own_choice_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

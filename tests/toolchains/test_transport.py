@@ -52,6 +52,13 @@ def test_what_was_used_is_told_in_the_librarys_words(
     assert told(family, "tcp", said) == used
 
 
+def test_between_two_hosts_libraries_name_their_network() -> None:
+    summed_up = OPENMPI_5.replace("n/a", "tcp").format("vader")
+    assert told("openmpi", None, summed_up, apart=True) == "tcp"
+    assert told("openmpi", None, summed_up) == "vader"
+    assert told("mpich", None, MPICH_TCP, apart=True) == "ofi tcp;ofi_rxm"
+
+
 def test_mpichs_network_is_not_what_ranks_of_one_host_use() -> None:
     assert told("mpich", "shm", MPICH_UCX) is None
     assert told("mpich", None, MPICH_UCX) is None

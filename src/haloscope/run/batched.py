@@ -140,15 +140,15 @@ class BatchPlace:
         return found
 
     def probed(self, cases: Sequence[Case], bench: Workbench) -> tuple[tuple[Case, ...], Seen]:
-        """One launch of each on the first node of this job; and what its nodes can't do."""
+        """A launch of each on the job's first node, or between its first two; and what those can't
+        do."""
         there = machine.placements()
         reasons = [case.absent or self._cant(case, bench, there) for case in cases]
         able = [
             case if why is None else replace(case, absent=why, launches=1)
             for case, why in zip(cases, reasons, strict=True)
         ]
-        first = self.allocation.nodes[:1]
-        return probing.probed(able, self._launched_with(bench), first)
+        return probing.probed(able, self._launched_with(bench), self.allocation.nodes)
 
     def _cant(
         self, case: Case, bench: Workbench, there: Mapping[str, tuple[int, int] | None]

@@ -71,7 +71,7 @@ class Campaign:
     source: str | None
     found: SavedPlan | None = None
     remarks: tuple[str, ...] = ()
-    seen: Mapping[tuple[str, str | None], str | None] = field(default_factory=dict)
+    seen: Mapping[tuple[str, str | None, bool], str | None] = field(default_factory=dict)
 
     def launches_left(self) -> tuple[list[Launch], int]:
         """The launches without a good record yet, and how many of them were tried before."""

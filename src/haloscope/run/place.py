@@ -14,8 +14,8 @@ from haloscope.study.case import Case
 
 Wanted = Mapping[str, Sequence[str] | None]
 """Names of MPI libraries by what asks for them, as a user knows it; None is the usual one."""
-Seen = Mapping[tuple[str, str | None], str | None]
-"""For MPI library and transport, what it said that it uses."""
+Seen = Mapping[tuple[str, str | None, bool], str | None]
+"""For MPI library, transport, and whether ranks are on several nodes: what it said that it uses."""
 
 
 class Place(Protocol):

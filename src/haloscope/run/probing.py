@@ -33,8 +33,9 @@ _ABORTED = re.compile(r"^Abort\(\d+\)", re.MULTILINE)
 """How MPICH and Intel MPI say that a rank ended itself: their exit code is the last byte of the
 error's number then, and may be what a signal's is (143 where there is no such provider)."""
 
-Probed = tuple[str, str | None]
-"""An MPI library's name, and the transport that is asked of it; None leaves it the choice."""
+Probed = tuple[str, str | None, bool]
+"""An MPI library's name, the transport that is asked of it (None leaves it the choice), and whether
+its two ranks are on two nodes, as those of a case on several are."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Probe:
 def probe(built: Built, transport: str | None, hosts: Sequence[str] = ()) -> Probe:
     """Let two ranks exchange a few messages while the library says what it does.
 
-    hosts: the one that they are to run on; none means this one.
+    hosts: the one that they are to run on, or one for each; none means this one.
     """
     two = Job(ranks=2, oversubscribe=True, transport=transport, hosts=tuple(hosts))
     program = [str(built.program), "ring", "repetitions=1", "steps=1", "warmup=0"]
@@ -65,7 +66,8 @@ def probe(built: Built, transport: str | None, hosts: Sequence[str] = ()) -> Pro
     if ended.timed_out:
         return Probe(None, f"no message arrived within {TIMEOUT_S} s", answered=False)
     if ended.code == 0:
-        return Probe(told(built.toolchain.family, transport, ended.output), None)
+        apart = len(hosts) > 1
+        return Probe(told(built.toolchain.family, transport, ended.output, apart=apart), None)
     if (number := _signal(ended)) is not None and number not in _OWN_FAULT:
         return Probe(None, answer.how_it_ended(128 + number), answered=False)
     return Probe(None, complaint(ended.output))
@@ -83,31 +85,39 @@ def probed(
 ) -> tuple[tuple[Case, ...], Seen]:
     """Cases, those whose transport or GPU can't be had here absent; what libraries say they use.
 
-    hosts: as of `probe`. UserError where a library could not be asked, or where its own choice of
+    hosts: the nodes of a job; none means this one. Cases on several nodes are asked of two, where
+    there are two. UserError where a library could not be asked, or where its own choice of
     transport fails.
     """
-    cases = device_probing.probed(cases, built, hosts)
-    asked = {
-        (case.toolchain, case.transport)
-        for case in cases
-        if case.absent is None and case.layout.ranks > 1
-    }
-    probes = {key: _settled(built[key[0]], key[1], hosts) for key in sorted(asked, key=str)}
-    lacking = {name for (name, transport), each in probes.items() if transport and each.problem}
-    for name in sorted(lacking):  # does the library work at all?
-        if (name, None) not in probes:
-            probes[name, None] = _settled(built[name], None, hosts)
+    cases = device_probing.probed(cases, built, hosts[:1])
+
+    def key(case: Case) -> Probed:
+        return case.toolchain, case.transport, case.layout.nodes > 1 and len(hosts) > 1
+
+    def asked_now(of: Probed) -> Probe:
+        name, transport, apart = of
+        return _settled(built[name], transport, hosts[: 1 + apart])
+
+    asked = {key(case) for case in cases if case.absent is None and case.layout.ranks > 1}
+    probes = {one: asked_now(one) for one in sorted(asked, key=str)}
+    failed = {one for one, each in probes.items() if each.problem}
+    usual: set[Probed] = {(name, None, apart) for name, _, apart in failed}
+    for one in sorted(usual - {*probes}, key=str):  # does the library work at all?
+        probes[one] = asked_now(one)
     if problems := [
-        _problem(built[name], transport, each)
-        for (name, transport), each in probes.items()
-        if each.problem and (transport is None or not each.answered)
+        _problem(built[one[0]], one[1], hosts[: 1 + one[2]], each)
+        for one, each in probes.items()
+        if each.problem and (one[1] is None or not each.answered)
     ]:
         raise UserError(problems)
+    why = {one: each.problem for one, each in probes.items()}
     able = tuple(
-        replace(case, absent=why, launches=1) if (why := _lacks(case, probes)) else case
+        replace(case, absent=lacks, launches=1)
+        if case.absent is None and case.layout.ranks > 1 and (lacks := why[key(case)])
+        else case
         for case in cases
     )
-    return able, {key: each.seen for key, each in probes.items() if key in asked}
+    return able, {one: each.seen for one, each in probes.items() if one in asked}
 
 
 def _settled(built: Built, transport: str | None, hosts: Sequence[str]) -> Probe:
@@ -119,16 +129,11 @@ def _settled(built: Built, transport: str | None, hosts: Sequence[str]) -> Probe
     return first if first.answered and second.problem else second
 
 
-def _lacks(case: Case, probes: Mapping[Probed, Probe]) -> str | None:
-    """Why a case's transport can't be had; None where it can, or was not asked for."""
-    each = probes.get((case.toolchain, case.transport))
-    return each.problem if each and case.absent is None and case.layout.ranks > 1 else None
-
-
-def _problem(built: Built, transport: str | None, each: Probe) -> Problem:
+def _problem(built: Built, transport: str | None, hosts: Sequence[str], each: Probe) -> Problem:
     by = f"by transport {transport}" if transport else "by the transport that it chooses itself"
     where = f"{built.toolchain.name} ({built.toolchain.version})"
-    what = f"two ranks can't exchange messages {by}: {each.problem}"
+    between = f" between {hosts[0]} and {hosts[1]}" if len(hosts) > 1 else ""
+    what = f"two ranks can't exchange messages{between} {by}: {each.problem}"
     mend = "nothing was measured or saved: mend it (haloscope doctor), or "
     mend += "name other transports" if transport else "choose another library by --toolchain"
     return Problem(where, what, mend)

@@ -76,17 +76,16 @@ def settings(family: Family, transport: str) -> TransportSettings:
     return own or {key: word.format(transport) for key, word in PROVIDER[family].items()}
 
 
-def told(family: Family, transport: str | None, said: str) -> str | None:
-    """What a talkative library used between two ranks of one host, in its own words.
+def told(family: Family, transport: str | None, said: str, *, apart: bool = False) -> str | None:
+    """What a talkative library used between two ranks, in its own words.
 
-    None where it does not tell: MPICH names its network, which ranks of one host use only when
-    they are told to.
+    apart: they were on two hosts, not on one. None where it does not tell: MPICH names its network,
+    which ranks of one host use only when they are told to.
     """
     if family == "openmpi":
-        return _openmpi(said)
-    if family == "mpich" and (
-        transport is None or settings(family, transport).get("MPIR_CVAR_NOLOCAL") != "1"
-    ):
+        return _openmpi(said, apart=apart)
+    nolocal = transport is not None and settings(family, transport).get("MPIR_CVAR_NOLOCAL") == "1"
+    if family == "mpich" and not (apart or nolocal):
         return None
     if family == "mpich":
         provider = _first(r"^provider: ([^\s,]+)", said)
@@ -95,9 +94,10 @@ def told(family: Family, transport: str | None, said: str) -> str | None:
     return f"ofi {provider}" if provider else _first(r"tuning_\w*?(shm)\.dat", said)
 
 
-def _openmpi(said: str) -> str | None:
+def _openmpi(said: str, *, apart: bool) -> str | None:
     """Version 5 sums up; version 4 names the messaging layer and, below ob1, its modules."""
-    if summary := _first(r"on-host:\s+all connections are (.+)", said):
+    where = "off" if apart else "on"
+    if summary := _first(rf"{where}-host:\s+all connections are (.+)", said):
         return summary.strip()
     modules = sorted({*re.findall(r"Using (\w+) btl for send to", said)} - {"self"})
     layer = _first(r"select: component (\w+) selected", said)

@@ -74,7 +74,7 @@ class LocalRunner:
 
     facts: CampaignFacts
     built: Mapping[str, Built]
-    seen: Mapping[tuple[str, str | None], str | None] = field(default_factory=dict)
+    seen: Mapping[tuple[str, str | None, bool], str | None] = field(default_factory=dict)
     model: Cluster | None = None
     nodes: Nodes | None = None
     name: str = "local"
@@ -93,7 +93,8 @@ class LocalRunner:
             yield record
 
     def _asked(self, launch: Launch) -> dict[str, Any]:
-        used = self.seen.get((launch.case.toolchain, launch.case.transport))
+        case = launch.case
+        used = self.seen.get((case.toolchain, case.transport, case.layout.nodes > 1))
         model = self.model and {"cluster": self.model.name, "source": self.model.source}
         given: dict[str, Any] = {}
         if self.nodes is not None:
