@@ -125,8 +125,8 @@ std::vector<Parameter> parameters_of_messages(bool by_stream) {
   if (by_stream) {
     help +=
         "; nccl: nothing, as the GPU's stream sends and receives in its order, by NCCL, so that no "
-        "message is waited for, whatever sync is: where halobench was built for CUDA and NCCL was "
-        "there, with a GPU for each rank";
+        "message is waited for but at the end of an operation with sync=general: where halobench "
+        "was built for CUDA and NCCL was there, with a GPU for each rank";
     ways.emplace_back("nccl");
   }
   return joined(
