@@ -151,4 +151,5 @@ def _name(case: MeasuredCase, point: int) -> str:
     if not points:
         return ""
     told = points[point]
-    return f"n = {told['n']}" if "n" in told else size(told["size_bytes"])
+    at = f"n = {told['n']}" if "n" in told else size(told["size_bytes"])
+    return ", ".join(filter(None, (told.get("operation"), at)))
