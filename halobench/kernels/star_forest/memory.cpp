@@ -163,9 +163,11 @@ std::vector<Parameter> memory_parameters(bool always_ready, bool by_stream) {
 }
 
 void plan_messages(const Params& params, Plan& plan) {
-  if (!is_on_device(params) || !simulated() || params.choice("device_lag") == "none") return;
-  plan.absent =
-      "device_lag=until_waited: only an emulated device lags, and this one is simulated; give none";
+  const bool may_lag = !simulated() && device_kind() == "emulated";
+  if (!is_on_device(params) || may_lag || params.choice("device_lag") == "none") return;
+  const std::string what = simulated() ? "simulated" : "a GPU";
+  plan.absent = "device_lag=until_waited: only an emulated device lags, and this one is " + what +
+                "; give none";
 }
 
 void plan_memory(const Params& params, Plan& plan) {
