@@ -40,9 +40,10 @@ class Device {
   /// What it is, as a record says it.
   virtual std::string name() const = 0;
 
-  /// Memory of the device, uninitialised, aligned to 64 bytes. To free it waits for all streams.
+  /// Memory of the device, uninitialised, aligned to 64 bytes: of one byte at least, as runtimes of
+  /// GPUs differ in what they make of none. To free it waits for all streams.
   virtual Buffer<std::byte> allocate(std::int64_t bytes) = 0;
-  /// Memory of the host that copies go to and come from while the host goes on.
+  /// As much of the host's that copies go to and come from while the host goes on.
   virtual Buffer<std::byte> allocate_on_host(std::int64_t bytes) = 0;
   /// Whether an address is of memory that allocate() gave.
   virtual bool has(const void* address) const = 0;

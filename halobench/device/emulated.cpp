@@ -10,6 +10,7 @@
 #include <deque>
 #include <mutex>
 #include <new>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -122,6 +123,10 @@ std::vector<EmulatedDevice*>& devices() {
   return all;
 }
 
+void refuse_nothing(std::int64_t bytes) {
+  if (bytes < 1) throw std::logic_error("memory of no bytes was asked of a device");
+}
+
 void release(void* memory) {
   for (auto* device : devices()) device->synchronise();
   release_guarded(memory);
@@ -138,10 +143,12 @@ EmulatedDevice::~EmulatedDevice() {
 }
 
 Buffer<std::byte> EmulatedDevice::allocate(std::int64_t bytes) {
+  refuse_nothing(bytes);
   return {allocate_guarded(bytes), as_size(bytes), release};
 }
 
 Buffer<std::byte> EmulatedDevice::allocate_on_host(std::int64_t bytes) {
+  refuse_nothing(bytes);
   constexpr std::size_t line = 64;
   void* memory = std::aligned_alloc(line, (as_size(bytes) + line) / line * line);
   if (memory == nullptr) throw std::bad_alloc();

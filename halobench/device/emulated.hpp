@@ -11,7 +11,8 @@ namespace halobench {
 /// Shows whether a program for a device is right, not how fast: its memory is guarded (see
 /// guarded_memory.hpp), a stream does its work on a thread of its own. With Lag::until_waited, it
 /// does none before the host waits for it, so that what lacks a synchronisation finds nothing done,
-/// every time. Work touches memory of the host, too, if it has its addresses: nobody notices.
+/// every time; of memory of no bytes it throws std::logic_error. Work touches memory of the host,
+/// too, if it has its addresses: nobody notices.
 class EmulatedDevice : public Device {
  public:
   enum class Lag { none, until_waited };

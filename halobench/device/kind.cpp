@@ -31,8 +31,8 @@ std::string device_missing() {
 std::string crowded(const Sharing& sharing) {
   const int gpus = visible_gpus();
   if (sharing.ranks <= gpus * sharing.of_a_gpu) return {};
-  return std::to_string(sharing.ranks) + " ranks on a node with " + std::to_string(gpus) +
-         (gpus == 1 ? " GPU" : " GPUs") + "; give fewer, or let them share one: gpus_shared=" +
+  return std::to_string(sharing.ranks) + " ranks on a node, of whose GPUs each is to see all and " +
+         "sees " + std::to_string(gpus) + "; give fewer, or let them share one: gpus_shared=" +
          std::to_string((sharing.ranks + gpus - 1) / gpus);
 }
 

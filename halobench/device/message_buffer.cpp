@@ -13,7 +13,7 @@ BufferOnDevice::BufferOnDevice(Device& device, Stream stream, Memory& memory,
       memory_(device.allocate(std::max<std::int64_t>(1, bytes_))) {
   memory.count(bytes_);
   if (!staged) return;
-  stage_ = device.allocate_on_host(bytes_);
+  stage_ = device.allocate_on_host(std::max<std::int64_t>(1, bytes_));
   memory.count(bytes_);
 }
 

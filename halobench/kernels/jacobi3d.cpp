@@ -366,7 +366,7 @@ std::vector<Parameter> parameters() {
        .type = choice,
        .fallback = "no",
        .help = "yes: what needs no ghosts is swept while faces travel; with blocking, "
-               "sendrecv and neighbor always no",
+               "sendrecv and neighbor, and in a device's memory, always no",
        .choices = {"no", "yes"}},
       {.name = "precision",
        .type = choice,

@@ -12,6 +12,9 @@
 namespace halobench {
 namespace {
 
+/// No values are somewhere, too.
+std::int64_t some(std::int64_t bytes) { return std::max<std::int64_t>(1, bytes); }
+
 /// Before a route: the units and the indices in lists of those before it.
 struct Before {
   std::int64_t units = 0;
@@ -55,8 +58,8 @@ class Assembly {
   }
 
   DeviceRoutes place(Device& device, Stream stream) {
-    DeviceRoutes placed{device.allocate(bytes_of(numbers_)),
-                        device.allocate(bytes_of(segments_)),
+    DeviceRoutes placed{device.allocate(some(bytes_of(numbers_))),
+                        device.allocate(some(bytes_of(segments_))),
                         std::ssize(segments_),
                         before_,
                         meeting_forth_,
@@ -152,12 +155,12 @@ DeviceSpace::DeviceSpace(Meter& meter, Memory& memory, std::unique_ptr<Device> d
 
 Buffer<std::byte> DeviceSpace::allocate_bytes(std::int64_t bytes, Pages /*pages*/) {
   memory_.count(bytes);
-  return device_->allocate(std::max<std::int64_t>(1, bytes));  // no values are somewhere, too
+  return device_->allocate(some(bytes));
 }
 
 Buffer<std::byte> DeviceSpace::allocate_stage(std::int64_t bytes) {
   memory_.count(bytes);
-  return device_->allocate_on_host(bytes);
+  return device_->allocate_on_host(some(bytes));
 }
 
 void DeviceSpace::prepare(Routes& routes) {

@@ -267,6 +267,7 @@ def test_without_simgrid_nothing_is_built(
         (["--resume", "x", "--execute"], "--execute: with --resume, the folder's plan has that"),
         (["--on", "tara", "--toolchain", "x"], "--toolchain: can't be simulated"),
         (["--on", "tara", "--oversubscribe"], "--oversubscribe: can't be simulated"),
+        (["--on", "summit", "--device", "cuda"], "--device: a simulated cluster has its own GPUs"),
         (["--accept-change"], "--accept-change: nothing is gone on with"),
         (["--resume", "x"], "x: no plan.json is in it"),
         (["--detach", "--script-only"], "--script-only: it submits no job, --detach does"),

@@ -7,6 +7,7 @@ from made import build
 from recorded import MACHINE, Raw, bad, cases, pingpong
 from recorded_devices import US, launches
 
+from haloscope.report import figures
 from haloscope.report.context import Context
 from haloscope.report.findings import findings
 from haloscope.report.findings import launches as topic
@@ -30,6 +31,20 @@ def test_a_case_that_was_not_measured_adds_nothing() -> None:
     (table,) = build("launches", [failed, launches(7, 8, size=65536)])
 
     assert [cell.text for cell in table.rows[0][4:]] == ["failed", "failed", "–"]
+
+
+def test_timelines_of_both_ways_have_their_names_and_say_what_device_it_was() -> None:
+    traces = [{"clock_error_s": 0.0, "ranks": [[["synchronise", 0, 0.0, 9e-6]]]}] * 2
+    raw = {**launches(70, 95), "timeline": traces}
+
+    emulated, real = (
+        figures.build("timeline", cases([{**raw, "device": device}]), Context())[0]
+        for device in ("emulated", "NVIDIA H200 (CUDA 13.0)")
+    )
+
+    assert [panel.title for panel in emulated.panels] == ["pipelined, 4 KiB", "synchronised, 4 KiB"]
+    assert "On an emulated device: times say nothing of a real one." in emulated.notes
+    assert not any("emulated" in note for note in real.notes)
 
 
 def said(raws: list[Raw]) -> list[str]:

@@ -97,6 +97,18 @@ def test_schemes_are_set_against_none_beside_what_was_published() -> None:
         assert words in note
 
 
+def test_ways_to_overlap_on_an_emulated_device_are_said_to_be_of_one() -> None:
+    raws = [
+        {**spmv(ranks=2, launch=launch, overlap=way, time_s=time), "device": "emulated"}
+        for way, time in (("none", 20e-3), ("split", 16e-3))
+        for launch in range(7)
+    ]
+
+    said = [finding.text for finding in findings(cases(raws), Context(machine=MACHINE))]
+    (told,) = [text for text in said if text.startswith("Overlap")]
+    assert ", on an emulated device: faster" in told
+
+
 def test_a_bandwidth_is_said_where_matrices_differ_in_nothing_else() -> None:
     random = [spmv(matrix="random", bandwidth=bandwidth) for bandwidth in (500, 50000)]
 

@@ -95,12 +95,24 @@ def test_published_times_of_gpus_stand_beside_the_same_placement_simulated() -> 
     assert published(on_summit(bind="spread")) == [37.6e-6]
     assert published(on_summit(nodes=2, ppn=1)) == [22.9e-6]
     assert published(on_summit(gpus_shared=2)) == [None]  # which table 3 has not
+    assert published(on_summit(gpus_shared=2, bind="spread")) == [None]
     assert published(on_summit(mpi="staged")) == [None]
     assert published(on_summit(mpi="nccl")) == [None]
     assert published(on_summit("another")) == [None]
     (table,) = build("sf_latency", [on_summit(bind="close")])
     assert table.title.endswith("on a socket, GPUs' memory, gpu_aware")
     assert any("of the cluster that was simulated" in note for note in table.notes)
+
+
+def test_ranks_on_two_sockets_share_no_gpu_however_many_may() -> None:
+    """As halobench is told where simulated ranks sit: `gpus_of_ranks`."""
+
+    def where(**layout: Any) -> str:
+        (table,) = build("sf_latency", [on_summit(gpus_shared=2, **layout)])
+        return table.title.removesuffix(", GPUs' memory, gpu_aware")
+
+    assert where(bind="close").endswith("on one GPU")
+    assert where(bind="spread").endswith("on two sockets")
 
 
 def test_no_grid_of_a_gpu_stands_beside_an_emulated_one() -> None:

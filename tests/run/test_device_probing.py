@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from fakes import FAKE, FAKE_HALOBENCH
@@ -124,3 +125,24 @@ def test_a_probe_says_why_it_did_not_end_well(
     monkeypatch.setattr(device_probing, "launch_command", lambda *_, **__: started)
 
     assert probe(GPU, ("launches",), ranks) == expected
+
+
+@pytest.mark.parametrize(
+    ("script", "tries"), [("kill -SEGV $$", 2), ("echo 'halobench: A says no'; exit 2", 1)]
+)
+def test_a_launch_that_died_without_a_word_is_made_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str, tries: int
+) -> None:
+    """As the first one on a busy machine does at times; who says why, says it again."""
+    log = tmp_path / "tries"
+    started = ["sh", "-c", f"echo >> {log}; {script}"], dict(os.environ)
+    monkeypatch.setattr(device_probing, "launch_command", lambda *_, **__: started)
+
+    assert probe(GPU, ("pingpong",), 2)
+    assert log.read_text().count("\n") == tries
+
+    second = f"test -e {log}.died || {{ echo > {log}.died; kill -SEGV $$; }}"
+    monkeypatch.setattr(
+        device_probing, "launch_command", lambda *_, **__: (["sh", "-c", second], dict(os.environ))
+    )
+    assert probe(GPU, ("pingpong",), 2) is None

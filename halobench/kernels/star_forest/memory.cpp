@@ -125,8 +125,8 @@ std::vector<Parameter> parameters_of_messages(bool by_stream) {
   if (by_stream) {
     help +=
         "; nccl: nothing, as the GPU's stream sends and receives in its order, by NCCL, so that no "
-        "message is waited for, whatever sync is: where halobench was built for CUDA and NCCL was "
-        "there, with a GPU for each rank";
+        "message is waited for but at the end of an operation with sync=general: where halobench "
+        "was built for CUDA and NCCL was there, with a GPU for each rank";
     ways.emplace_back("nccl");
   }
   return joined(
@@ -163,9 +163,11 @@ std::vector<Parameter> memory_parameters(bool always_ready, bool by_stream) {
 }
 
 void plan_messages(const Params& params, Plan& plan) {
-  if (!is_on_device(params) || !simulated() || params.choice("device_lag") == "none") return;
-  plan.absent =
-      "device_lag=until_waited: only an emulated device lags, and this one is simulated; give none";
+  const bool may_lag = !simulated() && device_kind() == "emulated";
+  if (!is_on_device(params) || may_lag || params.choice("device_lag") == "none") return;
+  const std::string what = simulated() ? "simulated" : "a GPU";
+  plan.absent = "device_lag=until_waited: only an emulated device lags, and this one is " + what +
+                "; give none";
 }
 
 void plan_memory(const Params& params, Plan& plan) {

@@ -151,18 +151,20 @@ def placement_of(case: MeasuredCase) -> str | None:
         return "inter_node"
     if not case.on_gpus:
         return "intra_socket"
-    if case.settings.get("gpus_shared"):
-        return "intra_gpu"
-    return "inter_socket" if case.settings.get("bind") == "spread" else "intra_socket"
+    if case.settings.get("bind") == "spread":
+        return "inter_socket"
+    return "intra_gpu" if case.settings.get("gpus_shared") else "intra_socket"
 
 
 def published_latency(case: MeasuredCase, at: int, library: Library) -> Reference | None:
     """What the paper printed for a size, or for n; GPU memory, so not to be raced against.
 
     None beside an emulated device's time, which would look as if it were one of a GPU, or that of
-    a GPU of another cluster, or of messages that MPI did not take from a GPU's memory.
+    a GPU of another cluster, of GPUs that have several ranks each, or of messages that MPI did not
+    take from a GPU's memory.
     """
     others = case.cluster != _CLUSTER or case.settings.get("mpi") in ("staged", "nccl")
+    others |= bool(case.settings.get("gpus_shared")) and placement_of(case) != "intra_gpu"
     if case.emulated or (case.on_gpus and others):
         return None
     if case.settings.get("topology", "3x3") not in ("2d", "3x3"):

@@ -59,6 +59,9 @@ def misplaced(arguments: argparse.Namespace) -> Iterator[Problem]:
             if getattr(arguments, option):
                 mend = "leave it out, or run on this machine"
                 yield Problem(f"--{option}", "can't be simulated", mend)
+        if getattr(arguments, "device", None):
+            mend = "leave it out: memory = device is in them (node.gpu of the cluster's file)"
+            yield Problem("--device", "a simulated cluster has its own GPUs, or none", mend)
         if arguments.keep and Path(arguments.keep).exists() and not Path(arguments.keep).is_dir():
             yield Problem(f"--keep {arguments.keep}", "is a file", "give a folder, new or there")
         return

@@ -72,13 +72,13 @@ def _probe_messages(built: Built, hosts: Sequence[str]) -> str | None:
 
 
 def probe(built: Built, words: Sequence[str], ranks: int, hosts: Sequence[str] = ()) -> str | None:
-    """Why some ranks can't run a small case of halobench; None if they can."""
-    job = Job(ranks=ranks, oversubscribe=True, hosts=tuple(hosts))
-    with scratch() as own:
-        command, environment = launch_command(
-            built.toolchain, job, [str(built.program), *words], scratch=own
-        )
-        ended = process.run(command, environment, TIMEOUT_S, tail=1 << 20)
+    """Why some ranks can't run a small case of halobench; None if they can.
+
+    One that died without a word is tried again, as a first launch on a busy machine does at times.
+    """
+    ended = _launched(built, words, ranks, hosts)
+    if ended.code != 0 and not ended.timed_out and not _SAID.search(ended.output):
+        ended = _launched(built, words, ranks, hosts)
     if ended.code == 0 and not ended.timed_out:
         return None
     if said := _SAID.search(ended.output):
@@ -90,3 +90,14 @@ def probe(built: Built, words: Sequence[str], ranks: int, hosts: Sequence[str] =
         return f"memory=device: tried on a GPU: {how}"
     version = built.toolchain.version
     return f"mpi=gpu_aware: tried with messages from a GPU's memory: {version}: {how}: give staged"
+
+
+def _launched(
+    built: Built, words: Sequence[str], ranks: int, hosts: Sequence[str]
+) -> process.Ended:
+    job = Job(ranks=ranks, oversubscribe=True, hosts=tuple(hosts))
+    with scratch() as own:
+        command, environment = launch_command(
+            built.toolchain, job, [str(built.program), *words], scratch=own
+        )
+        return process.run(command, environment, TIMEOUT_S, tail=1 << 20)

@@ -43,6 +43,8 @@ def _figure(part: Facet, context: Context) -> Figure:
         notes.append(
             "Rows of streams: when a device was at work, by the name of the phase that launched it."
         )
+    if case.emulated:
+        notes.append("On an emulated device: times say nothing of a real one.")
     if told := _cut(case, panels):
         notes.append(told)
     ranks = min(len(_shown(traces[point])) for point in chosen)
@@ -151,4 +153,5 @@ def _name(case: MeasuredCase, point: int) -> str:
     if not points:
         return ""
     told = points[point]
-    return f"n = {told['n']}" if "n" in told else size(told["size_bytes"])
+    at = f"n = {told['n']}" if "n" in told else size(told["size_bytes"])
+    return ", ".join(filter(None, (told.get("operation"), at)))

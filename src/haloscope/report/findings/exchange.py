@@ -22,7 +22,7 @@ from haloscope.analysis.exchanges import (
 from haloscope.quantities import count, listed, number
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import between, on_steps, place, spread
+from haloscope.report.words import between, on_emulated, on_steps, place, spread
 from haloscope.study.settings import Settings, common, describe, varying
 
 ORDER = 110
@@ -57,7 +57,8 @@ def compared(
             continue
         ordered = sorted(by_verdict.values(), key=len, reverse=True)
         told = listed([_told(own, alike, ways, context) for own in ordered])
-        where = place(alike[0].second.case)
+        case = alike[0].second.case
+        where = place(case) + on_emulated(case)
         yield Finding(
             f"{ways.setting.capitalize()} {other} against {reference}"
             f"{_of(alike, ways)}{where}: {told}."
