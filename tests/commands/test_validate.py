@@ -131,6 +131,10 @@ def test_replicates_have_their_interval_beside_the_published_time(
         (["hpcf-2018-10", "--spread", "0.02"], "--spread: no nodes are drawn give --replicates"),
         (["hpcf-2018-10", "--replicates", "2", "--spread", "2"], "--spread 2: can't be"),
         (["local", "--replicates", "2"], "--replicates: it is for published tables"),
+        (
+            ["hpcf-2018-10", "--table", "99", "--replicates", "2", "--sensitivity"],
+            "--sensitivity: --replicates draws nodes that differ leave one of them out",
+        ),
         (["hpcf-2010-6", "--replicates", "2"], "nodes of tara are all alike"),
     ],
 )
