@@ -128,6 +128,8 @@ def execute(arguments: argparse.Namespace) -> int:
         if arguments.explained:
             cells_of_table += paper_validation.explained(table, tell, replicates)
         out.print(Text(f"{table.paper}, table {table.id}: {table.caption}", style="bold"))
+        if own := cluster_file.of_the_user(str(table.facts["cluster_file"])):
+            out.print(f"simulated on {own}", markup=False, soft_wrap=True)
         out.print("predicted; below it what was published, and the ratio of the two\n")
         said = paper_validation.said(table, cells_of_table)
         shown = predicted.published_tables(cells_of_table, said)
