@@ -215,9 +215,11 @@ def test_messages_within_a_node_share_its_memory(smpi: None) -> None:
 
 def test_computation_and_messages_share_the_memory(smpi: None) -> None:
     """In eight ranks and eight, in all sixteen at once, and from when a message starts."""
-    program, alone = BINARY.parent / "tests" / "test_shared_memory", "network/crosstraffic:no"
+    program = BINARY.parent / "tests" / "test_shared_memory"
     where = {"platform": "crowded_platform", "hosts": "crowded_hosts"}
-    smpirun(program, [], ranks=16, options=[f"--cfg={alone}"], **where)
+    limits = ("smpi/send-is-detached-thresh", "smpi/async-small-thresh")
+    options = ["network/crosstraffic:no", *(f"{limit}:1000000" for limit in limits)]
+    smpirun(program, [], ranks=16, options=[f"--cfg={one}" for one in options], **where)
 
 
 def test_sockets_of_a_node_have_a_memory_each_and_a_link_between(smpi: None) -> None:

@@ -29,6 +29,7 @@ double longest_s(const std::vector<WithinNode>& table) {
 }  // namespace
 
 Distance distance_of(const s4u::Host* from, const s4u::Host* to) {
+  if (from == nullptr || to == nullptr) return Distance::between;
   if (from == to) return Distance::within;
   const auto* one = SharedMemory::of(from);
   const auto* other = SharedMemory::of(to);
@@ -37,6 +38,7 @@ Distance distance_of(const s4u::Host* from, const s4u::Host* to) {
 }
 
 Distance distance_of_gpus(const s4u::Host* from, const s4u::Host* to) {
+  if (from == nullptr || to == nullptr) return Distance::between;
   const auto& one = RankOnGpu::of(from);
   const auto& other = RankOnGpu::of(to);
   if (one.memory().node() != other.memory().node()) return Distance::between;

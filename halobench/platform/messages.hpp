@@ -17,7 +17,8 @@ enum class Distance {
   between,  ///< nodes
 };
 
-/// Of two hosts, which are nodes or sockets.
+/// Of two hosts, which are nodes or sockets; between nodes where SMPI knows no host, as of a rank
+/// that has ended before its message was asked for.
 Distance distance_of(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to);
 /// Of two hosts of ranks on GPUs.
 Distance distance_of_gpus(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to);

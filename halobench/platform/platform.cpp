@@ -188,8 +188,8 @@ struct Asked {
 };
 
 Asked of_hosts(const Messages& messages) {
-  return {latency_factors(messages), bandwidth_factors(messages),
-          costing<&Messages::send_s>(messages), costing_one_by_one(messages),
+  const auto send = costing_one_by_one(messages);
+  return {latency_factors(messages), bandwidth_factors(messages), send, send,
           costing<&Messages::receive_s>(messages)};
 }
 

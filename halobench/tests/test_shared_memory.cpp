@@ -146,6 +146,24 @@ void one_rank_copies_its_messages_one_by_one(const Communicator& comm) {
   expect::is_true(last_ends_s < others * (large / 5e9), "less than one core's copies");
 }
 
+/// The same of blocking sends that wait for no receive, one core's copies as well.
+void one_rank_copies_what_it_sends_blocking_one_by_one(const Communicator& comm) {
+  constexpr int eager = 500'000;
+  const int others = comm.size() - 1;
+  const double found = seconds_of(comm, [&] {
+    if (comm.rank() > 0) {
+      check(MPI_Recv(nothing(), eager, MPI_CHAR, 0, 0, comm.handle(), MPI_STATUS_IGNORE),
+            "MPI_Recv");
+      return;
+    }
+    for (int to = 1; to <= others; ++to) {
+      check(MPI_Send(nothing() + large, eager, MPI_CHAR, to, 0, comm.handle()), "MPI_Send");
+    }
+  });
+  const double last_begins_s = (others - 1) * (eager / 10e9);
+  expect::is_true(comm.max(found) > last_begins_s + eager / 5e9, "several cores' blocking copies");
+}
+
 /// Small messages from all others: the receiver copies its half of one after the other.
 void one_rank_receives_small_messages_one_by_one(const Communicator& comm) {
   constexpr int small = 60'000;
@@ -217,6 +235,7 @@ int main(int argc, char** argv) {
   a_message_that_starts_later_is_noticed(comm);
   messages_that_caches_hold_slow_nobody(comm);
   one_rank_copies_its_messages_one_by_one(comm);
+  one_rank_copies_what_it_sends_blocking_one_by_one(comm);
   one_rank_receives_small_messages_one_by_one(comm);
   a_meter_charges_what_the_memory_moves(comm);
   return expect::exit_code();

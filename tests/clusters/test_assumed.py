@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from haloscope.cli import main
@@ -59,6 +61,16 @@ def test_a_file_that_was_measured_assumes_nothing(eagle: Cluster) -> None:
     )
     assert {one.place[0] for one in assumed(part) if one.given} == {"node", "messages"}
     assert Assumed(("node",), None, "calibrated") not in assumed(part)
+
+
+def test_what_is_taken_to_be_so_is_assumed() -> None:
+    """Other words for it would leave a number out of the list."""
+    for name in cluster_file.ready():
+        text = cluster_file.ready()[name].read_text(encoding="utf-8")
+        told = [
+            line for line in text.splitlines() if re.search(r"source = .*\b(taken|guess)", line)
+        ]
+        assert [line for line in told if "assumed" not in line] == [], name
 
 
 def test_the_command_shows_each_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:

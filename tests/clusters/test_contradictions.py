@@ -362,7 +362,8 @@ def test_what_a_measurement_can_miss_is_no_contradiction(
 def pieces(tmp_path: Path, *ends: tuple[int, int]) -> Path:
     """A ready cluster file with protocols of these first and last sizes."""
     path = changed(tmp_path)
-    said = (f"{{ first_bytes = {first}, last_bytes = {last} }}" for first, last in ends)
+    takes = "latency_s = { value = 1e-6, source = 'x' }"
+    said = (f"{{ first_bytes = {one}, last_bytes = {last}, {takes} }}" for one, last in ends)
     with path.open("a", encoding="utf-8") as file:
         file.write(f"protocols = [{', '.join(said)}]\n")
     return path
@@ -398,6 +399,55 @@ def test_pieces_go_from_small_to_large(
 def test_pieces_may_be_of_one_size_and_have_gaps_between_them(tmp_path: Path) -> None:
     (found,) = cluster_file.load(pieces(tmp_path, (0, 0), (1, 64), (128, 256))).messages
     assert [piece.last_bytes for piece in found.protocols] == [0, 64, 256]
+
+
+def test_a_piece_says_how_long_its_messages_take(tmp_path: Path) -> None:
+    path = changed(tmp_path)
+    with path.open("a", encoding="utf-8") as file:
+        file.write("protocols = [{ first_bytes = 0, last_bytes = 8 }]\n")
+    with pytest.raises(UserError) as raised:
+        cluster_file.load(path)
+    (problem,) = raised.value.problems
+    assert problem.where == f"{path}: messages#1.protocols#1"
+    assert problem.what == "it says of no message how long it takes"
+
+
+@pytest.mark.parametrize(
+    ("table", "said", "key", "what"),
+    [
+        ("[[messages]]", "memory_bytes_per_byte = inf", "messages#1.memory_bytes_per_byte", "inf"),
+        ("[[messages]]", "memory_bytes_per_byte = 0.9", "messages#1.memory_bytes_per_byte", "0.9"),
+        ("[mpi]", "rendezvous_latencies = inf", "mpi.rendezvous_latencies", "inf can't be"),
+        ("[mpi]", "rendezvous_latencies = 0.5", "mpi.rendezvous_latencies", "0.5 can't be"),
+        ("[mpi]", "cached_bytes = 41943040", "mpi.cached_bytes", "40 MiB, and the largest cache"),
+        ("[mpi]", "send_overhead_s = 0.8e-6", "mpi.send_overhead_s", "800 ns at both ends"),
+        ("[mpi]", "receive_overhead_s = 1e-6", "mpi.receive_overhead_s", "1.00 µs at both ends"),
+        ("[network]", "left = 1e-4", "network.levels#1.left", "0.0001 of a link"),
+        ("[network]", "left = 1.1", "network.levels#1.left", "1.1 of a link"),
+    ],
+)
+def test_numbers_that_no_simulation_can_take_are_named(
+    tmp_path: Path, table: str, said: str, key: str, what: str
+) -> None:
+    """Before anything is launched: SimGrid would end with words of its own, or never."""
+    name, value = said.split(" = ")
+    given = f"{name} = {{ value = {value}, source = 'x' }}"
+    change = (
+        ("levels = [{", f"levels = [{{ {given},")
+        if name == "left"
+        else (f"{table}\n", f"{table}\n{given}\n")
+    )
+    path, error = refused(tmp_path, change)
+    (problem,) = error.problems
+    assert problem.where == f"{path}: {key}"
+    assert problem.what.startswith(what)
+
+
+def test_hardware_threads_that_no_node_has_are_named(tmp_path: Path) -> None:
+    path, error = refused(tmp_path, ("threads_per_core = 2", "threads_per_core = 1000000000000"))
+    (problem,) = error.problems
+    assert problem.where == f"{path}: node.threads_per_core"
+    assert problem.what == "48,000,000,000,000 hardware threads can't be"
 
 
 def test_messages_of_a_placement_are_there_once_for_a_library(tmp_path: Path) -> None:

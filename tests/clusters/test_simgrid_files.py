@@ -204,6 +204,16 @@ def test_options_name_the_switch_of_protocols_and_the_algorithms() -> None:
     assert "overheads 1e-07 0.0" in lines(selected)
 
 
+def test_more_bytes_than_mpi_sends_are_as_good_as_any() -> None:
+    """A file may say that no send waits by a number that is no int of SimGrid's."""
+    cluster = described()
+    assert cluster.mpi is not None
+    endless = cluster.mpi.model_copy(update={"rendezvous_bytes": Quantity(value=1e12, source="x")})
+    told = simgrid_files.settings(cluster.model_copy(update={"mpi": endless}))
+    assert f"--cfg=smpi/send-is-detached-thresh:{2**31 - 1}" in told
+    assert f"--cfg=smpi/async-small-thresh:{2**31 - 1}" in told
+
+
 def test_protocols_are_what_messages_of_their_sizes_take() -> None:
     pieces = [
         {"first_bytes": 0, "last_bytes": 1024, "latency_s": quantity(4e-7)},
@@ -338,6 +348,50 @@ def test_a_cluster_is_shown_with_its_sources(capsys: pytest.CaptureFixture[str])
     assert "33 MiB for 24 cores" in out
     assert "switches of 48 ports" in out
     assert "I_MPI_EAGER_THRESHOLD" in out
+
+
+def test_every_number_that_a_file_gives_is_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What simulations take in place of a default, too."""
+    given = {
+        name: Quantity(value=v, source=f"of {name}")
+        for name, v in (
+            ("rendezvous_latencies", 2.5),
+            ("cached_bytes", 4096),
+            ("send_overhead_s", 1e-7),
+            ("receive_overhead_s", 2e-7),
+            ("memory_bytes_per_byte", 3),
+            ("left", 0.4),
+        )
+    }
+    moved, left = given.pop("memory_bytes_per_byte"), given.pop("left")
+    cluster = described()
+    assert cluster.mpi is not None and cluster.network is not None
+    *lower, top = cluster.network.levels
+    levels = (*lower, top.model_copy(update={"left": left}))
+    changes = {
+        "mpi": cluster.mpi.model_copy(update=given),
+        "network": cluster.network.model_copy(update={"levels": levels}),
+        "messages": tuple(
+            one.model_copy(update={"memory_bytes_per_byte": moved}) for one in cluster.messages[:1]
+        ),
+    }
+    cluster_file.write(cluster.model_copy(update=changes), tmp_path / "mine.toml")
+    assert main(["cluster", "show", str(tmp_path / "mine.toml")]) == 0
+    out = capsys.readouterr().out
+    for words in (
+        "2.5 latencies of a message by rendezvous",
+        "up to 4 KiB",
+        "100 ns of a core to send",
+        "200 ns of a core to receive",
+        "3 bytes of memory moved",
+        "others leave 40 % of the links up to level 2",
+        *(f"of {name}" for name in given),
+        "of memory_bytes_per_byte",
+        "of left",
+    ):
+        assert words in out
 
 
 def test_a_file_is_shown_as_it_is_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -81,6 +81,24 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     assert lines[-1] == "4.1,16384,1,1,1,,s,52181.0,,no room,,maybe"
 
 
+def test_a_cluster_file_of_the_user_s_own_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """It is what was simulated, though the paper's machine has its name."""
+    cells = [on(1, 32, 2, 52240.0)]
+    monkeypatch.setattr(
+        "haloscope.predict.paper_validation.validate", lambda _table, _tell, _: cells
+    )
+    command = ["validate", "hpcf-2018-10", "--table", "4.1"]
+    assert main(command) == 0
+    assert "simulated on" not in capsys.readouterr().out
+    cluster_file.write(cluster_file.find("stampede2"), tmp_path / "clusters" / "stampede2.toml")
+    monkeypatch.chdir(tmp_path)
+    assert main(command) == 0
+    own = f"simulated on {tmp_path / 'clusters' / 'stampede2.toml'}, in place of haloscope's own"
+    assert own in capsys.readouterr().out.splitlines()
+
+
 def test_jobs_on_all_cores_of_their_nodes_have_errors_of_their_own(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -131,6 +149,10 @@ def test_replicates_have_their_interval_beside_the_published_time(
         (["hpcf-2018-10", "--spread", "0.02"], "--spread: no nodes are drawn give --replicates"),
         (["hpcf-2018-10", "--replicates", "2", "--spread", "2"], "--spread 2: can't be"),
         (["local", "--replicates", "2"], "--replicates: it is for published tables"),
+        (
+            ["hpcf-2018-10", "--table", "99", "--replicates", "2", "--sensitivity"],
+            "--sensitivity: --replicates draws nodes that differ leave one of them out",
+        ),
         (["hpcf-2010-6", "--replicates", "2"], "nodes of tara are all alike"),
     ],
 )

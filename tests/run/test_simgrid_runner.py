@@ -305,6 +305,20 @@ def program(folder: Path, body: str) -> Built:
 
 
 @pytest.mark.usefixtures("smpi")
+def test_what_a_rank_sent_is_received_after_its_end(tmp_path: Path) -> None:
+    """SMPI then asks for a receiver's time and knows no host of the sender's."""
+    body = (
+        "int r, i; char c = 0; MPI_Comm_rank(MPI_COMM_WORLD, &r);"
+        "if (r > 0) MPI_Send(&c, 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD);"
+        "else for (i = 1, usleep(1000); i < 4; ++i)"
+        " MPI_Recv(&c, 1, MPI_CHAR, i, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"
+        'if (r == 0) fputs("received\\n", stderr);'
+    )
+    (record,) = replace(runner(tmp_path), built=program(tmp_path, body)).run([launch(n=64)])
+    assert "received" in record["stderr"].splitlines(), record
+
+
+@pytest.mark.usefixtures("smpi")
 @pytest.mark.parametrize(
     ("body", "reason"),
     [

@@ -136,6 +136,28 @@ def test_a_kind_of_table_is_named_nearest(study_file: Write) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("axis", "problem"),
+    [
+        (
+            "allocation = ['by_pod', 'rnd']",
+            "runs#1.layout.allocation#2: there is no allocation 'rnd'\n    did you mean 'random'?",
+        ),
+        (
+            "allocation_seed = [1, 0]",
+            "runs#1.layout.allocation_seed#2: 0 won't do\n    give whole numbers from 1, for",
+        ),
+    ],
+)
+def test_a_value_of_an_axis_is_named_by_the_axis(
+    study_file: Write, axis: str, problem: str
+) -> None:
+    """Not by its place in the list."""
+    path = study_file(f"title = 'x'\n[[runs]]\nkernel = 'a'\nlayout = {{ {axis} }}\n")
+    (found,) = shown(path)
+    assert found.startswith(problem)
+
+
 def test_broken_toml_names_the_line(study_file: Write) -> None:
     with pytest.raises(UserError, match=r"mine.toml: not TOML: .*line 2"):
         read(study_file('title = "x"\nlaunches = = 3\n'))

@@ -9,6 +9,7 @@ from types import ModuleType
 
 import pytest
 
+from haloscope.cli import main
 from haloscope.errors import UserError
 from haloscope.host import process
 from haloscope.toolchains import build, extras, pypi, simgrid, simgrid_packages, simgrid_source
@@ -192,6 +193,29 @@ def test_it_is_removed_whole() -> None:
 def test_the_place_offers_it_by_name_and_says_how_long_it_takes() -> None:
     with pytest.raises(UserError, match=r"not installed(?s:.*)toolchain add simgrid .*minute"):
         simgrid.smpi()
+
+
+def test_a_prefix_of_one_s_own_that_won_t_do_is_to_be_unset(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes before whatever is added."""
+    monkeypatch.setenv("SIMGRID_ROOT", str(tmp_path))
+    with pytest.raises(UserError, match="unset SIMGRID_ROOT, which goes first; then haloscope"):
+        simgrid.smpi()
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("simgrd", "there is no toolchain 'simgrd' did you mean 'simgrid'? known: cuda, fftw,"),
+        ("simgrid==4.1", "simgrid comes at the version that was tried give simgrid alone"),
+    ],
+)
+def test_what_can_not_be_added_is_told_with_all_that_can(
+    name: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["toolchain", "add", name]) == 2
+    assert told in " ".join(capsys.readouterr().err.split())
 
 
 GOLDEN = "pingpong sizes=0,8,64K,4M repetitions=2"

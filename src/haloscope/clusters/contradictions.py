@@ -19,6 +19,7 @@ from haloscope.clusters.schema import (
     Node,
     SocketMemory,
     between_sockets,
+    within_node,
 )
 from haloscope.clusters.smpi_collectives import ALGORITHMS
 from haloscope.errors import Problem, dotted, nearest
@@ -29,6 +30,9 @@ FALL = 0.5
 """FALL is the smallest ratio of two measured bandwidths of which the first ought to be the larger:
 a memory's to more cores over the most that fewer get, a cache's over that of the next; noise makes
 it fall less."""
+MORE_LATENCY = 1.01
+"""MORE_LATENCY is the largest ratio of what both ends of a message take to all of it that a file
+may have, because a calibration shares out the whole, and rounds."""
 MORE_MEMORY, MORE_CACHE = 1.1, 1.25
 """MORE_MEMORY and MORE_CACHE are the largest ratios of what a core gets among many to what it gets
 among fewer that a file may have: really it is 1 at most, but both numbers are measured."""
@@ -49,6 +53,17 @@ LEAST_MEMORY = 2**20
 system alone takes more."""
 FASTEST_LINK, NEAREST_LINK = 1e12, 1e-9
 """Bytes a second, ten times what there is; seconds, in which light goes 30 cm."""
+LEAST_COPIED, MOST_COPIED = 1.0, 100.0
+"""LEAST_COPIED and MOST_COPIED are the fewest and most bytes that a file may have the memory move
+for a byte of a message within a node, because each is at least written, and two copies move six."""
+MOST_LATENCIES = 100.0
+"""MOST_LATENCIES is the most latencies that a file may say a message by rendezvous takes, because a
+request, its answer and the data are three."""
+LEAST_LEFT = 1e-3
+"""LEAST_LEFT is the smallest share of a link that a file may say others leave, because simulated
+messages would not end."""
+MOST_THREADS = 2**16
+"""MOST_THREADS is the most hardware threads of a node that a simulation counts."""
 FARTHEST_APART = 0.5
 """FARTHEST_APART is the largest standard deviation of the times of nodes, of phases on them, that a
 file may have: it is a share, and nodes of one kind that differ by a tenth are repaired."""
@@ -64,7 +79,8 @@ def contradictions(path: Path, cluster: Cluster) -> Iterator[Problem]:
     if cluster.network:
         found += [*_network(cluster.network, cluster.nodes), *_links(cluster.network)]
     if cluster.mpi:
-        found += _algorithms(cluster.mpi)
+        found += [*_algorithms(cluster.mpi), *_small_messages(cluster.mpi, node)]
+        found += _overheads(cluster, cluster.mpi)
     found += [*_placements(cluster.messages), *_protocols(cluster.messages, "messages")]
     found += gpus.contradictions(cluster)
     if node.gpu:
@@ -79,6 +95,9 @@ _Found = Iterator[tuple[str, str, str]]
 
 def _shares(node: Node) -> _Found:
     """Sockets that do not make up a node, and caches that do not make up a socket."""
+    if (threads := node.cores * node.threads_per_core) > MOST_THREADS:
+        mend = f"give the cores of one node, and the threads of one core: {MOST_THREADS:,} in all"
+        yield "node.threads_per_core", f"{threads:,} hardware threads can't be", mend
     if node.cores % node.sockets:
         what = f"{node.cores} can't be shared out to {node.sockets} sockets"
         yield "node.cores", what, "give the cores of all sockets together"
@@ -280,8 +299,8 @@ def _links(network: Network) -> _Found:
             mend = "give the switches of this level that it is linked to, and the links to each"
             yield dotted(("network", "levels", number)), f"{more:,} links up from {of}", mend
     for number, level in enumerate(network.levels):
-        if level.left is not None and level.left.value > 1:
-            mend = "give the share that others' traffic leaves, of 1"
+        if level.left is not None and not LEAST_LEFT <= level.left.value <= 1:
+            mend = f"give the share that others' traffic leaves, of 1: {LEAST_LEFT:g} at least"
             key = dotted(("network", "levels", number, "left"))
             yield key, f"{level.left.value:g} of a link", mend
         needed = down[number + 1] + (up[number + 1] if number + 1 < len(up) else 0)
@@ -291,10 +310,44 @@ def _links(network: Network) -> _Found:
             yield dotted(("network", "levels", number, "ports")), what, mend
 
 
+def _small_messages(mpi: Mpi, node: Node) -> _Found:
+    """Messages by rendezvous that take less than one latency, and caches that hold too much."""
+    trips, held = mpi.rendezvous_latencies, mpi.cached_bytes
+    if trips and not 1 <= trips.value <= MOST_LATENCIES:
+        mend = f"give the latencies of a message by rendezvous: 1 to {MOST_LATENCIES:g}"
+        yield "mpi.rendezvous_latencies", f"{trips.value:g} can't be", mend
+    largest = max((cache.size_bytes for cache in node.caches), default=0)
+    if held and largest and held.value > largest:
+        what = f"{size(held.value)}, and the largest cache has {size(largest)}"
+        yield "mpi.cached_bytes", what, "give the bytes of the largest message that caches hold"
+
+
+def _overheads(cluster: Cluster, mpi: Mpi) -> _Found:
+    """Ends of a message within a node that keep cores busy for longer than all of it takes."""
+    within = within_node(cluster)
+    both = [one for one in (mpi.send_overhead_s, mpi.receive_overhead_s) if one]
+    if within is None or not both:
+        return
+    pieces = [piece.latency_s for piece in within.protocols if piece.latency_s]
+    least = min(one.value for one in (within.latency_s, *pieces))
+    if (busy := sum(one.value for one in both)) > MORE_LATENCY * least:
+        key = "send_overhead_s" if mpi.send_overhead_s else "receive_overhead_s"
+        what = f"{seconds(busy)} at both ends, and a message within a node takes {seconds(least)}"
+        yield f"mpi.{key}", what, "give the part of its latency that each end's core is busy with"
+
+
 def _placements(messages: Sequence[Messages]) -> _Found:
-    """Messages between ranks that are placed as no two can be, or that are there already."""
+    """Messages between ranks that are placed as no two can be, or that are there already.
+
+    Or whose copies move what no memory does.
+    """
     known = [SAME_NODE, *PLACEMENTS]
     for index, one in enumerate(messages):
+        moved = one.memory_bytes_per_byte
+        if moved and not LEAST_COPIED <= moved.value <= MOST_COPIED:
+            mend = f"give what the memory moves for a byte: {LEAST_COPIED:g} to {MOST_COPIED:g}"
+            place = dotted(("messages", index, "memory_bytes_per_byte"))
+            yield place, f"{moved.value:g} can't be", mend
         key = dotted(("messages", index, "placement"))
         if one.placement not in known:
             yield key, f"there is no '{one.placement}'", nearest(one.placement, known)
@@ -306,7 +359,7 @@ def _placements(messages: Sequence[Messages]) -> _Found:
 
 
 def _protocols(messages: Sequence[Messages | GpuMessages], *place: str) -> _Found:
-    """Pieces that end before they begin, or begin before the one ahead of them ends.
+    """Pieces that end before they begin, begin before the one ahead of them ends, or take no time.
 
     place: the keys of their list in the file.
     """
@@ -321,6 +374,9 @@ def _protocols(messages: Sequence[Messages | GpuMessages], *place: str) -> _Foun
                 what = f"{piece.first_bytes}, and a piece before it goes up to {ended}"
                 mend = "give the pieces from small to large, each size in one of them"
                 yield f"{key}.first_bytes", what, mend
+            elif piece.latency_s is None and piece.bandwidth_bytes_per_s is None:
+                mend = "give latency_s, bandwidth_bytes_per_s, or both"
+                yield key, "it says of no message how long it takes", mend
             ended = max(ended, piece.last_bytes)
 
 

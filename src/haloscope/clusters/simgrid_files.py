@@ -299,8 +299,8 @@ def _between(cluster: Cluster) -> list[Row]:
 
 
 def _switch(cluster: Cluster) -> int:
-    """The size from which on sends wait for receives."""
-    return round(cluster.mpi.rendezvous_bytes.value) if cluster.mpi else 0
+    """The size from which on sends wait for receives; to SMPI larger ones than any are alike."""
+    return min(round(cluster.mpi.rendezvous_bytes.value), _ALL_EAGER) if cluster.mpi else 0
 
 
 def _table(cluster: Cluster, described: Messages, latency: float, bandwidth: float) -> list[Row]:

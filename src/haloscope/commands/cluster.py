@@ -14,6 +14,8 @@ from haloscope.clusters.schema import (
     OTHER_NODE,
     Cluster,
     Gpu,
+    Mpi,
+    Network,
     Node,
     NodeSpread,
     Protocol,
@@ -87,21 +89,9 @@ def _lines(found: Cluster) -> Iterator[tuple[str, str, str]]:
     """What there is to say: name, value, source."""
     yield from _node(found)
     if found.network:
-        yield "network", found.network.name, found.network.source
-        for picture, words in drawing(found.network, found.nodes):
-            yield "", f"{picture:20}{words}".rstrip(), ""
-        ports = [count(level.ports, "port") for level in found.network.levels if level.ports]
-        if ports:
-            yield "", f"switches of {listed(ports)}, from the nodes up", ""
-        yield from _rate("a link", found.network.link_bandwidth_bytes_per_s, "")
-        latency = found.network.link_latency_s
-        yield "", seconds(latency.value), latency.source
+        yield from _network(found.network, found.nodes)
     if found.mpi:
-        limit = found.mpi.rendezvous_bytes
-        yield "MPI", found.mpi.library, ""
-        yield "", f"rendezvous from {size(limit.value)}", limit.source
-        for operation, one in found.mpi.collectives.items():
-            yield "", f"{operation} by {one.algorithm}", one.source
+        yield from _mpi(found.mpi)
     for messages in found.messages:
         latency = messages.latency_s
         yield f"messages, {messages.placement}", seconds(latency.value), latency.source
@@ -111,6 +101,41 @@ def _lines(found: Cluster) -> Iterator[tuple[str, str, str]]:
         elif messages.placement == OTHER_NODE:
             yield "", "for models alone: simulated messages take the links", ""
         yield from _by_size(messages.protocols)
+        if moved := messages.memory_bytes_per_byte:
+            yield "", f"{moved.value:g} bytes of memory moved for a byte sent", moved.source
+
+
+def _network(network: Network, nodes: int) -> Iterator[tuple[str, str, str]]:
+    """Its picture, ports, links, and what others leave of these."""
+    yield "network", network.name, network.source
+    for picture, words in drawing(network, nodes):
+        yield "", f"{picture:20}{words}".rstrip(), ""
+    ports = [count(level.ports, "port") for level in network.levels if level.ports]
+    if ports:
+        yield "", f"switches of {listed(ports)}, from the nodes up", ""
+    yield from _rate("a link", network.link_bandwidth_bytes_per_s, "")
+    latency = network.link_latency_s
+    yield "", seconds(latency.value), latency.source
+    for number, level in enumerate(network.levels, 1):
+        if left := level.left:
+            to = f"of the links up to level {number}"
+            yield "", f"others leave {percent(left.value)} {to}", left.source
+
+
+def _mpi(mpi: Mpi) -> Iterator[tuple[str, str, str]]:
+    """The library, its protocols, what it takes of cores, and its algorithms."""
+    yield "MPI", mpi.library, ""
+    limit = mpi.rendezvous_bytes
+    yield "", f"rendezvous from {size(limit.value)}", limit.source
+    if trips := mpi.rendezvous_latencies:
+        yield "", f"{trips.value:g} latencies of a message by rendezvous", trips.source
+    if held := mpi.cached_bytes:
+        yield "", f"caches hold messages within a node up to {size(held.value)}", held.source
+    for name, cost in (("send", mpi.send_overhead_s), ("receive", mpi.receive_overhead_s)):
+        if cost:
+            yield "", f"{seconds(cost.value)} of a core to {name} a message", cost.source
+    for operation, one in mpi.collectives.items():
+        yield "", f"{operation} by {one.algorithm}", one.source
 
 
 def _by_size(protocols: Sequence[Protocol]) -> Iterator[tuple[str, str, str]]:

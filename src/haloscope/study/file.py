@@ -95,7 +95,7 @@ def _problem(path: Path, detail: ErrorDetails) -> Problem:
     location = detail["loc"]
     where = f"{path}: {dotted(location)}"
     model, description = _described(location)
-    key = str(location[-1]) if location else ""
+    key = next((part for part in reversed(location) if isinstance(part, str)), "")
     if detail["type"] == "extra_forbidden":
         return Problem(where, f"unknown key '{key}'", nearest(key, [*model.model_fields]))
     if detail["type"] == "missing":

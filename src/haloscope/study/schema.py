@@ -175,7 +175,7 @@ class LayoutAxes(_Model):
         "them out, 'random' shuffles the places (see mapping_seed), '0,1,1,0' has the node of each "
         "rank, from 0",
     )
-    mapping_seed: Positives = Field([1], description="of random mappings: whole numbers from 1")
+    mapping_seed: Positives = Field([1], description="whole numbers from 1, for random mappings")
     allocation: Allocations = Field(
         ["contiguous"],
         description="which nodes of a simulated cluster the job gets: 'contiguous' from the first "
@@ -183,7 +183,7 @@ class LayoutAxes(_Model):
         "below the topmost level, 'random' any of them (see allocation_seed)",
     )
     allocation_seed: Positives = Field(
-        [1], description="of random allocations: whole numbers from 1"
+        [1], description="whole numbers from 1, for random allocations"
     )
 
 

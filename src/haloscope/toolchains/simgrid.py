@@ -94,7 +94,7 @@ def other_version(toolchain: Toolchain) -> Problem | None:
         return None
     tried = " and ".join(f"{major}.{minor}" for major, minor in TRIED)
     what = f"is of SimGrid {found[0]}: platforms were built with {tried}"
-    return Problem(str(toolchain.mpicxx), what, f"take one of these: {INSTALL}")
+    return Problem(str(toolchain.mpicxx), what, f"take one of these: {_instead()}{INSTALL}")
 
 
 def _too_old(version: str) -> str | None:
@@ -106,12 +106,17 @@ def _too_old(version: str) -> str | None:
     return f"is of SimGrid {found[0]}: platforms can't be built with one before {oldest}"
 
 
+def _instead() -> str:
+    """What has to be done before another one is used, whichever that is."""
+    return "unset SIMGRID_ROOT, which goes first; then " if os.environ.get("SIMGRID_ROOT") else ""
+
+
 def smpi() -> Toolchain:
     """The two as a toolchain. UserError where they are not installed, or too old."""
     there = programs()
     if there is None:
         what = f"SimGrid is not installed: no smpicxx and smpirun in {folder() or 'PATH'}"
-        mend = f"{INSTALL}; one of your own: set SIMGRID_ROOT to its prefix"
+        mend = f"{_instead()}{INSTALL}; one of your own: set SIMGRID_ROOT to its prefix"
         raise UserError(Problem("simulation", what, mend))
     mpicxx, mpirun = there
     done = subprocess.run(
@@ -119,6 +124,7 @@ def smpi() -> Toolchain:
     )
     version = next(iter(done.stdout.splitlines()), "SimGrid").replace("version ", "").strip()
     if (wrong := _too_old(version)) is not None:
-        mend = f"{INSTALL}; a newer one of your own: set SIMGRID_ROOT to its prefix"
+        newer = "a newer one of your own: set SIMGRID_ROOT to its prefix"
+        mend = f"{_instead()}{INSTALL}; {newer}"
         raise UserError(Problem(str(mpirun), wrong, mend))
     return Toolchain(SIMGRID, None, mpicxx, mpirun, "simgrid", version)
