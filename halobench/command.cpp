@@ -87,6 +87,7 @@ int plan(const std::string& name, std::vector<std::string> arguments) {
   std::cout << Json::object()
                    .set("params", params.resolved(planned.choices))
                    .set("memory_bytes", planned.memory_bytes)
+                   .set("device_bytes", planned.device_bytes)
                    .set("problems", refused)
                    .set("absent", planned.absent.empty() ? Json() : Json(planned.absent))
                    .dump()

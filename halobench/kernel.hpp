@@ -26,7 +26,8 @@ struct Shape {
 /// What a case will need, known before anything is launched.
 struct Plan {
   double memory_bytes = 0;  ///< large arrays, summed over ranks
-  std::vector<Problem> problems;
+  std::vector<Problem> problems = {};
+  double device_bytes = 0;  ///< of these, in the memory of devices
   Choices choices = {};  ///< parameters whose words leave something to the kernel: what it takes
   /// Why the case can't run on this machine, and what to do, though nothing is wrong with it; empty
   /// if it can.

@@ -72,6 +72,8 @@ bool Json::is_null() const {
          (number != nullptr && !std::isfinite(*number));
 }
 
+bool Json::is_real() const { return std::holds_alternative<double>(value_); }
+
 std::string Json::dump() const {
   std::string out;
   write(out);

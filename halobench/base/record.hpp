@@ -39,6 +39,8 @@ class Json {
   const Json& at(std::string_view key) const;
   /// Whether it is written as null.
   bool is_null() const;
+  /// Whether it is a double, which is written with an exponent where that is shorter: 3.2e+07.
+  bool is_real() const;
 
   std::string dump() const;
 

@@ -45,8 +45,12 @@ void require_declared(const Json& found, const std::vector<Result>& declared) {
     }
   }
   for (const auto& result : declared) {
-    if (result.absent.empty() && found.at(result.name).is_null()) {
+    const auto& value = found.at(result.name);
+    if (result.absent.empty() && value.is_null()) {
       throw std::logic_error("a kernel did not find what it declared: " + result.name);
+    }
+    if (result.type == Result::Type::integer && value.is_real() && !value.is_null()) {
+      throw std::logic_error("a kernel found a real where it declared an integer: " + result.name);
     }
   }
 }

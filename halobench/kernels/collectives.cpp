@@ -381,10 +381,9 @@ Plan plan_collectives(const Params& params, const Shape& shape) {
                              std::string(odd->operation->name) +
                                  " adds doubles; give sizes that are multiples of 8 bytes"});
   }
-  plan.memory_bytes = static_cast<double>(shape.ranks) *
-                      static_cast<double>(largest(points, &Operation::in, shape.ranks) +
-                                          largest(points, &Operation::out, shape.ranks)) *
-                      copies_of_messages(params);
+  const auto of_a_rank = largest(points, &Operation::in, shape.ranks) +
+                         largest(points, &Operation::out, shape.ranks);
+  plan_buffers(params, static_cast<double>(shape.ranks) * static_cast<double>(of_a_rank), plan);
   plan_messages(params, plan);
   return plan;
 }

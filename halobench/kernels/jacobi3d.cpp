@@ -132,7 +132,7 @@ class Jacobi3D : public Instance {
         .set("grid", to_string(cut_.topology))
         .set("depth", cut_.depth)
         .set("k", faces)
-        .set("c_bytes", bytes)
+        .set("c_bytes", static_cast<std::int64_t>(bytes))
         .set("error_max", known ? Json(answer_.error_max) : Json())
         .set("error_max_bound", known ? Json(error_bound(sweeps_, epsilon)) : Json())
         .set("residual_max", known ? Json(answer_.residual_max) : Json())
@@ -318,14 +318,17 @@ Plan plan(const Params& params, const Shape& shape) {
   planned.absent = exchange_missing(mode);
   if (!overlaps(mode)) planned.choices["overlap"] = "no";
   plan_on_device(params, cut, planned);
-  const double copies = is_on_device(params) ? 2 : 1;
   const auto bytes = value_bytes(params);
   for (std::int64_t rank = 0; rank < shape.ranks; ++rank) {
     const auto part = cut.part(rank);
     const auto values = 2 * Storage(part, bytes).size() +
                         Halo<double>::memory(cut, rank, params.choice("exchange")) +
                         variant.memory({part, threads_of(shape), bytes});
-    planned.memory_bytes += copies * static_cast<double>(bytes) * static_cast<double>(values);
+    planned.memory_bytes += static_cast<double>(bytes) * static_cast<double>(values);
+  }
+  if (is_on_device(params)) {  // and what the host fills it from
+    planned.device_bytes = planned.memory_bytes;
+    planned.memory_bytes *= 2;
   }
   return planned;
 }

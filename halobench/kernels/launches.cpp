@@ -82,9 +82,9 @@ Plan plan_launches(const Params& params, const Shape& shape) {
                              "values of 8 bytes are read and written; give a multiple of 16"});
   }
   const auto setting = chain_setting(params);
-  const double copies = 2;  // the device's, and what the host compares with
-  plan.memory_bytes = copies * static_cast<double>(shape.ranks * setting.first * setting.values) *
-                      sizeof(std::uint64_t);
+  plan.device_bytes =
+      static_cast<double>(shape.ranks * setting.first * setting.values) * sizeof(std::uint64_t);
+  plan.memory_bytes = 2 * plan.device_bytes;  // and what the host compares with
   plan_messages(params, plan);
   return plan;
 }

@@ -110,7 +110,8 @@ Plan plan(const Params& params, const Shape& shape) {
     planned.choices["reorthogonalise"] = std::to_string(sstep_setting(params).every);
   }
   planned.memory_bytes = chosen_variant(params).memory_bytes(cut);
-  if (on_device) planned.memory_bytes += bytes_on_device(cut);
+  if (on_device) planned.device_bytes = bytes_on_device(cut);
+  planned.memory_bytes += planned.device_bytes;
   return planned;
 }
 

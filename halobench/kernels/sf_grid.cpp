@@ -295,6 +295,7 @@ Plan plan_grid(const Params& params, const Shape& shape) {
   const auto edges = static_cast<double>(cube.edges()) * (sizeof(Root) + sizeof(std::int64_t));
   const auto arrays = static_cast<double>(cube.points() + cube.points_with_halo()) * sizeof(double);
   plan.memory_bytes = static_cast<double>(shape.ranks) * (arrays + 2 * edges);
+  if (is_on_device(params)) plan.device_bytes = static_cast<double>(shape.ranks) * arrays;
   plan_memory(params, plan);
   return plan;
 }

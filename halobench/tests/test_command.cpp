@@ -106,7 +106,7 @@ void cases_are_planned() {
   const auto good = ask({"--plan", "stream", "sizes=24K", "ranks=3", "threads=2"});
   expect::equal(good.code.value_or(-1), 0);
   expect::contains(good.text, R"({"params":{"sizes":"24K","operation":"all",)");
-  expect::contains(good.text, R"("memory_bytes":73728,"problems":[],"absent":null})");
+  expect::contains(good.text, R"("memory_bytes":73728,"device_bytes":0,"problems":[],"absent":null})");
   const auto lonely = ask({"--plan", "pingpong", "ranks=1"});
   expect::equal(lonely.code.value_or(-1), 2);
   expect::contains(lonely.text,
@@ -135,7 +135,7 @@ void many_cases_are_planned_by_one_process() {
     std::getline(lines, line);
     expect::contains(line, part);
   };
-  next(R"("memory_bytes":24576,"problems":[],"absent":null})");
+  next(R"("memory_bytes":24576,"device_bytes":0,"problems":[],"absent":null})");
   next(R"({"error":"no kernel 'streem'; known: empty, )");
   next(R"({"error":"a kernel is missing"})");
   next(R"([{"key":"ranks","value":"1","message":"needs at least 2 ranks"}])");

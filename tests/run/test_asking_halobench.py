@@ -37,14 +37,23 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "point_results": [],
     },
     "plan ring n=4 ranks=2 threads=3": {
-        **{"params": {"n": 4, "way": "left"}, "memory_bytes": 4096, "problems": [], "absent": None},
+        "params": {"n": 4, "way": "left"},
+        "memory_bytes": 4096,
+        "device_bytes": 1024,
+        "problems": [],
+        "absent": None,
     },
     "plan ring n=8 ranks=1 threads=1": {
-        **{"params": {"n": 8}, "memory_bytes": 1.152e09, "problems": [], "absent": None},
+        "params": {"n": 8},
+        "memory_bytes": 1.152e09,
+        "device_bytes": 0,
+        "problems": [],
+        "absent": None,
     },
     "plan ring n=0 way=up ranks=1 threads=1": {
         "params": {"n": 8, "way": "left"},
         "memory_bytes": 0,
+        "device_bytes": 0,
         "problems": [
             {"key": "n", "value": "0", "message": "give a whole number from 1 to 64"},
             {"key": "way", "value": "up", "message": "give one of left, right"},
@@ -52,7 +61,11 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "absent": None,
     },
     "plan ring n=9 ranks=1 threads=1": {
-        **{"params": {"n": 9}, "memory_bytes": 0, "problems": [], "absent": "no such library"},
+        "params": {"n": 9},
+        "memory_bytes": 0,
+        "device_bytes": 0,
+        "problems": [],
+        "absent": "no such library",
     },
 }
 
@@ -108,7 +121,7 @@ def test_describe(binary: Path) -> None:
 
 def test_a_forecast_fills_in_the_parameters(planner: halobench.Planner) -> None:
     forecast = planner.forecast("ring", {"n": 4}, ranks=2, threads=3)
-    assert forecast == Forecast({"n": 4, "way": "left"}, 4096, ())
+    assert forecast == Forecast({"n": 4, "way": "left"}, 4096, (), device_bytes=1024)
 
 
 def test_memory_is_a_whole_number_however_it_is_written(planner: halobench.Planner) -> None:

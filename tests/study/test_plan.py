@@ -251,6 +251,32 @@ def test_a_simulated_device_is_one_of_the_cluster_s_gpus() -> None:
     assert told(replace(CLUSTER, gpus=2)) == [None, None, too_many, None]
 
 
+def test_arrays_fit_in_the_memory_of_the_gpus_that_a_layout_uses() -> None:
+    class Device(FakeProgram):
+        def parameters(self, kernel: str) -> Sequence[str]:
+            return ["memory", "n", "gpus_shared"]
+
+        def forecast(
+            self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
+        ) -> Forecast:
+            arrays = int(params["n"]) * ranks * 2**30
+            return Forecast(dict(params), 2 * arrays, (), device_bytes=arrays)
+
+    def told(shared: int, n: int) -> list[str]:
+        params = {"memory": "device", "gpus_shared": shared, "n": n}
+        run = {"kernel": "fake", "params": params, "layout": {"nodes": 3, "ppn": 4}}
+        study = Study.model_validate({"title": "t", "runs": [{**run, "skip_too_large": False}]})
+        there = replace(CLUSTER, nodes=4, memory_bytes=2**40, gpus=4, gpu_bytes=16 * 2**30)
+        return problems(expand(study, there, Device()))
+
+    assert told(1, 16) == told(2, 8) == []
+    (too_large,) = told(1, 17)
+    assert "needs 17 GiB of memory a GPU, a GPU of stampede2 has 16 GiB" in too_large
+    assert "give n=16 at most, or spread it over more GPUs" in too_large
+    (on_two,) = told(2, 9)
+    assert "needs 18 GiB of memory a GPU" in on_two
+
+
 def test_a_case_whose_library_is_not_here_leaves_the_rest_alone() -> None:
     class Picky(FakeProgram):
         def forecast(

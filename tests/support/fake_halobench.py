@@ -45,7 +45,8 @@ def plan(given: dict[str, str], ranks: int) -> dict[str, Any]:
         what = f"n is {params['n']}: give no more ranks than rows"
         problems.append({"key": "ranks", "value": str(ranks), "message": what})
     memory = 8 * params["n"] ** 2 if isinstance(params["n"], int) else 0
-    return {"params": params, "memory_bytes": memory, "problems": problems, "absent": None}
+    held = {"memory_bytes": memory, "device_bytes": 0}
+    return {"params": params, **held, "problems": problems, "absent": None}
 
 
 def seen(ranks: int, threads: int, fault: str) -> list[dict[str, Any]]:

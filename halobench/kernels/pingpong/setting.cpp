@@ -54,8 +54,8 @@ Plan plan_pingpong(const Params& params, const Shape& shape) {
   const auto sizes = params.sizes("sizes");
   const auto sent = buffer_bytes(sizes, setting, &PingPongSetting::sent_slots);
   const auto received = buffer_bytes(sizes, setting, &PingPongSetting::received_slots);
-  plan.memory_bytes = static_cast<double>(pairs.size()) * (setting.both_ways() ? 2.0 : 1.0) *
-                      static_cast<double>(sent + received) * copies_of_messages(params);
+  const double ways = static_cast<double>(pairs.size()) * (setting.both_ways() ? 2.0 : 1.0);
+  plan_buffers(params, ways * static_cast<double>(sent + received), plan);
   return plan;
 }
 

@@ -109,7 +109,10 @@ void plan_device(const Params& params, Plan& plan) {
   const bool on_device = params.choice("memory") == "device";
   const auto& overlap = params.choice("overlap");
   plan_memory(params, plan);
-  if (on_device) plan.memory_bytes *= 2;
+  if (on_device) {
+    plan.device_bytes = plan.memory_bytes;
+    plan.memory_bytes *= 2;
+  }
   if (overlap == "early_launch" && !on_device) {
     plan.problems.push_back({"overlap", overlap,
                              "only a device's products are launched: give memory=device, or none, "

@@ -197,9 +197,11 @@ bool stages_messages(const Params& params) {
   return is_on_device(params) && params.choice("mpi") == "staged";
 }
 
-double copies_of_messages(const Params& params) {
-  if (!is_on_device(params)) return 1;
-  return stages_messages(params) ? 3 : 2;
+void plan_buffers(const Params& params, double bytes, Plan& plan) {
+  plan.memory_bytes = bytes;
+  if (!is_on_device(params)) return;
+  plan.device_bytes = bytes;
+  plan.memory_bytes += stages_messages(params) ? 2 * bytes : bytes;
 }
 
 std::unique_ptr<Device> chosen_device(const Context& context) {

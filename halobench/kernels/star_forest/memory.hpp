@@ -31,8 +31,8 @@ bool is_on_device(const Params& params);
 /// Are the kernel's messages staged in the host's memory?
 bool stages_messages(const Params& params);
 
-/// How often a message's buffer is there: on the host, on a device, and where it is staged.
-double copies_of_messages(const Params& params);
+/// Plans so many bytes of messages' buffers: on the host, on a device, and where they are staged.
+void plan_buffers(const Params& params, double bytes, Plan& plan);
 
 /// The device that the parameters ask for; none for the host's memory.
 std::unique_ptr<Device> chosen_device(const Context& context);

@@ -216,6 +216,7 @@ Plan plan_pair(const PairTest& test, const Params& params) {
   const auto all = std::accumulate(sizes.begin(), sizes.end(), 0.0);  // each with its own buffers
   plan.memory_bytes =
       arrays * static_cast<double>(std::ranges::max(sizes)) + (test.adds ? 2 * all : 0.0);
+  if (is_on_device(params)) plan.device_bytes = plan.memory_bytes;
   if (stages_messages(params)) plan.memory_bytes += 4 * all;  // on both sides, each way
   plan_memory(params, plan);
   return plan;

@@ -144,8 +144,10 @@ class Planner:
             Problem(f"{kernel} {each['key']}={each['value']}", "refused", each["message"])
             for each in answer["problems"]
         )
-        memory_bytes = int(answer["memory_bytes"])  # 1152000000 is written as 1.152e+09
-        return Forecast(answer["params"], memory_bytes, tuple(problems), answer["absent"])
+        arrays = (int(answer[key]) for key in ("memory_bytes", "device_bytes"))  # 8e+09: a float
+        memory_bytes, device_bytes = arrays
+        absent = answer["absent"]
+        return Forecast(answer["params"], memory_bytes, tuple(problems), absent, device_bytes)
 
     def _answer(self, *words: str) -> dict[str, Any]:
         """One question to the program, and its answer."""

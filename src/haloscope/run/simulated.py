@@ -114,6 +114,7 @@ class SimulatedCluster:
             allocations=allocations(self.cluster.network),
             nodes_differ=node.spread is not None,
             gpus=node.gpu.number if node.gpu else 0,
+            gpu_bytes=node.gpu.memory_bytes if node.gpu else 0,
             sockets_differ=node.socket is not None,
         )
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from haloscope.errors import Problem
 from haloscope.quantities import count
-from haloscope.study.case import Case, Layout
+from haloscope.study.case import Case, Layout, ranks_sharing_a_gpu
 from haloscope.study.known_iterations import executes, why_executed
 from haloscope.study.memory import Room
 from haloscope.study.schema import LAUNCHES_LIMIT
@@ -54,7 +54,8 @@ class Site:
     shared_cores:     those that all nodes together have, where they share one machine's.
     variants:         by kernel, the only variants that the place knows; other kernels have all.
     allocations:      which nodes a job may ask for, one of case.ALLOCATIONS each.
-    gpus:             of a simulated node; elsewhere devices are emulated.
+    gpus:             of a simulated node; elsewhere devices are emulated, or found out by a case.
+    gpu_bytes:        the memory of one of these.
     sockets_differ:   whether messages of a simulated node depend on its ranks' sockets.
     nodes_differ:     whether it is known how far simulated nodes lie apart, so that launches of a
                       case can be replicates of each other.
@@ -78,6 +79,7 @@ class Site:
     nodes_differ: bool = False
     nodes_limited: bool = False
     gpus: int = 0
+    gpu_bytes: int = 0
     sockets_differ: bool = False
 
     def replicates(self, asked: int | None) -> Iterator[Problem]:
@@ -138,8 +140,13 @@ class Site:
         more = "spread it over more nodes"
         if not self.facts.remote:
             return [Room(*free, "memory a node", more)]
-        nodes = Room(*free, "memory a node", more, owner=self.node)
-        if not (self.facts.simulated and executes(case)):
-            return [nodes]
-        of = f"this machine's memory for {(why := why_executed(case))[0]}"
-        return [nodes, Room(self.arithmetic_bytes, 1, of, why[1], here=True)]
+        rooms = [Room(*free, "memory a node", more, owner=self.node)]
+        if case.device_bytes and self.gpus:
+            shared = ranks_sharing_a_gpu(case.params)
+            used = sum(-(-ranks // shared) for ranks in case.layout.ranks_of_nodes)
+            gpu, more = f"a GPU of {self.name}", "spread it over more GPUs"
+            rooms.append(Room(self.gpu_bytes, used, "memory a GPU", more, owner=gpu, gpus=True))
+        if self.facts.simulated and executes(case):
+            of = f"this machine's memory for {(why := why_executed(case))[0]}"
+            rooms.append(Room(self.arithmetic_bytes, 1, of, why[1], here=True))
+        return rooms

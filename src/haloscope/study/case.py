@@ -172,6 +172,7 @@ class Case:
     absent: why it can't run here, if it can't: it is then a record with that reason, no launch.
     stopped: where a precision was asked for, why there are no more launches: "narrow" intervals,
         or the cap on their "count" or "time".
+    device_bytes: of the memory, what lies in that of GPUs.
     """
 
     kernel: str
@@ -189,6 +190,7 @@ class Case:
     execute: bool = False
     absent: str | None = None
     stopped: str | None = None
+    device_bytes: int = 0
 
     @cached_property
     def id(self) -> str:

@@ -12,6 +12,15 @@ from haloscope.study.case import Case
 Fits = Callable[[Mapping[str, Any]], bool]
 
 
+class _Arrays(Protocol):
+    """How much memory a case takes, summed over ranks, and what of it is in that of GPUs."""
+
+    @property
+    def memory_bytes(self) -> int: ...
+    @property
+    def device_bytes(self) -> int: ...
+
+
 class _Sized(Protocol):
     @property
     def given(self) -> Mapping[str, Any]: ...
@@ -25,7 +34,8 @@ class Room:
 
     bytes: free on each of so many nodes. of: what it is, "memory a node". instead: what helps too,
     besides a smaller case. owner: a simulated node, which has that much whatever is free here.
-    here: whether it is this machine's, for what a simulation fills.
+    here: whether it is this machine's, for what a simulation fills. gpus: whether it is that of so
+    many GPUs, not of nodes.
     """
 
     bytes: int
@@ -34,30 +44,39 @@ class Room:
     instead: str
     owner: str | None = None
     here: bool = False
+    gpus: bool = False
 
     @property
     def total_bytes(self) -> int:
-        """Of all nodes."""
+        """Of all nodes, or GPUs."""
         return self.bytes * self.nodes
 
     @property
     def free(self) -> str:
         """In words, what there is."""
-        of = self.of.removesuffix(" a node")
+        of = self.of.removesuffix(" a node").removesuffix(" a GPU")
         if self.owner:
             return f"{self.owner} has {size(self.bytes)} of {of}"
         return f"{size(self.bytes)} of {of} are free"
 
-    def share(self, case: Case) -> str:
-        """In words, what a case needs of each node."""
-        return size(case.memory_bytes / self.nodes)
+    def taken(self, arrays: _Arrays) -> int:
+        """What a case takes of it in all, in bytes."""
+        return arrays.device_bytes if self.gpus else arrays.memory_bytes
 
-    def refusal(self, case: Case, needs: Callable[[Mapping[str, Any]], int]) -> tuple[str, str]:
+    def share(self, case: Case) -> str:
+        """In words, what a case needs of each node, or GPU."""
+        return size(self.taken(case) / self.nodes)
+
+    def refusal(
+        self, case: Case, needs: Callable[[Mapping[str, Any]], _Arrays]
+    ) -> tuple[str, str]:
         """What is wrong with a case that is too large, and what to do.
 
-        needs: what one with other parameters takes in all, in bytes.
+        needs: what one with other parameters takes.
         """
-        largest = largest_that_fits(case, lambda given: needs(given) <= self.total_bytes)
+        largest = largest_that_fits(
+            case, lambda given: self.taken(needs(given)) <= self.total_bytes
+        )
         smaller = f"give {largest} at most" if largest else "make it smaller"
         there = size(self.bytes)
         there = f"{self.owner} has {there}" if self.owner else f"{there} are free"

@@ -25,12 +25,14 @@ class Forecast:
     memory_bytes: the large arrays that all ranks together will allocate.
     problems:     why it can't run, each naming key and value; empty when it can.
     absent:       why it can't run on this machine though nothing is wrong with it; None if it can.
+    device_bytes: of the memory, what lies in that of GPUs.
     """
 
     params: Mapping[str, Any]
     memory_bytes: int
     problems: Sequence[Problem]
     absent: str | None = None
+    device_bytes: int = 0
 
 
 class Program(Protocol):
@@ -314,6 +316,7 @@ class _RunExpansion:
                 files=files,
                 execute=self.run.execute,
                 absent=absent,
+                device_bytes=forecast.device_bytes,
             )
             if absent or self._fits(case):
                 self.plan.add(case)
@@ -403,7 +406,7 @@ class _RunExpansion:
 
     def _fits(self, case: Case) -> bool:
         """Whether its arrays fit: on its nodes and, where a simulation fills them, here."""
-        rooms = [r for r in self.site.rooms(case) if r.total_bytes < case.memory_bytes]
+        rooms = [r for r in self.site.rooms(case) if r.total_bytes < r.taken(case)]
         if self.run.beyond_memory and self.site.facts.simulated:
             for room in (room for room in rooms if not room.here):
                 why = f"simulated beyond memory, as {room.free}"
@@ -418,14 +421,13 @@ class _RunExpansion:
             name = f"{case.setting}, {ranks}" if full.here else case.label
             self.plan.leave_out(f"as {full.free}", f"{name} ({full.share(case)})")
         else:
-            what, mend = full.refusal(case, lambda given: self._needs(given, case.layout))
+            what, mend = full.refusal(case, lambda given: self._forecast(given, case.layout))
             self._problem("params", what, f"{mend}{self._or_leave_out}")
         return False
 
-    def _needs(self, given: Mapping[str, Value], layout: Layout) -> int:
-        """Memory of all ranks, in bytes."""
-        ranks, threads = layout.ranks, layout.threads
-        return self.program.forecast(self.run.kernel, given, ranks, threads).memory_bytes
+    def _forecast(self, given: Mapping[str, Value], layout: Layout) -> Forecast:
+        """Of all ranks."""
+        return self.program.forecast(self.run.kernel, given, layout.ranks, layout.threads)
 
 
 def no_kernel(where: str, kernel: str, known: Sequence[str]) -> Problem:
