@@ -160,7 +160,7 @@ def test_what_a_site_file_says_is_shown(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     more = {"account": "m17", "qos": "premium", "modules": ("gcc/12", "openmpi"), "scratch": "/l"}
-    site_file.write(site().model_copy(update=more), tmp_path / "sites" / "far.toml")
+    site_file.write(site().model_copy(update={**more, "gpus": 4}), tmp_path / "sites/far.toml")
 
     assert main(["site", "show", "far"]) == 0
 
@@ -169,5 +169,11 @@ def test_what_a_site_file_says_is_shown(
     (row,) = (line for line in said.splitlines() if "short (used)" in line)
     for words in ("8", "at most 4", "1,000 MiB", "no limit"):
         assert words in row
-    for line in ("account: m17", "qos: premium", "scratch: /l", "modules: gcc/12 openmpi"):
+    for line in (
+        "account: m17",
+        "qos: premium",
+        "gpus: 4",
+        "scratch: /l",
+        "modules: gcc/12 openmpi",
+    ):
         assert line in said.splitlines()

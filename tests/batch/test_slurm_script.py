@@ -28,6 +28,7 @@ SITE = far_site.site(
     qos="premium",
     constraint="[rack1|rack2]",
     reservation="days",
+    gpus=4,
     modules=["gcc/12.2.0", "openmpi"],
     scratch="/local/my scratch",
     environment={"SLURM_CONF": "/etc/slurm/far.conf"},
@@ -44,6 +45,7 @@ WHOLE = f"""\
 #SBATCH --qos=premium
 #SBATCH --constraint=[rack1|rack2]
 #SBATCH --reservation=days
+#SBATCH --gpus-per-node=4
 #SBATCH --dependency=singleton,afterok:7
 #SBATCH --kill-on-invalid-dep=yes
 #SBATCH --requeue

@@ -70,6 +70,25 @@ def test_messages_are_tried_once_and_staged_ones_and_single_ranks_do_without(
     assert made == [1, 2]
 
 
+def test_sums_are_tried_where_cases_have_them_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library may send from a GPU's memory, and end its ranks when it is to add there."""
+    tried: list[str] = []
+
+    def answer(built: Built, words: Sequence[str], ranks: int, hosts: object) -> str | None:
+        tried.append(words[0])
+        return "adds nothing" if words[0] == "collectives" else None
+
+    monkeypatch.setattr(device_probing, "probe", answer)
+    sums = replace(AWARE, kernel="collectives")
+
+    assert reasons(AWARE) == [None]
+    assert tried == ["launches", "pingpong"]
+    assert reasons(sums, AWARE, sums, replace(sums, params=STAGED.params)) == [
+        *("adds nothing", None, "adds nothing", None)
+    ]
+    assert tried[2:] == ["launches", "pingpong", "collectives"]
+
+
 def test_on_one_gpu_messages_are_tried_between_ranks_that_share_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

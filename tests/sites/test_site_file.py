@@ -90,6 +90,7 @@ def test_a_users_file_is_found_by_its_name_and_others_are_not(
         ('mpi = "pmix"', 'mpi = "pmix"\nmodules = ["a/../b"]', "'a/../b' won't do", "module"),
         ('mpi = "pmix"', 'mpi = "pmix"\nconstraint = "a b"', "'a b' won't do", "features"),
         ('mpi = "pmix"', 'mpi = "pmix"\nqos = "--x"', "'--x' won't do", "quality"),
+        ('mpi = "pmix"', 'mpi = "pmix"\ngpus = 0', "gpus: 0 won't do", "GPUs of each node"),
         ('source = "sinfo"', 'name = "x"\nsource = "s"', "name: it is 'taki'", "leave it out"),
     ],
 )

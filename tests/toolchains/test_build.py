@@ -84,6 +84,9 @@ def test_a_build_for_gpus_is_another_one_and_told_of_their_compiler(
     assert (program.parents[1] / "told.txt").read_text() == f"cuda {nvcc} all-major"
     assert build.built(gpu, source) == program
     assert build.built(toolchain, source) is None
+    nvcc.write_text("#!/bin/sh\necho another\n")
+    assert build.built(gpu, source) is None, "a compiler of another version makes another program"
+    nvcc.write_text("#!/bin/sh\n")
     monkeypatch.setenv("NCCL_ROOT", str(tmp_path))
     assert build.built(gpu, source) is None, "one without NCCL is no build with it"
 
@@ -99,7 +102,7 @@ def test_a_build_for_gpus_without_their_compiler_is_refused(
         assert mend in caught.value.problems[0].mend
     monkeypatch.delenv("CUDACXX")
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(UserError, match="--device cuda: no compiler for cuda: nvcc not in PATH"):
+    with pytest.raises(UserError, match="--device cuda: no compiler for cuda: nvcc is not in PATH"):
         gpu_compilers.find("cuda")
 
 

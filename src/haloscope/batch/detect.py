@@ -167,5 +167,5 @@ def _would_not_start(site: BatchSite, commands: Slurm) -> Iterator[Problem]:
     try:
         commands.told("sbatch", "--test-only", "--nodes=1", "--time=1", *options, "--wrap=true")
     except RefusedError as error:
-        mend = "mend the partition, account, qos, constraint or reservation of the site file"
+        mend = "mend partition, account, qos, constraint, reservation or gpus of the site file"
         yield Problem(f"site {site.name}: sbatch --test-only", str(error), mend)

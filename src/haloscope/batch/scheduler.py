@@ -59,7 +59,8 @@ def warning_s(minutes: int) -> int:
 def asked_by_site(site: BatchSite) -> list[tuple[str, str]]:
     """The options that a site file has for its jobs, with their values."""
     options = ASKED[site.scheduler]
-    return [(option, value) for key, option in options.items() if (value := getattr(site, key))]
+    given = ((option, getattr(site, key)) for key, option in options.items())
+    return [(option, str(value)) for option, value in given if value]
 
 
 class Scheduler(Protocol):

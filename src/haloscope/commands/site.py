@@ -107,7 +107,8 @@ def _show(site: BatchSite, path: Path, out: Screen) -> None:
         nodes = (str(one.nodes), f"at most {one.nodes_of_a_job}")
         table.add_row(one.name + mark, *nodes, f"{one.cores}{threads}", memory, longest)
     out.print(table)
-    for key in ("account", "qos", "constraint", "reservation", "toolchain", "cluster", "scratch"):
+    asked = ("account", "qos", "constraint", "reservation", "gpus")
+    for key in (*asked, "toolchain", "cluster", "scratch"):
         if value := getattr(site, key):
             out.print(f"{key}: {value}", soft_wrap=True)
     if site.modules:

@@ -22,13 +22,16 @@ TIMEOUT_S = 60
 """TIMEOUT_S is how long a probe may take, in seconds: the first use of a GPU takes some."""
 _ONCE = ("repetitions=1", "steps=1", "warmup=0")
 _ALONE = ("launches", "kernels=2", "size=16", "first=1", *_ONCE)
-_MESSAGES = ("pingpong", "memory=device", "mpi=gpu_aware", "sizes=8,1M", *_ONCE)
+_AWARE = ("memory=device", "mpi=gpu_aware", "sizes=8,1M", *_ONCE)
+_MESSAGES = ("pingpong", *_AWARE)
+_SUMS = ("collectives", "operation=allreduce", *_AWARE)
+"""What a library sends from a GPU's memory, it need not add up there."""
 _SHARED = "gpus_shared="
 """How ranks that are too many for a node's GPUs are refused."""
 _SAID = re.compile(r"^halobench: (.+)$", re.MULTILINE)
 
-GpuNeed = tuple[str, bool]
-"""An MPI library's name, and whether it is to be given addresses of a GPU's memory."""
+Need = tuple[str, tuple[str, ...]]
+"""An MPI library's name, and the words of what it is tried with."""
 
 
 def probed(
@@ -38,36 +41,43 @@ def probed(
 
     hosts: the one that probes are to run on; none means this one.
     """
-    wanted = dict.fromkeys(asked for case in cases if (asked := _asks(case, built)))
-    names = dict.fromkeys(name for name, _ in wanted)
-    alone = {(name, False): probe(built[name], _ALONE, 1, hosts) for name in names}
-    found = {
-        asked: alone[asked[0], False] or _probe_messages(built[asked[0]], hosts)
-        for asked in wanted
-        if asked[1]
-    } | alone
+    found: dict[Need, str | None] = {}
+
+    def why(name: str, *kinds: tuple[str, ...]) -> str | None:
+        """What ended the first of these probes that did not end well, each made once."""
+        for words in kinds:
+            if (name, words) not in found:
+                found[name, words] = _tried(built[name], words, hosts)
+            if said := found[name, words]:
+                return said
+        return None
+
     return tuple(
-        replace(case, absent=why, launches=1)
-        if (asked := _asks(case, built)) and (why := found[asked])
+        replace(case, absent=said, launches=1)
+        if (kinds := _asks(case, built)) and (said := why(case.toolchain, *kinds))
         else case
         for case in cases
     )
 
 
-def _asks(case: Case, built: Mapping[str, Built]) -> GpuNeed | None:
-    """What a case needs of GPUs; None where it needs none."""
+def _asks(case: Case, built: Mapping[str, Built]) -> tuple[tuple[str, ...], ...]:
+    """What is tried before a case, one after the other: nothing where it needs no GPU."""
     if case.absent is not None or built[case.toolchain].toolchain.device is None:
-        return None
+        return ()
     if case.params.get("memory") != "device":
-        return None
-    return case.toolchain, case.params.get("mpi") == "gpu_aware" and case.layout.ranks > 1
+        return ()
+    if case.params.get("mpi") != "gpu_aware" or case.layout.ranks == 1:
+        return (_ALONE,)
+    return (_ALONE, _MESSAGES, _SUMS) if case.kernel == "collectives" else (_ALONE, _MESSAGES)
 
 
-def _probe_messages(built: Built, hosts: Sequence[str]) -> str | None:
-    """Of two ranks, with a GPU each or, where there is but one, both on that."""
-    why = probe(built, _MESSAGES, 2, hosts)
+def _tried(built: Built, words: tuple[str, ...], hosts: Sequence[str]) -> str | None:
+    """By one rank, or by two with a GPU each or, where there is but one, both on that."""
+    if words == _ALONE:
+        return probe(built, words, 1, hosts)
+    why = probe(built, words, 2, hosts)
     if why and why.startswith(_SHARED):
-        why = probe(built, (*_MESSAGES, f"{_SHARED}2"), 2, hosts)
+        why = probe(built, (*words, f"{_SHARED}2"), 2, hosts)
     return why
 
 
@@ -89,7 +99,8 @@ def probe(built: Built, words: Sequence[str], ranks: int, hosts: Sequence[str] =
     if ranks == 1:
         return f"memory=device: tried on a GPU: {how}"
     version = built.toolchain.version
-    return f"mpi=gpu_aware: tried with messages from a GPU's memory: {version}: {how}: give staged"
+    what = f"{'sums' if words[:2] == _SUMS[:2] else 'messages'} from a GPU's memory"
+    return f"mpi=gpu_aware: tried with {what}: {version}: {how}: give staged"
 
 
 def _launched(

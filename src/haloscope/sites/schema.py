@@ -24,6 +24,7 @@ ASKED: Mapping[str, Mapping[str, str]] = {
         "qos": "--qos",
         "constraint": "--constraint",
         "reservation": "--reservation",
+        "gpus": "--gpus-per-node",
     },
     "pbs": {"account": "-A"},
     "lsf": {"account": "-P", "reservation": "-U"},
@@ -95,6 +96,11 @@ class BatchSite(_Table):
         None, description="features of nodes (sbatch --constraint)"
     )
     reservation: _Word | None = Field(None, description="a reservation (sbatch --reservation)")
+    gpus: _Count | None = Field(
+        None,
+        description="how many GPUs of each node jobs ask for (sbatch --gpus-per-node), from 1; "
+        "leave it out where jobs have a node's GPUs anyway, or need none",
+    )
     modules: tuple[_Word, ...] = Field((), description="names for `module load`, in their order")
     toolchain: _Word | None = Field(
         None, description="the MPI library that studies take if they name none (toolchain list)"

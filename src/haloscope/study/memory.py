@@ -67,9 +67,7 @@ class Room:
         """In words, what a case needs of each node, or GPU."""
         return size(self.taken(case) / self.nodes)
 
-    def refusal(
-        self, case: Case, needs: Callable[[Mapping[str, Any]], _Arrays]
-    ) -> tuple[str, str]:
+    def refusal(self, case: Case, needs: Callable[[Mapping[str, Any]], _Arrays]) -> tuple[str, str]:
         """What is wrong with a case that is too large, and what to do.
 
         needs: what one with other parameters takes.

@@ -165,6 +165,7 @@ def _key(toolchain: Toolchain, wrapped: str, source: Path) -> str:
         *OPTIONS,
         *_given_flags(),
         *_for_device(toolchain),
+        *((gpu_compilers.version(toolchain.device),) if toolchain.device else ()),
     )
     digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
     return f"{toolchain.name}-{digest}"

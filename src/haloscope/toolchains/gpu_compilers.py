@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 from haloscope.errors import Problem, UserError
@@ -11,7 +12,8 @@ from haloscope.toolchains import cuda
 
 _VARIABLES = {"cuda": "CUDACXX", "hip": "HIPCXX"}
 """The variables by which users name theirs, as CMake has them."""
-_NAMES = {"cuda": ("nvcc",), "hip": ("amdclang++", "clang++")}
+_NAMES = {"cuda": "nvcc", "hip": "amdclang++"}
+"""ROCm's compiler by the name that it alone has: most programs called clang++ know no GPU."""
 _MENDS = {
     "cuda": "haloscope toolchain add cuda, or load your cluster's module, which has nvcc in PATH",
     "hip": "load your cluster's ROCm module, or set HIPCXX to ROCm's clang++",
@@ -37,10 +39,16 @@ def find(device: str) -> Path:
     named = os.environ.get(variable)
     if named is not None and shutil.which(named) is None:
         raise UserError(Problem(variable, f"{named} is no program", _MENDS[device]))
-    for name in (named, *_NAMES[device]):
+    for name in (named, _NAMES[device]):
         if name is not None and (found := shutil.which(name)) is not None:
             return Path(found)
     if device == "cuda" and (mine := cuda.added()) is not None:
         return mine
-    what = f"no compiler for {device}: {' and '.join(_NAMES[device])} not in PATH"
+    what = f"no compiler for {device}: {_NAMES[device]} is not in PATH"
     raise UserError(Problem(f"--device {device}", what, _MENDS[device]))
+
+
+def version(device: str) -> str:
+    """What the compiler says of its version: another one makes another program."""
+    said = subprocess.run([find(device), "--version"], capture_output=True, check=False)
+    return said.stdout.decode(errors="replace").strip()
