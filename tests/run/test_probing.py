@@ -10,9 +10,10 @@ from fakes import FAKE, FAKE_HALOBENCH
 
 from haloscope.errors import UserError
 from haloscope.run import probing
-from haloscope.run.probing import Probe, probe, probed
+from haloscope.run.probing import HERE, NodesAsked, Probe, probe, probed
 from haloscope.run.runners.local import Built
 from haloscope.study.case import Case, Layout
+from haloscope.toolchains.job import Job
 
 BUILT = {"fake": Built(FAKE, FAKE_HALOBENCH, "5eed")}
 WORKS, LACKS = Probe("vader", None), Probe(None, "no device")
@@ -30,12 +31,12 @@ class Probes:
     def __init__(self, **answers: Sequence[Probe]) -> None:
         self.answers = {name: list(each) for name, each in answers.items()}
         self.asked: list[str | None] = []
-        self.hosts: list[Sequence[str]] = []
+        self.where: list[NodesAsked] = []
 
-    def __call__(self, built: Built, transport: str | None, hosts: Sequence[str] = ()) -> Probe:
+    def __call__(self, built: Built, transport: str | None, where: NodesAsked = HERE) -> Probe:
         self.asked.append(transport)
-        self.hosts.append(hosts)
-        far = "_far" if len(hosts) > 1 else ""
+        self.where.append(where)
+        far = "_far" if len(where.hosts) > 1 else ""
         answers = self.answers[f"{transport or 'default'}{far}"]
         return answers.pop(0) if len(answers) > 1 else answers[0]
 
@@ -107,27 +108,43 @@ def test_cases_on_several_nodes_are_asked_of_two(monkeypatch: pytest.MonkeyPatch
     probes = install(monkeypatch, default=[WORKS], default_far=[tcp], shm=[WORKS], shm_far=[LACKS])
 
     cases = [case(by, nodes=nodes) for by in (None, "shm") for nodes in (1, 4)]
-    found, seen = probed(cases, BUILT, ("a", "b", "c", "d"))
+    found, seen = probed(cases, BUILT, NodesAsked(("a", "b", "c", "d"), "slurm"))
 
     assert [one.absent for one in found] == [None, None, None, "no device"]
     assert seen["fake", None, False] == seen["fake", "shm", False] == "vader"
     assert (seen["fake", None, True], seen["fake", "shm", True]) == ("tcp", None)
-    assert {*map(tuple, probes.hosts)} == {("a",), ("a", "b")}
+    assert {*probes.where} == {NodesAsked(("a",), "slurm"), NodesAsked(("a", "b"), "slurm")}
+
+
+def test_a_launcher_knows_whose_job_the_two_nodes_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Intel MPI's reaches the second one by ssh, if nobody tells it of Slurm."""
+    asked: list[Job] = []
+
+    def launched(toolchain: object, job: Job, *_: object, **__: object) -> object:
+        asked.append(job)
+        return ["true"], dict(os.environ)
+
+    monkeypatch.setattr(probing, "launch_command", launched)
+
+    probe(BUILT["fake"], None, NodesAsked(("a", "b"), "slurm"))
+    probe(BUILT["fake"], None)
+
+    assert [(one.hosts, one.scheduler) for one in asked] == [(("a", "b"), "slurm"), ((), None)]
 
 
 def test_two_nodes_without_a_network_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, default=[WORKS], default_far=[LACKS])
 
     with pytest.raises(UserError, match="between a and b by the transport that it chooses itself"):
-        probed([case(None), case(None, nodes=2)], BUILT, ("a", "b"))
+        probed([case(None), case(None, nodes=2)], BUILT, NodesAsked(("a", "b")))
 
 
 def test_a_job_of_one_node_asks_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
     probes = install(monkeypatch, default=[WORKS])
 
-    probed([case(None, nodes=2)], BUILT, ("a",))
+    probed([case(None, nodes=2)], BUILT, NodesAsked(("a",)))
 
-    assert probes.hosts == [("a",)]
+    assert probes.where == [NodesAsked(("a",))]
 
 
 def test_the_librarys_own_choice_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

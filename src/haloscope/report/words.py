@@ -113,6 +113,17 @@ def between(values: Sequence[float], digits: int = 3) -> str:
     return low if low == high else f"{low} to {high}"
 
 
+def times(ratios: Sequence[float]) -> str:
+    """Ratios as their ends, with so many digits that none which is not 1 is written as 1.00."""
+    near = [ratio for ratio in ratios if ratio != 1]
+    enough = (
+        digits
+        for digits in range(3, 8)
+        if all(number(ratio, digits) != number(1.0, digits) for ratio in near)
+    )
+    return between(ratios, next(enough, 8))
+
+
 def winner(race: Race[str], time: str, what: str = "") -> str:
     """Who is fastest by how much, or that nobody is; `time` is the median of the fastest.
 

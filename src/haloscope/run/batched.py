@@ -148,7 +148,8 @@ class BatchPlace:
             case if why is None else replace(case, absent=why, launches=1)
             for case, why in zip(cases, reasons, strict=True)
         ]
-        return probing.probed(able, self._launched_with(bench), self.allocation.nodes)
+        where = probing.NodesAsked(self.allocation.nodes, self.allocation.scheduler)
+        return probing.probed(able, self._launched_with(bench), where)
 
     def _cant(
         self, case: Case, bench: Workbench, there: Mapping[str, tuple[int, int] | None]

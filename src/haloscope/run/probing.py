@@ -51,12 +51,34 @@ class Probe:
     answered: bool = True
 
 
-def probe(built: Built, transport: str | None, hosts: Sequence[str] = ()) -> Probe:
+@dataclass(frozen=True)
+class NodesAsked:
+    """The nodes of a job, and whose job it is; none means this machine."""
+
+    hosts: tuple[str, ...] = ()
+    scheduler: str | None = None
+
+    def first(self, nodes: int) -> NodesAsked:
+        """So many of its nodes, or all."""
+        return replace(self, hosts=self.hosts[:nodes])
+
+
+HERE = NodesAsked()
+"""HERE is this machine."""
+
+
+def probe(built: Built, transport: str | None, where: NodesAsked = HERE) -> Probe:
     """Let two ranks exchange a few messages while the library says what it does.
 
-    hosts: the one that they are to run on, or one for each; none means this one.
+    where: the node that they are to run on, or one for each.
     """
-    two = Job(ranks=2, oversubscribe=True, transport=transport, hosts=tuple(hosts))
+    two = Job(
+        ranks=2,
+        oversubscribe=True,
+        transport=transport,
+        hosts=where.hosts,
+        scheduler=where.scheduler,
+    )
     program = [str(built.program), "ring", "repetitions=1", "steps=1", "warmup=0"]
     with scratch() as own:
         command, environment = launch_command(
@@ -66,7 +88,7 @@ def probe(built: Built, transport: str | None, hosts: Sequence[str] = ()) -> Pro
     if ended.timed_out:
         return Probe(None, f"no message arrived within {TIMEOUT_S} s", answered=False)
     if ended.code == 0:
-        apart = len(hosts) > 1
+        apart = len(where.hosts) > 1
         return Probe(told(built.toolchain.family, transport, ended.output, apart=apart), None)
     if (number := _signal(ended)) is not None and number not in _OWN_FAULT:
         return Probe(None, answer.how_it_ended(128 + number), answered=False)
@@ -81,22 +103,21 @@ def _signal(ended: process.Ended) -> int | None:
 
 
 def probed(
-    cases: Sequence[Case], built: Mapping[str, Built], hosts: Sequence[str] = ()
+    cases: Sequence[Case], built: Mapping[str, Built], where: NodesAsked = HERE
 ) -> tuple[tuple[Case, ...], Seen]:
     """Cases, those whose transport or GPU can't be had here absent; what libraries say they use.
 
-    hosts: the nodes of a job; none means this one. Cases on several nodes are asked of two, where
-    there are two. UserError where a library could not be asked, or where its own choice of
-    transport fails.
+    Cases on several nodes are asked of two, where there are two. UserError where a library could
+    not be asked, or where its own choice of transport fails.
     """
-    cases = device_probing.probed(cases, built, hosts[:1])
+    cases = device_probing.probed(cases, built, where.hosts[:1])
 
     def key(case: Case) -> Probed:
-        return case.toolchain, case.transport, case.layout.nodes > 1 and len(hosts) > 1
+        return case.toolchain, case.transport, case.layout.nodes > 1 and len(where.hosts) > 1
 
     def asked_now(of: Probed) -> Probe:
         name, transport, apart = of
-        return _settled(built[name], transport, hosts[: 1 + apart])
+        return _settled(built[name], transport, where.first(1 + apart))
 
     asked = {key(case) for case in cases if case.absent is None and case.layout.ranks > 1}
     probes = {one: asked_now(one) for one in sorted(asked, key=str)}
@@ -105,7 +126,7 @@ def probed(
     for one in sorted(usual - {*probes}, key=str):  # does the library work at all?
         probes[one] = asked_now(one)
     if problems := [
-        _problem(built[one[0]], one[1], hosts[: 1 + one[2]], each)
+        _problem(built[one[0]], one[1], where.hosts[: 1 + one[2]], each)
         for one, each in probes.items()
         if each.problem and (one[1] is None or not each.answered)
     ]:
@@ -120,12 +141,12 @@ def probed(
     return able, {one: each.seen for one, each in probes.items() if one in asked}
 
 
-def _settled(built: Built, transport: str | None, hosts: Sequence[str]) -> Probe:
+def _settled(built: Built, transport: str | None, where: NodesAsked) -> Probe:
     """A probe; another one where it failed, as the first launch on a busy machine does at times."""
-    first = probe(built, transport, hosts)
+    first = probe(built, transport, where)
     if first.problem is None:
         return first
-    second = probe(built, transport, hosts)
+    second = probe(built, transport, where)
     return first if first.answered and second.problem else second
 
 

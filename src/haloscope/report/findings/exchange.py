@@ -22,7 +22,7 @@ from haloscope.analysis.exchanges import (
 from haloscope.quantities import count, listed, number
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import between, on_emulated, on_steps, place, spread
+from haloscope.report.words import on_emulated, on_steps, place, spread, times
 from haloscope.study.settings import Settings, common, describe, varying
 
 ORDER = 110
@@ -104,8 +104,8 @@ def _times(verdict: str, ratios: Sequence[float]) -> str:
     told = list(ratios) if faster else [1 / ratio for ratio in ratios]
     middle = f", median {number(median(told))}" if len(told) > MANY else ""
     if faster:
-        return f"{between(told)} times as fast{middle}"
-    return f"takes {between(told)} times as long{middle}"
+        return f"{times(told)} times as fast{middle}"
+    return f"takes {times(told)} times as long{middle}"
 
 
 def _where(one: Contrast, alike: Sequence[Contrast], ways: Ways) -> str:
