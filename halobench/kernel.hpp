@@ -28,7 +28,7 @@ struct Plan {
   double memory_bytes = 0;  ///< large arrays, summed over ranks
   std::vector<Problem> problems = {};
   double device_bytes = 0;  ///< of these, in the memory of devices
-  Choices choices = {};  ///< parameters whose words leave something to the kernel: what it takes
+  Choices choices = {};     ///< parameters whose words leave something to the kernel: what it takes
   /// Why the case can't run on this machine, and what to do, though nothing is wrong with it; empty
   /// if it can.
   std::string absent = {};

@@ -25,8 +25,8 @@ struct Result {
   Json describe() const;
 };
 
-/// logic_error where `found` has a name that is not declared, lacks one that is always there, or has
-/// a real for an integer.
+/// logic_error where `found` has a name that is not declared, lacks one that is always there, or
+/// has a real for an integer.
 void require_declared(const Json& found, const std::vector<Result>& declared);
 
 }  // namespace halobench

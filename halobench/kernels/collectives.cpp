@@ -381,8 +381,8 @@ Plan plan_collectives(const Params& params, const Shape& shape) {
                              std::string(odd->operation->name) +
                                  " adds doubles; give sizes that are multiples of 8 bytes"});
   }
-  const auto of_a_rank = largest(points, &Operation::in, shape.ranks) +
-                         largest(points, &Operation::out, shape.ranks);
+  const auto of_a_rank =
+      largest(points, &Operation::in, shape.ranks) + largest(points, &Operation::out, shape.ranks);
   plan_buffers(params, static_cast<double>(shape.ranks) * static_cast<double>(of_a_rank), plan);
   plan_messages(params, plan);
   return plan;

@@ -106,7 +106,8 @@ void cases_are_planned() {
   const auto good = ask({"--plan", "stream", "sizes=24K", "ranks=3", "threads=2"});
   expect::equal(good.code.value_or(-1), 0);
   expect::contains(good.text, R"({"params":{"sizes":"24K","operation":"all",)");
-  expect::contains(good.text, R"("memory_bytes":73728,"device_bytes":0,"problems":[],"absent":null})");
+  expect::contains(good.text,
+                   R"("memory_bytes":73728,"device_bytes":0,"problems":[],"absent":null})");
   const auto lonely = ask({"--plan", "pingpong", "ranks=1"});
   expect::equal(lonely.code.value_or(-1), 2);
   expect::contains(lonely.text,

@@ -164,6 +164,15 @@ def test_variants_are_told_over_all_like_settings_with_the_median_and_the_best()
     assert "and slower in 1 (takes 1.25 times as long, with N = 64: 95 % interval " in said
 
 
+def test_what_is_slower_by_little_does_not_take_1_00_times_as_long() -> None:
+    times = [1 + 1e-7 * k for k in range(7)]
+    slow = solves([1.0015 * time for time in times])
+
+    (said,) = told(variants, [*solves(times, variant="textbook"), *slow])
+
+    assert ": slower (takes 1.002 times as long, " in said
+
+
 def by_ranks(**changes: Any) -> list[Raw]:
     """Four vectors of N = 256 are what one core's L2 holds; two cores' hold twice as much."""
     return [

@@ -78,8 +78,9 @@ std::vector<Parameter> of_any_device() {
                  "so that a missing wait gives a wrong answer every time",
                  {"none", "until_waited"}),
           {"gpus_shared", Parameter::Type::integer, "1",
-           "of GPUs, how many ranks of a node may share one: those that follow each other", "", 1,
-           most_sharing}};
+           "of GPUs, how many ranks of a node may share one: those that follow each other, on a "
+           "simulated node those of a socket that do",
+           "", 1, most_sharing}};
 }
 
 std::vector<Parameter> joined(std::vector<Parameter> some, std::vector<Parameter> more) {

@@ -30,7 +30,7 @@ _SHARED = "gpus_shared="
 """How ranks that are too many for a node's GPUs are refused."""
 _SAID = re.compile(r"^halobench: (.+)$", re.MULTILINE)
 
-Need = tuple[str, tuple[str, ...]]
+GpuTried = tuple[str, tuple[str, ...]]
 """An MPI library's name, and the words of what it is tried with."""
 
 
@@ -41,7 +41,7 @@ def probed(
 
     hosts: the one that probes are to run on; none means this one.
     """
-    found: dict[Need, str | None] = {}
+    found: dict[GpuTried, str | None] = {}
 
     def why(name: str, *kinds: tuple[str, ...]) -> str | None:
         """What ended the first of these probes that did not end well, each made once."""

@@ -138,7 +138,7 @@ class Layout:
 
 def ranks_sharing_a_gpu(params: Mapping[str, Any]) -> int:
     """How many ranks of a node may share a GPU, by a case's parameters: those that follow each
-    other."""
+    other, on a simulated node those of a socket that do."""
     return int(params.get("gpus_shared", 1))
 
 
