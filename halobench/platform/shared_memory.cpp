@@ -55,6 +55,10 @@ void SharedMemory::message_starts(bool across) {
 void SharedMemory::flow(double seconds, double bytes, int cores) {
   const double sent = std::ceil(bytes / setting_.copied * scale);   // SimGrid's are whole ones
   if (!computes(sent)) return s4u::this_actor::sleep_for(seconds);  // a few lines of a cache
+  if (sent > most_bytes) {                                          // one half after the other
+    flow(seconds / 2, bytes / 2, cores);
+    return flow(seconds / 2, bytes / 2, cores);
+  }
   auto* own = s4u::Mailbox::by_name("computes-" + std::to_string(s4u::this_actor::get_pid()));
   own->put_init()
       ->set_rate(sent / seconds)

@@ -60,6 +60,7 @@ class SharedMemory final : public NodeMemory {
 
  private:
   static constexpr double least_bytes = 1e11;
+  static constexpr double most_bytes = 9e18;  ///< that SimGrid counts
 
   /// A rank that computes while no message is under way.
   struct Sleeper {

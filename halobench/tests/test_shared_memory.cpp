@@ -92,6 +92,17 @@ void eight_that_compute_slow_eight_that_send(const Communicator& comm) {
   near(both, sends ? 2 * each : 1, sends ? "sending beside others" : "computing");
 }
 
+/// More than SimGrid's counter of a flow's bytes holds is several flows.
+void a_terabyte_and_more_takes_its_time(const Communicator& comm) {
+  const bool sends = comm.rank() < half;
+  constexpr double whole_s = 300;
+  const double found = seconds_of(comm, [&] {
+    if (sends) return finish(begin_ring(comm, half, large));
+    compute_for(whole_s, whole_s * core_bytes_per_s, 1);
+  });
+  if (!sends) near(found, whole_s, "computing on 1.8 TB");
+}
+
 /// 16 messages and 16 ranks that compute: each has half of what it has alone, as long as both last.
 void a_message_under_way_slows_its_own_ranks(const Communicator& comm) {
   constexpr double computed_s = 0.02;
@@ -231,6 +242,7 @@ int main(int argc, char** argv) {
   const Communicator comm(MPI_COMM_WORLD);
   computation_alone_takes_what_it_says(comm);
   eight_that_compute_slow_eight_that_send(comm);
+  a_terabyte_and_more_takes_its_time(comm);
   a_message_under_way_slows_its_own_ranks(comm);
   a_message_that_starts_later_is_noticed(comm);
   messages_that_caches_hold_slow_nobody(comm);

@@ -423,7 +423,10 @@ def between_nodes(cluster: Cluster) -> Messages | None:
 
 
 def state(cluster: Cluster) -> str:
-    """12 hexadecimal digits of all that a simulation takes of a cluster file."""
+    """12 hexadecimal digits of all that a cluster file says but whether it was disturbed.
+
+    Sources too: a number that another source gives is another statement.
+    """
     later: dict[str, Any] = {  # keys that there were not always: as before, where they say nothing
         "node": {key for key in ("socket", "gpu") if getattr(cluster.node, key) is None}
     }
