@@ -16,7 +16,7 @@ from haloscope.host import machine
 from haloscope.lab.cluster import RunningLab
 from haloscope.paths import cache_path
 from haloscope.records.folder import Via
-from haloscope.records.record import read_once
+from haloscope.records.record import Record, read_once
 from haloscope.run import following, submission
 from haloscope.run.campaign import Request, start
 from haloscope.sites import file as site_file
@@ -38,6 +38,17 @@ layout = { nodes = [2], ppn = [2], mapping = ["round_robin", "random"] }
 """
 
 
+def good_and_crashed(out: Path) -> tuple[list[Record], int]:
+    """The records of good launches, and how many others there are: two at most.
+
+    Open MPI 4.1 crashes by srun on several nodes, once in some 30 launches, which are repeated.
+    """
+    every = read_once(out / "records.jsonl")
+    good = [record for record in every if record.outcome == "ok"]
+    assert len(every) - len(good) <= 2, [record.reason for record in every]
+    return good, len(every) - len(good)
+
+
 @pytest.mark.parametrize("launcher", ["srun", "mpirun"])
 def test_a_study_runs_on_one_two_and_four_nodes(
     lab: RunningLab,
@@ -52,11 +63,8 @@ def test_a_study_runs_on_one_two_and_four_nodes(
     jobs = submitted(STUDY, tmp_path, built)
     following.follow(jobs, QUIET, wait=shortly)
 
-    every = read_once(tmp_path / "out" / "records.jsonl")
-    records = [record for record in every if record.outcome == "ok"]
-    crashed = len(every) - len(records)  # Open MPI 4.1 does by srun on four nodes, one in some 30
+    records, crashed = good_and_crashed(tmp_path / "out")
     assert (len(records), jobs.left()) == (5, [])
-    assert crashed <= 2
     assert sorted(len(one.raw["allocation"]["nodes"]) for one in records) == [1, 2, 2, 2, 4]
     assert 3 <= len({one.raw["allocation"]["job"] for one in records}) <= 3 + crashed  # one a shape
     assert all((one.command or [""])[0].endswith(launcher) for one in records)
@@ -94,8 +102,8 @@ def test_ranks_have_threads_and_sit_on_the_nodes_of_a_list(
 
     following.follow(jobs, QUIET, wait=shortly)
 
-    records = read_once(tmp_path / "out" / "records.jsonl")
-    assert [one.reason for one in records] == [None] * 5
+    records, _ = good_and_crashed(tmp_path / "out")
+    assert (len(records), jobs.left()) == (5, [])
     for one in records:
         seen = one.layout["seen"]
         assert {len(rank["thread_cpus"]) for rank in seen} == {one.layout["threads"]}
