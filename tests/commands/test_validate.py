@@ -182,6 +182,9 @@ def test_assumed_numbers_are_told_with_what_they_move(
     assert number.source.split(":")[0] in out
     others = "so not tried: mpi.collectives.allreduce, mpi.collectives.reduce"
     assert others in " ".join(out.split())
+    fixed = "that a factor makes larger, so not tried: node.memory.store_cost = 1, "
+    assert fixed in " ".join(out.split())
+    assert "mpi.send_overhead_s = 0, mpi.receive_overhead_s = 0" in " ".join(out.split())
     assert main(["validate", "local", "--sensitivity"]) == 2
     assert "a calibration assumes nothing" in capsys.readouterr().err
 

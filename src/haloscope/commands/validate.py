@@ -177,11 +177,21 @@ def _show_sensitivity(found: Sequence[Moved], cluster: Cluster, out: Screen) -> 
         out.print(f"  {assumption.where} = {assumption.value:g}", markup=False, soft_wrap=True)
         out.print(f"    median {median}, most {error(one.change)} at {keys}", markup=False)
         out.print(Padding(Text(assumption.source, style="dim"), (0, 0, 0, 4)))
-    others = [one.where for one in assumed(cluster) if one.value is None]
-    if others:
-        told = f"Assumed, too, but no numbers, so not tried: {', '.join(others)}"
-        out.print(told, markup=False)
+    for why, others in _untried(cluster).items():
+        if others:
+            out.print(f"Assumed, too, but {why}, so not tried: {', '.join(others)}", markup=False)
     out.print()
+
+
+def _untried(cluster: Cluster) -> dict[str, list[str]]:
+    """What is assumed and can't be made larger by itself, by the reason."""
+    fixed = [one for one in assumed(cluster) if one.value is not None and not one.scalable]
+    return {
+        "no numbers": [one.where for one in assumed(cluster) if one.value is None],
+        "not one number that a factor makes larger": [
+            f"{one.where} = {one.value:g}" for one in fixed
+        ],
+    }
 
 
 def _report(document: Document, folder: str, out: Screen) -> None:
