@@ -137,6 +137,7 @@ def test_replicates_have_their_interval_beside_the_published_time(
     out = " ".join(capsys.readouterr().out.split())
     assert "[52,000, 53,000]" in out
     assert "medians of 7: launches are simulated replicates" in out
+    assert "as far as --spread or the cluster file says" in out
     head, first = (tmp_path / "cells.csv").read_text().splitlines()
     assert "predicted,low,high,error" in head
     assert "52240.0,52000.0,53000.0" in first

@@ -24,8 +24,8 @@ from haloscope.stats.estimates import Estimate
 OVERSUBSCRIBED, SIMULATED, VERIFIED, FITTED, LAUNCHES_MISSING = "†", "‡", "§", "¶", "*"
 EMULATED = "‖"
 REPLICATES = (
-    "launches are simulated replicates, whose nodes differ by chance as the cluster file says; "
-    "intervals are of these, not of measurements."
+    "launches are simulated replicates, whose nodes differ by chance, as far as --spread or the "
+    "cluster file says; intervals are of these, not of measurements."
 )
 """REPLICATES is what intervals of simulated times are."""
 ONE_ALLOCATION = (
