@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from haloscope.analysis.device_kernels import FIGURE_15
+from haloscope.analysis.exchanges import PRINTED_OVERLAPS
 from haloscope.analysis.predictions import LATENCY, PredictedCell
 from haloscope.analysis.star_forests import OPTIONS
 from haloscope.clusters.schema import Cluster, Quantity
@@ -29,14 +30,6 @@ _LAYOUTS = MappingProxyType(
 """Two ranks, by how the paper calls their placement."""
 _KERNELS = MappingProxyType({"sf_dmda": "sf_grid"})
 """Kernels that have another name here."""
-_OVERLAPS = MappingProxyType(
-    {
-        "stream_synchronised": "split",
-        "event": "early_launch",
-        "concurrent_kernels": "split_temporary",
-    }
-)
-"""Schemes a, b and c of the paper's figure 12."""
 _REACH = 20_000
 """_REACH is how far from the diagonal the generated matrix reaches that stands for the published
 one, whose rows and nonzeros alone are known: assumed. With a tenth of it all three times are 0.3 %
@@ -69,7 +62,7 @@ def unpredicted(table: PaperTable, said: Mapping[str, Any]) -> Unpredicted:
     if kernel == "spmv":
         rows, nonzeros = said["rows"], said["nonzeros"]
         given |= {"matrix": "random", "n": rows, "row_length": round(nonzeros / rows)}
-        given |= {"bandwidth": _REACH, "overlap": _OVERLAPS[said["overlap"]]}
+        given |= {"bandwidth": _REACH, "overlap": PRINTED_OVERLAPS[said["overlap"]]}
         layout = Layout(nodes=said["nodes"], ppn=said["ranks"] // said["nodes"], bind="spread")
         return Unpredicted(cell, kernel, given, layout, lambda record: float(record["times_s"][0]))
     sizes = sorted({int(str(row["size_bytes"])) for row in table.rows})
