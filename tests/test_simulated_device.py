@@ -16,9 +16,13 @@ import pytest
 from simulated_build import BINARY
 from test_simulated import GOLDEN, smpirun
 
+from haloscope.analysis.device_kernels import FIGURE_15
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters import simgrid_files
+from haloscope.clusters.schema import Cluster
 from haloscope.host import process
+from haloscope.papers import tables as papers
+from haloscope.predict import gpu_tables
 from haloscope.study.case import Case, Layout, Value
 
 LAUNCH, LATENCY, STREAM, DEVICE, QUERY, OPERATION = 10e-6, 1e-6, 4e-6, 6e-6, 0.5e-6, 1e-6
@@ -144,16 +148,21 @@ def test_a_machine_without_a_device_is_told(smpi: None, machine: Path) -> None:
 
 def on_summit(folder: Path, layout: Layout, kernel: str, **given: Value) -> dict[str, Any]:
     """The record of a case in the memory of Summit's GPUs."""
-    summit = cluster_file.find("summit")
+    return on(cluster_file.find("summit"), folder, layout, kernel, **given)
+
+
+def on(
+    cluster: Cluster, folder: Path, layout: Layout, kernel: str, **given: Value
+) -> dict[str, Any]:
     given = {"memory": "device", "repetitions": 1, **given}
     params = {"mpi": "gpu_aware", **given}
     case = Case(kernel, given, params, layout, "simgrid", 0, 1, 60, 0)
-    for name, content in simgrid_files.files(summit, case).items():
+    for name, content in simgrid_files.files(cluster, case).items():
         (folder / name).write_text(content, encoding="utf-8")
     smpirun_path = shutil.which("smpirun")
     assert smpirun_path
     out = folder / "record.json"
-    command = simgrid_files.command(summit, case, BINARY, Path(smpirun_path), folder)
+    command = simgrid_files.command(cluster, case, BINARY, Path(smpirun_path), folder)
     ended = process.run(
         [*command, "--out", str(out), kernel, *case.arguments], dict(os.environ), timeout_s=60
     )
@@ -258,6 +267,16 @@ def test_a_solver_on_gpus_sends_halos_from_them_and_sums_from_the_host(
     assert reduced < iteration_s() - (work + 17.8e-6) < 2 * reduced
     copies = 2 * 12e-6  # out and in, before waits that are there anyway
     assert reduced < iteration_s(mpi="staged") - (work + copies) < 2 * reduced + 1e-6
+
+
+def test_the_example_of_figure_15_comes_out_on_what_it_assumes(smpi: None, tmp_path: Path) -> None:
+    figure = papers.load("anl-petsc-summit-part2").table("fig15")
+    assumed = gpu_tables.as_assumed(figure, cluster_file.find("summit"))
+
+    result = on(assumed, tmp_path, Layout(), "launches", **FIGURE_15)["result"]
+
+    for way, published in (("pipelined", 70e-6), ("synchronised", 95e-6)):
+        assert result[f"{way}_s"] == pytest.approx(published, rel=0.01)
 
 
 def test_a_timeline_has_what_the_streams_of_a_gpu_did(smpi: None, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@
 #include "kernels/jacobi3d/sweeper.hpp"
 #include "kernels/star_forest/memory.hpp"
 #include "machine/streaming.hpp"
+#include "numerics/largest.hpp"
 
 namespace halobench {
 namespace {
@@ -48,11 +49,6 @@ std::unique_ptr<Sweeper<Value>> make_sweeper(const Variant& variant, const Setti
                                              Memory& memory) {
   if constexpr (std::same_as<Value, float>) return variant.make_float(setting, memory);
   if constexpr (std::same_as<Value, double>) return variant.make_double(setting, memory);
-}
-
-/// `most` is at least `value`; what is no number is above all, where std::max would pass over it.
-void raise(double& most, double value) {
-  most = std::isnan(value) ? std::numeric_limits<double>::infinity() : std::max(most, value);
 }
 
 template <class Value>
@@ -258,9 +254,9 @@ class Jacobi3D : public Instance {
     });
     std::array<double, 3> most{};
     for (const auto& answer : answers) {
-      most[0] = std::max(most[0], answer.error_max);
-      most[1] = std::max(most[1], answer.residual_max);
-      most[2] = std::max(most[2], answer.residual_error_max);
+      raise(most[0], answer.error_max);
+      raise(most[1], answer.residual_max);
+      raise(most[2], answer.residual_error_max);
     }
     context_.comm.max(most);
     answer_ = {most[0], most[1], most[2]};

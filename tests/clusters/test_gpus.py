@@ -47,7 +47,8 @@ def test_ranks_without_a_gpu_are_told_of() -> None:
     )
     assert "each for 2; give fewer" in (gpus_lacking(6, Layout(ppn=13), 2, "x") or "")
     assert gpus_lacking(0, Layout(), 1, "tara") == (
-        "memory=device: nodes of tara have no GPU (node.gpu of its file); give memory=host"
+        "memory=device: nodes of tara have no GPU (node.gpu of its file); "
+        "give a cluster with GPUs, or memory=host"
     )
     with pytest.raises(ValueError, match="7 ranks on a node"):
         gpus_of_ranks(SUMMIT.node, [0] * 7, Layout(ppn=7))

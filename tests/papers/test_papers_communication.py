@@ -12,7 +12,7 @@ ORFEO = "orfeo-mpi-report"
 MAPPING = "task-mapping-drop"
 
 ROWS = {
-    SUMMIT: {"1": 79, "2": 120, "3": 180, "4": 22, "5.4": 3},
+    SUMMIT: {"1": 79, "2": 120, "3": 180, "4": 22, "5.4": 3, "fig15": 2},
     ORFEO: {
         "eq1": 6,
         "fig2": 6,

@@ -13,7 +13,7 @@ from haloscope.errors import UserError
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable
 from haloscope.predict import mapping_tables
-from haloscope.predict.paper_validation import _unpredicted, tables_of
+from haloscope.predict.paper_validation import _unpredicted, simulated_place, tables_of
 from haloscope.predict.unpredicted import Unpredicted
 from haloscope.run.places import place
 from haloscope.run.simulated import SimulatedCluster
@@ -68,7 +68,26 @@ def test_messages_of_gpus_may_have_set_parameters_where_they_are_mpi_s_alone() -
         table.id: {one.cell.fitted for one in unpredicted(table)}
         for table in tables_of("anl-petsc-summit-part2", [])
     }
-    assert fitted == {"1": {True}, **{table: {False} for table in ("2", "3", "4", "5.4")}}
+    others = {table: {False} for table in ("2", "3", "4", "5.4")}
+    assert fitted == {"1": {True}, **others, "fig15": {True}}
+
+
+def test_an_example_is_predicted_on_what_it_assumes() -> None:
+    """Its kernels take 40 and 5 us on the cluster, and launches and waits what it says."""
+    (figure,) = tables_of("anl-petsc-summit-part2", ["fig15"])
+    (measured,) = tables_of("anl-petsc-summit-part2", ["5.4"])
+    assumed, there = simulated_place(figure).cluster.node.gpu, simulated_place(measured)
+
+    assert assumed is not None and there.cluster.node.gpu is not None
+    assert assumed.launch_s.value == pytest.approx(10e-6)
+    assert assumed.stream_sync_s.value < 1e-9
+    assert there.cluster.node.gpu.launch_s.value == 12e-6
+    assert there == place("summit")
+    one, other = unpredicted(figure)
+    each_s = int(one.given["size"]) / assumed.memory_bandwidth_bytes_per_s.value
+    assert (each_s, one.given["first"] * each_s) == pytest.approx((5e-6, 40e-6), rel=0.01)
+    record = {"result": {"pipelined_s": 1.0, "synchronised_s": 2.0}}
+    assert (one.of(record), other.of(record)) == (1.0, 2.0)
 
 
 def test_a_generated_matrix_stands_for_the_published_one() -> None:

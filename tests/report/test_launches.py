@@ -7,6 +7,7 @@ from made import build
 from recorded import MACHINE, Raw, bad, cases, pingpong
 from recorded_devices import US, launches
 
+from haloscope.analysis.device_kernels import FIGURE_15
 from haloscope.report import figures
 from haloscope.report.context import Context
 from haloscope.report.findings import findings
@@ -23,6 +24,26 @@ def test_what_waiting_for_the_first_device_kernel_adds_stands_beside_both_times(
     assert "‖" in small[4].marks
     assert large[6].value == pytest.approx(1 * US)
     assert any("no launch is hidden" in note for note in table.notes)
+
+
+def on_gpu(cluster: str = "summit", **params: int) -> Raw:
+    simulation = {"cluster": cluster, "verified": False}
+    raw = launches(76, 113, **{**FIGURE_15, **params})
+    return {**raw, "device": "simulated", "clock": "simulated", "simulation": simulation}
+
+
+def test_the_paper_s_example_stands_beside_its_device_kernels_on_its_cluster_alone() -> None:
+    def published(raw: Raw) -> list[float | None]:
+        (table,) = build("launches", [raw], "anl-petsc-summit-part2")
+        told = [note for note in table.notes if "no measurement: it assumes 10 µs" in note]
+        found = [cell.published_value for cell in table.rows[0][4:]]
+        assert bool(told) == any(found)
+        return found
+
+    assert published(on_gpu()) == [70e-6, 95e-6, None]
+    others = (on_gpu(size=4096), on_gpu(kernels=6), on_gpu(first=2), on_gpu("another"))
+    for raw in (*others, launches(70, 95, **FIGURE_15)):
+        assert published(raw) == [None, None, None]
 
 
 def test_a_case_that_was_not_measured_adds_nothing() -> None:

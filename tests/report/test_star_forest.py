@@ -320,6 +320,18 @@ def test_a_timeline_has_a_row_for_each_stream_that_worked() -> None:
     assert not any("stream" in note for note in plain.notes)
 
 
+def test_phases_that_took_no_time_are_not_drawn_and_lie_in_no_other() -> None:
+    raw = star_forest(memory="device", mpi="gpu_aware")
+    calls = [["pack", 0, 0.0, 0.0], ["diagonal", 0, 0.0, 2e-6], ["send", 1, 2e-6, 2e-6]]
+    traces = [{**one, "ranks": [calls]} for one in raw["timeline"]]
+    (figure,) = figures.build("timeline", cases([{**raw, "timeline": traces}]), Context())
+
+    panel = figure.panels[0]
+    assert isinstance(panel, Gantt)
+    assert [(bar.name, bar.outer) for bar in panel.bars] == [("diagonal", False)]
+    assert "Phases that took no time are not drawn." in figure.notes
+
+
 def test_ranks_with_many_streams_are_fewer_so_that_rows_can_be_read() -> None:
     raw = star_forest(memory="device", mpi="gpu_aware")
     works = [["pack", 0, 3e-7, 6e-7, stream] for stream in range(9)]

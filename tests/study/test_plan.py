@@ -242,7 +242,8 @@ def test_a_simulated_device_is_one_of_the_cluster_s_gpus() -> None:
         return [case.absent for case in expand(study, site, Device()).cases]
 
     without, too_many = (
-        "memory=device: nodes of stampede2 have no GPU (node.gpu of its file); give memory=host",
+        "memory=device: nodes of stampede2 have no GPU (node.gpu of its file); "
+        "give a cluster with GPUs, or memory=host",
         "memory=device: 4 ranks on a node of stampede2 with 2 GPUs; give fewer, or let them share "
         "one: gpus_shared = 2",
     )

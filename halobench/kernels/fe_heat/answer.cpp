@@ -9,6 +9,7 @@
 #include "base/as_size.hpp"
 #include "numerics/cube_series.hpp"
 #include "numerics/hash.hpp"
+#include "numerics/largest.hpp"
 
 namespace halobench::heat {
 namespace {
@@ -113,7 +114,7 @@ LineAnswer examine_line(const Solver& solver, const Temperatures& temperatures,
   std::vector<double> expected(as_size(known));
   series.line(xs.begin, known, ys.begin + line.y, zs.begin + line.z, expected.data());
   for (std::int64_t i = 0; i < known; ++i) {
-    found.error_max = std::max(found.error_max, std::abs(x[i] - expected[as_size(i)]));
+    raise(found.error_max, std::abs(x[i] - expected[as_size(i)]));
   }
   return found;
 }
@@ -126,7 +127,7 @@ Answer summed(const Communicator& comm, const std::vector<LineAnswer>& lines,
   double error = 0;
   std::array<double, 4> sums{};
   for (const auto& line : lines) {
-    error = std::max(error, line.error_max);
+    raise(error, line.error_max);
     sums[0] += line.sum;
     sums[1] += line.squares;
     sums[2] += line.residual_squares;

@@ -21,11 +21,11 @@ Norms norms(const Store& store) {
     Norms of_line;
     for (std::int64_t z = 0; z < nz; ++z) {
       const double value = store.in()[line * nz + z];
-      of_line.most = std::max(of_line.most, std::abs(value));
+      raise(of_line.most, std::abs(value));
       of_line.sum += std::abs(value);
       of_line.squares += value * value;
     }
-    most = std::max(most, of_line.most);
+    raise(most, of_line.most);
     sum += of_line.sum;
     squares += of_line.squares;
   }
@@ -56,8 +56,7 @@ double round_trip_error(const Store& store) {
   double most = 0;
 #pragma omp parallel for reduction(max : most)
   for (std::int64_t i = 0; i < count; ++i) {
-    const double error = std::abs(store.out()[i] * scale - store.in()[i]);
-    most = error <= most ? most : (std::isnan(error) ? HUGE_VAL : error);
+    raise(most, std::abs(store.out()[i] * scale - store.in()[i]));
   }
   return most;
 }

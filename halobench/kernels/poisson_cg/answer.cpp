@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/as_size.hpp"
+#include "numerics/largest.hpp"
 
 namespace halobench::cg {
 namespace {
@@ -36,7 +37,7 @@ RowAnswer examine_row(const Strip& strip, std::int64_t i, const Poisson& problem
     const std::int64_t col = strip.place.cols.begin + j;
     const double right_side = problem.right_side(row, col);
     const double residual = right_side - (4.0 * x[j] - above[j] - below[j] - x[j - 1] - x[j + 1]);
-    found.error_max = std::max(found.error_max, std::abs(x[j] - problem.exact(row, col)));
+    raise(found.error_max, std::abs(x[j] - problem.exact(row, col)));
     found.residual_squared += residual * residual;
     found.right_side_squared += right_side * right_side;
   }
@@ -89,7 +90,7 @@ Answer examine(const Communicator& comm, Domain& domain, const Poisson& problem)
   double error = 0;
   std::array<double, 2> squared{};
   for (const auto& row : rows) {  // in order: the same for any number of threads
-    error = std::max(error, row.error_max);
+    raise(error, row.error_max);
     squared[0] += row.residual_squared;
     squared[1] += row.right_side_squared;
   }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.analysis.comparison import Contrast, contrasts, step
@@ -51,6 +52,14 @@ OVERLAPS = Ways(
     "Ways to overlap compared",
     alone=("none", "split"),
 )
+PRINTED_OVERLAPS = MappingProxyType(
+    {
+        "stream_synchronised": "split",
+        "event": "early_launch",
+        "concurrent_kernels": "split_temporary",
+    }
+)
+"""Schemes a, b and c of the report on Summit's figure 12, by what its published times call them."""
 TRANSPOSES = Ways(
     "fft_pencil",
     "transpose",

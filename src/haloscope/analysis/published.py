@@ -19,6 +19,9 @@ _KEYS = ("n", "nodes", "ppn", "ranks", "threads")
 WALL_TIMES = ("walltime_grid", "hybrid_grid", "scaling")
 """WALL_TIMES are the kinds of published tables that hold wall times of solves."""
 
+_NOT_TABLES = {"section-": "section", "fig": "figure"}
+"""How ids begin of what a paper has no table of, and what it calls that: its text, its figures."""
+
 _OF_ANY_MACHINE = ("iterations", "error_max")
 """Columns that say nothing of the machine."""
 
@@ -135,7 +138,9 @@ def _reference(table: PaperTable, column: str, where: Mapping[str, object]) -> R
 def source(table: PaperTable) -> str:
     """Where a published table stands: "Stampede2 (hpcf-2018-10, table 4.1)"."""
     cluster = table.facts.get("cluster")
-    section = table.id.removeprefix("section-")  # what the paper's text says
-    kind, number = ("table", table.id) if section == table.id else ("section", section)
+    kind, number = "table", table.id
+    for prefix, name in _NOT_TABLES.items():
+        if table.id.startswith(prefix):
+            kind, number = name, table.id.removeprefix(prefix)
     place = f"{table.paper}, {kind} {number}"
     return f"{cluster} ({place})" if cluster else place

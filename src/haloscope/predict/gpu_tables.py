@@ -1,16 +1,20 @@
 """Cells of published tables whose messages lie in the memory of GPUs, as simulated cases.
 
-What the cluster file takes from the paper it takes from the table of MPI alone (pingpong).
+What the cluster file takes from the paper it takes from the table of MPI alone (pingpong). Of
+launches the paper has an example, which is predicted on what it assumes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from haloscope.analysis.device_kernels import FIGURE_15
+from haloscope.analysis.exchanges import PRINTED_OVERLAPS
 from haloscope.analysis.predictions import LATENCY, PredictedCell
 from haloscope.analysis.star_forests import OPTIONS
+from haloscope.clusters.schema import Cluster, Quantity
 from haloscope.papers.tables import PaperTable
 from haloscope.predict.unpredicted import Unpredicted
 from haloscope.study.case import Layout, Value
@@ -26,18 +30,12 @@ _LAYOUTS = MappingProxyType(
 """Two ranks, by how the paper calls their placement."""
 _KERNELS = MappingProxyType({"sf_dmda": "sf_grid"})
 """Kernels that have another name here."""
-_OVERLAPS = MappingProxyType(
-    {
-        "stream_synchronised": "split",
-        "event": "early_launch",
-        "concurrent_kernels": "split_temporary",
-    }
-)
-"""Schemes a, b and c of the paper's figure 12."""
 _REACH = 20_000
 """_REACH is how far from the diagonal the generated matrix reaches that stands for the published
 one, whose rows and nonzeros alone are known: assumed. With a tenth of it all three times are 0.3 %
 shorter, with seven times as much 2.5 % longer; b is 16 us earlier than a with each."""
+_NO_TIME_S = 1e-12
+"""_NO_TIME_S is what a synchronisation takes that takes nothing: quantities are above 0."""
 _SIDE = 3
 """_SIDE is how many ranks the published grid has along each axis."""
 
@@ -51,9 +49,11 @@ def unpredicted(table: PaperTable, said: Mapping[str, Any]) -> Unpredicted:
     published = said["time_s"] if "time_s" in said else said["latency_s"]
     cell = PredictedCell(
         *(table.id, LATENCY, {key: said[key] for key in table.keys}, float(published)),
-        fitted=kernel == "pingpong",
+        fitted=kernel in ("pingpong", "launches"),
         step=table.resolution_s or 0.0,
     )
+    if kernel == "launches":
+        return Unpredicted(cell, kernel, FIGURE_15, Layout(), _chain_s(said["operation"]))
     given: dict[str, Value] = {"memory": "device"}
     if kernel == "sf_grid":
         ppn = _SIDE * _SIDE // said["nodes"]
@@ -62,7 +62,7 @@ def unpredicted(table: PaperTable, said: Mapping[str, Any]) -> Unpredicted:
     if kernel == "spmv":
         rows, nonzeros = said["rows"], said["nonzeros"]
         given |= {"matrix": "random", "n": rows, "row_length": round(nonzeros / rows)}
-        given |= {"bandwidth": _REACH, "overlap": _OVERLAPS[said["overlap"]]}
+        given |= {"bandwidth": _REACH, "overlap": PRINTED_OVERLAPS[said["overlap"]]}
         layout = Layout(nodes=said["nodes"], ppn=said["ranks"] // said["nodes"], bind="spread")
         return Unpredicted(cell, kernel, given, layout, lambda record: float(record["times_s"][0]))
     sizes = sorted({int(str(row["size_bytes"])) for row in table.rows})
@@ -72,6 +72,23 @@ def unpredicted(table: PaperTable, said: Mapping[str, Any]) -> Unpredicted:
     if "option" in said:
         given["sync"] = next(sync for sync, option in OPTIONS.items() if option == said["option"])
     return _at(cell, kernel, given, _LAYOUTS[said["placement"]], said["size_bytes"])
+
+
+def as_assumed(table: PaperTable, cluster: Cluster) -> Cluster:
+    """The cluster as an example of the paper takes it to be; itself for what was measured there."""
+    launch_us, gpu = table.facts.get("launch_us"), cluster.node.gpu
+    if launch_us is None or gpu is None:
+        return cluster
+    source = f"{table.paper}, section 6: assumed there"
+    costs = {"launch_s": float(launch_us) * 1e-6, "stream_sync_s": _NO_TIME_S}
+    assumed = {name: Quantity(value=value, source=source) for name, value in costs.items()}
+    node = cluster.node.model_copy(update={"gpu": gpu.model_copy(update=assumed)})
+    return cluster.model_copy(update={"node": node})
+
+
+def _chain_s(way: str) -> Callable[[Mapping[str, Any]], float]:
+    """What a record of `launches` says of the device kernels in one of its two ways."""
+    return lambda record: float(record["result"][f"{way}_s"])
 
 
 def _at(

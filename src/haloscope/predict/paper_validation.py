@@ -79,10 +79,10 @@ def validate(
 
 
 def simulated_place(table: PaperTable) -> SimulatedCluster:
-    """The machine that a table was measured on, as its cluster file describes it."""
+    """The machine that a table was measured on, as its cluster file or its example describes it."""
     there = place(str(table.facts["cluster_file"]))
     assert isinstance(there, SimulatedCluster)
-    return there
+    return replace(there, cluster=gpu_tables.as_assumed(table, there.cluster))
 
 
 def predicted(

@@ -150,7 +150,7 @@ def gpus_lacking(gpus: int, layout: Layout, shared: int, where: str) -> str | No
     ranks = layout.ranks_of_nodes[0]
     if gpus == 0:
         what = f"memory=device: nodes of {where} have no GPU"
-        return f"{what} (node.gpu of its file); give memory=host"
+        return f"{what} (node.gpu of its file); give a cluster with GPUs, or memory=host"
     if ranks <= gpus * shared:
         return None
     what = f"memory=device: {count(ranks, 'rank')} on a node of {where} with {count(gpus, 'GPU')}"

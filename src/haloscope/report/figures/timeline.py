@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets_by_kernel
@@ -43,6 +43,8 @@ def _figure(part: Facet, context: Context) -> Figure:
         notes.append(
             "Rows of streams: when a device was at work, by the name of the phase that launched it."
         )
+    if not all(_took_time(call) for point in chosen for call in _calls(traces[point])):
+        notes.append("Phases that took no time are not drawn.")
     if case.emulated:
         notes.append("On an emulated device: times say nothing of a real one.")
     if told := _cut(case, panels):
@@ -115,6 +117,10 @@ def _shown(trace: Mapping[str, Any]) -> list[dict[str, list[Call]]]:
     return ranks
 
 
+def _calls(trace: Mapping[str, Any]) -> Iterator[Call]:
+    return (call for rank in _shown(trace) for calls in rank.values() for call in calls)
+
+
 def _panel(case: MeasuredCase, trace: Mapping[str, Any], point: int) -> Gantt:
     rows = {name: calls for rank in _shown(trace) for name, calls in rank.items()}
     start_s = min((call[2] for calls in rows.values() for call in calls), default=0.0)
@@ -124,9 +130,10 @@ def _panel(case: MeasuredCase, trace: Mapping[str, Any], point: int) -> Gantt:
     def at(time_s: float) -> float:
         return (time_s - start_s) / factor
 
+    drawn = [[call for call in calls if _took_time(call)] for calls in rows.values()]
     bars = tuple(
         Bar(row, name, at(begin), at(end), _holds_others(calls, depth, begin, end))
-        for row, calls in enumerate(rows.values())
+        for row, calls in enumerate(drawn if any(drawn) else rows.values())
         for name, depth, begin, end, *_ in calls
     )
     most = case.settings.get("timeline")
@@ -142,6 +149,12 @@ def _panel(case: MeasuredCase, trace: Mapping[str, Any], point: int) -> Gantt:
             if calls and len(calls) == most
         ),
     )
+
+
+def _took_time(call: Call) -> bool:
+    """Others would have a colour and a name for nothing, and look as if they lay in what ends or
+    begins there: under simulation, all that is not computed, sent or waited for."""
+    return float(call[3]) > float(call[2])
 
 
 def _holds_others(calls: Sequence[Call], depth: int, begin: float, end: float) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from haloscope.analysis.cases import MeasuredCase, label_of
-from haloscope.analysis.device_kernels import WAYS
+from haloscope.analysis.device_kernels import WAYS, published_chain
+from haloscope.analysis.published import Library
 from haloscope.analysis.sweeps import sweep
 from haloscope.quantities import SECONDS, seconds, size
 from haloscope.report.context import Context
@@ -19,11 +20,17 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     if not any(case.launches for case in own):
         return []
     notebook = Notebook(own, context.all_cases)
-    rows = tuple(_row(case, own, notebook) for case in own)
+    rows = tuple(_row(case, own, notebook, context.library) for case in own)
     notebook.note(
         "synchronised: the second device kernel is launched when the first has ended, so that no "
         "launch is hidden behind its work; added: what that takes longer."
     )
+    if any(cell.published for row in rows for cell in row):
+        notebook.note(
+            "The published figures are an example and no measurement: it assumes 10 µs a launch, "
+            "and nothing for a synchronisation itself, where the cluster file has more of both. "
+            "haloscope validate anl-petsc-summit-part2 --table fig15 takes what it assumes."
+        )
     return [
         Table(
             id="launches",
@@ -43,17 +50,24 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     ]
 
 
-def _row(case: MeasuredCase, among: Sequence[MeasuredCase], notebook: Notebook) -> tuple[Cell, ...]:
+def _row(
+    case: MeasuredCase, among: Sequence[MeasuredCase], notebook: Notebook, library: Library
+) -> tuple[Cell, ...]:
     found = {point.operation: point.time for point in sweep(case)}
-    times = [found.get(way) for way in WAYS]
+    times = {way: found.get(way) for way in WAYS}
     kernels, each, first = (case.number(name) for name in ("kernels", "size", "first"))
     return (
         label(label_of(case, among)),
         plain(kernels),
         plain(first * each, size(first * each)),
         plain(each, size(each)),
-        *(notebook.estimate(time, case, SECONDS) for time in times),
-        _added([time.value for time in times if time]),
+        *(
+            notebook.beside(
+                notebook.estimate(time, case, SECONDS), published_chain(case, way, library)
+            )
+            for way, time in times.items()
+        ),
+        _added([time.value for time in times.values() if time]),
     )
 
 

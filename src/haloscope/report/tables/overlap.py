@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.exchanges import OVERLAPS
+from haloscope.analysis.exchanges import OVERLAPS, PRINTED_OVERLAPS
 from haloscope.analysis.published import source
 from haloscope.quantities import number, printed_seconds
 from haloscope.report.context import Context
@@ -32,7 +32,8 @@ def _published_overlap(table: PaperTable) -> str:
     """What was published, in a note: of another matrix, and as ratios alone comparable."""
     base = table.rows[0]
     times = [
-        f"{row['overlap']} {printed_seconds(float(str(row['time_s'])), table.resolution_s)}"
+        f"{PRINTED_OVERLAPS[str(row['overlap'])]} ({row['overlap']}) "
+        f"{printed_seconds(float(str(row['time_s'])), table.resolution_s)}"
         + ("" if row is base else f" ({number(_ratio(base, row), 3)} times as fast)")
         for row in table.rows
     ]

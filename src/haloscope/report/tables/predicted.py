@@ -135,9 +135,10 @@ _DOWN = ("n", "size_bytes")
 def _latencies(cells: Sequence[PredictedCell]) -> Iterator[Table]:
     """For each placement, latencies by size, or by n, down, and by all other settings across.
 
-    Where there are neither sizes nor n, by the first setting.
+    Where there are neither sizes nor n, they are times, by the first setting.
     """
     down = [*(key for key in _DOWN if key in cells[0].keys), *cells[0].keys][:1]
+    what = "latency" if down[0] in _DOWN else "time"
     parts = dict.fromkeys(cell.keys.get("placement") for cell in cells)
     for position, placement in enumerate(parts, start=1):
         own = [cell for cell in cells if cell.keys.get("placement") == placement]
@@ -152,7 +153,7 @@ def _latencies(cells: Sequence[PredictedCell]) -> Iterator[Table]:
             title=f"{str(placement).replace('_', '-')}, µs" if placement else "µs",
             columns=(
                 Column(down[0], "bytes" if down[0] == "size_bytes" else down[0]),
-                *(_across(across, values) for values in columns),
+                *(_across(what, across, values) for values in columns),
             ),
             rows=tuple(
                 (
@@ -189,14 +190,14 @@ def _ratios(cells: Sequence[PredictedCell]) -> Iterator[Table]:
         )
 
 
-def _across(keys: Sequence[str], values: Sequence[object]) -> Column:
-    """A column of latencies: named by what tells it from others, where anything does."""
+def _across(what: str, keys: Sequence[str], values: Sequence[object]) -> Column:
+    """A column of latencies or times: named by what tells it from others, if anything does."""
     words = [
         count(int(str(value)), "node") if key == "nodes" else str(value)
         for key, value in zip(keys, values, strict=True)
     ]
     name = "_".join(str(value) for value in values)
-    return Column(f"latency_{name}_s" if name else "latency_s", ", ".join(words) or "latency")
+    return Column(f"{what}_{name}_s" if name else f"{what}_s", ", ".join(words) or what)
 
 
 def _latency(cell: PredictedCell | None) -> Cell:
