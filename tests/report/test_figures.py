@@ -145,6 +145,7 @@ def test_stream_has_a_curve_for_each_number_of_cores_and_the_cache_sizes() -> No
     panel = lines(figure)
     assert [curve.label for curve in panel.curves] == ["1 core", "2 cores"]
     assert panel.guides == ((32768.0, "L1"), (2.0**21, "L2"), (2.0**24, "L3"))
+    assert panel.y.scale == "log", "else what a first cache gives hides what memory does"
     assert panel.curves[0].marks[0].x == 32768
     assert panel.curves[0].marks[-1].y == pytest.approx(13.0, rel=0.05), "GB/s"
     assert panel.curves[0].marks[0].low is not None
