@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from recorded import MACHINE, Raw, cases, pingpong, star_forest
 
+from haloscope.analysis.split_phase import split_phase_model
 from haloscope.analysis.star_forests import beside_messages
 from haloscope.papers import tables as papers
+from haloscope.quantities import rate, seconds
 from haloscope.report import figures, tables
 from haloscope.report.draw.figures import draw_all
 from haloscope.report.figures.model import Figure, Gantt, Lines
@@ -219,9 +222,27 @@ def test_parts_are_added_up_beside_the_whole() -> None:
     assert all(a < b for a, b in zip(added, summed, strict=True))  # type: ignore[operator]
     notes = " ".join(table.notes)
     assert "nearer to the maximum" in notes
-    assert "Messages take longer up to 4" in notes or "Messages take longer up to 5" in notes
-    assert "reduce unpack: 20" in notes
+    assert re.search(
+        "Messages take longer than the scatter up to [45].*, and less long beyond", notes
+    )
+    assert "reduce unpack, fitted, s bytes: 20" in notes
     assert "leave a barrier" not in notes
+
+
+def test_fitted_messages_are_one_way_as_the_rows_are() -> None:
+    """Messages of a broadcast and of a reduction are timed together."""
+    raws = [star_forest(launch=launch) for launch in range(7)]
+    (table,) = build("split_phase", raws)
+
+    (case,) = cases(raws)
+    model = split_phase_model(case)
+    assert model is not None
+    line = model.lines["messages"]
+    assert line is not None
+    alpha_s = line.pieces[0].alpha_s.value
+    bandwidth = line.pieces[0].bandwidth_bytes_per_s.value
+    (note,) = (note for note in table.notes if note.startswith("messages, fitted"))
+    assert f"{seconds(alpha_s / 2)} + s / {rate(2 * bandwidth)}" in note
 
 
 def test_parts_that_do_not_add_up_to_the_whole_tell_nothing_of_overlap() -> None:
