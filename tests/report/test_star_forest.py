@@ -314,11 +314,22 @@ def test_a_timeline_has_a_row_a_rank_and_tells_outer_phases() -> None:
     )
     assert first.x == "time (ns)" and first.bars[0].begin == 0  # the first phase's
     assert first.bars[2].end == pytest.approx(900)
-    assert "Clocks agree to 400 ns." in figure.notes[1]
+    assert "Thin bars" in figure.notes[0] and "Clocks agree to 400 ns." in figure.notes[1]
     drawing = draw_all([figure])[figure.id][0]
     assert drawing.name == "timeline-point0"
     for word in ("rank 1", "wait", "exchange", "time (ns)"):
         assert word in drawing.svg
+
+
+def test_thin_bars_are_explained_where_there_are_some() -> None:
+    raw = star_forest()
+    flat = [
+        {**one, "ranks": [[call for call in own if call[0] != "exchange"] for own in one["ranks"]]}
+        for one in raw["timeline"]
+    ]
+    (figure,) = figures.build("timeline", cases([{**raw, "timeline": flat}]), Context())
+
+    assert not any("Thin bars" in note for note in figure.notes)
 
 
 def test_a_timeline_has_a_row_for_each_stream_that_worked() -> None:

@@ -89,9 +89,11 @@ class Drawing:
 def draw_all(figures: Sequence[Figure]) -> dict[str, list[Drawing]]:
     """All panels of all figures of a report, by figure.
 
-    A phase has one colour in all of them, and curves of one name have one.
+    A name has one colour in all of them, whether it is a phase's or a curve's.
     """
-    colours, styles = phase_colours(figures), series_styles(figures)
+    styles = series_styles(figures)
+    curves = {name: SERIES[style % len(SERIES)] for name, style in styles.items()}
+    colours = phase_colours(figures, curves)
     return {
         figure.id: [
             _drawing(

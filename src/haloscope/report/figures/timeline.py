@@ -36,7 +36,7 @@ def _figure(part: Facet, context: Context) -> Figure:
     worst = max(trace["clock_error_s"] for trace in traces)
     notes = [
         "One step of its own, of one launch, after one that warmed up; its parts are timed, which "
-        "takes time. Thin bars: phases that the bars above them are parts of.",
+        f"takes time.{_THIN if any(bar.outer for one in panels for bar in one.bars) else ''}",
         f"Clocks agree to {seconds(worst)}." if worst else "All ranks read one clock.",
     ]
     if any(" stream " in row for panel in panels for row in panel.rows):
@@ -59,6 +59,9 @@ def _figure(part: Facet, context: Context) -> Figure:
         + (f" Cut off {ends}." if (ends := _ends_in_words(panels[-1])) else ""),
         notes=tuple(notes),
     )
+
+
+_THIN = " Thin bars: phases that the bars above them are parts of."
 
 
 def _longest(panels: Sequence[Gantt]) -> list[str]:
