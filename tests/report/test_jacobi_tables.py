@@ -84,6 +84,7 @@ def test_simulated_sweeps_are_not_called_measured_nor_their_model_independent() 
     raws = on("orfeo-thin", study())
     (table,) = tables.build("jacobi", cases(raws), context(raws))
     (figure,) = figures.build("jacobi", cases(raws), context(raws))
+    assert all("Largest: 1" in figure.told(panel) for panel in figure.panels[1:])
 
     groups = list(dict.fromkeys(column.group for column in table.columns if column.group))
     assert groups == ["textbook model", "detailed model", "simulated", "published (MLUP/s)"]
