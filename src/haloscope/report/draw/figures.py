@@ -131,26 +131,34 @@ def canvas_of(panel: Panel, colours: Mapping[str, str], styles: Mapping[str, int
         return _surface(panel)
 
 
+_AT_THE_END = 0.85
+"""_AT_THE_END is the part of an axis behind which a guide's word stands on its left, because there
+is no room for it on its right."""
 _NEAR = 4.0
 """_NEAR is the factor by which one guide must be beyond another for their words to stand beside
 each other."""
 
 
 def _guides(axes: Axes, guides: Sequence[tuple[float, str]]) -> None:
-    """Lines at some sizes with their words; where two are near, the second's is a line lower."""
+    """Lines at some sizes with their words; where two are near, the second's is a line lower.
+
+    After the curves, which say how far the axes reach.
+    """
     before, lower = 0.0, 0
     for x, word in sorted(guides):
         lower = lower + 1 if before and x < _NEAR * before else 0
         before = x
         axes.axvline(x, color=MUTED, linewidth=1, linestyle=":")
+        at = axes.transAxes.inverted().transform(axes.transData.transform((x, axes.get_ylim()[1])))
+        last = at[0] > _AT_THE_END
         axes.annotate(
             word,
             (x, 1),
-            (3, -2 - 12 * lower),
+            (-3 if last else 3, -2 - 12 * lower),
             xycoords=("data", "axes fraction"),
             textcoords="offset points",
             color=MUTED,
-            ha="left",
+            ha="right" if last else "left",
             va="top",
         )
 
@@ -165,7 +173,6 @@ def _lines(panel: Lines, styles: Mapping[str, int]) -> Canvas:
     axes.set_title(panel.title, loc="left")
     _scale(axes, "x", panel.x)
     _scale(axes, "y", panel.y)
-    _guides(axes, panel.guides)
     own = [curve for curve in panel.curves if not curve.bound]
     pointed = [curve for curve in own if not curve.model]
     for curve in own:
@@ -184,6 +191,7 @@ def _lines(panel: Lines, styles: Mapping[str, int]) -> Canvas:
     if panel.y.scale == "linear" and panel.y.from_zero and axes.dataLim.ymin >= 0:
         axes.set_ylim(0, 1.06 * axes.dataLim.ymax)
     _to_ticks(axes, panel.y)
+    _guides(axes, panel.guides)
     if len(names) > 1:
         _legend(canvas, axes, names, columns)
     return canvas
