@@ -313,7 +313,7 @@ def test_guides_that_are_near_have_their_words_below_each_other() -> None:
     words = [text for text in axes.texts if isinstance(text, Annotation)]
     at = {text.get_text(): text.xyann[1] for text in words}
     assert at["1 KiB"] == at["256 KiB"] > at["384 KiB"]
-    beside = {text.get_text(): text.get_ha() for text in words}
+    beside = {text.get_text(): text.get_horizontalalignment() for text in words}
     assert (beside["1 KiB"], beside["384 KiB"]) == ("left", "right"), "no word leaves its panel"
 
 
