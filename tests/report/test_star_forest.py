@@ -309,9 +309,7 @@ def test_a_timeline_has_a_row_a_rank_and_tells_outer_phases() -> None:
     assert [(bar.name, bar.outer) for bar in first.bars[:3]] == [
         ("pack", False), ("wait", False), ("exchange", True),
     ]  # fmt: skip
-    assert (
-        figure.alt == "Phases of 2 ranks over time. Longest: exchange (8 B) and exchange (32 KiB)."
-    )
+    assert figure.alt == "Phases of 2 ranks over time. Longest: wait (8 B) and wait (32 KiB)."
     assert first.x == "time (ns)" and first.bars[0].begin == 0  # the first phase's
     assert first.bars[2].end == pytest.approx(900)
     assert "Thin bars" in figure.notes[0] and "Clocks agree to 400 ns." in figure.notes[1]

@@ -65,8 +65,9 @@ _THIN = " Thin bars: phases that the bars above them are parts of."
 
 
 def _longest(panels: Sequence[Gantt]) -> list[str]:
-    """The longest phase of each panel, and which one it is where there are several."""
-    names = [max(one.bars, key=lambda bar: bar.end - bar.begin).name for one in panels]
+    """The longest phase of each panel that others do not lie within; of several, which panel's."""
+    inner = [[bar for bar in one.bars if not bar.outer] for one in panels]
+    names = [max(own, key=lambda bar: bar.end - bar.begin).name for own in inner]
     return [
         f"{name} ({panel.title})" if len(panels) > 1 else name
         for name, panel in zip(names, panels, strict=True)
