@@ -13,7 +13,7 @@ from haloscope.quantities import rate, seconds
 from haloscope.report import figures, tables
 from haloscope.report.draw.figures import draw_all
 from haloscope.report.figures.model import Figure, Gantt, Lines
-from haloscope.report.findings import findings, synchronisation
+from haloscope.report.findings import findings, grid_halos, synchronisation
 from haloscope.report.tables import Context, Table
 
 SUMMIT = "anl-petsc-summit-part2"
@@ -550,3 +550,22 @@ def test_ways_of_a_device_alone_or_of_few_launches_show_nothing() -> None:
     assert [text.rpartition(": ")[2] for text in few] == [
         "too few launches to tell at 8 B to 32 KiB."
     ]
+
+
+def test_halos_of_a_grid_without_timed_parts_have_a_headline_of_their_own() -> None:
+    def told(**changes: object) -> list[str]:
+        own = cases([
+            {**star_forest("sf_grid", ranks=ranks, n="4,8,16,32,64", launch=launch), **changes}
+            for ranks in (1, 2)
+            for launch in range(2)
+        ])  # fmt: skip
+        return [finding.text for finding in grid_halos.find(own, Context())]
+
+    (text,) = told(parts=[])
+    assert re.fullmatch(
+        r"Halos of a grid \(sf_grid, 2 processes\), one way: n = 4 takes [\d.]+ µs "
+        r"\([\d.]+ to [\d.]+ µs of 2 launches\) and n = 64 takes [\d.]+ µs \(.* of 2 launches\); "
+        r"no more than 2 times as long as n = 4 up to n = \d+\.",
+        text,
+    )
+    assert told() == []  # what dominates at which size tells more
