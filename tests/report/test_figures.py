@@ -277,6 +277,18 @@ def test_long_names_of_bars_go_on_in_the_next_line_as_large_as_others() -> None:
     assert {text.get_fontsize() for text in names} == {8.0}
 
 
+def test_a_single_bar_is_not_squeezed_by_many_names_below_it() -> None:
+    heights = []
+    for names in (tuple("abcdef"), tuple("abcdefghi")):
+        parts = tuple((name, (1 / len(names),)) for name in names)
+        panel = Bars("b", "B", ("one",), parts, ("1 s",))
+        canvas = canvas_of(panel, dict.fromkeys(names, "#000000"), {})
+        canvas.draw_without_rendering()
+        heights.append(canvas.axes[0].patches[0].get_window_extent().height)
+
+    assert heights[1] >= 0.95 * heights[0]
+
+
 def test_an_axis_of_powers_of_two_goes_from_one_that_is_named_to_another() -> None:
     y = Axis("ratio", "log2", powers_of_two([0.27, 1.2]))
     curve = Curve("a", (Mark(1, 0.27), Mark(2, 1.2, 1.1, 1.3)))

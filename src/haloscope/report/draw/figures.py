@@ -304,6 +304,8 @@ def _scale(axes: Axes, which: str, axis: Axis) -> None:
         one.set_minor_formatter(NullFormatter())
 
 
+_COLUMNS = 3
+"""_COLUMNS are those of the names below bars."""
 _NO_BREAK = "\xa0"
 _PITCH_IN, _BAR_IN, _LINE_IN = 0.46, 0.19, 0.13
 """From one bar to the next where names have one line; a bar's height; a further line of a name."""
@@ -314,7 +316,9 @@ def _bars(panel: Bars, colours: Mapping[str, str]) -> Canvas:
     words = zip(panel.bars, panel.totals, strict=True)
     names = [_wrapped(name, total) for name, total in words]
     pitch = _PITCH_IN + _LINE_IN * (max(map(len, names)) - 1)
-    canvas = Canvas(figsize=(WIDTH_IN, 1.0 + pitch * len(panel.bars)), layout="constrained")
+    below = 0.2 * max(0, -(-len(panel.parts) // _COLUMNS) - 2)  # more lines of a legend than two
+    height = 1.0 + pitch * len(panel.bars) + below
+    canvas = Canvas(figsize=(WIDTH_IN, height), layout="constrained")
     axes = canvas.add_subplot()
     thick = _BAR_IN / pitch
     places = [float(-index) for index in range(len(panel.bars))]
@@ -329,7 +333,7 @@ def _bars(panel: Bars, colours: Mapping[str, str]) -> Canvas:
     axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
     axes.spines["left"].set_visible(False)
     axes.grid(visible=False)
-    canvas.legend(loc="outside lower left", ncols=3)
+    canvas.legend(loc="outside lower left", ncols=_COLUMNS)
     return canvas
 
 
