@@ -29,7 +29,7 @@ def test_convergence_has_the_columns_of_table_3_1_and_the_published_values() -> 
         "N",
         "DOF",
         "max error",
-        "ratio",
+        "error ratio",
         "#iter",
         "wall time",
         "predicted",

@@ -46,8 +46,8 @@ def _figure(scaling: JacobiScaling, context: Context) -> Figure:
         f"{number(best.rate.value / 1e6)} MLUP/s on {best.sweep.ranks}.",
         notes=(
             "Performance P: of the fastest grid and nodes of each N. N P₁ / P: N times the updates "
-            "a second of one process over those of N, 1 where nothing is lost; 1-D: ranks along one "
-            f"axis alone; 2/3-D: along two or three. {lines}Dashed grey: N times one.",
+            "a second of one process over those of N, 1 where nothing is lost; 1-D: ranks along "
+            f"one axis alone; 2/3-D: along two or three. {lines}Dashed grey: N times one.",
             *scaling.lacking,
             *(["Published: the report's own program, for 1200³ points a rank."] if beside else ()),
         ),
