@@ -329,6 +329,21 @@ def test_guides_that_are_near_have_their_words_below_each_other() -> None:
     assert (beside["1 KiB"], beside["384 KiB"]) == ("left", "right"), "no word leaves its panel"
 
 
+def test_phases_of_one_colour_are_told_apart_in_a_timeline() -> None:
+    bars = tuple(Bar(0, name, k, k + 1.0, False) for k, name in enumerate("abc"))
+    colours = {"a": "#0072b2", "b": "#c84f00", "c": "#0072b2"}
+
+    canvas = draw_gantt(Gantt("g", "", "", ("0",), bars), 4.6, colours)
+
+    drawn = [
+        (one.get_facecolor()[0].tolist(), one.get_hatch()) for one in canvas.axes[0].collections
+    ]
+    (legend,) = canvas.legends
+    named = [patch.get_hatch() or "" for patch in legend.get_patches()]
+    assert [hatch or "" for _, hatch in drawn] == named
+    assert drawn[0][0] == drawn[2][0] and not drawn[0][1] and drawn[2][1]
+
+
 @pytest.mark.parametrize("width_in", [3.6, 4.6])
 def test_names_below_a_timeline_are_never_cut(width_in: float) -> None:
     names = ("synchronise", "launch of product", "multiply off-diagonal", "wait", "pack", "send")
