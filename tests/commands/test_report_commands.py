@@ -6,8 +6,12 @@ from xml.etree import ElementTree
 import pytest
 from recorded import Raw, bad, poisson, quick, stream, write_folder
 
+from haloscope.analysis.dossier import open_folder
 from haloscope.cli import main
+from haloscope.report import comparing
 from haloscope.report.document import LONG
+from haloscope.report.figures.model import Lines
+from haloscope.report.tables.compared import compare_cases
 
 SLOW = [2.0, 2.1, 2.2, 2.3, 2.4, 2.5]
 FAST = [1.0, 1.05, 1.1, 1.15, 1.2, 1.25]
@@ -169,9 +173,24 @@ def test_compare_fails_only_for_what_is_slower_by_more_than_asked(
         assert found == code and "slower" in out
     assert compare(capsys, before, after, "--fail-above", 0.301)[0] == 0
     assert compare(capsys, few, few, "--fail-above", "50%")[0] == 3
-    with pytest.raises(SystemExit):
-        compare(capsys, before, after, "--fail-above", "300%")
-    assert "no share from 0 to 1" in capsys.readouterr().err
+    for wrong in ("300%", "nan", "a few"):
+        with pytest.raises(SystemExit):
+            compare(capsys, before, after, "--fail-above", wrong)
+        assert f"{wrong} is no share from 0 to 1" in capsys.readouterr().err
+
+
+def test_a_comparison_in_small_steps_is_not_drawn_beside_half_and_twice(tmp_path: Path) -> None:
+    before, slower, halved = (
+        open_folder(
+            write_folder(tmp_path / name, [*launches([factor * t for t in FAST]), *both(6)])
+        )
+        for name, factor in (("before", 1.0), ("slower", 1.04), ("halved", 2.0))
+    )
+
+    for second, scale in ((slower, "linear"), (halved, "log2")):
+        report = comparing.document(before, second, compare_cases(before.cases, second.cases), [])
+        (panel,) = report.figures[0].panels
+        assert isinstance(panel, Lines) and panel.y.scale == scale
 
 
 def test_compare_writes_verdicts_a_summary_and_a_report(
@@ -196,6 +215,7 @@ def test_compare_writes_verdicts_a_summary_and_a_report(
     assert f"report: {out / 'report.html'}" in told
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "How many times as fast the second is" in page and "<svg" in page
+    assert "Launches are too few to tell of 1 comparison." in page
     for name in ("report.md", "report.tex", "tables/comparisons.csv", "figures/compared-ratio.svg"):
         assert (out / name).exists(), name
 

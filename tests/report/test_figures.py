@@ -145,6 +145,7 @@ def test_stream_has_a_curve_for_each_number_of_cores_and_the_cache_sizes() -> No
     panel = lines(figure)
     assert [curve.label for curve in panel.curves] == ["1 core", "2 cores"]
     assert panel.guides == ((32768.0, "L1"), (2.0**21, "L2"), (2.0**24, "L3"))
+    assert panel.y.scale == "log", "else what a first cache gives hides what memory does"
     assert panel.curves[0].marks[0].x == 32768
     assert panel.curves[0].marks[-1].y == pytest.approx(13.0, rel=0.05), "GB/s"
     assert panel.curves[0].marks[0].low is not None
@@ -276,6 +277,18 @@ def test_long_names_of_bars_go_on_in_the_next_line_as_large_as_others() -> None:
     assert {text.get_fontsize() for text in names} == {8.0}
 
 
+def test_a_single_bar_is_not_squeezed_by_many_names_below_it() -> None:
+    heights = []
+    for names in (tuple("abcdef"), tuple("abcdefghi")):
+        parts = tuple((name, (1 / len(names),)) for name in names)
+        panel = Bars("b", "B", ("one",), parts, ("1 s",))
+        canvas = canvas_of(panel, dict.fromkeys(names, "#000000"), {})
+        canvas.draw_without_rendering()
+        heights.append(canvas.axes[0].patches[0].get_window_extent().height)
+
+    assert heights[1] >= 0.95 * heights[0]
+
+
 def test_an_axis_of_powers_of_two_goes_from_one_that_is_named_to_another() -> None:
     y = Axis("ratio", "log2", powers_of_two([0.27, 1.2]))
     curve = Curve("a", (Mark(1, 0.27), Mark(2, 1.2, 1.1, 1.3)))
@@ -312,6 +325,20 @@ def test_guides_that_are_near_have_their_words_below_each_other() -> None:
     words = [text for text in axes.texts if isinstance(text, Annotation)]
     at = {text.get_text(): text.xyann[1] for text in words}
     assert at["1 KiB"] == at["256 KiB"] > at["384 KiB"]
+    beside = {text.get_text(): text.get_horizontalalignment() for text in words}
+    assert (beside["1 KiB"], beside["384 KiB"]) == ("left", "right"), "no word leaves its panel"
+
+
+def test_phases_of_one_colour_are_told_apart_in_a_timeline() -> None:
+    bars = tuple(Bar(0, name, k, k + 1.0, False) for k, name in enumerate("abc"))
+    colours = {"a": "#0072b2", "b": "#c84f00", "c": "#0072b2"}
+
+    canvas = draw_gantt(Gantt("g", "", "", ("0",), bars), 4.6, colours)
+
+    drawn = [one.get_hatch() or "" for one in canvas.axes[0].collections]
+    (legend,) = canvas.legends
+    assert drawn == [patch.get_hatch() or "" for patch in legend.get_patches()]
+    assert [bool(hatch) for hatch in drawn] == [False, False, True]
 
 
 @pytest.mark.parametrize("width_in", [3.6, 4.6])

@@ -84,6 +84,7 @@ def test_simulated_sweeps_are_not_called_measured_nor_their_model_independent() 
     raws = on("orfeo-thin", study())
     (table,) = tables.build("jacobi", cases(raws), context(raws))
     (figure,) = figures.build("jacobi", cases(raws), context(raws))
+    assert all("Largest: 1" in figure.told(panel) for panel in figure.panels[1:])
 
     groups = list(dict.fromkeys(column.group for column in table.columns if column.group))
     assert groups == ["textbook model", "detailed model", "simulated", "published (MLUP/s)"]
@@ -405,6 +406,23 @@ def solved(variant: str, ranks: int, seconds: float, communicating: float = 0.1)
         raws.append({**raw, "params": {**raw["params"], "variant": variant, "iterations": 100},
                      "case": f"{variant}-{ranks}"})  # fmt: skip
     return raws
+
+
+def test_variants_that_share_the_first_place_are_told_beside_those_behind() -> None:
+    seconds = {"textbook": 3.0, "fused": 1.0, "sstep": 1.0, "pipelined": 2.0}
+    own = cases([
+        raw
+        for ranks in (1, 2)
+        for variant, time_s in seconds.items()
+        for raw in solved(variant, ranks, time_s)
+    ])  # fmt: skip
+
+    pace, _ = (finding.text for finding in latency.find(own, Context(all_cases=own)))
+
+    assert pace == (
+        "An iteration (N = 256): with 1 to 2 ranks fused and sstep can't be told apart, and are "
+        "faster than pipelined and textbook, which take 2.00 to 3.00 times as long."
+    )
 
 
 def test_the_variant_that_bears_latency_best_is_named_from_how_many_ranks_on() -> None:

@@ -19,7 +19,7 @@ def test_what_waiting_for_the_first_device_kernel_adds_stands_beside_both_times(
     (table,) = build("launches", [*raws, launches(7, 8, size=65536)])
 
     small, large = table.rows
-    assert [cell.text for cell in small[:4]] == ["size = 4096", "5", "32 KiB", "4 KiB"]
+    assert [cell.text for cell in small[:4]] == ["size = 4 KiB", "5", "32 KiB", "4 KiB"]
     assert [cell.value for cell in small[4:]] == pytest.approx([73 * US, 98 * US, 25 * US])
     assert "‖" in small[4].marks
     assert large[6].value == pytest.approx(1 * US)
@@ -79,7 +79,7 @@ def test_the_headline_says_by_how_much_longer_waiting_takes_case_by_case() -> No
     alone, hidden = said([*small, *large])
 
     assert alone.startswith(
-        "5 device kernels of an emulated device (size = 4096), with a synchronisation after the "
+        "5 device kernels of an emulated device (size = 4 KiB), with a synchronisation after the "
         "first: 50.0 µs more, 1.50 times as long (95 % interval 1.50 to 1.50"
     )
     assert "1.00 times as long" in hidden

@@ -21,15 +21,27 @@ def gantt(*names: str, outer: str = "") -> Figure:
 
 
 def test_a_phase_has_one_colour_wherever_it_stands_in_an_order() -> None:
-    colours = phase_colours([gantt("pack", "send"), gantt("send", "wait"), bars("wait", "pack")])
+    colours = phase_colours(
+        [gantt("pack", "send"), gantt("send", "wait"), bars("wait", "pack")], {}
+    )
 
     assert set(colours) == {"pack", "send", "wait", "outside phases"}
     assert len(set(colours.values())) == 4
     assert colours["outside phases"] == MUTED
 
 
+def test_a_phase_has_the_colour_of_a_curve_of_its_name_and_others_have_other_colours() -> None:
+    curves = {"whole": SERIES[0], "messages": SERIES[1], "scatter": SERIES[2]}
+    colours = phase_colours([gantt("pack", "scatter", "wait")], curves)
+
+    assert colours["scatter"] == SERIES[2]
+    assert not {colours["pack"], colours["wait"]} & set(curves.values())
+
+
 def test_those_that_others_lie_within_are_grey_in_every_figure() -> None:
-    colours = phase_colours([bars("exchange", "pack"), gantt("exchange", "wait", outer="exchange")])
+    colours = phase_colours(
+        [bars("exchange", "pack"), gantt("exchange", "wait", outer="exchange")], {}
+    )
 
     assert colours["exchange"] == INK
     assert {colours["pack"], colours["wait"]} <= set(SERIES)
@@ -38,7 +50,7 @@ def test_those_that_others_lie_within_are_grey_in_every_figure() -> None:
 def test_phases_of_one_figure_differ_though_names_are_more_than_colours() -> None:
     first = [f"a{k}" for k in range(5)]
     second = [f"b{k}" for k in range(6)]
-    colours = phase_colours([bars(*first), bars(*second)])
+    colours = phase_colours([bars(*first), bars(*second)], {})
 
     assert len({colours[name] for name in first}) == len(first)
     assert len({colours[name] for name in second}) == len(second)
@@ -46,7 +58,7 @@ def test_phases_of_one_figure_differ_though_names_are_more_than_colours() -> Non
 
 def test_phases_of_one_colour_differ_by_their_hatches() -> None:
     names = [f"a{k}" for k in range(2 * len(SERIES) + 1)]
-    colours = phase_colours([bars(*names)])
+    colours = phase_colours([bars(*names)], {})
     hatches = hatches_of(names, colours)
 
     assert len({(colours[name], hatches[name]) for name in names}) == len(names)
@@ -56,6 +68,6 @@ def test_phases_of_one_colour_differ_by_their_hatches() -> None:
 
 def test_the_largest_phase_has_its_ends_once_and_none_where_it_is_missing() -> None:
     (alike,) = draw("phases", [heat(ranks=ranks) for ranks in (1, 2)])
-    assert alike.alt.endswith("Largest: matvec, 80 %.")
+    assert alike.alt.endswith("Largest over all together: matvec, 80 %.")
     (lacking,) = draw("phases", [heat(), {**heat(ranks=2), "phases": heat(ranks=2)["phases"][:1]}])
-    assert lacking.alt.endswith("Largest: outside phases, up to 99 %.")
+    assert lacking.alt.endswith("Largest over all together: outside phases, up to 99 %.")

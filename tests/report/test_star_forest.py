@@ -1,16 +1,19 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from recorded import MACHINE, Raw, cases, pingpong, star_forest
 
+from haloscope.analysis.split_phase import split_phase_model
 from haloscope.analysis.star_forests import beside_messages
 from haloscope.papers import tables as papers
+from haloscope.quantities import rate, seconds
 from haloscope.report import figures, tables
 from haloscope.report.draw.figures import draw_all
 from haloscope.report.figures.model import Figure, Gantt, Lines
-from haloscope.report.findings import findings, synchronisation
+from haloscope.report.findings import findings, grid_halos, synchronisation
 from haloscope.report.tables import Context, Table
 
 SUMMIT = "anl-petsc-summit-part2"
@@ -219,9 +222,27 @@ def test_parts_are_added_up_beside_the_whole() -> None:
     assert all(a < b for a, b in zip(added, summed, strict=True))  # type: ignore[operator]
     notes = " ".join(table.notes)
     assert "nearer to the maximum" in notes
-    assert "Messages take longer up to 4" in notes or "Messages take longer up to 5" in notes
-    assert "reduce unpack: 20" in notes
+    assert re.search(
+        "Messages take longer than the scatter up to [45].*, and less long beyond", notes
+    )
+    assert "reduce unpack, fitted, s bytes: 20" in notes
     assert "leave a barrier" not in notes
+
+
+def test_fitted_messages_are_one_way_as_the_rows_are() -> None:
+    """Messages of a broadcast and of a reduction are timed together."""
+    raws = [star_forest(launch=launch) for launch in range(7)]
+    (table,) = build("split_phase", raws)
+
+    (case,) = cases(raws)
+    model = split_phase_model(case)
+    assert model is not None
+    line = model.lines["messages"]
+    assert line is not None
+    alpha_s = line.pieces[0].alpha_s.value
+    bandwidth = line.pieces[0].bandwidth_bytes_per_s.value
+    (note,) = (note for note in table.notes if note.startswith("messages, fitted"))
+    assert f"{seconds(alpha_s / 2)} + s / {rate(2 * bandwidth)}" in note
 
 
 def test_parts_that_do_not_add_up_to_the_whole_tell_nothing_of_overlap() -> None:
@@ -288,16 +309,25 @@ def test_a_timeline_has_a_row_a_rank_and_tells_outer_phases() -> None:
     assert [(bar.name, bar.outer) for bar in first.bars[:3]] == [
         ("pack", False), ("wait", False), ("exchange", True),
     ]  # fmt: skip
-    assert (
-        figure.alt == "Phases of 2 ranks over time. Longest: exchange (8 B) and exchange (32 KiB)."
-    )
+    assert figure.alt == "Phases of 2 ranks over time. Longest: wait (8 B) and wait (32 KiB)."
     assert first.x == "time (ns)" and first.bars[0].begin == 0  # the first phase's
     assert first.bars[2].end == pytest.approx(900)
-    assert "Clocks agree to 400 ns." in figure.notes[1]
+    assert "Thin bars" in figure.notes[0] and "Clocks agree to 400 ns." in figure.notes[1]
     drawing = draw_all([figure])[figure.id][0]
     assert drawing.name == "timeline-point0"
     for word in ("rank 1", "wait", "exchange", "time (ns)"):
         assert word in drawing.svg
+
+
+def test_thin_bars_are_explained_where_there_are_some() -> None:
+    raw = star_forest()
+    flat = [
+        {**one, "ranks": [[call for call in own if call[0] != "exchange"] for own in one["ranks"]]}
+        for one in raw["timeline"]
+    ]
+    (figure,) = figures.build("timeline", cases([{**raw, "timeline": flat}]), Context())
+
+    assert not any("Thin bars" in note for note in figure.notes)
 
 
 def test_a_timeline_has_a_row_for_each_stream_that_worked() -> None:
@@ -532,3 +562,22 @@ def test_ways_of_a_device_alone_or_of_few_launches_show_nothing() -> None:
     assert [text.rpartition(": ")[2] for text in few] == [
         "too few launches to tell at 8 B to 32 KiB."
     ]
+
+
+def test_halos_of_a_grid_without_timed_parts_have_a_headline_of_their_own() -> None:
+    def told(**changes: object) -> list[str]:
+        own = cases([
+            {**star_forest("sf_grid", ranks=ranks, n="4,8,16,32,64", launch=launch), **changes}
+            for ranks in (1, 2)
+            for launch in range(2)
+        ])  # fmt: skip
+        return [finding.text for finding in grid_halos.find(own, Context())]
+
+    (text,) = told(parts=[])
+    assert re.fullmatch(
+        r"Halos of a grid \(sf_grid, 2 processes\), one way: n = 4 takes [\d.]+ µs "
+        r"\([\d.]+ to [\d.]+ µs of 2 launches\) and n = 64 takes [\d.]+ µs \(.* of 2 launches\); "
+        r"no more than 2 times as long as n = 4 up to n = \d+\.",
+        text,
+    )
+    assert told() == []  # what dominates at which size tells more

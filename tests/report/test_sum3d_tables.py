@@ -67,15 +67,16 @@ def told(*times: float, launches: int = 7) -> list[str]:
 
 def test_the_headline_names_the_fastest_way_to_share_out_and_what_is_behind() -> None:
     assert told(2.0, 1.0, 1.0001) == [
-        "Sum of 2400x100x100 arrays, 24 processes: fastest with 24x1x1 topology (median 1.00 s); "
-        "24x1x1 balanced takes 2.00 times as long; 24x1x1 subblock: no difference shown."
+        "Sum of 2400x100x100 arrays, 24 processes: fastest with 24x1x1 (distribution = topology) "
+        "(median 1.00 s); 24x1x1 (distribution = balanced) takes 2.00 times as long; 24x1x1 "
+        "(distribution = subblock): no difference shown."
     ]
 
 
 def test_few_launches_show_no_fastest_and_one_way_is_no_race() -> None:
     (few,) = told(2.0, 1.0, launches=2)
-    assert "none is shown to be fastest, lowest median with 24x1x1 topology" in few
-    assert few.endswith("balanced: launches are too few to tell.")
+    assert "none is shown to be fastest, lowest median with 24x1x1 (distribution = topology)" in few
+    assert few.endswith("(distribution = balanced): launches are too few to tell.")
     assert told(2.0) == []
 
 

@@ -37,9 +37,19 @@ def test_a_tail_that_needs_more_repetitions_is_not_there() -> None:
     assert (row[2].text, row[5].text) == ("120 in 6 launches", "too few repetitions")
     assert build("tails", repeated(15)) == []
     assert tables.why_none("tails", cases(repeated(15)), Context()) == (
-        "P95 takes 100 repetitions of all launches, and no case has more than 90"
+        "P95 takes 100 repetitions of all launches, and no case has more than 90 without warm-up"
     )
     assert tables.why_none("tails", [], Context()) == "no case suits it"
+
+
+def test_repetitions_that_only_warmed_up_do_not_count_as_enough() -> None:
+    warming = [3.0, 2.0, *(1.0 + 0.0001 * (k % 7) for k in range(18))]
+    raws = [{**raw, "times_s": warming} for raw in repeated(20, launches=5)]
+
+    assert build("tails", raws) == []
+    assert tables.why_none("tails", cases(raws), Context()) == (
+        "P95 takes 100 repetitions of all launches, and no case has more than 85 without warm-up"
+    )
 
 
 def test_points_of_a_sweep_have_tails_each_and_simulations_none() -> None:

@@ -182,7 +182,7 @@ def without_names(figure: Figure) -> str:
     for panel in figure.panels:
         if isinstance(panel, Lines):
             names |= {curve.label for curve in panel.curves} | {word for _, word in panel.guides}
-    text = figure.alt
+    text = " ".join([figure.alt, *(one.alt for one in figure.panels if isinstance(one, Lines))])
     for name in sorted(names, key=len, reverse=True):
         text = text.replace(f"{name}:", ":").replace(f"({name})", "") if name else text
     return text
@@ -263,8 +263,7 @@ def test_the_same_words_stand_in_markdown(tmp_path: Path) -> None:
     assert document.figures
     for figure in document.figures:
         for panel in figure.panels:
-            which = f"{panel.title}. " if len(figure.panels) > 1 and panel.title else ""
-            assert f"![{which}{figure.alt}](" in text
+            assert f"![{figure.told(panel)}](" in text
 
 
 def test_units_of_axes_are_read() -> None:
@@ -276,9 +275,10 @@ def test_units_of_axes_are_read() -> None:
 def test_words_of_models_and_collectives_say_more_than_that_they_are_drawn() -> None:
     """Their numbers are checked by the test of all kinds."""
     fits = draw("fits", [pingpong(launch=k) for k in range(6)])
-    operations = draw("collectives", [collectives({("bcast", 8): 1e-6, ("bcast", 64): 3e-6})])
+    times_s = {("bcast", 8): 1e-6, ("bcast", 64): 3e-6, ("reduce", 8): 5e-6, ("reduce", 64): 7e-6}
+    (operations,) = draw("collectives", [collectives(times_s)])
 
     assert "Nearest: piecewise Hockney, off by " in fits[0].alt
-    assert operations[0].alt.startswith(
-        "Time over message size of bcast. Longest: bcast of 64 B takes 3.0"
-    )
+    for panel, longest in zip(operations.panels, ("3.0", "7.0"), strict=True):
+        told = f"{panel.title}. Time over message size. Longest: 64 B take {longest}"
+        assert operations.told(panel).startswith(told)  # not the longest of all operations

@@ -593,9 +593,12 @@ def collectives(
     )
 
 
-def of_phases(kernel: str, seconds: Mapping[str, float], step_s: float) -> Raw:
+def of_phases(
+    kernel: str, seconds: Mapping[str, float], step_s: float, *, ranks: int = 1, nodes: int = 1
+) -> Raw:
     """One launch with phases of so many seconds, the same on all ranks."""
-    raw = {**poisson(64, time_s=step_s), "kernel": kernel, "case": kernel}
+    case = kernel if ranks == 1 else f"{kernel} {ranks} {nodes}"
+    raw = {**poisson(64, ranks=ranks, nodes=nodes, time_s=step_s), "kernel": kernel, "case": case}
     spread = {
         name: {"min": time, "mean": time, "max": time, "count": 1} for name, time in seconds.items()
     }

@@ -69,12 +69,12 @@ def switch_text(model: SplitPhase) -> str:
     ends = [
         both(model.parts_s, "scatter")[at] >= both(model.parts_s, MESSAGES)[at] for at in (0, -1)
     ]
-    first, last = ("The scatter takes longer" if end else "Messages take longer" for end in ends)
+    longer = "The scatter takes longer than messages", "Messages take longer than the scatter"
+    first, last = (longer[0] if end else longer[1] for end in ends)
     if not places:
         return f"{last} at every size."
     if len(places) == 1:
-        beyond = "the scatter" if ends[1] else "messages"
-        return f"{first} up to {size(places[0])} sent, {beyond} beyond."
+        return f"{first} up to {size(places[0])} sent, and less long beyond."
     between = listed([size(at) for at in places])
     return f"{first} at first; the two change places at {between} sent."
 

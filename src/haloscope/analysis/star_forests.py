@@ -43,6 +43,12 @@ def there_and_back(case: MeasuredCase) -> dict[int, Swept]:
     return {point.size_bytes: point for point in sweep(case)}
 
 
+def by_n(case: MeasuredCase) -> dict[int, Swept]:
+    """The points of sf_grid by n, the points of a rank along each axis."""
+    told = {point["size_bytes"]: point["n"] for point in case.launches[0].points}
+    return {told[at]: point for at, point in there_and_back(case).items()}
+
+
 def memory_of(case: MeasuredCase) -> tuple[object, ...]:
     """The memory that a case works in: the host's, or a device's with what MPI is given of it."""
     if case.settings.get("memory", "host") == "host":

@@ -38,16 +38,19 @@ class Tail:
 
 
 def most_repetitions(case: MeasuredCase) -> int:
-    """The repetitions of all launches of a case's step, or of the point that has most."""
-    return max((sum(map(len, own)) for _, own in _repetitions(case)), default=0)
+    """The repetitions of all launches of a case's step, or of the point that has most.
+
+    Without the warm-up that was found, as in `tails`.
+    """
+    return max((sum(map(len, own)) for _, own in _steady(case)), default=0)
 
 
 def tails(case: MeasuredCase, seed: int = 0) -> list[Tail]:
     """The tails of a measured case; none where repetitions are too few, and of simulated times."""
     if case.simulated:
         return []
-    named = list(_repetitions(case))
-    enough = [(what, own) for what, own in named if sum(map(len, own)) >= needed(min(SHARES))]
+    least = needed(min(SHARES))
+    enough = [(what, own) for what, own in _steady(case) if sum(map(len, own)) >= least]
     return [_tail(case, what, own, seed) for what, own in enough]
 
 
@@ -67,10 +70,15 @@ def _repetitions(case: MeasuredCase) -> Iterator[tuple[str, list[list[float]]]]:
         yield f"{point.operation or ''} {size(point.size_bytes)}".strip(), own
 
 
-def _tail(case: MeasuredCase, what: str, launches: Sequence[Sequence[float]], seed: int) -> Tail:
-    found = warmup_if_any(launches)
-    first = found.repetitions if found is not None and found.settled else 0
-    steady = [list(launch[first:]) for launch in launches]
+def _steady(case: MeasuredCase) -> Iterator[tuple[str, list[list[float]]]]:
+    """Every point with its repetitions, launch by launch, without the warm-up that was found."""
+    for what, launches in _repetitions(case):
+        found = warmup_if_any(launches)
+        first = found.repetitions if found is not None and found.settled else 0
+        yield what, [launch[first:] for launch in launches]
+
+
+def _tail(case: MeasuredCase, what: str, steady: Sequence[Sequence[float]], seed: int) -> Tail:
     every = [time for launch in steady for time in launch]
     median = median_range(every)
     at = {share: percentile(steady, share, seed=seed) for share in SHARES}

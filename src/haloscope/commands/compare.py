@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from math import nan
 from pathlib import Path
 
 from haloscope.analysis.cases import MeasuredCase, name_of
@@ -104,7 +105,10 @@ def _write(arguments: argparse.Namespace, compared: Compared, differences: Seque
 
 def _share(text: str) -> float:
     """A share as "3%" or 0.03, for argparse."""
-    share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    try:
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        share = nan
     if not 0 <= share < 1:
         raise argparse.ArgumentTypeError(f"{text} is no share from 0 to 1, such as 3% or 0.03")
     return share

@@ -68,7 +68,7 @@ def _findings(compared: Compared) -> Iterator[Finding]:
             yield Finding(text, "warning" if verdict == "slower" else "")
     open_ = sum(one.verdict == UNTESTABLE for one in compared.contrasts)
     if open_:
-        yield Finding(f"Of {count(open_, 'comparison')} launches are too few to tell.", "warning")
+        yield Finding(f"Launches are too few to tell of {count(open_, 'comparison')}.", "warning")
 
 
 def _figure(contrasts: Sequence[Contrast]) -> Figure:
@@ -85,8 +85,7 @@ def _figure(contrasts: Sequence[Contrast]) -> Figure:
         for verdict in verdicts
     ]
     x = [mark.x for curve in curves for mark in curve.marks]
-    ratios = [mark.y for curve in curves for mark in curve.marks]
-    same = [Curve("as fast", (Mark(min(x), 1.0), Mark(max(x), 1.0)), bound=True)] if x else []
+    same = [Curve("just as fast", (Mark(min(x), 1.0), Mark(max(x), 1.0)), bound=True)] if x else []
     return Figure(
         id="compared",
         kind="compared",
@@ -96,7 +95,7 @@ def _figure(contrasts: Sequence[Contrast]) -> Figure:
                 "ratio",
                 "",
                 Axis("first time (s)", "log"),
-                Axis("times as fast", "log2", powers_of_two([1.0, *ratios])),
+                _times_as_fast([mark for curve in curves for mark in curve.marks]),
                 (*same, *curves),
             ),
         ),
@@ -105,6 +104,18 @@ def _figure(contrasts: Sequence[Contrast]) -> Figure:
         + ".",
         notes=("Bars: bootstrap interval of the ratio of medians, else their range.",),
     )
+
+
+def _times_as_fast(marks: Sequence[Mark]) -> Axis:
+    """Along which small differences are seen, or large ones by their ratios."""
+    label, ratios = "times as fast", [mark.y for mark in marks]
+    if all(1 / FAR < ratio < FAR for ratio in ratios):
+        return Axis(label, from_zero=False)
+    return Axis(label, "log2", powers_of_two([1.0, *ratios]))
+
+
+FAR = 1.5
+"""FAR is the ratio from which on, one way or the other, twice as fast is to be as far as half."""
 
 
 def _mark(one: Contrast) -> Mark:

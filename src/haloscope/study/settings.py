@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from haloscope.quantities import count
+from haloscope.quantities import count, size
 
 Setting = str | int | float | bool | None
 Settings = Mapping[str, Setting]
@@ -190,6 +190,8 @@ def _in_words(name: str, value: Setting) -> str:
         return count(value, "node")
     if name == "threads" and isinstance(value, int):
         return count(value, "thread")
+    if name == "size" and isinstance(value, int):
+        return f"size = {size(value)}"  # bytes; those of grids are texts
     if name == "n" and isinstance(value, int):
         return f"N = {value}"  # as the papers have it, and all tables
     if name in BY_VALUE:

@@ -89,9 +89,11 @@ class Drawing:
 def draw_all(figures: Sequence[Figure]) -> dict[str, list[Drawing]]:
     """All panels of all figures of a report, by figure.
 
-    A phase has one colour in all of them, and curves of one name have one.
+    A name has one colour in all of them, whether it is a phase's or a curve's.
     """
-    colours, styles = phase_colours(figures), series_styles(figures)
+    styles = series_styles(figures)
+    curves = {name: SERIES[style % len(SERIES)] for name, style in styles.items()}
+    colours = phase_colours(figures, curves)
     return {
         figure.id: [
             _drawing(
@@ -129,26 +131,34 @@ def canvas_of(panel: Panel, colours: Mapping[str, str], styles: Mapping[str, int
         return _surface(panel)
 
 
+_AT_THE_END = 0.85
+"""_AT_THE_END is the part of an axis behind which a guide's word stands on its left, because there
+is no room for it on its right."""
 _NEAR = 4.0
 """_NEAR is the factor by which one guide must be beyond another for their words to stand beside
 each other."""
 
 
 def _guides(axes: Axes, guides: Sequence[tuple[float, str]]) -> None:
-    """Lines at some sizes with their words; where two are near, the second's is a line lower."""
+    """Lines at some sizes with their words; where two are near, the second's is a line lower.
+
+    After the curves, which say how far the axes reach.
+    """
     before, lower = 0.0, 0
     for x, word in sorted(guides):
         lower = lower + 1 if before and x < _NEAR * before else 0
         before = x
         axes.axvline(x, color=MUTED, linewidth=1, linestyle=":")
+        at = axes.transAxes.inverted().transform(axes.transData.transform((x, axes.get_ylim()[1])))
+        last = at[0] > _AT_THE_END
         axes.annotate(
             word,
             (x, 1),
-            (3, -2 - 12 * lower),
+            (-3 if last else 3, -2 - 12 * lower),
             xycoords=("data", "axes fraction"),
             textcoords="offset points",
             color=MUTED,
-            ha="left",
+            ha="right" if last else "left",
             va="top",
         )
 
@@ -163,7 +173,6 @@ def _lines(panel: Lines, styles: Mapping[str, int]) -> Canvas:
     axes.set_title(panel.title, loc="left")
     _scale(axes, "x", panel.x)
     _scale(axes, "y", panel.y)
-    _guides(axes, panel.guides)
     own = [curve for curve in panel.curves if not curve.bound]
     pointed = [curve for curve in own if not curve.model]
     for curve in own:
@@ -182,6 +191,7 @@ def _lines(panel: Lines, styles: Mapping[str, int]) -> Canvas:
     if panel.y.scale == "linear" and panel.y.from_zero and axes.dataLim.ymin >= 0:
         axes.set_ylim(0, 1.06 * axes.dataLim.ymax)
     _to_ticks(axes, panel.y)
+    _guides(axes, panel.guides)
     if len(names) > 1:
         _legend(canvas, axes, names, columns)
     return canvas
@@ -294,6 +304,8 @@ def _scale(axes: Axes, which: str, axis: Axis) -> None:
         one.set_minor_formatter(NullFormatter())
 
 
+_COLUMNS = 3
+"""_COLUMNS are those of the names below bars."""
 _NO_BREAK = "\xa0"
 _PITCH_IN, _BAR_IN, _LINE_IN = 0.46, 0.19, 0.13
 """From one bar to the next where names have one line; a bar's height; a further line of a name."""
@@ -304,7 +316,9 @@ def _bars(panel: Bars, colours: Mapping[str, str]) -> Canvas:
     words = zip(panel.bars, panel.totals, strict=True)
     names = [_wrapped(name, total) for name, total in words]
     pitch = _PITCH_IN + _LINE_IN * (max(map(len, names)) - 1)
-    canvas = Canvas(figsize=(WIDTH_IN, 1.0 + pitch * len(panel.bars)), layout="constrained")
+    below = 0.2 * max(0, -(-len(panel.parts) // _COLUMNS) - 2)  # more lines of a legend than two
+    height = 1.0 + pitch * len(panel.bars) + below
+    canvas = Canvas(figsize=(WIDTH_IN, height), layout="constrained")
     axes = canvas.add_subplot()
     thick = _BAR_IN / pitch
     places = [float(-index) for index in range(len(panel.bars))]
@@ -319,7 +333,7 @@ def _bars(panel: Bars, colours: Mapping[str, str]) -> Canvas:
     axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
     axes.spines["left"].set_visible(False)
     axes.grid(visible=False)
-    canvas.legend(loc="outside lower left", ncols=3)
+    canvas.legend(loc="outside lower left", ncols=_COLUMNS)
     return canvas
 
 

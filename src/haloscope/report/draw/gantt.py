@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Patch
 
-from haloscope.report.draw.palette import INK, MUTED
+from haloscope.report.draw.palette import INK, MUTED, ON_COLOUR
+from haloscope.report.draw.phase_colours import hatches_of
 from haloscope.report.figures.model import Gantt
 
 ROW_IN = 0.36
@@ -18,10 +19,15 @@ CUT = "\N{HORIZONTAL ELLIPSIS}"
 
 
 def draw_gantt(panel: Gantt, width_in: float, colours: Mapping[str, str]) -> Canvas:
-    """The panel, as wide as said; the first row on top. colours: of each phase, by its name."""
+    """The panel, as wide as said; the first row on top. colours: of each phase, by its name.
+
+    Phases of one colour are told apart by hatches.
+    """
     names = list(dict.fromkeys(bar.name for bar in panel.bars))
+    hatches = hatches_of(names, colours)
     canvas = Canvas(figsize=(width_in, 1.0), layout="constrained")
-    lines_below = _legend(canvas, [Patch(facecolor=colours[name], label=name) for name in names])
+    patches = [_patch(name, colours[name], hatches[name]) for name in names]
+    lines_below = _legend(canvas, patches)
     canvas.set_figheight(1.0 + ROW_IN * max(2, len(panel.rows)) + 0.2 * lines_below)
     axes = canvas.add_subplot()
     axes.set_title(panel.title, loc="left")
@@ -31,6 +37,8 @@ def draw_gantt(panel: Gantt, width_in: float, colours: Mapping[str, str]) -> Can
             [(bar.begin, bar.end - bar.begin)],
             (top, thick),
             facecolors=colours[bar.name],
+            edgecolor=ON_COLOUR,
+            hatch=hatches[bar.name],
             linewidth=0,
         )
     for row, end in panel.ends:
@@ -47,6 +55,11 @@ def draw_gantt(panel: Gantt, width_in: float, colours: Mapping[str, str]) -> Can
     axes.grid(visible=False, axis="y")
     axes.set_axisbelow(True)
     return canvas
+
+
+def _patch(name: str, colour: str, hatch: str) -> Patch:
+    """What a phase looks like beside its name."""
+    return Patch(facecolor=colour, edgecolor=ON_COLOUR, hatch=hatch, linewidth=0, label=name)
 
 
 def _legend(canvas: Canvas, handles: Sequence[Patch]) -> int:

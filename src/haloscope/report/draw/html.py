@@ -15,7 +15,6 @@ from haloscope.report.draw.apart import apart
 from haloscope.report.draw.breadth import print_zoom
 from haloscope.report.draw.figures import Drawing
 from haloscope.report.draw.palette import dark_style
-from haloscope.report.figures.model import Figure, Panel
 from haloscope.report.tables import Column, Table
 
 
@@ -44,7 +43,7 @@ def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directo
         document=document,
         panels={
             figure.id: [
-                Markup(drawing.inline(_alt(figure, panel)))
+                Markup(drawing.inline(f"{figure.title}. {figure.told(panel)}"))
                 for drawing, panel in zip(drawings[figure.id], figure.panels, strict=True)
             ]
             for figure in document.figures
@@ -56,12 +55,6 @@ def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directo
     )
     write_whole(path, text)
     return path
-
-
-def _alt(figure: Figure, panel: Panel) -> str:
-    """What a panel shows, for those who can't see it: which one it is, of several."""
-    which = f", {panel.title}" if len(figure.panels) > 1 and panel.title else ""
-    return f"{figure.title}{which}. {figure.alt}"
 
 
 def head(table: Table) -> list[list[Heading]]:

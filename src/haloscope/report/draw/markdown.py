@@ -54,8 +54,7 @@ def _section(section: Section, drawings: Mapping[str, Sequence[Drawing]]) -> Ite
     for figure in section.figures:
         yield from ("", f"### {section.called(figure)}. {_inert(figure.title)}", "")
         for drawing, panel in zip(drawings[figure.id], figure.panels, strict=True):
-            which = f"{panel.title}. " if len(figure.panels) > 1 and panel.title else ""
-            yield f"![{_plain(which + figure.alt)}](figures/{drawing.name}.svg)"
+            yield f"![{_plain(figure.told(panel))}](figures/{drawing.name}.svg)"
         yield from ("", *(f"- {_inert(note)}" for note in section.notes_of(figure)))
     for table in section.tables:
         name = f"{section.called(table)}. {_inert(table.title)}"

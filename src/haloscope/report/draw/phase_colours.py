@@ -9,9 +9,10 @@ from haloscope.report.draw.palette import INK, MUTED, SERIES
 from haloscope.report.figures.model import Bars, Figure, Gantt
 
 
-def phase_colours(figures: Sequence[Figure]) -> dict[str, str]:
+def phase_colours(figures: Sequence[Figure], curves: Mapping[str, str]) -> dict[str, str]:
     """By name. Phases that others lie within are grey, and so is what is left over beside all.
 
+    curves: the colours of curves by their names; a phase of the same name has the same.
     Where names are more than colours, those of one panel still differ, if there are enough.
     """
     panels = [panel for figure in figures for panel in figure.panels]
@@ -21,10 +22,12 @@ def phase_colours(figures: Sequence[Figure]) -> dict[str, str]:
     left_over = {panel.parts[-1][0] for panel in panels if isinstance(panel, Bars) and panel.parts}
     colours = {name: (INK, MUTED)[index % 2] for index, name in enumerate(outer)}
     colours |= dict.fromkeys(left_over, MUTED)
-    for name in dict.fromkeys(name for names in together for name in names):
+    every = list(dict.fromkeys(name for names in together for name in names))
+    colours |= {name: curves[name] for name in every if name in curves and name not in colours}
+    for name in every:
         if name not in colours:
             beside = {other for names in together if name in names for other in names}
-            colours[name] = _free(colours, beside)
+            colours[name] = _free({**curves, **colours}, beside)
     return colours
 
 
@@ -42,7 +45,7 @@ _HATCHES = ("", "///", "...", "xxx")
 """_HATCHES tell phases of one colour apart, where phases are more than colours."""
 
 
-def _free(colours: dict[str, str], beside: set[str]) -> str:
+def _free(colours: Mapping[str, str], beside: set[str]) -> str:
     """The colour that the fewest names beside have, and of these the one that the fewest have."""
     near = Counter(colours[name] for name in beside if name in colours)
     anywhere = Counter(colours.values())

@@ -38,6 +38,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
                 )
                 for name, each in points.items()
             ),
+            alt=f"Time over message size. {_longest(points, operation)}",
         )
         for operation in operations
     )
@@ -47,16 +48,15 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
             kind="collectives",
             title=context.title("Collective operations by message size"),
             panels=panels,
-            alt=f"Time over message size of {', '.join(map(str, operations))}. {_longest(points)}",
+            alt=f"Time over message size of {', '.join(map(str, operations))}.",
             notes=bars(cases, panels),
         )
     ]
 
 
-def _longest(points: Mapping[str, Sequence[Swept]]) -> str:
-    """The longest time of all, with its operation, message and case."""
-    every = [(name, point) for name, own in points.items() for point in own]
+def _longest(points: Mapping[str, Sequence[Swept]], operation: str | None) -> str:
+    """The longest time of an operation, with its message and case."""
+    every = [(name, p) for name, own in points.items() for p in own if p.operation == operation]
     name, most = max(every, key=lambda pair: pair[1].time.value)
     of = f", {name}" if name else ""
-    time, at = seconds(most.time.value), size(most.size_bytes)
-    return f"Longest: {most.operation} of {at} takes {time}{of}."
+    return f"Longest: {size(most.size_bytes)} take {seconds(most.time.value)}{of}."

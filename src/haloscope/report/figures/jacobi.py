@@ -45,8 +45,9 @@ def _figure(scaling: JacobiScaling, context: Context) -> Figure:
         alt=f"Updates a second of {fewest} to {most} processes; most: "
         f"{number(best.rate.value / 1e6)} MLUP/s on {best.sweep.ranks}.",
         notes=(
-            "Performance: of the fastest grid and nodes of each N. N P₁ / P: 1-D: ranks along one "
-            f"axis alone; 2/3-D: along two or three. {lines}Dashed grey: N times one.",
+            "Performance P: of the fastest grid and nodes of each N. N P₁ / P: N times the updates "
+            "a second of one process over those of N, 1 where nothing is lost; 1-D: ranks along "
+            f"one axis alone; 2/3-D: along two or three. {lines}Dashed grey: N times one.",
             *scaling.lacking,
             *(["Published: the report's own program, for 1200³ points a rank."] if beside else ()),
         ),
@@ -111,7 +112,18 @@ def _ratios(scaling: JacobiScaling, context: Context) -> Iterator[Lines]:
         x = Axis("processes N", "log2", counts([one.sweep.ranks for one in own]))
         curves = tuple(_ratio_curves(scaling, own, scaling.alone.rate.value, context))
         y = Axis("N P₁ / P", from_zero=False)
-        yield Lines(f"ratio-{nodes}" if nodes > 1 else "ratio", f"N P₁ / P{where}", x, y, curves)
+        name = f"ratio-{nodes}" if nodes > 1 else "ratio"
+        yield Lines(name, f"N P₁ / P{where}", x, y, curves, alt=_lost(curves))
+
+
+def _lost(curves: Sequence[Curve]) -> str:
+    """What a panel of ratios shows: the largest of its points, and where."""
+    points = [(mark, curve) for curve in curves if not curve.model for mark in curve.marks]
+    most, of = max(points, key=lambda point: point[0].y)
+    return (
+        "N times the updates a second of one process over those of N. "
+        f"Largest: {number(most.y)} on {most.x:g} processes, {of.label}."
+    )
 
 
 def _ratio_curves(

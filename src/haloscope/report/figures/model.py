@@ -80,7 +80,10 @@ class Axis:
 
 @dataclass(frozen=True)
 class Lines:
-    """A panel of curves. guides: vertical lines with a word, as cache sizes."""
+    """A panel of curves. guides: vertical lines with a word, as cache sizes.
+
+    alt: what it shows, where the words of its figure are not of it; "" where they are.
+    """
 
     id: str
     title: str
@@ -88,6 +91,7 @@ class Lines:
     y: Axis
     curves: tuple[Curve, ...]
     guides: tuple[tuple[float, str], ...] = ()
+    alt: str = ""
 
     @property
     def values_of_x(self) -> int:
@@ -187,6 +191,12 @@ class Figure:
             not isinstance(panel, Lines) or panel.values_of_x >= self.fewest
             for panel in self.panels
         )
+
+    def told(self, panel: Panel) -> str:
+        """What one of its panels shows, for those who can't see it: of several, which one."""
+        which = f"{panel.title}. " if len(self.panels) > 1 and panel.title else ""
+        own = panel.alt if isinstance(panel, Lines) else ""
+        return f"{which}{own or self.alt}"
 
 
 def mark(x: float, estimate: Estimate) -> Mark:

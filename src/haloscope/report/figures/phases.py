@@ -58,7 +58,8 @@ def bars_of(every: Sequence[MeasuredCase], title: str, kind: str, context: Conte
         kind=kind,
         title=context.title(title),
         panels=tuple(_panels(cases, parts)),
-        alt=f"Share of a step by phase for {count(len(cases), 'case')}. Largest: {largest[0]}, "
+        alt=f"Share of a step by phase for {count(len(cases), 'case')}. "
+        f"Largest{' over all together' * (len(cases) > 1)}: {largest[0]}, "
         f"{shares_between(largest[1])}.",
         notes=(
             "Mean over ranks, median over launches. After each name: the time of a step.",

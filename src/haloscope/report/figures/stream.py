@@ -54,7 +54,7 @@ def _stream_figure(
         "bandwidth",
         "",
         Axis("working set per core", "log2", size_ticks(sizes)),
-        Axis("bandwidth (GB/s)"),
+        Axis("bandwidth (GB/s)", "log"),
         curves,
         tuple(guide for guide in guides if min(sizes) <= guide[0] <= max(sizes)),
     )

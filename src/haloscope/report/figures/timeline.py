@@ -36,7 +36,7 @@ def _figure(part: Facet, context: Context) -> Figure:
     worst = max(trace["clock_error_s"] for trace in traces)
     notes = [
         "One step of its own, of one launch, after one that warmed up; its parts are timed, which "
-        "takes time. Thin bars: phases that the bars above them are parts of.",
+        f"takes time.{_THIN if any(bar.outer for one in panels for bar in one.bars) else ''}",
         f"Clocks agree to {seconds(worst)}." if worst else "All ranks read one clock.",
     ]
     if any(" stream " in row for panel in panels for row in panel.rows):
@@ -63,9 +63,13 @@ def _figure(part: Facet, context: Context) -> Figure:
     )
 
 
+_THIN = " Thin bars: phases that the bars above them are parts of."
+
+
 def _longest(panels: Sequence[Gantt]) -> list[str]:
-    """The longest phase of each panel, and which one it is where there are several."""
-    names = [max(one.bars, key=lambda bar: bar.end - bar.begin).name for one in panels]
+    """The longest phase of each panel that others do not lie within; of several, which panel's."""
+    inner = [[bar for bar in one.bars if not bar.outer] for one in panels]
+    names = [max(own, key=lambda bar: bar.end - bar.begin).name for own in inner]
     return [
         f"{name} ({panel.title})" if len(panels) > 1 else name
         for name, panel in zip(names, panels, strict=True)

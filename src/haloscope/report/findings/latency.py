@@ -58,7 +58,7 @@ def _told(run: Sequence[Race[str]], found: Paces, machine: Mapping[str, Any] | N
         lacking = [name for name in found.variants if any(_lacks(race, name) for race in alike)]
         without = f", {listed(lacking)} not measured" if lacking else ""
         if len(first) > 1:
-            clauses.append(f"with {ranks} {listed(first)} {_undecided(alike)}{without}{but}")
+            clauses.append(f"with {ranks} {_undecided(first, alike)}{without}{but}")
         else:
             ahead = f"{_ahead(alike)}{without}{but}"
             clauses.append(f"with {ranks} {first[0]} is fastest ({ahead})")
@@ -70,10 +70,19 @@ def _on_steps(ranks: int, found: Paces, machine: Mapping[str, Any] | None) -> st
     return on_steps([(name, case) for name, (case, _) in found.by_ranks[ranks].items()], machine)
 
 
-def _undecided(alike: Sequence[Race[str]]) -> str:
-    """Why several are first."""
+def _undecided(first: Sequence[str], alike: Sequence[Race[str]]) -> str:
+    """Which are first, why several are, and how far the others are behind."""
     why = "tie" if all(race.tied for race in alike) else "can't be told apart"
-    return f"{why} by so few launches" if any(race.too_few for race in alike) else why
+    few_launches = " by so few launches" if any(race.too_few for race in alike) else ""
+    told = f"{listed(first)} {why}{few_launches}"
+    behind = sorted({name for race in alike for name in race.against} - set(first))
+    if not behind:
+        return told
+    over = [race.over(name) for race in alike for name in behind if name in race.against]
+    take = "takes" if len(behind) == 1 else "take"
+    return (
+        f"{told}, and are faster than {listed(behind)}, which {take} {between(over)} times as long"
+    )
 
 
 def _lacks(race: Race[str], name: str) -> bool:

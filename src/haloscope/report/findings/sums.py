@@ -63,5 +63,5 @@ def _far_off(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Findin
 
 
 def _named(case: MeasuredCase) -> str:
-    """The grid of processes, and how elements are shared out."""
-    return f"{case.settings['topology']} {case.settings['distribution']}"
+    """The grid of processes, and how elements are shared out: one of the ways is "topology"."""
+    return f"{case.settings['topology']} (distribution = {case.settings['distribution']})"

@@ -42,7 +42,8 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     if bounded:
         notebook.note(
             "triad moves: what stream's triad did on as many cores, bound alike, over a working "
-            "set that lies in the same level (triad's set), with lines read only to be overwritten."
+            "set that lies in the same level (triad's set, of all processes), with lines read only "
+            "to be overwritten, which stream's own table does not count."
         )
     shown = len(_COLUMNS) if bounded else -_OF_A_TRIAD
     if not bounded:

@@ -33,12 +33,14 @@ class _Form:
     n: int
     nodes: int
 
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """The cluster, its processes a node, and each role's time and speedup."""
+    def columns(self, n: int) -> tuple[Column, ...]:
+        """The cluster, its processes a node, and each role's time and speedup.
+
+        n: the mesh that is shown; rows of the published one alone have years.
+        """
         several = f"{self.nodes} nodes"
         return (
-            Column("cluster", "cluster (year)", align="left"),
+            Column("cluster", "cluster (year)" if n == self.n else "cluster", align="left"),
             Column("ppn", "all cores"),
             Column("serial_s", "serial", "1 node"),
             Column("node_s", "all cores", "1 node"),
@@ -115,12 +117,13 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
         name = _machine(ours)
         notebook.note(f"{name[0].upper()}{name[1:]}: {context.machine['cpu']}.")
     _note_published(published[n], ours, notebook)
+    title = "Clusters through the years" if n == form.n else "Clusters compared"
     return [
         Table(
             id="clusters",
             kind="clusters",
-            title=context.title(f"Clusters through the years, N = {n}"),
-            columns=form.columns,
+            title=context.title(f"{title}, N = {n}"),
+            columns=form.columns(n),
             rows=tuple(rows),
             notes=notebook.notes(),
         )
@@ -135,8 +138,10 @@ def _note_published(
     papers = ", ".join(dict.fromkeys(table.paper for table in tables))
     others = listed([f"the {variant} solver" for variant in _others(published, ours)])
     notebook.note(f"Published rows: {papers}{f', {others}' if others else ''}.")
-    for note in dict.fromkeys(note for table in tables for note in table.notes):
-        notebook.note(f"The paper: {note}")
+    for paper, note in dict.fromkeys(
+        (table.paper, note) for table in tables for note in table.notes
+    ):
+        notebook.note(f"{paper} says: {note}")
 
 
 def _others(published: Sequence[_Published], ours: Sequence[MeasuredCase]) -> list[str]:

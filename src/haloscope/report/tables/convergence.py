@@ -18,7 +18,7 @@ _COLUMNS = (
     Column("n", "N", align="left"),
     Column("dof", "DOF"),
     Column("error_max", "max error"),
-    Column("error_ratio", "ratio"),
+    Column("error_ratio", "error ratio"),
     Column("iterations", "#iter"),
     Column("time_s", "wall time"),
     Column("memory_predicted_bytes", "predicted", "memory"),
@@ -46,7 +46,9 @@ def _table(part: Facet, context: Context) -> Table:
     rows = tuple(_row(case, errors, notebook, library) for case in own)
     for text in _sources(own, library):
         notebook.note(text)
-    notebook.note("ratio: error on the mesh half as fine over error; second order gives about 4.")
+    notebook.note(
+        "error ratio: error on the mesh half as fine over error; second order gives about 4."
+    )
     return Table(
         id="convergence",
         kind="convergence",

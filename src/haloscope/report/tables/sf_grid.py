@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
-from haloscope.analysis.star_forests import about_published, published_latency, there_and_back
+from haloscope.analysis.star_forests import about_published, by_n, published_latency
 from haloscope.analysis.sweeps import Swept
 from haloscope.quantities import SECONDS, printed_seconds
 from haloscope.report.context import Context
@@ -24,7 +23,7 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
 def _grid(parts: Sequence[Facet], context: Context) -> Table:
     cases = [part.cases[0] for part in parts]
     notebook = Notebook(cases, context.all_cases)
-    points = [_by_n(case) for case in cases]
+    points = [by_n(case) for case in cases]
 
     def cell(case: MeasuredCase, own: Mapping[int, Swept], n: int) -> Cell:
         if n not in own:
@@ -76,8 +75,3 @@ def _published_grids(context: Context) -> list[tuple[str, dict[int, Cell]]]:
                 time_s, printed_seconds(time_s, table.resolution_s)
             )
     return list(columns.items())
-
-
-def _by_n(case: MeasuredCase) -> dict[int, Swept]:
-    told: Mapping[int, Any] = {point["size_bytes"]: point["n"] for point in case.launches[0].points}
-    return {told[at]: point for at, point in there_and_back(case).items()}

@@ -137,13 +137,15 @@ def _network(case: MeasuredCase) -> tuple[object, ...]:
 
 
 def _parameters(part: str, model: SplitPhase) -> str:
+    """A part's fitted line, of one operation as all of the table: messages are timed in both."""
     line = model.lines[part]
-    pieces = line.pieces if line else ()
+    share = ONE_WAY if part == MESSAGES else 1.0
     told = [
-        f"{_latency(piece.alpha_s)} + s / {_rate(piece.bandwidth_bytes_per_s)} ({piece.label})"
-        for piece in pieces
+        f"{_latency(piece.alpha_s.times(share))} + "
+        f"s / {_rate(piece.bandwidth_bytes_per_s.times(1 / share))} ({piece.label})"
+        for piece in (line.pieces if line else ())
     ]
-    return f"{part}: {'; '.join(told)}."
+    return f"{part}, fitted, s bytes: {'; '.join(told)}."
 
 
 def _latency(alpha_s: Estimate) -> str:

@@ -55,7 +55,7 @@ def why_none(cases: Sequence[MeasuredCase], _: Context) -> str | None:
     least = min(SHARES)
     return (
         f"{_name(least)} takes {needed(least)} repetitions of all launches, and no case has more "
-        f"than {max(map(most_repetitions, real))}"
+        f"than {max(map(most_repetitions, real))} without warm-up"
     )
 
 
