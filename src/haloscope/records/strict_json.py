@@ -216,7 +216,8 @@ def _may_overflow(text: bytes) -> bool:
     shape = text.translate(_SHAPE)
     at = shape.find(_LARGE)
     while at >= 0:
-        if shape[:at].rstrip(b"0.-")[-1:] in _BEFORE_A_NUMBER:
+        before = shape[max(0, at - len(_LONG)) : at].rstrip(b"0.-")
+        if before[-1:] in _BEFORE_A_NUMBER:  # or nothing is left of so many digits
             return True
         at = shape.find(_LARGE, at + 1)
     return _LONG in shape
