@@ -339,24 +339,27 @@ def answered(submission: Submission) -> Iterator[None]:
 
 
 def submit_all(submission: Submission, tell: Teller) -> list[str]:
-    """Submit jobs for all that is left, where none are waiting; their ids.
+    """Submit jobs for all that is left, but for sizes of which some are there; the ids of all.
 
     In a new folder, and where nodes lacked something, a short job asks them first; the others begin
-    if it ends well.
+    if it ends well. It may be all that is there, of a command that was killed.
     """
     with answered(submission):
         submission.found_again()
-        waiting = submission.waiting()
-    if waiting:
-        tell.say(f"there already: {count(len(waiting), 'job')} ({', '.join(waiting)})")
-        return waiting
-    jobs, first = [], None
-    if (asking := submission.first) is not None:
+        jobs = submission.waiting()
+    there = [one for one in submission.noted() if one.job in jobs]
+    first = next((one.job for one in there if one.check), None)
+    given = {one.nodes for one in there if not one.check}
+    if jobs:
+        tell.say(f"there already: {count(len(jobs), 'job')} ({', '.join(jobs)})")
+    elif (asking := submission.first) is not None:
         checked(submission.directory).unlink(missing_ok=True)
         first = submission.submit(asking)
         tell.say(f"job {first}: asks a node whether all is there")
         jobs.append(first)
     for job in submission.planned():
+        if job.nodes in given:
+            continue
         behind = next((before for before in reversed(jobs) if before != first), None)
         number = submission.submit(replace(job, after=first, behind=behind))
         jobs.append(number)
