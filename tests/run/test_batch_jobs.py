@@ -194,7 +194,9 @@ def test_a_precision_is_reached_over_allocations(
     records = read(tmp_path / "out" / "records.jsonl")
     each = Counter(one.raw["allocation"]["job"] for one in records)
     assert len(each) >= 5
-    assert {*each.values()} <= {3, 4}
+    *before, last = each.values()
+    assert {*before} <= {3, 4}
+    assert last in (3, 4) or (last, records[-1].stopped) in ((1, "count"), (2, "count"))
     assert [one.stopped for one in records[:-1]] == [None] * (len(records) - 1)
     assert records[-1].stopped in ("narrow", "count")
     assert jobs.left() == []

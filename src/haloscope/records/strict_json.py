@@ -205,8 +205,8 @@ def _refuse(constant: str) -> float:
 
 _SHAPE = bytes.maketrans(b"123456789+E", b"0000000000e")
 _LONG = b"0" * 200
-_LARGE = b"e000"
-"""_LARGE is the shape of an exponent that a float may not hold, and of a part of some hashes."""
+_LARGE = b"0e000"
+"""_LARGE is the shape of a number's end that a float may not hold, and of a part of some hashes."""
 _BEFORE_A_NUMBER = b":,[ \t"
 """_BEFORE_A_NUMBER are characters that it stands behind; a hash stands behind a quote."""
 
