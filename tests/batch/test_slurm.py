@@ -28,6 +28,19 @@ def test_times_are_slurms(text: str, minutes: int | None) -> None:
     assert slurm.minutes(text) == minutes
 
 
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("None", "Slurm has not looked at it yet"),
+        ("(Dependency)", "it waits for an earlier job of the same study"),
+        ("ReqNodeNotAvail, May be reserved", "nodes that it needs are down, drained or reserved"),
+        ("SomethingNew", "SomethingNew"),
+    ],
+)
+def test_why_a_job_waits_is_said_in_words(reason: str, words: str) -> None:
+    assert slurm.in_words(reason) == words
+
+
 def test_a_line_of_scontrol_has_values_with_blanks() -> None:
     line = "JobId=7 JobName=a b Comment=haloscope 1 Reason=None Command=(null)\n"
 

@@ -12,7 +12,7 @@ import pytest
 from lab_jobs import slurm
 
 from haloscope.lab.cluster import RunningLab
-from haloscope.records.record import read_once
+from haloscope.records.record import read
 
 pytestmark = pytest.mark.lab
 
@@ -81,7 +81,7 @@ def test_a_study_is_submitted_left_alone_and_collected(
 
     assert "report: out/report.html" in told(folder, "collect", "out")
     assert (folder / "out" / "report.html").stat().st_size > 10_000
-    records = read_once(folder / "out" / "records.jsonl")
+    records = read(folder / "out" / "records.jsonl")
     assert [one.outcome for one in records] == ["ok"] * 4
     assert len({one.key for one in records}) == 4
 
@@ -101,4 +101,4 @@ def test_scripts_that_are_submitted_by_hand_do_as_well(
 
     assert len(scripts) == 3  # the one that asks the nodes comes first
     assert "report: out/report.html" in told(folder, "collect", "out")
-    assert [one.outcome for one in read_once(folder / "out" / "records.jsonl")] == ["ok"] * 4
+    assert [one.outcome for one in read(folder / "out" / "records.jsonl")] == ["ok"] * 4

@@ -11,7 +11,7 @@ import pytest
 from lab_jobs import Fault, follow_through, launched_by, submitted
 
 from haloscope.lab.cluster import RunningLab
-from haloscope.records.record import read_once
+from haloscope.records.record import read
 
 pytestmark = pytest.mark.lab
 
@@ -55,7 +55,7 @@ def test_what_ends_a_job_loses_no_launch_and_repeats_none(
 
     struck = follow_through(whole, jobs, [(3, fault)])
 
-    records = read_once(tmp_path / "out" / "records.jsonl")
+    records = read(tmp_path / "out" / "records.jsonl")
     assert len(struck) == 1
     assert struck[0] < 8
     assert Counter(record.outcome for record in records) == {"ok": 8}
@@ -79,7 +79,7 @@ def test_a_job_whose_time_is_nearly_over_leaves_the_rest_to_another(
 
     struck = follow_through(whole, jobs, [(3, lab_jobs.time_nearly_over)])
 
-    records = read_once(tmp_path / "out" / "records.jsonl")
+    records = read(tmp_path / "out" / "records.jsonl")
     assert len(struck) == 1
     assert Counter(record.outcome for record in records) == {"ok": 60}
     assert len({record.key for record in records}) == 60
@@ -99,7 +99,7 @@ def test_a_controller_that_is_killed_costs_no_launch(
 
     assert len(follow_through(whole, jobs, [(3, lab_jobs.controller_killed)])) == 1
 
-    good = [one for one in read_once(tmp_path / "out" / "records.jsonl") if one.outcome == "ok"]
+    good = [one for one in read(tmp_path / "out" / "records.jsonl") if one.outcome == "ok"]
     assert len(good) == len({record.key for record in good}) == 8
     assert jobs.left() == []
 
@@ -115,7 +115,7 @@ def test_a_driver_that_its_batch_system_forgot_gives_way(
 
     follow_through(whole, jobs, [(3, lab_jobs.node_failed)])
 
-    records = read_once(tmp_path / "out" / "records.jsonl")
+    records = read(tmp_path / "out" / "records.jsonl")
     assert Counter(record.outcome for record in records) == {"ok": 80}
     assert len({record.key for record in records}) == 80
     assert {one.raw["allocation"]["restarts"] for one in records} == {0, 1}
@@ -137,7 +137,7 @@ def test_forty_launches_with_faults_are_measured_once_each(
 
     struck = follow_through(whole, jobs, faults)
 
-    records = read_once(tmp_path / "out" / "records.jsonl")
+    records = read(tmp_path / "out" / "records.jsonl")
     assert len(struck) == len(faults)
     assert Counter(record.outcome for record in records) == {"ok": 40}
     assert len({record.key for record in records}) == 40

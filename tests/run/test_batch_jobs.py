@@ -16,7 +16,7 @@ from haloscope.host import machine
 from haloscope.lab.cluster import RunningLab
 from haloscope.paths import cache_path
 from haloscope.records.folder import Via
-from haloscope.records.record import Record, read_once
+from haloscope.records.record import Record, read
 from haloscope.run import following, submission
 from haloscope.run.campaign import Request, start
 from haloscope.sites import file as site_file
@@ -43,7 +43,7 @@ def good_and_crashed(out: Path) -> tuple[list[Record], int]:
 
     Open MPI 4.1 crashes by srun on several nodes, once in some 30 launches, which are repeated.
     """
-    every = read_once(out / "records.jsonl")
+    every = read(out / "records.jsonl")
     good = [record for record in every if record.outcome == "ok"]
     assert len(every) - len(good) <= 2, [record.reason for record in every]
     return good, len(every) - len(good)
@@ -147,8 +147,8 @@ def test_a_sites_jobs_simulate_one_case_on_each_of_their_cores(
     shutil.rmtree(kept)
     assert main(["run", "mine.toml", "--on", "stampede2", "--out", "here", "--no-report"]) == 0
 
-    by_jobs = {one.case: one for one in read_once(Path("by-jobs/records.jsonl"))}
-    here = {one.case: one for one in read_once(Path("here/records.jsonl"))}
+    by_jobs = {one.case: one for one in read(Path("by-jobs/records.jsonl"))}
+    here = {one.case: one for one in read(Path("here/records.jsonl"))}
     assert len(by_jobs) == 18
     assert {one.outcome for one in by_jobs.values()} == {"ok"}
     assert len({name for name in nodes if name.startswith("lab")}) == 2
@@ -191,10 +191,12 @@ def test_a_precision_is_reached_over_allocations(
 
     following.follow(jobs, QUIET, wait=shortly)
 
-    records = read_once(tmp_path / "out" / "records.jsonl")
+    records = read(tmp_path / "out" / "records.jsonl")
     each = Counter(one.raw["allocation"]["job"] for one in records)
     assert len(each) >= 5
-    assert {*each.values()} <= {3, 4}
+    *before, last = each.values()
+    assert {*before} <= {3, 4}
+    assert last in (3, 4) or (last, records[-1].stopped) in ((1, "count"), (2, "count"))
     assert [one.stopped for one in records[:-1]] == [None] * (len(records) - 1)
     assert records[-1].stopped in ("narrow", "count")
     assert jobs.left() == []
@@ -224,7 +226,7 @@ def test_what_can_not_run_is_recorded_though_no_job_has_its_number_of_nodes(
 
     following.follow(jobs, QUIET, wait=shortly)
 
-    records = read_once(tmp_path / "out" / "records.jsonl")
+    records = read(tmp_path / "out" / "records.jsonl")
     assert [(one.kernel, one.outcome) for one in records] == [
         ("pingpong", "absent"),  # by the job that asks the nodes
         ("ring", "ok"),

@@ -8,7 +8,7 @@ import pytest
 from lab_jobs import QUIET, launched_by, shortly, submitted
 
 from haloscope.lab.cluster import RunningLab
-from haloscope.records.record import read_once
+from haloscope.records.record import read
 from haloscope.run import following
 from haloscope.toolchains import build, library
 
@@ -47,7 +47,7 @@ def test_a_library_reaches_other_hosts(
     jobs = submitted(STUDY, tmp_path, name)
     following.follow(jobs, QUIET, wait=shortly)
 
-    records = read_once(tmp_path / "out" / "records.jsonl")
+    records = read(tmp_path / "out" / "records.jsonl")
     good = [one for one in records if one.outcome == "ok"]
     assert jobs.left() == [], [one.reason for one in records]
     assert len(good) == 5, [(one.outcome, one.reason) for one in records]

@@ -12,7 +12,7 @@ from lab_jobs import QUIET, shortly, submitted
 
 from haloscope.cli import main
 from haloscope.lab.cluster import RunningLab
-from haloscope.records.record import Record, read_once
+from haloscope.records.record import Record, read
 from haloscope.run import following
 from haloscope.run.campaign import Request, measure, start
 
@@ -97,7 +97,7 @@ def test_records_have_the_local_runners_keys(
     local = start(here, QUIET).probed()
     measure(local, QUIET)
 
-    of_jobs, of_here = (read_once(tmp_path / name / "records.jsonl") for name in ("out", "here"))
+    of_jobs, of_here = (read(tmp_path / name / "records.jsonl") for name in ("out", "here"))
 
     told = Counter((one.kernel, one.layout["nodes"]) for one in of_jobs if one.outcome == "ok")
     assert told == {

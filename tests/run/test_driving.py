@@ -121,7 +121,7 @@ def test_what_did_not_end_well_is_tried_again_last(
     """Else a few launches that hang take the time of every job."""
     launches = [Launch(case(), number) for number in range(3)]
     tried = SimpleNamespace(key=(launches[0].case.id, 0))
-    monkeypatch.setattr(driving, "read", lambda _: [tried])
+    monkeypatch.setattr(driving, "attempts", lambda _: [tried])
 
     first = driving._untried_first(launches, ResultFolder(tmp_path))
 

@@ -15,7 +15,7 @@ from lab_jobs import QUIET, shortly
 
 from haloscope.cli import main
 from haloscope.errors import UserError
-from haloscope.records.record import Record, read_once
+from haloscope.records.record import Record, read
 from haloscope.run import following, submission
 from haloscope.run.campaign import Request, start
 from haloscope.run.submission import Submission
@@ -88,7 +88,7 @@ def test_a_study_is_told_of_cancelled_submitted_again_and_measured(
     (fake / "hold").unlink()
     following.follow(jobs, QUIET, wait=shortly)
 
-    measured(known, read_once(jobs.directory / "records.jsonl"))
+    measured(known, read(jobs.directory / "records.jsonl"))
     logs = [path.read_text() for path in jobs.directory.glob("jobs/*.log")]
     assert any("4 launches run, 0 left for another job" in text for text in logs), logs
     assert main(["status", "out"]) == 0
@@ -115,7 +115,7 @@ def test_what_never_ends_well_is_tried_again_and_then_reported(
     following.follow(jobs, QUIET, wait=shortly)
 
     assert jobs.to_do() == (4, 0)
-    records = read_once(jobs.directory / "records.jsonl")
+    records = read(jobs.directory / "records.jsonl")
     assert [one.outcome for one in records] == ["timeout"] * 8
 
 

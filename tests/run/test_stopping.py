@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from fakes import STUDY, Laboratory
 
 from haloscope.errors import UserError
+from haloscope.records.attempts import Attempt
 from haloscope.records.record import read
 from haloscope.run.stopping import Stopping
 from haloscope.stats.stopping_rule import Rule
@@ -21,13 +23,12 @@ from haloscope.study.schema import Study, stopping_rule
 RULE = Rule(half_width=0.02, fewest=7, most=12)
 
 
-def record(case: str, time: float, outcome: str = "ok") -> dict[str, Any]:
-    own: dict[str, Any] = {"case": case, "launch": 0, "outcome": outcome}
-    return {**own, "points": [], "times_s": [time], "wall_s": 1.0}
+def tried(case: str, time: float, outcome: str = "ok", launch: int = 0) -> Attempt:
+    return Attempt(case, launch, outcome, "here", 1.0, 1, None, ([time],))
 
 
 def fed(times: list[float]) -> Stopping:
-    return Stopping(RULE, (record("a", time) for time in times))
+    return Stopping(RULE, (tried("a", time) for time in times))
 
 
 def test_a_case_is_done_when_its_interval_is_narrow_twice() -> None:
@@ -43,15 +44,15 @@ def test_a_case_that_scatters_goes_on_to_the_cap() -> None:
 
 
 def test_a_launch_counts_by_the_median_of_its_repetitions() -> None:
-    spiky = ({**record("a", 1.0), "times_s": [1.0, 1.0, 2.0 + k]} for k in range(7))
+    spiky = (replace(tried("a", 1.0), times_s=([1.0, 1.0, 2.0 + k],)) for k in range(7))
     assert Stopping(RULE, spiky).done == {"a": "narrow"}
 
 
 def test_a_launch_with_other_points_tells_nothing_of_these() -> None:
     """As a record that was damaged has them: the campaign goes on without it."""
 
-    def swept(points: int, times: list[float]) -> dict[str, Any]:
-        return {**record("a", 1.0), "points": [{"times_s": times}] * points}
+    def swept(points: int, times: list[float]) -> Attempt:
+        return replace(tried("a", 1.0), times_s=(times,) * points)
 
     launches = [swept(2, [1.0])] * 6
     odd = [swept(1, [1.0]), swept(2, [])]
@@ -62,22 +63,22 @@ def test_a_launch_with_other_points_tells_nothing_of_these() -> None:
 
 def test_a_launch_that_failed_tells_nothing() -> None:
     stopping = fed([1.0] * 6)
-    assert not stopping.add({**record("a", 1.0, "failed"), "launch": 6})
+    assert not stopping.add(tried("a", 1.0, "failed", 6))
     assert stopping.launches("a") == 7
-    assert stopping.add(record("a", 1.0))
+    assert stopping.add(tried("a", 1.0))
 
 
 def test_a_case_that_never_ends_is_done_at_the_cap_on_time() -> None:
     stopping = Stopping(Rule(half_width=0.02, fewest=7, most=12, most_s=1.5), ())
-    assert not stopping.add(record("a", 1.0, "timeout"))
-    assert stopping.add({**record("a", 1.0, "timeout"), "launch": 1})
+    assert not stopping.add(tried("a", 1.0, "timeout"))
+    assert stopping.add(tried("a", 1.0, "timeout", 1))
     assert (stopping.done, stopping.launches("a")) == ({"a": "time"}, 2)
 
 
 def test_a_launch_that_failed_before_its_case_was_done_is_tried_again() -> None:
     """As told when a campaign ends; it was passed over, and the folder never was complete."""
     case = Case("fake", {}, {}, Layout(), "fake", 0, 12, 1.0, 0)
-    good = ({**record(case.id, 1.0), "launch": k} for k in (0, 1, 2, 4, 5, 6, 7))
+    good = (tried(case.id, 1.0, launch=k) for k in (0, 1, 2, 4, 5, 6, 7))
     stopping = Stopping(RULE, good)
     left = [Launch(case, number) for number in (3, 8, 9)]
     assert [launch.number for launch in stopping.needed(left)] == [3]
@@ -85,20 +86,19 @@ def test_a_launch_that_failed_before_its_case_was_done_is_tried_again() -> None:
 
 def test_a_campaign_that_goes_on_tries_again_what_never_ended() -> None:
     rule = Rule(half_width=0.02, fewest=7, most=12, most_s=1.5)
-    earlier = [{**record("a", 1.0, "timeout"), "launch": launch} for launch in range(2)]
+    earlier = [tried("a", 1.0, "timeout", launch) for launch in range(2)]
     assert Stopping(rule, earlier).done == {}
 
 
 def test_every_size_of_a_sweep_has_to_be_narrow() -> None:
-    def sweep(k: int) -> dict[str, Any]:
-        points = [{"times_s": [1.0]}, {"times_s": [1.0 + k % 2]}]
-        return {**record("a", 1.0), "points": points}
+    def sweep(k: int) -> Attempt:
+        return replace(tried("a", 1.0), times_s=([1.0], [1.0 + k % 2]))
 
     assert Stopping(RULE, (sweep(k) for k in range(9))).done == {}
 
 
-def in_job(job: str, case: str, launch: int, time: float) -> dict[str, Any]:
-    return {**record(case, time), "launch": launch, "allocation": {"job": job, "restarts": 0}}
+def in_job(job: str, case: str, launch: int, time: float) -> Attempt:
+    return replace(tried(case, time, launch=launch), allocation=(job, 0))
 
 
 def test_a_case_with_enough_in_its_allocation_is_left_to_another_one() -> None:
@@ -117,17 +117,17 @@ def test_a_case_with_enough_in_its_allocation_is_left_to_another_one() -> None:
 def test_another_allocation_goes_on_with_it_until_it_is_done() -> None:
     case = Case("fake", {}, {}, Layout(), "fake", 0, 30, 1.0, 0)
     rule = Rule(half_width=0.05, fewest=7, most=30)
-    records: list[dict[str, Any]] = []
+    before: list[Attempt] = []
     for job in range(1, 7):
-        stopping = Stopping(rule, records)
-        left = [Launch(case, number) for number in range(len(records), 30)]
+        stopping = Stopping(rule, before)
+        left = [Launch(case, number) for number in range(len(before), 30)]
         for launch in stopping.needed(left):
             time = 1.0 + 0.01 * (job % 2) + 0.0001 * (launch.number % 3)
-            records.append(in_job(str(job), case.id, launch.number, time))
-            if stopping.add(records[-1]):
+            before.append(in_job(str(job), case.id, launch.number, time))
+            if stopping.add(before[-1]):
                 break
 
-    assert [one["allocation"]["job"] for one in records] == [*"111222333444555"]
+    assert [one.allocation and one.allocation[0] for one in before] == [*"111222333444555"]
     assert stopping.done == {case.id: "narrow"}
 
 
@@ -135,7 +135,7 @@ def test_a_job_that_was_begun_anew_is_another_allocation() -> None:
     case = Case("fake", {}, {}, Layout(), "fake", 0, 12, 1.0, 0)
     stopping = Stopping(RULE, (in_job("1", case.id, number, 1.0) for number in range(3)))
     again = in_job("1", case.id, 3, 1.0)
-    stopping.add({**again, "allocation": {"job": "1", "restarts": 1}})
+    stopping.add(replace(again, allocation=("1", 1)))
 
     assert [one.number for one in stopping.needed([Launch(case, 4)])] == [4]
 
@@ -154,8 +154,8 @@ def test_the_rule_is_the_studys() -> None:
 
 def test_the_cap_on_time_ends_a_case_that_another_launch_would_take_over_it() -> None:
     rule = Rule(half_width=0.02, fewest=7, most=12, most_s=3.5)
-    assert Stopping(rule, (record("a", 1.0 + k) for k in range(2))).done == {}
-    assert Stopping(rule, (record("a", 1.0 + k) for k in range(3))).done == {"a": "time"}
+    assert Stopping(rule, (tried("a", 1.0 + k) for k in range(2))).done == {}
+    assert Stopping(rule, (tried("a", 1.0 + k) for k in range(3))).done == {"a": "time"}
 
 
 @pytest.mark.parametrize(

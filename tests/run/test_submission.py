@@ -77,8 +77,8 @@ def of(
 class Taking(Batch):
     """A batch system that takes every job, and has ended it at once."""
 
-    def __init__(self) -> None:
-        super().__init__(Queue({}))
+    def __init__(self, jobs: Mapping[str, str] | None = None) -> None:
+        super().__init__(Queue(jobs or {}))
         self.scripts: list[str] = []
 
     def submit(self, script: Path, name: str, comment: str) -> str:
@@ -101,6 +101,26 @@ def test_nodes_that_lacked_something_are_asked_again(tmp_path: Path) -> None:
 
     assert [("--check" in script) for script in batch.scripts] == [True, False]
     assert submission.lacking(tmp_path) == []
+
+
+@pytest.mark.parametrize(("there", "asked"), [(0, 2), (1, 1), (2, 0)])
+def test_jobs_that_a_killed_command_did_not_submit_are_submitted(
+    tmp_path: Path, there: int, asked: int
+) -> None:
+    """Of two, the first asks the nodes and measures nothing: nothing would be if it were all."""
+    jobs = of(tmp_path)
+    ids = ["71", "72"][:there]
+    both = [jobs.check_asked(), *jobs.planned()]
+    for one, job in zip(both, ids, strict=False):
+        written = jobs.write(one)
+        jobs._save([*jobs.noted()[:-1], replace(written, job=job)])
+    batch = Taking({job: f"PENDING {jobs.name}" for job in ids})
+
+    found = submission.submit_all(replace(jobs, batch=batch), QUIET)
+
+    assert found == [*ids, *map(str, range(1, asked + 1))]
+    assert len(batch.scripts) == asked
+    assert there != 1 or "afterok:71" in batch.scripts[0]
 
 
 @pytest.mark.parametrize("text", ["{}", '{"problem": []}', '{"problems": [1]}', "no"])

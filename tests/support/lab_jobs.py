@@ -16,7 +16,7 @@ from haloscope.errors import UserError
 from haloscope.lab import cluster
 from haloscope.lab.cluster import RunningLab
 from haloscope.lab.model import FOLDER, HEAD
-from haloscope.records.record import read_once
+from haloscope.records.record import read
 from haloscope.run import following, submission
 from haloscope.run.campaign import Request, start
 from haloscope.run.progress import Teller
@@ -62,7 +62,7 @@ def follow_through(
 
     def wait(_: float) -> None:
         time.sleep(0.2)
-        there = len(read_once(records))
+        there = len(read(records))
         if coming and there >= coming[0][0] and coming[0][1](lab, jobs):
             coming.pop(0)
             struck.append(there)

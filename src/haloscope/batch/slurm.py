@@ -186,6 +186,7 @@ def asked_of_sbatch(site: BatchSite) -> list[str]:
 
 
 REASONS: Mapping[str, str] = {
+    "None": "Slurm has not looked at it yet",
     "Priority": "other jobs come first",
     "Resources": "it is the next one, and waits for nodes to become free",
     "Dependency": "it waits for an earlier job of the same study",

@@ -269,8 +269,9 @@ def _show(campaign: Campaign, out: Console) -> None:
         rows.append((case.id, f"{case.title}{marks}", launches, memory))
     _show_cases(campaign.plan.study, rows, out)
     left = [launch for launch in campaign.launches_left()[0] if not launch.case.absent]
+    time = f"; time: {campaign.expected()}" if left else ""
     for line in (
-        f"{count(len(left), 'launch', 'launches')} to run; time: {campaign.expected()}",
+        f"{count(len(left), 'launch', 'launches')} to run{time}",
         *campaign.plan.notes,
     ):
         out.print(line, markup=False, soft_wrap=True)

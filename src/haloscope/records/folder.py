@@ -19,8 +19,8 @@ from pydantic_core import ErrorDetails
 from haloscope.errors import Problem, UserError, dotted
 from haloscope.paths import drafts, write_whole
 from haloscope.records import checked, strict_json
+from haloscope.records.attempts import attempts
 from haloscope.records.enclosure import leads_outside, require_enclosed
-from haloscope.records.record import latest, read
 from haloscope.stats.stopping_rule import Rule
 from haloscope.study.case import Case, Launch
 from haloscope.study.plan import schedule
@@ -210,7 +210,7 @@ class ResultFolder:
 
         What can't run here (absent) is not tried again.
         """
-        outcomes = {record.key: record.outcome for record in latest(read(self.records))}
+        outcomes = {one.key: one.outcome for one in attempts(self.records)}  # the last ones
         done = ("ok", "absent")
         left = [
             launch

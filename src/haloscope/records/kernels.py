@@ -57,6 +57,7 @@ def defaults(kernel: str) -> dict[str, Any]:
     return {one["name"]: one["default"] for one in declared()[kernel]["parameters"]}
 
 
+@cache
 def bounds(kernel: str) -> list[str]:
     """The results that another one must be within, by their names: `error_max_bound`."""
     found = declared().get(kernel, {"results": []})["results"]

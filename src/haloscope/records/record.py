@@ -10,7 +10,7 @@ import gc
 import json
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache, lru_cache
@@ -19,7 +19,7 @@ from typing import Annotated, Any
 
 from haloscope.records import checked, keys, strict_json
 from haloscope.records.keys import CLOCKS, LONGEST_S, OUTCOMES, Key
-from haloscope.records.sharing import Sharing
+from haloscope.records.sharing import Sharing, case_of
 
 SCHEMA = 1
 _NOTHING = "where nothing was measured"
@@ -258,14 +258,8 @@ class Record:
 
     @classmethod
     def of(cls, raw: Mapping[str, Any]) -> Record:
-        """The record in a JSON object. ValueError if it is none that this version can read."""
-        if raw.get("schema") != SCHEMA:
-            raise ValueError(f"its schema is {raw.get('schema')}, this haloscope reads {SCHEMA}")
-        every, needed = _keys()
-        if missing := [name for name in needed if name not in raw]:
-            raise ValueError(f"{', '.join(missing)} missing")
-        known = {name: raw[name] for name in every if name in raw}
-        return cls(**known, raw=dict(raw))
+        """The record in a JSON object that is one."""
+        return cls(**{name: raw[name] for name in _keys()[0] if name in raw}, raw=dict(raw))
 
     @property
     def key(self) -> tuple[str, int]:
@@ -363,21 +357,20 @@ def _kept(path: Path) -> _Reading:
     with suppress(OSError):
         status = path.stat()
         return _unchanged(path, status.st_ino, status.st_size, status.st_mtime_ns)
-    return _read(path, tell=True)
+    return _read(path)
 
 
 @lru_cache(maxsize=1)
 def _unchanged(path: Path, *state: int) -> _Reading:
     """The records of a file in a state: a command needs those of its folder several times."""
-    return _read(path, tell=True)
+    return _read(path)
 
 
-def read_once(path: Path, *, tell: bool = True) -> list[Record]:
-    """As `read`, for a file that is not read again: its records are not kept in memory.
-
-    tell: warn of what is left out.
-    """
-    return [*_read(path, tell=tell)[0]]
+def _read(path: Path) -> _Reading:
+    left_out: list[tuple[int, str]] = []
+    records = tuple(map(Record.of, whole(path, left_out)))
+    told = [(number, why.removesuffix(",").removesuffix(" and is")) for number, why in left_out]
+    return records, tuple(f"line {number}: {why}" for number, why in told)
 
 
 WARNED = 5
@@ -385,9 +378,20 @@ WARNED = 5
 they mostly have one reason."""
 
 
-def _read(path: Path, *, tell: bool) -> _Reading:
-    records: list[Record] = []
-    left_out: list[tuple[int, str]] = []
+def whole(
+    path: Path,
+    left_out: list[tuple[int, str]] | None = None,
+    *,
+    cases: Collection[str] | None = None,
+    tell: bool = True,
+) -> Iterator[dict[str, Any]]:
+    """The records of a file, one by one, each as its JSON object and whole: of what nothing is kept
+    takes no memory. Else as `read`.
+
+    left_out: to be told the number of each line that is no record, and why. cases: lines of others
+    are passed over, not even parsed. tell: warn of what is left out.
+    """
+    left_out = [] if left_out is None else left_out
     right: dict[str, dict[str, Any]] = {}
     sharing = Sharing()
     with strict_json.opened(path) as file, _uncollected():
@@ -395,22 +399,21 @@ def _read(path: Path, *, tell: bool) -> _Reading:
             if line is None:
                 left_out.append((number, "longer than any record,"))
                 continue
-            if not line.strip():
+            if not line.strip() or (cases is not None and case_of(line) not in cases):
                 continue
             try:
-                record = _record(line, sharing, right)
-                right[record.case] = record.raw
-                records.append(record)
+                raw = _whole(line, sharing, right)
             except ValueError as error:
                 cut_off = not line.endswith(b"\n") and _parsed(line) is None
                 why = "the last record was cut off and is" if cut_off else f"{error},"
                 left_out.append((number, why))
+                continue
+            right[raw["case"]] = raw
+            yield raw
     for number, why in left_out[:WARNED] if tell else ():
         _warn(f"{path}:{number}: {why} left out")
     if tell and len(left_out) > WARNED:
         _warn(f"{path}: {len(left_out)} lines in all are no records and are left out")
-    told = [(number, why.removesuffix(",").removesuffix(" and is")) for number, why in left_out]
-    return tuple(records), tuple(f"line {number}: {why}" for number, why in told)
 
 
 @contextmanager
@@ -435,13 +438,18 @@ MANY_OBJECTS = 100_000
 milliseconds: those of about a thousand records."""
 
 
-def _record(line: bytes, sharing: Sharing, right: Mapping[str, dict[str, Any]]) -> Record:
+def _whole(line: bytes, sharing: Sharing, right: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     """The record in a line. ValueError, in words, where it is none. right: the last, by case."""
-    record = Record.of(sharing.read(line))
-    earlier = right.get(record.case) if isinstance(record.case, str) else None
-    if problem := checked.wrong(record.raw, Record, earlier):
+    raw = sharing.read(line)
+    if raw.get("schema") != SCHEMA:
+        raise ValueError(f"its schema is {raw.get('schema')}, this haloscope reads {SCHEMA}")
+    if missing := [name for name in _keys()[1] if name not in raw]:
+        raise ValueError(f"{', '.join(missing)} missing")
+    case = raw["case"]
+    earlier = right.get(case) if isinstance(case, str) else None
+    if problem := checked.wrong(raw, Record, earlier):
         raise ValueError(problem)
-    return record
+    return raw
 
 
 @cache

@@ -18,15 +18,20 @@ class Sharing:
 
     def __init__(self) -> None:
         """No record was seen yet."""
-        self._latest: dict[bytes, list[Known]] = {}
+        self._latest: dict[str, list[Known]] = {}
 
     def read(self, line: bytes) -> dict[str, Any]:
         """The JSON object in a line. ValueError, in words, where it is none.
 
         1, 1.0 and true are different words, so that they stay apart.
         """
-        case = _CASE.search(line)
-        return json_object_like(line, self._latest.setdefault(case[1] if case else b"", []))
+        return json_object_like(line, self._latest.setdefault(case_of(line), []))
+
+
+def case_of(line: bytes) -> str:
+    """The id that stands in a record's line where its case should; "" where none does."""
+    case = _CASE.search(line)
+    return case[1].decode() if case else ""
 
 
 _CASE = re.compile(rb'"case": ?"([0-9a-f]*)"')

@@ -205,8 +205,8 @@ def _refuse(constant: str) -> float:
 
 _SHAPE = bytes.maketrans(b"123456789+E", b"0000000000e")
 _LONG = b"0" * 200
-_LARGE = b"e000"
-"""_LARGE is the shape of an exponent that a float may not hold, and of a part of some hashes."""
+_LARGE = b"0e000"
+"""_LARGE is the shape of a number's end that a float may not hold, and of a part of some hashes."""
 _BEFORE_A_NUMBER = b":,[ \t"
 """_BEFORE_A_NUMBER are characters that it stands behind; a hash stands behind a quote."""
 
@@ -216,7 +216,8 @@ def _may_overflow(text: bytes) -> bool:
     shape = text.translate(_SHAPE)
     at = shape.find(_LARGE)
     while at >= 0:
-        if shape[:at].rstrip(b"0.-")[-1:] in _BEFORE_A_NUMBER:
+        before = shape[max(0, at - len(_LONG)) : at].rstrip(b"0.-")
+        if before[-1:] in _BEFORE_A_NUMBER:  # or nothing is left of so many digits
             return True
         at = shape.find(_LARGE, at + 1)
     return _LONG in shape

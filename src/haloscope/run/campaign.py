@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -10,9 +11,10 @@ from typing import Any
 
 from haloscope.errors import Problem, UserError, dotted, nearest, out_of
 from haloscope.quantities import count
+from haloscope.records.attempts import Attempt, attempts, attempts_of
 from haloscope.records.enclosure import enclosed
 from haloscope.records.folder import ResultFolder, SavedPlan, Via, changes
-from haloscope.records.record import Record, append, read, read_once
+from haloscope.records.record import append
 from haloscope.run import fixed, kernels, places, received, workbench
 from haloscope.run.doctor import Patient, check_load
 from haloscope.run.here import LOCAL
@@ -95,11 +97,11 @@ class Campaign:
         """Which cases need no more launches, by the records that are there; None without a rule."""
         if self.plan.rule is None:
             return None
-        return Stopping(self.plan.rule, (record.raw for record in read(self.folder.records)))
+        return Stopping(self.plan.rule, attempts(self.folder.records))
 
     def earlier_walls(self) -> dict[str, list[float]]:
         """Seconds that launches took on this machine before, by case; in folders beside too."""
-        return earlier_walls(self.folder, self.plan.machine["host"])
+        return earlier_walls(self.folder, self.plan)
 
     def expected(self) -> str:
         """How long what is left takes, by what the same cases took on this machine before."""
@@ -154,7 +156,7 @@ class Campaign:
         by_key = {(launch.case.id, launch.number): launch for launch in launches}
         for measured in runner.run(watch(stopping.needed(launches) if stopping else launches)):
             case = measured["case"]
-            why = stopping.done[case] if stopping and stopping.add(measured) else None
+            why = stopping.done[case] if stopping and stopping.add(Attempt.of(measured)) else None
             changed = {"changed": list(plan.changes)} if plan.changes else {}
             record = {**measured, "stopped": why, **changed}
             append(self.folder.records, record)
@@ -164,27 +166,19 @@ class Campaign:
             yield by_key[case, record["launch"]], record
 
 
-def earlier_walls(folder: ResultFolder, host: str) -> dict[str, list[float]]:
-    """Seconds that launches took on a machine or a site, by case; in folders beside one, too."""
+def earlier_walls(folder: ResultFolder, plan: SavedPlan) -> dict[str, list[float]]:
+    """Seconds that a plan's launches took on its machine or site, by case; in folders beside one,
+    too."""
     walls: dict[str, list[float]] = {}
+    host, cases = plan.machine["host"], {case.id for case in plan.cases}
     beside = folder.path.parent.glob("*/records.jsonl")
     for file in sorted(enclosed(beside)):
-        for record in _readable(file, own=file == folder.records):
-            here = (record.machine or {}).get("host") == host
-            if here and record.outcome == "ok" and record.wall_s is not None:
-                walls.setdefault(record.case, []).append(record.wall_s)
+        with suppress(UserError, OSError):  # whatever lies there: an estimate is no reason to stop
+            own = file == folder.records
+            for one in attempts(file) if own else attempts_of(file, cases):
+                if one.host == host and one.outcome == "ok" and one.wall_s is not None:
+                    walls.setdefault(one.case, []).append(one.wall_s)
     return walls
-
-
-def _readable(file: Path, *, own: bool) -> list[Record]:
-    """The records of a folder, or one beside, whatever lies there.
-
-    An estimate is no reason to stop, nor to tell what is wrong in another folder.
-    """
-    try:
-        return read(file) if own else read_once(file, tell=False)
-    except (UserError, OSError):
-        return []
 
 
 def start(request: Request, tell: Teller, prepare: Prepare | None = None) -> Campaign:

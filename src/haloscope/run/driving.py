@@ -19,9 +19,9 @@ from haloscope.errors import Problem, UserError
 from haloscope.host.scratch import PREFIX
 from haloscope.paths import in_a_shell, write_whole
 from haloscope.quantities import count
+from haloscope.records.attempts import attempts
 from haloscope.records.folder import ResultFolder, SavedPlan
 from haloscope.records.maker import now
-from haloscope.records.record import read
 from haloscope.run import hold, places
 from haloscope.run.campaign import Campaign, resume
 from haloscope.run.preview import Preview, UnplannedError
@@ -208,7 +208,7 @@ def remove_left(directory: Path) -> int:
 
 def _untried_first(launches: Sequence[Launch], folder: ResultFolder) -> list[Launch]:
     """The same, those that did not end well last: a job's time is not theirs alone."""
-    tried = {record.key for record in read(folder.records)}
+    tried = {one.key for one in attempts(folder.records)}
     return sorted(launches, key=lambda launch: (launch.case.id, launch.number) in tried)
 
 

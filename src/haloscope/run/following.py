@@ -12,7 +12,7 @@ from haloscope.batch.job_state import GONE, JobState
 from haloscope.errors import Problem, UserError
 from haloscope.paths import in_a_shell
 from haloscope.records import strict_json
-from haloscope.records.record import read
+from haloscope.records.attempts import attempts
 from haloscope.run.driving import HEARTBEAT, remove_left
 from haloscope.run.progress import Teller
 from haloscope.run.submission import Submission, lacking, submit_all
@@ -36,7 +36,7 @@ def follow(
     UserError where the nodes lack something, or a round of jobs brings no record.
     """
     while True:
-        before, records = submission.to_do(), len(read(submission.folder.records))
+        before, records = submission.to_do(), len(attempts(submission.folder.records))
         if before == (0, 0):
             tidy(submission)
             return
@@ -45,7 +45,7 @@ def follow(
         if problems := lacking(submission.directory):
             raise UserError(problems)
         if (now := submission.to_do()) >= before:
-            if now[1] or len(read(submission.folder.records)) == records:
+            if now[1] or len(attempts(submission.folder.records)) == records:
                 raise UserError(_stuck(submission, jobs))
             tidy(submission)
             return

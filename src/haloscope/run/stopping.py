@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from statistics import median
-from typing import Any
 
+from haloscope.records.attempts import Attempt
 from haloscope.stats.enough import decide_over, enough_in
 from haloscope.stats.sequential import Why, decide
 from haloscope.stats.stopping_rule import Rule
@@ -13,18 +13,19 @@ from haloscope.study.case import Launch
 
 
 class Stopping:
-    """Follows the records of a campaign and says which cases need no more launches.
+    """Follows the launches of a campaign and says which cases need no more launches.
 
-    A case is done when every one of its times (of each size, for a kernel that sweeps) is known as
-    narrowly as the rule asks. Launches that did not end well tell nothing, but their time counts: a
-    case that never ends is done at the cap on time, too. Launches in allocations of a batch system
-    are nested in them, and a case may have enough in one before it is done.
+    A case is done when every one of its times (of each size, for a kernel that sweeps: the median
+    of its repetitions) is known as narrowly as the rule asks. Launches that did not end well tell
+    nothing, but their time counts: a case that never ends is done at the cap on time, too. Launches
+    in allocations of a batch system are nested in them, and a case may have enough in one before it
+    is done.
     """
 
-    def __init__(self, rule: Rule, records: Iterable[Mapping[str, Any]]) -> None:
-        """`records`: those that are there already, of a campaign that goes on.
+    def __init__(self, rule: Rule, attempts: Iterable[Attempt]) -> None:
+        """`attempts`: those that are there already, of a campaign that goes on.
 
-        Launches among them that did not end well are tried again, so their time counts no more.
+        Those among them that did not end well are tried again, so their time counts no more.
         """
         self._rule = rule
         self._samples: dict[str, list[list[float]]] = {}
@@ -33,29 +34,29 @@ class Stopping:
         self._spent_s: dict[str, float] = {}
         self._launches: dict[str, int] = {}
         self.done: dict[str, Why] = {}
-        for record in records:
-            if record["outcome"] == "ok":
-                self.add(record)
+        for attempt in attempts:
+            if attempt.outcome == "ok":
+                self.add(attempt)
         self._here = None  # whatever ran before, this allocation may be another one
 
-    def add(self, record: Mapping[str, Any]) -> bool:
-        """Whether the case of a record is done, once that is taken in."""
-        case = str(record["case"])
+    def add(self, attempt: Attempt) -> bool:
+        """Whether the case of a launch is done, once that is taken in."""
+        case = attempt.case
         if case in self.done:
             return False
-        self._launches[case] = max(self._launches.get(case, 0), record["launch"] + 1)
-        spent_s = self._spent_s.get(case, 0.0) + float(record["wall_s"] or 0.0)
+        self._launches[case] = max(self._launches.get(case, 0), attempt.launch + 1)
+        spent_s = self._spent_s.get(case, 0.0) + (attempt.wall_s or 0.0)
         self._spent_s[case] = spent_s
-        if record["outcome"] != "ok":
+        if attempt.outcome != "ok":
             if self._rule.most_s is not None and spent_s >= self._rule.most_s:
                 self.done[case] = "time"
             return case in self.done
-        times = _times(record)
+        times = [median(times) for times in attempt.times_s if times]
         if (known := self._samples.setdefault(case, [])) and len(times) != len(known[0]):
             return False  # of other points than the launches before: it tells nothing of these
         known.append(times)
-        if (given := record.get("allocation")) is not None:
-            self._here = f"{given['job']} {given['restarts']}"
+        if attempt.allocation is not None:
+            self._here = " ".join(map(str, attempt.allocation))
             self._allocations.setdefault(case, []).append(self._here)
         if (why := self._decided(case)) != "go on":
             self.done[case] = why
@@ -102,9 +103,3 @@ class Stopping:
         if case in self.done:
             return launch.number < self.launches(case)
         return not self._enough_here(case)
-
-
-def _times(record: Mapping[str, Any]) -> list[float]:
-    """The median of each point's repetitions, or of the step's."""
-    series = [point["times_s"] for point in record["points"]] or [record["times_s"]]
-    return [median(times) for times in series if times]

@@ -27,10 +27,10 @@ from haloscope.programs.file import ExternalProgram
 from haloscope.programs.trust import named_again
 from haloscope.quantities import count
 from haloscope.records import strict_json
+from haloscope.records.attempts import attempts
 from haloscope.records.checked import told
 from haloscope.records.enclosure import require_enclosed
 from haloscope.records.folder import ResultFolder, SavedPlan
-from haloscope.records.record import read
 from haloscope.run import places, probing
 from haloscope.run.batched import BatchPlace
 from haloscope.run.campaign import Campaign, earlier_walls
@@ -110,7 +110,7 @@ class Submission:
     def planned(self) -> list[JobAsked]:
         """The jobs for what is left, a shape after the other, the smallest first."""
         left = self.left()
-        walls = earlier_walls(self.folder, self.plan.machine["host"])
+        walls = earlier_walls(self.folder, self.plan)
         jobs = []
         for nodes in sorted({nodes_for(self.plan, launch) for launch in left}):
             number, minutes = self._length(self._in_a_job(of_shape(self.plan, left, nodes)), walls)
@@ -136,10 +136,10 @@ class Submission:
             return 0
         given = (
             one.allocation
-            for one in read(self.folder.records)
-            if one.outcome == "ok" and one.layout["nodes"] == nodes
+            for one in attempts(self.folder.records)
+            if one.outcome == "ok" and one.nodes == nodes
         )
-        return ALLOCATIONS - len({(one["job"], one["restarts"]) for one in given if one})
+        return ALLOCATIONS - len({*given} - {None})
 
     def _length(
         self, launches: Sequence[Launch], walls: Mapping[str, Sequence[float]]
@@ -283,7 +283,7 @@ class Submission:
 
     def to_do(self) -> tuple[int, int]:
         """How many launches are left, and how many of them have no record at all."""
-        left, tried = self.left(), {one.key for one in read(self.folder.records)}
+        left, tried = self.left(), {one.key for one in attempts(self.folder.records)}
         return len(left), sum((one.case.id, one.number) not in tried for one in left)
 
 
@@ -339,24 +339,27 @@ def answered(submission: Submission) -> Iterator[None]:
 
 
 def submit_all(submission: Submission, tell: Teller) -> list[str]:
-    """Submit jobs for all that is left, where none are waiting; their ids.
+    """Submit jobs for all that is left, but for sizes of which some are there; the ids of all.
 
     In a new folder, and where nodes lacked something, a short job asks them first; the others begin
-    if it ends well.
+    if it ends well. It may be all that is there, of a command that was killed.
     """
     with answered(submission):
         submission.found_again()
-        waiting = submission.waiting()
-    if waiting:
-        tell.say(f"there already: {count(len(waiting), 'job')} ({', '.join(waiting)})")
-        return waiting
-    jobs, first = [], None
-    if (asking := submission.first) is not None:
+        jobs = submission.waiting()
+    there = [one for one in submission.noted() if one.job in jobs]
+    first = next((one.job for one in there if one.check), None)
+    given = {one.nodes for one in there if not one.check}
+    if jobs:
+        tell.say(f"there already: {count(len(jobs), 'job')} ({', '.join(jobs)})")
+    elif (asking := submission.first) is not None:
         checked(submission.directory).unlink(missing_ok=True)
         first = submission.submit(asking)
         tell.say(f"job {first}: asks a node whether all is there")
         jobs.append(first)
     for job in submission.planned():
+        if job.nodes in given:
+            continue
         behind = next((before for before in reversed(jobs) if before != first), None)
         number = submission.submit(replace(job, after=first, behind=behind))
         jobs.append(number)

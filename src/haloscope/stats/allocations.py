@@ -33,11 +33,9 @@ def typical_over(allocations: Grouped, confidence: float = 0.95) -> Estimate:
     deviation of log x_i. Of one allocation: the median of its launches with the interval that holds
     for launches in that allocation alone. ValueError for none, and for what is not above 0.
 
-    Simulated, of 2 to 20 allocations that differ by up to 20 %: covers 93 to 97 % for any number of
-    launches that scatter by a normal 2 %. Where they are skewed (exponential) and few, a median of
-    1 or 2 is no longer their typical value: of 20 allocations with one launch each, which differ by
-    5 %, it covers 91 %, and of 20 with 2 that do not differ, 57 %. From 5 launches on it is 89 % at
-    the least.
+    Its coverage, simulated: docs/bench/allocations.md. 93 to 97 % for what one measures; less where
+    the launches in each of many allocations are one or two and skewed, as the median of so few lies
+    beside their typical value, and in every allocation as much.
     """
     logs = [log(value) for value in _medians(allocations)]
     launches = [one for sample in allocations.values() for one in sample]
