@@ -159,8 +159,8 @@ def cases() -> list[str]:
         "",
         f"{taken()} Medians where a case ran several times.",
         "",
-        "One repetition, as haloscope simulates a case. Of a processor: user and system time, which "
-        "others' load lengthens less than the wall's.",
+        "One repetition, as haloscope simulates a case. Of a processor: user and system time, "
+        "which others' load lengthens less than the wall's.",
         "",
         "| case | ranks | wall | at most | of a processor | peak memory | at most "
         "| messages a second |",

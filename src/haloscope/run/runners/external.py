@@ -54,6 +54,13 @@ class ExternalLaunch:
 
     def words(self) -> list[str]:
         """What each rank runs, its inputs put in place. UnreadableError where one can't be had."""
+        command = self.prepared()
+        given = [f"{key}={text}" for key, text in self.variables().items()]
+        script = str(files("haloscope.toolchains") / "seen_rank.sh")
+        return ["sh", script, str(self.folder), *given, "--", *command]
+
+    def prepared(self) -> list[str]:
+        """The program's own words, its inputs put in place. UnreadableError where one can't be."""
         if self.ready.lacking:
             raise UnreadableError(self.ready.lacking)
         self.run.mkdir()
@@ -62,13 +69,14 @@ class ExternalLaunch:
         words = [filled(word, self.values) for word in self.program.said.command]
         if self.ready.executable is not None:
             words[0] = str(self.ready.executable)
-        variables = needs.environment(self.toolchain)
-        variables |= {
-            key: filled(text, self.values) for key, text in self.program.said.environment.items()
+        return words
+
+    def variables(self) -> dict[str, str]:
+        """What its environment has besides a launch's: for its MPI library, and its own."""
+        own = self.program.said.environment
+        return needs.environment(self.toolchain) | {
+            key: filled(text, self.values) for key, text in own.items()
         }
-        given = [f"{key}={text}" for key, text in variables.items()]
-        script = str(files("haloscope.toolchains") / "seen_rank.sh")
-        return ["sh", script, str(self.folder), *given, "--", *words]
 
     def _put(self, one: InputFile) -> None:
         """Put an input into the launch's folder: a link to it, or what becomes of it."""
