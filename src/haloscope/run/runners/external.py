@@ -94,7 +94,7 @@ class ExternalLaunch:
             by = filled(each.by, self.values).replace("\\", r"\\")  # nothing in it is a group
             text, count = re.subn(each.pattern, by, text, flags=re.MULTILINE)
             if count == 0:
-                raise UnreadableError(f"nothing in its input {path} matches {each.pattern!r}")
+                raise UnreadableError(f"nothing in its input {path} matches '{each.pattern}'")
         text = filled(text, self.values, known_alone=True) if one.fill else text
         there.write_bytes(text.encode(errors="surrogateescape"))
 
