@@ -357,6 +357,6 @@ def _why_it_failed(case: Case, ended: process.Ended) -> str:
         return f"{case.label}: the simulated ranks wait for each other for ever (deadlock)"
     if told := re.search(r"/CRITICAL\] (.+)", ended.output):  # as of a collective that it hasn't
         return f"SimGrid: {told[1]}"
-    if why := answer.refused(ended.code, ended.output):
-        return why
+    if refused := answer.refused(ended.code, ended.output):
+        return refused
     return f"smpirun ended: {answer.how_it_ended(ended.code)}"
