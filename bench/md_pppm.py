@@ -19,12 +19,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from statistics import median
+from types import MappingProxyType
 from typing import Any
 
 from external import Subject, subject
@@ -267,10 +268,10 @@ def md_pppm(ranks: int, steps: int) -> Counted:
         sent = counted(ranks, [str(program), *words], Path.cwd())
         result = json.loads(Path(file.name).read_text())["result"]
     moved = Sent(round(steps * result["movers_messages"]), round(steps * result["movers_bytes"]))
-    return Counted(sent.matrix(), moved, sent.operations.get(SUM, Sent()))
+    return Counted(sent.matrix(), moved, sent.operations[SUM])
 
 
-SUM = "MPI_Allreduce"
+SUM = "Allreduce"
 MOVES = "::exchange"
 """What the function of LAMMPS is called that sends atoms to where they have moved."""
 
@@ -282,19 +283,21 @@ def lammps(ranks: int, steps: int) -> Counted:
     with tempfile.TemporaryDirectory() as folder:
         program = one.runner.programs["lammps_rhodo"]
         launch = ExternalLaunch(program, one.toolchain, case, Path(folder))
-        words = launch.words()[3:]  # without what notes where a rank is
-        sent = counted(ranks, words, launch.run)
+        words = launch.prepared()  # without what notes where a rank is
+        sent = counted(ranks, words, launch.run, launch.variables())
     moves = [phase for phase in sent.phases if phase.endswith(MOVES)]
     moved = sum((sent.total(phase) for phase in moves), Sent())
-    return Counted(sent.matrix(), moved, sent.operations.get(SUM, Sent()))
+    return Counted(sent.matrix(), moved, sent.operations[SUM])
 
 
-def counted(ranks: int, words: Sequence[str], run: Path) -> Traffic:
+def counted(
+    ranks: int, words: Sequence[str], run: Path, own: Mapping[str, str] = MappingProxyType({})
+) -> Traffic:
     """What a program sends from each rank to each, as `haloscope profile` counts it."""
     toolchain = library.find(MPI)
     launcher = [str(toolchain.mpirun), "-n", str(ranks), "-launcher", "fork"]
     with tempfile.TemporaryDirectory() as folder:
-        variables = counter.environment(counter.built(toolchain), Path(folder))
+        variables = {**counter.environment(counter.built(toolchain), Path(folder)), **own}
         command = [*launcher, *words]
         done = subprocess.run(command, cwd=run, env=variables, capture_output=True, check=False)
         if done.returncode != 0:

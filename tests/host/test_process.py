@@ -88,6 +88,13 @@ def test_what_a_command_leaves_behind_is_ended(tmp_path: Path) -> None:
     assert not any(alive(pid) for pid in started(tmp_path / "pids"))
 
 
+def test_where_nothing_is_left_no_other_process_is_looked_at() -> None:
+    code = "import supervise; supervise.descendants = None; supervise.end_descendants()"
+    folder = Path(process.__file__).parent
+
+    subprocess.run([sys.executable, "-S", "-c", code], cwd=folder, check=True, timeout=20)
+
+
 def test_an_interrupt_ends_all_processes(tmp_path: Path) -> None:
     def interrupt() -> None:
         started(tmp_path / "pids")

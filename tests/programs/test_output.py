@@ -52,7 +52,7 @@ def test_a_good_output_is_a_records_content() -> None:
         ("ranks 2", "ranks 1", "misplaced", "it says that it ran on 1 ranks, 2 were asked for: it"),
         ("ranks 2", "ranks 4", "misplaced", "it says that it ran on 4 ranks, 2 were asked for"),
         ("ranks 2\n", "", "failed", "it printed no number of ranks: nothing matches"),
-        ("time", "clock", "failed", "it printed no time: nothing matches '^time (\\\\S+) ms'"),
+        ("time", "clock", "failed", r"it printed no time: nothing matches '^time (\S+) ms'"),
         ("time 16", "time nan", "failed", "it printed 'nan' where a number was to stand"),
         ("time 16", "time 0", "failed", "it printed a time that is none: 0"),
         ("time 16", "time 1_6", "failed", "it printed '1_6' where a number was to stand"),

@@ -37,7 +37,18 @@ def test_where_another_folder_may_be_put_in_its_place_nothing_is_run(own: Path) 
     assert "theirs" in trusted(())
     own.parent.chmod(0o777)
 
-    with pytest.raises(UserError, match="put another folder in its place"):
+    with pytest.raises(UserError, match="put something else in its place"):
+        trusted(())
+
+
+def test_where_a_link_leads_to_an_open_folder_nothing_is_run(own: Path, tmp_path: Path) -> None:
+    there = put(tmp_path / "open")
+    own.mkdir(parents=True, exist_ok=True)
+    (own / "theirs").symlink_to(there)
+    assert "theirs" in trusted(())
+    there.parent.chmod(0o777)
+
+    with pytest.raises(UserError, match="put something else in its place"):
         trusted(())
 
 

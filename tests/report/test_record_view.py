@@ -61,3 +61,14 @@ def test_medians_of_phases_stand_beside_the_steps_median() -> None:
         if line.split()[:1] == [raw["phases"][0]["name"]]
     )
     assert row[2:8] == ["20.0", "ms", "30.0", "ms", "40.0", "ms"] and row[-2:] == ["900", "ms"]
+
+
+def test_what_failed_has_no_answer_that_was_verified() -> None:
+    raw = poisson(64, time_s=1.0)
+    told = {"cluster": "c", "verified": True, "cached": False, "of_iterations": None}
+    raw |= {"simulation": told, "outcome": "failed", "reason": "so"}
+    out = StringIO()
+
+    Console(file=out, width=100).print(record_view(Record.of(raw)))
+
+    assert "verified" not in out.getvalue()

@@ -218,6 +218,19 @@ def test_an_input_that_is_not_there_fails_with_its_name(
     assert started(mine) == []
 
 
+def test_a_file_that_may_not_be_executed_is_told_from_one_that_is_not_there(
+    haloscope: Run, study_file: Write, tmp_path: Path
+) -> None:
+    mine = put(tmp_path / "named")
+    (program,) = (path for path in mine.iterdir() if path.name != "program.toml")
+    program.chmod(0o644)
+
+    record = measured(haloscope, study_file, tmp_path, program=mine)
+
+    assert record.outcome == "absent"
+    assert record.reason == f"{program} can't be executed: chmod +x it"
+
+
 NEEDS = """
 [needs.tool]
 kind = "executable"

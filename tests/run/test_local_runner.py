@@ -78,6 +78,7 @@ def test_the_layout_is_asked_for_explicitly(laboratory: Laboratory) -> None:
         ("wrong", "wrong", "the error is 0.5, allowed are 0.1"),
         ("crash", "failed", "exit code 139: killed by SIGSEGV"),
         ("late", "failed", "exit code 3"),
+        ("refuse", "failed", "n=16: not today"),
         ("silent", "failed", "it ended without an error, and without a record"),
         ("cut", "failed", "it ended without an error, and without a record"),
         ("misplaced", "misplaced", "rank 0 and rank 1 shared processor 0 of here"),

@@ -26,7 +26,7 @@ from haloscope.records.maker import CampaignFacts
 from haloscope.run.runners.local import Built
 from haloscope.run.runners.simgrid import SimgridRunner, Steps
 from haloscope.study.case import Case, Launch, Layout
-from haloscope.toolchains import build
+from haloscope.toolchains import build, fftw
 from haloscope.toolchains.simgrid import smpi as found_smpi
 
 SESSION = CampaignFacts("a study", 1, {"host": "tiny", "cores": 4}, "0", None)
@@ -356,6 +356,19 @@ def test_arrays_that_need_too_much_memory_are_told_with_their_size(tmp_path: Pat
     asked = replace(launch(n=64).case, execute=True, memory_bytes=2**40)
     (record,) = one.run([Launch(asked, 0)])
     assert "wanted more: their arrays are 1024 GiB; simulate fewer" in record["reason"]
+
+
+@pytest.mark.usefixtures("smpi")
+def test_an_added_fftw_is_named_and_what_halobench_refuses_told_in_its_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fftw, "environment", lambda: {"HALOBENCH_FFTW": "/added/fftw.so"})
+    body = 'fprintf(stderr, "halobench: no %s\\n", getenv("HALOBENCH_FFTW")); exit(2);'
+    one = replace(runner(tmp_path), built=program(tmp_path, body))
+
+    (record,) = one.run([launch(n=64)])
+
+    assert (record["outcome"], record["reason"]) == ("failed", "no /added/fftw.so")
 
 
 @pytest.mark.usefixtures("smpi")

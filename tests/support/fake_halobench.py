@@ -99,6 +99,9 @@ def run(out: str, arguments: list[str]) -> int:
     if fault == "crash":
         sys.stderr.write("boom\n")
         os.kill(os.getpid(), 11)
+    if fault == "refuse":
+        sys.stderr.write("halobench: n=16: not today\n")
+        return 2
     if fault == "silent":
         return 0
     text = json.dumps(record(params, fault))

@@ -57,8 +57,7 @@ def ready(program: ExternalProgram, toolchain: Toolchain) -> Ready:
         return Ready(needs, None, None, None)
     executable = _executable(first, program.folder)
     if executable is None:
-        what = f"no {first} is here: its command begins with it"
-        return Ready(needs, None, None, f"{what}; build it, or mend {program.trusted.file}")
+        return Ready(needs, None, None, _no_executable(first, program))
     wanted = mpi_of(executable)
     if wanted is not None and toolchain.family not in (known := _ABI[wanted])[1]:
         others = " or ".join(known[1])
@@ -158,6 +157,14 @@ def _executable(word: str, folder: Path) -> Path | None:
         return path if path.is_file() and os.access(path, os.X_OK) else None
     there = shutil.which(word)
     return Path(there).absolute() if there else None
+
+
+def _no_executable(word: str, program: ExternalProgram) -> str:
+    """Why what a command begins with can't be run, and what to do."""
+    if "/" in word and (program.folder / word).is_file():
+        return f"{program.folder / word} can't be executed: chmod +x it"
+    what = f"no {word} is here: its command begins with it"
+    return f"{what}; build it, or mend {program.trusted.file}"
 
 
 def _told(

@@ -258,7 +258,7 @@ def _nothing(pattern: str, text: str) -> str:
     """That a pattern is not in a text, and how that text ends."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     ends = f"the last line is {lines[-1][:SHOWN]!r}" if lines else "it is empty"
-    return f"nothing matches {pattern!r}; {ends}"
+    return f"nothing matches '{pattern}'; {ends}"  # as it stands in the file
 
 
 def _number(text: str | None, *, whole: bool = False) -> Any:

@@ -63,6 +63,7 @@ def trusted(named: Sequence[Path], kernels: Sequence[str] = ()) -> dict[str, Tru
         for one in theirs:
             _require_closed(one.file.parent)
             _require_closed(one.file)
+            _require_in_place(one.file)  # a link may lead to anywhere
         found |= {one.name: one for one in theirs}
     problems: list[Problem] = []
     mine: dict[str, Trusted] = {}
@@ -108,11 +109,11 @@ def _require_closed(path: Path) -> None:
     raise UserError(Problem(str(path), "others may write to it, and put programs there", mend))
 
 
-def _require_in_place(folder: Path) -> None:
-    """UserError where anybody may put another folder in its place, as in no /tmp (mode 1777)."""
-    for parent in folder.resolve().parents:
+def _require_in_place(path: Path) -> None:
+    """UserError where anybody may put something else in its place, as in no /tmp (mode 1777)."""
+    for parent in path.resolve().parents:
         mode = parent.stat().st_mode
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-            what = f"anybody may write to {parent}, and put another folder in its place"
+            what = f"anybody may write to {parent}, and put something else in its place"
             mend = f"chmod o-w {parent}, as its owner; or set {VARIABLE} to another folder"
-            raise UserError(Problem(str(folder), what, mend))
+            raise UserError(Problem(str(path), what, mend))

@@ -40,7 +40,10 @@ def record_view(record: Record) -> RenderableType:
     step = "one step of every size" if several else "one step"
     parts: list[RenderableType | None] = [
         _headline(record),
-        _section("simulation", _simulation(record.raw.get("simulation") or {})),
+        _section(
+            "simulation",
+            _simulation(record.raw.get("simulation") or {}, good=record.outcome == "ok"),
+        ),
         _section("parameters", [(key, str(value)) for key, value in record.params.items()]),
         _section("result", _pairs(record.result)),
         _section(f"time of {step}", _times(record.times_s)),
@@ -70,12 +73,12 @@ def _headline(record: Record) -> Text:
     return line
 
 
-def _simulation(told: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _simulation(told: Mapping[str, Any], *, good: bool) -> list[tuple[str, str]]:
     """What was simulated: the answer too, or a part of the time alone."""
     if not told:
         return []
     answer = "computed and verified" if told["verified"] else "not verified: time alone"
-    rows = [("cluster", str(told["cluster"])), ("answer", answer)]
+    rows = [("cluster", str(told["cluster"])), *([("answer", answer)] if good else [])]
     if told["of_iterations"]:
         part = f"{told['iterations']} of {told['of_iterations']:,} ({told['iterations_from']})"
         rows.append(("iterations", f"{part}; the rest takes as long as the last of these"))

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from pathlib import Path
 from typing import Any
+
+BAD_USAGE = 2
+"""BAD_USAGE is halobench's exit code where it can't do what it was asked, and says why."""
 
 
 def measured(path: Path) -> dict[str, Any] | None:
@@ -17,6 +21,12 @@ def measured(path: Path) -> dict[str, Any] | None:
     except ValueError:
         return None
     return record
+
+
+def refused(code: int, printed: str) -> str | None:
+    """Why halobench refused what it was asked, in its own words; None where it did not."""
+    told = re.search(r"^halobench: (.+)", printed, re.MULTILINE) if code == BAD_USAGE else None
+    return told[1] if told else None
 
 
 def how_it_ended(code: int) -> str:

@@ -54,6 +54,13 @@ class ExternalLaunch:
 
     def words(self) -> list[str]:
         """What each rank runs, its inputs put in place. UnreadableError where one can't be had."""
+        command = self.prepared()
+        given = [f"{key}={text}" for key, text in self.variables().items()]
+        script = str(files("haloscope.toolchains") / "seen_rank.sh")
+        return ["sh", script, str(self.folder), *given, "--", *command]
+
+    def prepared(self) -> list[str]:
+        """The program's own words, its inputs put in place. UnreadableError where one can't be."""
         if self.ready.lacking:
             raise UnreadableError(self.ready.lacking)
         self.run.mkdir()
@@ -62,13 +69,14 @@ class ExternalLaunch:
         words = [filled(word, self.values) for word in self.program.said.command]
         if self.ready.executable is not None:
             words[0] = str(self.ready.executable)
-        variables = needs.environment(self.toolchain)
-        variables |= {
-            key: filled(text, self.values) for key, text in self.program.said.environment.items()
+        return words
+
+    def variables(self) -> dict[str, str]:
+        """What its environment has besides a launch's: for its MPI library, and its own."""
+        own = self.program.said.environment
+        return needs.environment(self.toolchain) | {
+            key: filled(text, self.values) for key, text in own.items()
         }
-        given = [f"{key}={text}" for key, text in variables.items()]
-        script = str(files("haloscope.toolchains") / "seen_rank.sh")
-        return ["sh", script, str(self.folder), *given, "--", *words]
 
     def _put(self, one: InputFile) -> None:
         """Put an input into the launch's folder: a link to it, or what becomes of it."""
@@ -86,7 +94,7 @@ class ExternalLaunch:
             by = filled(each.by, self.values).replace("\\", r"\\")  # nothing in it is a group
             text, count = re.subn(each.pattern, by, text, flags=re.MULTILINE)
             if count == 0:
-                raise UnreadableError(f"nothing in its input {path} matches {each.pattern!r}")
+                raise UnreadableError(f"nothing in its input {path} matches '{each.pattern}'")
         text = filled(text, self.values, known_alone=True) if one.fill else text
         there.write_bytes(text.encode(errors="surrogateescape"))
 

@@ -43,6 +43,7 @@ from haloscope.run.runners import answer
 from haloscope.run.runners.local import Built
 from haloscope.study.case import Case, Launch, text
 from haloscope.study.known_iterations import Solve, executes, solve_of
+from haloscope.toolchains import fftw
 
 _log = logging.getLogger(__name__)
 
@@ -179,7 +180,7 @@ class _Simulation:
         folder = self._own.enter_context(self._folder())
         self._write(folder)
         self._out = folder / RECORD
-        environment = {**os.environ, "TMPDIR": str(folder)}
+        environment = {**os.environ, **fftw.environment(), "TMPDIR": str(folder)}
         before = self.runner.steps.before if self.runner.steps else ()
         command = [*before, *self._command(folder)]
         return process.Running(command, environment, self.case.timeout_s)
@@ -356,4 +357,6 @@ def _why_it_failed(case: Case, ended: process.Ended) -> str:
         return f"{case.label}: the simulated ranks wait for each other for ever (deadlock)"
     if told := re.search(r"/CRITICAL\] (.+)", ended.output):  # as of a collective that it hasn't
         return f"SimGrid: {told[1]}"
+    if refused := answer.refused(ended.code, ended.output):
+        return refused
     return f"smpirun ended: {answer.how_it_ended(ended.code)}"
