@@ -376,6 +376,11 @@ def test_many_sweeps_are_told_by_the_worst_and_a_simulation_names_its_machine() 
         r"processes as 4 × 1 × 1: there the update of points takes ",
         first,
     )
+    assert first.endswith(
+        ". Off the simulated ones, that is, whose one rank, messages and bandwidth the model takes: "
+        "nothing is said of the machine."
+    )
+    assert "nothing is said of the machine" not in told([*study(), *more])[0]
 
 
 def test_more_than_the_memory_allows_is_no_share_of_it() -> None:

@@ -65,7 +65,8 @@ class Notebook:
         """A cell for an estimate of one case, with its spread and marks."""
         if estimate is None:
             return self.absent(case)
-        self._estimates.setdefault(estimate.method, []).append(estimate)
+        if not case.alike:  # whose launches are all the same, however few
+            self._estimates.setdefault(estimate.method, []).append(estimate)
         return Cell(
             value=estimate.value,
             text=quantity(estimate.value, scale),
