@@ -377,8 +377,8 @@ def test_many_sweeps_are_told_by_the_worst_and_a_simulation_names_its_machine() 
         first,
     )
     assert first.endswith(
-        ". Off the simulated ones, that is, whose one rank, messages and bandwidth the model takes: "
-        "nothing is said of the machine."
+        ". Off the simulated ones, that is, whose one rank, messages and bandwidth the model "
+        "takes: nothing is said of the machine."
     )
     assert "nothing is said of the machine" not in told([*study(), *more])[0]
 
