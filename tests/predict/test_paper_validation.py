@@ -68,11 +68,11 @@ def test_messages_of_gpus_may_have_set_parameters_where_they_are_mpi_s_alone() -
         table.id: {one.cell.fitted for one in unpredicted(table)}
         for table in tables_of("anl-petsc-summit-part2", [])
     }
-    assert fitted == {"1": {True}, **{table: {False} for table in ("2", "3", "4", "5.4")}}
+    assert fitted == {"1": {True}, **{table: {False} for table in ("2", "3", "4", "section-5.4")}}
 
 
 def test_a_generated_matrix_stands_for_the_published_one() -> None:
-    (table,) = tables_of("anl-petsc-summit-part2", ["5.4"])
+    (table,) = tables_of("anl-petsc-summit-part2", ["section-5.4"])
     one, *others = unpredicted(table)
     assert (one.kernel, one.layout.nodes, one.layout.ppn) == ("spmv", 1, 6)
     assert (one.given["n"], one.given["row_length"]) == (2017169, 140)

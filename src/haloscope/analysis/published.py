@@ -135,7 +135,11 @@ def _reference(table: PaperTable, column: str, where: Mapping[str, object]) -> R
 def source(table: PaperTable) -> str:
     """Where a published table stands: "Stampede2 (hpcf-2018-10, table 4.1)"."""
     cluster = table.facts.get("cluster")
-    section = table.id.removeprefix("section-")  # what the paper's text says
-    kind, number = ("table", table.id) if section == table.id else ("section", section)
-    place = f"{table.paper}, {kind} {number}"
+    place = f"{table.paper}, {called(table.id)}"
     return f"{cluster} ({place})" if cluster else place
+
+
+def called(table: str) -> str:
+    """ "table 4.1", by its id; "section 5.4" of what the paper's text says."""
+    section = table.removeprefix("section-")
+    return f"table {table}" if section == table else f"section {section}"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from haloscope.analysis.predictions import SHORTEST_S, Errors, PredictedCell, PredictedTime
+from haloscope.analysis.published import called
 from haloscope.quantities import SECONDS, count, listed, percent, quantity
 from haloscope.report.document import Document, Section
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark
@@ -122,10 +123,9 @@ def _of_tables(cells: Sequence[PredictedCell], clusters: Mapping[str, str]) -> I
     for table in dict.fromkeys(cell.table for cell in cells):
         own = [cell for cell in cells if cell.table == table and not cell.fitted]
         if off := _by_reading(own):
-            section = table.removeprefix("section-")
-            name = f"Table {table}" if section == table else f"Section {section}"
+            name = called(table)
             where = f", simulated on {clusters[table]}" if table in clusters else ""
-            yield Finding(f"{name}{where}, only predicted: {off}.")
+            yield Finding(f"{name[0].upper()}{name[1:]}{where}, only predicted: {off}.")
 
 
 def _of_fitted(cells: Sequence[PredictedCell]) -> Iterator[Finding]:
