@@ -113,6 +113,12 @@ def _collectives(given: Raw) -> Raw:
     return collectives(each, **given)
 
 
+def _pingpong(given: Raw) -> Raw:
+    warmed = given.pop("warmed", 0)
+    raw = pingpong(**given)
+    return of_case(raw, params={**raw["params"], "warmup": warmed})
+
+
 def _ring(given: Raw) -> Raw:
     return ring(0.8e-6 * given["ranks"] * (1 + 0.01 * given["launch"]), **given)
 
@@ -152,7 +158,7 @@ _RECORDS: dict[str, Callable[[Raw], Raw]] = {
     "loggp": lambda given: overheads(given["launch"]),
     "md_pppm": _step,
     "parallel_region": _region,
-    "pingpong": lambda given: pingpong(**given),
+    "pingpong": _pingpong,
     "poisson_cg": lambda given: poisson(given.pop("n"), **given),
     "ring": _ring,
     "spmv": lambda given: spmv(**given),
@@ -185,7 +191,10 @@ MAKERS = st.one_of(
     st.sampled_from([2, 3, 4]).map(lambda ranks: Made("ring", {"ranks": ranks})),
     st.sampled_from([2, 4]).map(lambda ranks: Made("collectives", {"ranks": ranks})),
     st.sampled_from(["sf_scatter", "sf_pingpong"]).map(lambda kernel: Made(kernel, {})),
-    st.just(Made("sf_grid", {"n": "4:64"})),
+    st.sampled_from(["gpu_aware", "staged"]).map(  # which means nothing in the host's memory
+        lambda way: Made("sf_grid", {"n": "4:64", "mpi": way})
+    ),
+    st.sampled_from([0, 9]).map(lambda warmup: Made("pingpong", {"warmed": warmup})),
     st.sampled_from(["default_stream", "stream_aware", "typed"]).map(
         lambda sync: Made("sf_pingpong", {"sync": sync})
     ),

@@ -205,9 +205,11 @@ def _one_program(cases: Sequence[MeasuredCase]) -> list[str]:
     for ways, part in alike(cases):
         for case in part.cases:
             values.setdefault(ways.setting, {})[str(case.settings[ways.setting])] = None
+    alike_ = all(case.alike for case in cases)
+    times = "simulated {} times." if alike_ else "measured {} times; how they differ is chance."
     return [
         f"One process exchanges nothing: {name} = {listed(list(own))} are one program there, "
-        f"measured {len(own)} times; how they differ is chance."
+        f"{times.format(len(own))}"
         for name, own in values.items()
     ]
 
