@@ -62,6 +62,7 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     page = (report / "report.html").read_text(encoding="utf-8")
     assert "Predicted and published: hpcf-2018-10, simulated on stampede2" in page
     assert "What was found, simulated on stampede2" in page
+    assert "Published table 4.1: N = 16384, seconds" in page
     predicted = "Table 4.1, simulated on stampede2, only predicted: 0.1 % off at the median of 5"
     assert f"{predicted}, 0.1 % at worst." in page
     assert "it was fitted: 0.1 % off, the only one." in page

@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from haloscope.analysis.predictions import PredictedCell
+from haloscope.analysis.published import called
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.assumed import assumed
 from haloscope.clusters.contradictions import FARTHEST_APART
@@ -135,7 +136,9 @@ def execute(arguments: argparse.Namespace) -> int:
         shown = predicted.published_tables(cells_of_table, said)
         out.print(terminal.tables(shown))
         cells += cells_of_table
-        tables += [replace(one, title=f"{table.id}: {one.title}") for one in shown]
+        tables += [
+            replace(one, title=f"Published {called(table.id)}: {one.title}") for one in shown
+        ]
         if arguments.sensitivity:
             there = paper_validation.simulated_place(table).cluster
             _show_sensitivity(sensitivity(table, tell), there, out)
