@@ -6,8 +6,9 @@ from typing import Any
 
 from made import panels
 from pytest import approx
-from recorded import cases, poisson
+from recorded import bad, cases, poisson
 
+from haloscope.analysis.cases import MeasuredCase
 from haloscope.papers import tables as papers
 from haloscope.report import figures, tables
 from haloscope.report.figures.model import Lines
@@ -52,6 +53,17 @@ def test_numbers_of_nodes_have_rows_and_one_node_belongs_to_every_mapping() -> N
         ["16", "4, 4 each", "1.10 s", "–", "0.917 ×"],
         ["16", "16, 1 each", "3.00 s", "–", "2.50 ×"],
     ]
+
+
+def test_what_can_not_run_here_has_no_table_of_absent_times() -> None:
+    """As LAMMPS under simulation, beside md_pppm; what failed stays, as it could have run."""
+
+    def gone(outcome: str) -> list[MeasuredCase]:
+        return cases([bad(raw, outcome, "no such program") for raw in RAWS])
+
+    assert tables.build("mapping", gone("absent"), context("elsewhere")) == []
+    (table,) = tables.build("mapping", gone("failed"), context("elsewhere"))
+    assert table.rows[0][2].text == "failed"
 
 
 def test_tasks_that_do_not_go_evenly_are_said_so() -> None:
