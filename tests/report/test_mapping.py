@@ -12,7 +12,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.papers import tables as papers
 from haloscope.report import figures, tables
 from haloscope.report.figures.model import Lines
-from haloscope.report.findings import findings
+from haloscope.report.findings import findings, stand_ins
 from haloscope.report.findings.mappings import find
 from haloscope.report.tables import Context
 
@@ -332,3 +332,24 @@ def test_cases_without_a_number_of_tasks_have_neither() -> None:
     plain = cases([poisson(1024)])
     assert tables.build("mapping", plain, context("eagle")) == []
     assert figures.build("mapping", plain, context("eagle")) == []
+
+
+def test_kernels_that_stand_for_the_paper_s_programs_are_named() -> None:
+    """Where the paper is the one that has them, and not the program that is run itself."""
+
+    def told(kernel: str, context: Context) -> list[str]:
+        return [one.text for one in stand_ins.find(cases(of(kernel)), context)]
+
+    def of(kernel: str) -> list[dict[str, Any]]:
+        return [{**raw, "kernel": kernel, "case": f"{raw['case']}-{kernel}"} for raw in RAWS]
+
+    assert told("fft_pencil", context("eagle")) == [
+        "fft_pencil stands for bigfft: a kernel that communicates as these programs of the paper "
+        "do; times of a step are no times of their runs."
+    ]
+    (both,) = stand_ins.find(cases([*of("md_pppm"), *of("jacobi3d")]), context("eagle"))
+    assert both.text.startswith(
+        "jacobi3d stands for lammps and minife and md_pppm for lammps: kernels that communicate as "
+    )
+    assert told("lammps_rhodo", context("eagle")) == []
+    assert told("fft_pencil", Context()) == []
