@@ -22,14 +22,14 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     shown = [case for part, _ in spreads(cases) for case in part.cases if case.launches]
     kernels = dict.fromkeys(case.kernel for case in shown if case.kernel != ITSELF)
     told = [
-        (kernel, listed(programs))
+        (kernel, listed(those))
         for kernel in kernels
-        if (programs := [name for name, those in PROGRAMS.items() if kernel in those])
+        if (those := [name for name, stand_ins in PROGRAMS.items() if kernel in stand_ins])
     ]
     if told:
         (kernel, programs), *others = told
         names = listed([
-            f"{kernel} stands for {programs}", *(f"{one} for {those}" for one, those in others)
+            f"{kernel} stands for {programs}", *(f"{one} for {what}" for one, what in others)
         ])  # fmt: skip
         what = "kernels that communicate" if others else "a kernel that communicates"
         yield Finding(
