@@ -1,5 +1,5 @@
 import recorded
-from recorded import bad, cases, changed, poisson, records, stream
+from recorded import bad, cases, changed, of_case, poisson, records, star_forest, stream
 
 from haloscope.analysis.cases import (
     Planned,
@@ -61,6 +61,21 @@ def test_a_planned_case_without_a_record_is_there_without_launches() -> None:
     assert (missing.number("n"), missing.launches, missing.planned) == (128, (), 3)
     assert missing.time is None
     assert missing.settings["runner"] == "local"
+
+
+def test_cases_that_differ_in_their_protocol_alone_are_parts_of_their_own() -> None:
+    """Also those that differ in what means nothing to them: the report of both ended in a crash."""
+    once = recorded.pingpong()
+    longer = of_case(once, params={**once["params"], "warmup": 9})
+    ways = [star_forest("sf_grid", mpi=mpi) for mpi in ("gpu_aware", "staged")]
+
+    assert [part.label for part in facets(cases([once, longer]), ())] == [
+        "warmup = 0",
+        "warmup = 9",
+    ]
+    assert [len(part.cases) for part in facets(cases([once, longer]), ("mode",))] == [2]
+    labels = [part.label for part in facets(cases(ways), ())]
+    assert sorted(labels) == sorted(f"case {raw['case']}" for raw in ways)
 
 
 def test_facets_are_named_by_what_sets_them_apart() -> None:

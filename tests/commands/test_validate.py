@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made import panels
 
 from haloscope.analysis.predictions import (
     JACOBI,
@@ -21,6 +22,7 @@ from haloscope.clusters.assumed import numbers
 from haloscope.predict.local_validation import Validation
 from haloscope.predict.paper_validation import Replicates
 from haloscope.predict.sensitivity import Moved
+from haloscope.report import validating
 from haloscope.report.draw import csv_files
 from haloscope.report.tables import predicted
 from haloscope.stats.estimates import Estimate
@@ -60,10 +62,14 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     page = (report / "report.html").read_text(encoding="utf-8")
     assert "Predicted and published: hpcf-2018-10, simulated on stampede2" in page
     assert "What was found, simulated on stampede2" in page
-    assert "Only predicted: 0.1 % off at the median of 5, 0.1 % at worst." in page
-    assert "6 predictions over what is known: 6 within 10 % of it." in page
+    assert "Published table 4.1: N = 16384, seconds" in page
+    predicted = "Table 4.1, simulated on stampede2, only predicted: 0.1 % off at the median of 5"
+    assert f"{predicted}, 0.1 % at worst." in page
+    assert "it was fitted: 0.1 % off, the only one." in page
+    assert "6 predictions over what was published: 6 within 10 % of it." in page
     assert "<p>Nothing.</p>" in page and "MPI libraries and compilers" not in page
     assert (report / "figures" / "predicted-predicted-s.svg").exists()
+    assert (report / "figures" / "predicted-ratio-s.svg").exists()
     capsys.readouterr()
     head, first, *_ = (tmp_path / "cells.csv").read_text().splitlines()
     assert head == "table,n,nodes,ppn,threads,reading,unit,published,predicted,error,set_numbers"
@@ -72,7 +78,11 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
 
     short = replace(on(2, 1, 1, 3.4), published=3.0, telling=False, step=1.0)
     cells += [short, replace(short, predicted=3.6), on(1, 1, 1, None)]
-    assert main(command) == 1
+    assert main([*command, "--out", str(tmp_path / "again")]) == 1
+    text = (tmp_path / "again" / "report.md").read_text(encoding="utf-8")
+    assert "8 predictions." in text and "6 predictions over what was published: 6 " in text
+    assert "- Not simulated: 1 cell: no room" in text
+    assert "figure: 2 cells of less than 5 s, which are printed in whole seconds; 1 would" in text
     out = " ".join(capsys.readouterr().out.split())
     assert "not simulated: no room" in out
     assert "2 cells below 5 s, which have no error: 1 would be printed as published" in out
@@ -222,6 +232,47 @@ def test_rates_stand_beside_each_reading_of_the_paper() -> None:
         ["all", "only predicted", "1", "10.0 %", "10.0 %"],
         ["each", "may have set parameters", "1", "2.5 %", "2.5 %"],
     ]
+
+
+def test_a_report_tells_readings_and_tables_apart_and_has_bars_of_replicates() -> None:
+    def cell(table: str, reading: str, mlups: float, **more: Any) -> PredictedCell:
+        return PredictedCell(
+            table,
+            JACOBI,
+            {"ranks": 4},
+            400.0,
+            fitted=False,
+            reading=reading,
+            predicted=mlups,
+            **more,
+        )
+
+    drawn = Estimate(440.0, 420.0, 444.0, 7, "rank interval", 0.98)
+    cells = [
+        cell("X", "each", 440.0, drawn=drawn),
+        cell("X", "all", 400.0),
+        cell("XI", "all", 380.0),
+        cell("section-5.4", "all", 360.0),
+    ]
+    made = validating.of_paper("A", cells, [], [], {"X": "thin", "XI": "gpu"})
+
+    assert made.title == "A, simulated on gpu and thin"
+    assert [found.text for found in made.findings] == [
+        "Table X, simulated on thin, only predicted: each: 10 % off, the only one; "
+        "all: 0 % off, the only one.",
+        "Table XI, simulated on gpu, only predicted: 5.0 % off, the only one.",
+        "Section 5.4, only predicted: 10.0 % off, the only one.",
+    ]
+    first, second = made.figures
+    assert [first.title, second.title] == [
+        "Predicted over published, in MLUP/s, each",
+        "Predicted over published, in MLUP/s, all",
+    ]
+    over, ratio = panels(first)
+    assert [(mark.low, mark.high) for mark in over.curves[-1].marks] == [(420.0, 444.0)]
+    assert [(m.y, m.low, m.high) for m in ratio.curves[-1].marks] == [(1.1, 1.05, 1.11)]
+    assert any(note.startswith("Bars: launches are simulated") for note in first.notes)
+    assert second.notes == ("Dashed: predicted as published, and 10 % more and less.",)
 
 
 def test_latencies_stand_by_placement_with_what_tells_them_apart_across() -> None:

@@ -12,7 +12,7 @@ ORFEO = "orfeo-mpi-report"
 MAPPING = "task-mapping-drop"
 
 ROWS = {
-    SUMMIT: {"1": 79, "2": 120, "3": 180, "4": 22, "5.4": 3, "fig15": 2},
+    SUMMIT: {"1": 79, "2": 120, "3": 180, "4": 22, "section-5.4": 3, "fig15": 2},
     ORFEO: {
         "eq1": 6,
         "fig2": 6,
@@ -67,7 +67,7 @@ def test_every_table_is_there_with_all_its_rows(paper: str) -> None:
         ),
         (SUMMIT, "4", "latency_us", {"n": 64, "nodes": 9}, 45.0),
         (SUMMIT, "4", "latency_us", {"size_bytes": 32768, "ppn": 3}, 498.3),
-        (SUMMIT, "5.4", "time_us", {"overlap": "event", "kernel": "spmv"}, 902.2),
+        (SUMMIT, "section-5.4", "time_us", {"overlap": "event", "kernel": "spmv"}, 902.2),
         (ORFEO, "eq1", "latency_us", {"node": "THIN", "ranks_from": 25}, 1.16),
         (ORFEO, "fig2", "latency_us", {"placement": "inter_socket", "method": "fitted"}, -113.19),
         (ORFEO, "I", "time_high_s", {"px": 6, "py": 2, "split": "even"}, 0.642249),

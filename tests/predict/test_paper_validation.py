@@ -68,14 +68,14 @@ def test_messages_of_gpus_may_have_set_parameters_where_they_are_mpi_s_alone() -
         table.id: {one.cell.fitted for one in unpredicted(table)}
         for table in tables_of("anl-petsc-summit-part2", [])
     }
-    others = {table: {False} for table in ("2", "3", "4", "5.4")}
+    others = {table: {False} for table in ("2", "3", "4", "section-5.4")}
     assert fitted == {"1": {True}, **others, "fig15": {True}}
 
 
 def test_an_example_is_predicted_on_what_it_assumes() -> None:
     """Its kernels take 40 and 5 us on the cluster, and launches and waits what it says."""
     (figure,) = tables_of("anl-petsc-summit-part2", ["fig15"])
-    (measured,) = tables_of("anl-petsc-summit-part2", ["5.4"])
+    (measured,) = tables_of("anl-petsc-summit-part2", ["section-5.4"])
     assumed, there = simulated_place(figure).cluster.node.gpu, simulated_place(measured)
 
     assert assumed is not None and there.cluster.node.gpu is not None
@@ -91,7 +91,7 @@ def test_an_example_is_predicted_on_what_it_assumes() -> None:
 
 
 def test_a_generated_matrix_stands_for_the_published_one() -> None:
-    (table,) = tables_of("anl-petsc-summit-part2", ["5.4"])
+    (table,) = tables_of("anl-petsc-summit-part2", ["section-5.4"])
     one, *others = unpredicted(table)
     assert (one.kernel, one.layout.nodes, one.layout.ppn) == ("spmv", 1, 6)
     assert (one.given["n"], one.given["row_length"]) == (2017169, 140)

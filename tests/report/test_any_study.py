@@ -291,8 +291,9 @@ def _counts_untraced(document: Document, raws: Sequence[Raw]) -> list[tuple[str,
     """Numbers in tables that are no times, rates or fits, and rest on nothing in good records."""
     good = [raw for raw in raws if raw["outcome"] == "ok"]
     known = {*_numbers_of(good), *_derived(good)}
-    asked = {*_numbers_of([raw["params"] for raw in raws])}  # of a case without a good one, too
-    known |= asked | {float(n) ** 2 for n in asked}
+    asked = [(raw["params"], raw["layout"]["ranks"]) for raw in raws]
+    known |= {*_numbers_of(asked)}  # of a case without a good launch, too
+    known |= {float(n) ** 2 for n in _numbers_of([raw["params"] for raw in raws])}
     return [
         (table.kind, column.key, float(cell.value))
         for table in document.tables
@@ -314,7 +315,7 @@ def _numbers_of(what: Any) -> Iterator[float]:
     if isinstance(what, dict):
         for each in what.values():
             yield from _numbers_of(each)
-    elif isinstance(what, list):
+    elif isinstance(what, list | tuple):
         for each in what:
             yield from _numbers_of(each)
     elif isinstance(what, int | float):

@@ -244,6 +244,9 @@ def test_a_simulated_guideline_names_its_machine_and_has_no_test() -> None:
         "Guidelines (PGMPI), 2 settings, simulated on stampede2: reduce takes 2.00 times"
     )
     assert "in 2 of 2 settings (most, 2.00 times, with " in said and ", p " not in said
+    whose = "Algorithms are the simulator's, or those that the cluster file names: nothing is said"
+    assert f". {whose} of the library's own." in said
+    assert whose not in told(guidelines, launched(slow))[0]
 
 
 def test_the_table_has_every_guideline_and_where_it_is_broken() -> None:

@@ -181,6 +181,25 @@ def test_a_busy_machine_is_said_first() -> None:
     )
 
 
+def test_what_is_larger_than_a_cache_and_still_served_by_it_in_part_is_said_to_be() -> None:
+    """A triad over as large a set moves twice what the largest one does."""
+
+    def solver(faster: float) -> str:
+        triads = stream()
+        for point in triads["points"]:
+            if point["size_bytes"] == 2**27:
+                point["times_s"] = [time / faster for time in point["times_s"]]
+        (said,) = (text for text in texts([poisson(2048), triads]) if "solver moves" in text)
+        return said
+
+    assert "(N = 2048, 96 MiB in memory, 1 core, measured once" in solver(1.0)
+    assert "caches" not in solver(1.0)
+    assert solver(2.0).endswith(
+        "; caches serve a part of it, as the triad moves 34.7 GB/s over 128 MiB, 17.2 GB/s over "
+        "256 MiB)."
+    )
+
+
 def test_one_number_of_cores_makes_no_comparison() -> None:
     assert texts([stream()]) == ["Memory bandwidth (triad) on 1 core, measured once: 12.9 GB/s."]
 

@@ -377,6 +377,11 @@ def test_many_sweeps_are_told_by_the_worst_and_a_simulation_names_its_machine() 
         r"processes as 4 × 1 × 1: there the update of points takes ",
         first,
     )
+    assert first.endswith(
+        ". Off the simulated ones, that is, whose one rank, messages and bandwidth the model "
+        "takes: nothing is said of the machine."
+    )
+    assert "nothing is said of the machine" not in told([*study(), *more])[0]
 
 
 def test_more_than_the_memory_allows_is_no_share_of_it() -> None:
@@ -443,7 +448,7 @@ def test_the_variant_that_bears_latency_best_is_named_from_how_many_ranks_on() -
         "An iteration (N = 256): with 1 to 2 ranks fused is fastest (3.00 times as fast as "
         "textbook and 2.00 as the next, pipelined); with 16 ranks pipelined is fastest (4.00 "
         "times as fast as textbook and 2.00 as the next, fused); with 32 ranks fused and textbook "
-        "can't be told apart, pipelined not measured."
+        "can't be told apart, pipelined not run."
     )
     assert spent == (
         "With 16 ranks, sums and halos take 20 % of pipelined's, 50 % of fused's and 70 % of "

@@ -6,12 +6,13 @@ from typing import Any
 
 from made import panels
 from pytest import approx
-from recorded import cases, poisson
+from recorded import bad, cases, poisson
 
+from haloscope.analysis.cases import MeasuredCase
 from haloscope.papers import tables as papers
 from haloscope.report import figures, tables
 from haloscope.report.figures.model import Lines
-from haloscope.report.findings import findings
+from haloscope.report.findings import findings, stand_ins
 from haloscope.report.findings.mappings import find
 from haloscope.report.tables import Context
 
@@ -52,6 +53,17 @@ def test_numbers_of_nodes_have_rows_and_one_node_belongs_to_every_mapping() -> N
         ["16", "4, 4 each", "1.10 s", "–", "0.917 ×"],
         ["16", "16, 1 each", "3.00 s", "–", "2.50 ×"],
     ]
+
+
+def test_what_can_not_run_here_has_no_table_of_absent_times() -> None:
+    """As LAMMPS under simulation, beside md_pppm; what failed stays, as it could have run."""
+
+    def gone(outcome: str) -> list[MeasuredCase]:
+        return cases([bad(raw, outcome, "no such program") for raw in RAWS])
+
+    assert tables.build("mapping", gone("absent"), context("elsewhere")) == []
+    (table,) = tables.build("mapping", gone("failed"), context("elsewhere"))
+    assert table.rows[0][2].text == "failed"
 
 
 def test_tasks_that_do_not_go_evenly_are_said_so() -> None:
@@ -320,3 +332,24 @@ def test_cases_without_a_number_of_tasks_have_neither() -> None:
     plain = cases([poisson(1024)])
     assert tables.build("mapping", plain, context("eagle")) == []
     assert figures.build("mapping", plain, context("eagle")) == []
+
+
+def test_kernels_that_stand_for_the_paper_s_programs_are_named() -> None:
+    """Where the paper is the one that has them, and not the program that is run itself."""
+
+    def told(kernel: str, context: Context) -> list[str]:
+        return [one.text for one in stand_ins.find(cases(of(kernel)), context)]
+
+    def of(kernel: str) -> list[dict[str, Any]]:
+        return [{**raw, "kernel": kernel, "case": f"{raw['case']}-{kernel}"} for raw in RAWS]
+
+    assert told("fft_pencil", context("eagle")) == [
+        "fft_pencil stands for bigfft: a kernel that communicates as these programs of the paper "
+        "do; times of a step are no times of their runs."
+    ]
+    (both,) = stand_ins.find(cases([*of("md_pppm"), *of("jacobi3d")]), context("eagle"))
+    assert both.text.startswith(
+        "jacobi3d stands for lammps and minife and md_pppm for lammps: kernels that communicate as "
+    )
+    assert told("lammps_rhodo", context("eagle")) == []
+    assert told("fft_pencil", Context()) == []

@@ -27,6 +27,14 @@ def test_ways_of_one_process_are_said_to_be_one_program(kind: str) -> None:
     )
 
 
+def test_of_simulated_ones_nothing_is_chance() -> None:
+    raws = [{**raw, "clock": "simulated"} for raw in products(1) + products(2)]
+
+    (note,) = told(raws, "summary")
+
+    assert note.endswith("overlap = none and split are one program there, simulated 2 times.")
+
+
 def test_the_solver_s_exchanges_too() -> None:
     raws = [poisson(64, ranks=1, exchange=way) for way in ("blocking", "nonblocking")]
 

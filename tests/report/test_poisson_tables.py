@@ -83,7 +83,8 @@ def test_convergence_takes_the_fewest_cores_and_says_so_where_these_are_several(
 
     (table,) = build("convergence", raws)
 
-    assert [row[5].text for row in table.rows] == ["1.00 s", "4.00 s"]
+    assert [(row[5].text, row[6].text) for row in table.rows] == [("1", "1.00 s"), ("4", "4.00 s")]
+    assert [c.key for c in table.columns][4:7] == ["iterations", "cores", "time_s"]
     assert "N = 128: 2 processes of 2 threads." in table.notes
 
 

@@ -12,7 +12,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from recorded import bad, changed, poisson, quick, write_folder
+from recorded import bad, changed, poisson, quick, star_forest, write_folder
 from rich.console import Console
 
 from haloscope.report.draw.latex import escape
@@ -259,6 +259,22 @@ def test_a_long_command_stays_on_the_page(tmp_path: Path) -> None:
     wide = re.findall(r"Overfull .hbox .([\d.]+)pt too wide", done.stdout)
     assert done.returncode == 0
     assert all(float(points) < 10 for points in wide), wide
+
+
+def test_long_names_of_columns_take_several_lines(tmp_path: Path) -> None:
+    """Else a table of halos on several layouts shows two of them on a page, and none on a phone."""
+    layouts = [(2, 1, "gpu_aware"), (8, 2, "gpu_aware"), (8, 2, "staged")]
+    raws = [
+        star_forest("sf_grid", ranks=p, nodes=n, memory="device", mpi=mpi) for p, n, mpi in layouts
+    ]
+    page = write_report(write_folder(tmp_path, raws)).read_text(encoding="utf-8")
+
+    found = re.findall(r'<th scope="col" class="([^"]*)">([^<]*)<', page)
+    assert [kind for kind, name in found if "4 processes per node" in name][:2] == [
+        "right long"
+    ] * 2
+    assert [kind for kind, name in found if name == "n"] == ["left"]
+    assert "thead th.long { white-space: normal;" in page
 
 
 def test_the_terminal_summary_says_what_was_found(folder: Path) -> None:

@@ -13,8 +13,11 @@ from recorded import MACHINE, Raw, cases, changed, ring
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.distance import widest
 from haloscope.analysis.fits import ring_levels
+from haloscope.papers import tables as papers
 from haloscope.report.context import Context
+from haloscope.report.findings import Finding
 from haloscope.report.findings import ring as headline
+from haloscope.report.tables import Table
 
 REPORT = "orfeo-mpi-report"
 
@@ -153,6 +156,34 @@ def test_a_simulated_ring_has_a_line_for_the_socket_and_one_beyond_it_without_do
     assert [cell.text for cell in column(latencies, "intercept_s")] == ["0 ns", "0 ns"]
     assert any("next, as each was asked to. One" in note for note in latencies.notes)
     assert not [note for note in cycles.notes + latencies.notes if "the line is at" in note]
+
+
+def test_a_simulated_ring_stands_beside_what_was_published_of_its_own_cluster() -> None:
+    """Level by level, in as many processes; a warning where that is far off."""
+    paper = papers.load(REPORT)
+
+    def of(cluster: str, scale: float = 1.0) -> tuple[Table, Finding]:
+        raws = [simulated(ranks, cores=8) for ranks in range(2, 9)]
+        for raw in raws:
+            ranks = raw["layout"]["ranks"]
+            raw["simulation"] = {"cluster": cluster, "verified": False}
+            raw["times_s"] = [scale * 2 * ranks * (0.2e-6 if ranks < 5 else 0.4e-6)]
+        _, latencies = build("ring", raws, REPORT)
+        (found,) = headline.find(cases(raws), Context(paper=paper))
+        return latencies, found
+
+    thin, said = of("orfeo-thin")
+    assert [cell.published for cell in column(thin, "latency_s")] == ["0.34 µs", ""]
+    assert not any("GPU" in note for note in thin.notes)
+    assert (
+        "two messages of 200 ns same socket and 400 ns other socket. Published of this" in said.text
+    )
+    assert said.text.endswith("cluster: 0.34 µs same socket (orfeo-mpi-report, formula 1).")
+    assert said.tone == "warning"
+    assert of("orfeo-thin", 1.7)[1].tone == ""
+    elsewhere, said = of("stampede2")
+    assert any("Published of ORFEO (orfeo-mpi-report" in note for note in elsewhere.notes)
+    assert "Published" not in said.text
 
 
 def test_levels_of_a_ring_follow_one_another() -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from made import build, draw
-from recorded import Raw, cases, poisson, write_folder
+from recorded import Raw, cases, pingpong, poisson, write_folder
 
 from haloscope.analysis.published import Library
 from haloscope.papers import tables as papers
 from haloscope.report.context import Context
-from haloscope.report.figures.model import of_launches
+from haloscope.report.figures.model import Lines, of_launches
 from haloscope.report.findings import findings
 from haloscope.report.method import machine_facts, method
 from haloscope.report.tables import Cell
@@ -134,6 +134,22 @@ def test_figures_of_simulations_explain_no_bars() -> None:
     raws = [simulated(1024), poisson(1024, ranks=2, variant="textbook", clock="simulated")]
     (figure,) = draw("scaling", raws)
     assert not any("Bars" in note for note in figure.notes)
+
+
+def test_models_of_simulated_messages_say_that_nothing_was_measured() -> None:
+    simulation = {"cluster": "stampede2", "verified": False}
+    sent = [pingpong(clock="simulated", simulation=simulation)]
+    (figure,) = draw("fits", sent)
+    parameters, by_size = build("fits", sent)
+
+    words = [figure.alt, *(each.title for each in figure.panels)]
+    words += [each.y.label for each in figure.panels if isinstance(each, Lines)]
+    words += [text for table in (parameters, by_size) for text in table.notes]
+    words += [column.title for column in by_size.columns]
+    assert [text for text in words if "easured" in text] == []
+    assert "Residuals: simulated less model" in words
+    assert not any("too few for an interval" in text for text in words)
+    assert any("too few for an interval" in note for note in build("fits", [pingpong()])[0].notes)
 
 
 def test_times_that_may_have_set_numbers_of_the_cluster_file_are_marked() -> None:

@@ -88,7 +88,7 @@ def test_schemes_are_set_against_none_beside_what_was_published() -> None:
     )
     (note,) = [note for note in table.notes if note.startswith("Published")]
     for words in (
-        f"Summit ({SUMMIT}, table 5.4)",
+        f"Summit ({SUMMIT}, section 5.4)",
         "split (stream_synchronised) 919 µs",
         "early_launch (event) 902 µs (1.02 times as fast)",
         "HV15R, 6 processes, gpu memory",

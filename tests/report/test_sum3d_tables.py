@@ -91,7 +91,7 @@ def simulated(time_s: float) -> list[Finding]:
 
 def test_sums_that_are_all_as_fast_are_said_to_be_in_few_words() -> None:
     first, *_ = simulated(0.05)
-    assert first.text.endswith("24 processes: all 3 are as fast (median 50.0 ms).")
+    assert first.text.endswith("24 processes: all 3 are as fast (50.0 ms).")
 
 
 def test_a_simulated_sum_far_off_the_published_one_says_by_how_many_times() -> None:

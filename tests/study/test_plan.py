@@ -412,7 +412,7 @@ def test_the_same_setting_is_one_case() -> None:
     plan = planned({"params": {"n": 8}}, {"launches": 3}, {"params": {"n": "8"}})
     (case,) = plan.cases
     assert case.launches == 3
-    assert plan.notes == ("2 cases asked for more than once, measured once",)
+    assert plan.notes == ("2 cases asked for more than once, run once",)
 
 
 def test_an_id_is_that_of_the_setting_alone() -> None:

@@ -13,9 +13,11 @@ from recorded import (
     collectives,
     fft,
     heat,
+    of_case,
     overheads,
     pingpong,
     poisson,
+    record,
     ring,
     spmv,
     star_forest,
@@ -75,6 +77,21 @@ def sweeps(draw: st.DrawFn) -> Raw:
     return {**mesh, "params": how, **where, **clock}
 
 
+@st.composite
+def jobs(draw: st.DrawFn) -> Raw:
+    """The settings of a solve by a number of tasks, on few nodes or on many."""
+    tasks, nodes = draw(st.sampled_from([(4, 1), (4, 2), (4, 4), (16, 1), (16, 4), (16, 16)]))
+    mapping = draw(st.sampled_from(["block", "round_robin", "random"]))
+    where: Raw = {
+        "tasks": tasks,
+        "mapping": mapping,
+        "bind": draw(st.sampled_from(["close", "spread"])),
+    }
+    if mapping == "random":
+        where["mapping_seed"] = draw(st.integers(1, 2))
+    return {"n": 256, "ranks": tasks, "nodes": nodes, "layout": where}
+
+
 @dataclass(frozen=True)
 class Made:
     """A case of a study: what makes a launch of it, and with which settings."""
@@ -96,8 +113,40 @@ def _collectives(given: Raw) -> Raw:
     return collectives(each, **given)
 
 
+def _pingpong(given: Raw) -> Raw:
+    warmed = given.pop("warmed", 0)
+    raw = pingpong(**given)
+    return of_case(raw, params={**raw["params"], "warmup": warmed})
+
+
 def _ring(given: Raw) -> Raw:
     return ring(0.8e-6 * given["ranks"] * (1 + 0.01 * given["launch"]), **given)
+
+
+def _region(given: Raw) -> Raw:
+    found = {"region_s": 2e-6 * given["threads"]}
+    return record(
+        "parallel_region", {}, [1e-4 * (1 + 0.01 * given["launch"])], result=found, **given
+    )
+
+
+SENT = ("comm", "movers", "borders", "shake", "grid", "remap")
+"""What a step of md_pppm sends, apart."""
+
+
+def _step(given: Raw) -> Raw:
+    """A step of what LAMMPS sends, half of it in messages."""
+    time = 0.1 * (1 + 0.01 * given["launch"])
+    spread = {
+        key: dict.fromkeys(("min", "mean", "max"), time / 2) for key in ("time_s", "median_s")
+    }
+    phases = [{"name": "comm", "calls": 1, "bytes": 0.0, "flops": 0.0, "model_s": None, **spread}]
+    bricks = f"{given['ranks']}x1x1"
+    found: Raw = {"atoms": 32000.0, "bricks": bricks, "grid": "20x20x27", "pencils": "1x1"}
+    found |= {"ghosts": 9000, "computation": "left out"}
+    sent = [f"{name}_{what}" for name in SENT for what in ("messages", "bytes")]
+    result = {**found, **dict.fromkeys(sent, 6.0)}
+    return record("md_pppm", {}, [time], phases=phases, result=result, **given)
 
 
 _RECORDS: dict[str, Callable[[Raw], Raw]] = {
@@ -107,7 +156,9 @@ _RECORDS: dict[str, Callable[[Raw], Raw]] = {
     "jacobi3d": lambda given: jacobi(given.pop("grid"), **given),
     "launches": lambda given: launches(70.0 + given["launch"], 95.0, given["launch"]),
     "loggp": lambda given: overheads(given["launch"]),
-    "pingpong": lambda given: pingpong(**given),
+    "md_pppm": _step,
+    "parallel_region": _region,
+    "pingpong": _pingpong,
     "poisson_cg": lambda given: poisson(given.pop("n"), **given),
     "ring": _ring,
     "spmv": lambda given: spmv(**given),
@@ -123,6 +174,16 @@ MAKERS = st.one_of(
     st.sampled_from(["imb", "osu", "stream"]).map(lambda mode: Made("pingpong", {"mode": mode})),
     st.sampled_from(["tcp", "shm"]).map(lambda name: Made("pingpong", {"transport": name})),
     st.just(Made("loggp", {})),
+    jobs().map(lambda given: Made("poisson_cg", given)),
+    jobs().map(lambda given: Made("poisson_cg", given)),  # mappings take several, too
+    st.sampled_from([1, 2, 4]).map(lambda threads: Made("parallel_region", {"threads": threads})),
+    st.sampled_from([1, 2, 4]).map(lambda ranks: Made("md_pppm", {"ranks": ranks})),
+    st.sampled_from(["same-core", "same-socket", "other-socket"]).map(
+        lambda placement: Made("pingpong", {"layout": {"placement": placement}})
+    ),
+    st.sampled_from(["mpich", "openmpi"]).map(
+        lambda name: Made("pingpong", {"toolchain": {"name": name, "mpi": name}})
+    ),
     st.sampled_from(["pipelined", "pairwise"]).map(
         lambda transpose: Made("fft_pencil", {"transpose": transpose})
     ),
@@ -130,7 +191,10 @@ MAKERS = st.one_of(
     st.sampled_from([2, 3, 4]).map(lambda ranks: Made("ring", {"ranks": ranks})),
     st.sampled_from([2, 4]).map(lambda ranks: Made("collectives", {"ranks": ranks})),
     st.sampled_from(["sf_scatter", "sf_pingpong"]).map(lambda kernel: Made(kernel, {})),
-    st.just(Made("sf_grid", {"n": "4:64"})),
+    st.sampled_from(["gpu_aware", "staged"]).map(  # which means nothing in the host's memory
+        lambda way: Made("sf_grid", {"n": "4:64", "mpi": way})
+    ),
+    st.sampled_from([0, 9]).map(lambda warmup: Made("pingpong", {"warmed": warmup})),
     st.sampled_from(["default_stream", "stream_aware", "typed"]).map(
         lambda sync: Made("sf_pingpong", {"sync": sync})
     ),
@@ -170,6 +234,8 @@ def studies(draw: st.DrawFn) -> AnyStudy:
 
 def _launches(draw: st.DrawFn, made: Made) -> list[Raw]:
     raws = [made.launch(number) for number in range(draw(st.sampled_from([1, 2, 3, 6, 8])))]
+    if raws[0]["clock"] == "wall" and "device" not in raws[0] and draw(st.integers(0, 3)) == 0:
+        raws = _simulated(raws, replicates=draw(st.booleans()))
     raws = [_in_job(raw, draw(st.integers(1, 3))) for raw in raws] if _by_jobs(draw, raws) else raws
     way = draw(st.sampled_from(WAYS))
     if way == "lost":
@@ -177,6 +243,15 @@ def _launches(draw: st.DrawFn, made: Made) -> list[Raw]:
     if way == "unlike":
         return [slower(raw, draw(st.floats(0.4, 4))) for raw in raws]
     return raws
+
+
+def _simulated(raws: list[Raw], *, replicates: bool) -> list[Raw]:
+    """The first launch on a simulated cluster, or all on nodes that are drawn anew."""
+    if not replicates:
+        return [of_case(raws[0], **SIMULATED)]
+    spread = {"nodes": 0.02, "phases": 0.0, "seed": 1}
+    drawn = {**SIMULATED, "simulation": {**SIMULATED["simulation"], "spread": spread}}
+    return [of_case(raw, **drawn) for raw in raws]
 
 
 def _by_jobs(draw: st.DrawFn, raws: list[Raw]) -> bool:

@@ -261,8 +261,12 @@ def select(cases: Iterable[MeasuredCase], where: Mapping[str, Any]) -> list[Meas
 
 
 def facets(cases: Sequence[MeasuredCase], axes: Iterable[str]) -> list[Facet]:
-    """Split cases by every setting that is not one of `axes`; name what sets each part apart."""
-    inside = {*axes, *PROTOCOL, *OUTPUT}
+    """Split cases by every setting that is not one of `axes`; name what sets each part apart.
+
+    Without axes each case is a part, also where it differs from another in its protocol alone.
+    """
+    chosen = {*axes}
+    inside = {*chosen, *PROTOCOL, *OUTPUT}
     if {"nodes", "ppn"} <= inside:
         inside.add("tasks")  # that follows from these
     parts: dict[tuple[tuple[str, Setting], ...], list[MeasuredCase]] = {}
@@ -270,10 +274,28 @@ def facets(cases: Sequence[MeasuredCase], axes: Iterable[str]) -> list[Facet]:
         outside = tuple((k, v) for k, v in sorted(case.settings.items()) if k not in inside)
         parts.setdefault(outside, []).append(case)
     every = [dict(key) for key in parts]
-    return [
+    found = [
         Facet(describe(one, apart(one, every)), one, tuple(own))
         for one, own in zip(every, parts.values(), strict=True)
     ]
+    return found if chosen else [one for part in found for one in _each(part)]
+
+
+def _each(part: Facet) -> list[Facet]:
+    """Its cases by themselves; what no setting tells apart is called by its id."""
+    if len(part.cases) == 1:
+        return [part]
+    names = [
+        name
+        for name in (*PROTOCOL, *OUTPUT)
+        if len({case.settings.get(name) for case in part.cases}) > 1
+    ]
+    found = []
+    for case in part.cases:
+        told = describe(case.settings, names) or f"case {case.id}"
+        label = ", ".join(text for text in (part.label, told) if text)
+        found.append(Facet(label, part.settings, (case,)))
+    return found
 
 
 def facets_by_kernel(cases: Sequence[MeasuredCase]) -> list[Facet]:

@@ -138,9 +138,13 @@ def _reference(table: PaperTable, column: str, where: Mapping[str, object]) -> R
 def source(table: PaperTable) -> str:
     """Where a published table stands: "Stampede2 (hpcf-2018-10, table 4.1)"."""
     cluster = table.facts.get("cluster")
-    kind, number = "table", table.id
-    for prefix, name in _NOT_TABLES.items():
-        if table.id.startswith(prefix):
-            kind, number = name, table.id.removeprefix(prefix)
-    place = f"{table.paper}, {kind} {number}"
+    place = f"{table.paper}, {called(table.id)}"
     return f"{cluster} ({place})" if cluster else place
+
+
+def called(table: str) -> str:
+    """ "table 4.1", by its id; "section 5.4", "figure 15" of what the paper has no table of."""
+    for prefix, kind in _NOT_TABLES.items():
+        if table.startswith(prefix):
+            return f"{kind} {table.removeprefix(prefix)}"
+    return f"table {table}"

@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from haloscope.analysis.predictions import PredictedCell
+from haloscope.analysis.published import called
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.assumed import assumed
 from haloscope.clusters.contradictions import FARTHEST_APART
@@ -135,7 +136,9 @@ def execute(arguments: argparse.Namespace) -> int:
         shown = predicted.published_tables(cells_of_table, said)
         out.print(terminal.tables(shown))
         cells += cells_of_table
-        tables += [replace(one, title=f"{table.id}: {one.title}") for one in shown]
+        tables += [
+            replace(one, title=f"Published {called(table.id)}: {one.title}") for one in shown
+        ]
         if arguments.sensitivity:
             there = paper_validation.simulated_place(table).cluster
             _show_sensitivity(sensitivity(table, tell), there, out)
@@ -150,8 +153,8 @@ def execute(arguments: argparse.Namespace) -> int:
             ("paper", arguments.paper),
             ("tables", ", ".join(dict.fromkeys(one.table for one in cells))),
         )
-        clusters = sorted({str(table.facts["cluster_file"]) for table in chosen})
-        made = validating.document(title, validating.of_cells(cells), tables, [], found, clusters)
+        clusters = {table.id: str(table.facts["cluster_file"]) for table in chosen}
+        made = validating.of_paper(title, cells, tables, found, clusters)
         _report(made, arguments.out, out)
     return 1 if any(cell.problem for cell in cells) else 0
 
@@ -252,10 +255,8 @@ def _local(arguments: argparse.Namespace) -> int:
     if arguments.out:
         tables = predicted.measured_tables(done.predictions)
         found = (("real runs", str(folder)), ("calibration", done.model.source))
-        kernels = dict.fromkeys(one.kernel for one in done.predictions)
-        pairs = {name: [o for o in done.predictions if o.kernel == name] for name in kernels}
         title = "Predicted from this machine's calibration, and measured"
-        document = validating.document(title, pairs, tables, done.failures, found)
+        document = validating.of_machine(title, done.predictions, tables, done.failures, found)
         _report(validating.marked(document, done.model.disturbed), arguments.out, out)
     return 1 if done.failures else code
 

@@ -2,49 +2,112 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from haloscope.analysis.predictions import Errors, PredictedCell, PredictedTime
+from haloscope.analysis.predictions import SHORTEST_S, Errors, PredictedCell, PredictedTime
+from haloscope.analysis.published import called
 from haloscope.quantities import SECONDS, count, listed, percent, quantity
 from haloscope.report.document import Document, Section
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark
 from haloscope.report.findings import Finding
 from haloscope.report.tables import Table
+from haloscope.report.tables.notebook import REPLICATES
 from haloscope.report.tables.predicted import FITTED, ONLY_PREDICTED
 
 BAND = 0.1
 """BAND is the error that the band of a figure ends at, on either side."""
 
-_Pair = tuple[float, float]
-"""What is known, and what was predicted for it."""
 
-
-def document(
+def of_paper(
     title: str,
-    pairs: Mapping[str, Sequence[PredictedCell | PredictedTime]],
+    cells: Sequence[PredictedCell],
+    tables: Sequence[Table],
+    provenance: Sequence[tuple[str, str]],
+    clusters: Mapping[str, str],
+) -> Document:
+    """Predictions of published cells: a figure for each unit and reading of the paper.
+
+    clusters: by table, what it was simulated on.
+    """
+    pairs: dict[str, dict[str, list[PredictedCell]]] = {}
+    for one in cells:
+        name = FITTED if one.fitted else ONLY_PREDICTED
+        if one.predicted is None or one.telling:
+            pairs.setdefault(one.reading, {}).setdefault(name, []).append(one)
+    figures = [f for reading, own in pairs.items() for f in _figures(own, "published", reading)]
+    method = (
+        "An error is what was predicted over what was published, less one.",
+        "Cells that may have set numbers of the cluster file show how well it was fitted, all "
+        "others how well it predicts.",
+    )
+    return _document(
+        f"{title}, simulated on {listed(sorted(set(clusters.values())))}",
+        f"What was found, simulated on {listed(sorted(set(clusters.values())))}",
+        sum(one.predicted is not None for one in cells),
+        [*_of_tables(cells, clusters), *_of_fitted(cells)],
+        figures,
+        tables,
+        [*_not_simulated(cells), *_short(cells)],
+        method,
+        provenance,
+    )
+
+
+def of_machine(
+    title: str,
+    times: Sequence[PredictedTime],
     tables: Sequence[Table],
     failures: Sequence[str],
     provenance: Sequence[tuple[str, str]],
-    clusters: Sequence[str] = (),
 ) -> Document:
-    """Its figures, one a unit, and tables.
+    """Predictions of times that were measured here: a figure of all."""
+    kernels = dict.fromkeys(one.kernel for one in times)
+    pairs = {name: [one for one in times if one.kernel == name] for name in kernels}
+    method = (
+        "An error is what was predicted over what was measured, less one.",
+        "What calibrates this machine and what is predicted were measured in turn, launch by "
+        "launch; nothing that is predicted is in the calibration.",
+    )
+    return _document(
+        title,
+        "What was found",
+        len(times),
+        [Finding(f"{name}: {off}.") for name, own in pairs.items() if (off := _off(own))],
+        list(_figures(pairs, "measured")),
+        tables,
+        [f"Not simulated: {why}" for why in failures],
+        method,
+        provenance,
+    )
 
-    pairs: predictions by what they are called. clusters: what they were simulated on, if they were.
-    """
-    where = f", simulated on {listed(clusters)}" if clusters else ""
-    drawn = tuple(figure for figure in _figures(pairs) if figure.shows_enough)
+
+def _document(
+    title: str,
+    heading: str,
+    number_of: int,
+    found: Sequence[Finding],
+    figures: Sequence[Figure],
+    tables: Sequence[Table],
+    left_out: Sequence[str],
+    method: Sequence[str],
+    provenance: Sequence[tuple[str, str]],
+) -> Document:
+    drawn = [figure for figure in figures if figure.shows_enough]
+    if len(drawn) > 1:
+        drawn = [replace(figure, id=f"{figure.id}-{k}") for k, figure in enumerate(drawn, 1)]
     numbered = [replace(table, id=f"{table.id}-{k}") for k, table in enumerate(tables, start=1)]
     return Document(
-        title=f"{title}{where}",
-        heading=f"What was found{where}",
-        summary=f"{count(sum(map(len, pairs.values())), 'prediction')}.",
-        findings=tuple(_findings(pairs)),
-        sections=(Section("predicted", "Predicted and known", drawn, tuple(numbered)),),
-        left_out=tuple(f"Not simulated: {why}" for why in failures),
+        title=title,
+        heading=heading,
+        summary=f"{count(number_of, 'prediction')}.",
+        findings=tuple(found),
+        sections=(Section("predicted", "Predicted and known", tuple(drawn), tuple(numbered)),),
+        left_out=tuple(left_out),
         machine=(),
         toolchains=(),
-        method=("An error is what was predicted over what is known, less one.", *_kinds(pairs)),
+        method=tuple(method),
         provenance=tuple(provenance),
     )
 
@@ -55,67 +118,97 @@ def marked(made: Document, disturbed: Sequence[str]) -> Document:
     return replace(made, findings=(*found, *made.findings))
 
 
-def of_cells(cells: Sequence[PredictedCell]) -> dict[str, list[PredictedCell]]:
-    """Cells by whether they may have set numbers of the cluster file."""
-    names = {FITTED: True, ONLY_PREDICTED: False}
-    found = {name: [c for c in cells if c.fitted == fitted] for name, fitted in names.items()}
-    return {name: own for name, own in found.items() if own}
+def _of_tables(cells: Sequence[PredictedCell], clusters: Mapping[str, str]) -> Iterator[Finding]:
+    """Of each table, how far its cells are off that set no number of the cluster file."""
+    for table in dict.fromkeys(cell.table for cell in cells):
+        own = [cell for cell in cells if cell.table == table and not cell.fitted]
+        if off := _by_reading(own):
+            name = called(table)
+            where = f", simulated on {clusters[table]}" if table in clusters else ""
+            yield Finding(f"{name[0].upper()}{name[1:]}{where}, only predicted: {off}.")
 
 
-def _kinds(pairs: Mapping[str, Sequence[PredictedCell | PredictedTime]]) -> Iterator[str]:
-    """What tells fits from predictions, or how predicted times were measured here."""
-    if FITTED in pairs or ONLY_PREDICTED in pairs:
-        yield (
-            "Cells that may have set numbers of the cluster file show how well it was fitted, all "
-            "others how well it predicts."
-        )
-    else:
-        yield (
-            "What calibrates this machine and what is predicted were measured in turn, launch by "
-            "launch; nothing that is predicted is in the calibration."
+def _of_fitted(cells: Sequence[PredictedCell]) -> Iterator[Finding]:
+    if off := _by_reading([cell for cell in cells if cell.fitted]):
+        yield Finding(
+            f"Cells that may have set numbers of the cluster file, which says how well it was "
+            f"fitted: {off}."
         )
 
 
-def _findings(pairs: Mapping[str, Sequence[PredictedCell | PredictedTime]]) -> Iterator[Finding]:
-    for name, own in pairs.items():
-        found = Errors.of(own)
-        if found.median is not None and found.worst is not None:
-            yield Finding(
-                f"{_sentence(name)}: {percent(found.median)} off at the median of "
-                f"{found.number}, {percent(found.worst)} at worst."
-            )
+def _by_reading(cells: Sequence[PredictedCell]) -> str:
+    """How far they are off, in each way that the paper can be read."""
+    readings = dict.fromkeys(cell.reading for cell in cells)
+    told = {reading: _off([c for c in cells if c.reading == reading]) for reading in readings}
+    return "; ".join(
+        f"{reading}: {off}" if reading and len(told) > 1 else off
+        for reading, off in told.items()
+        if off
+    )
 
 
-def _sentence(name: str) -> str:
-    """A name as a sentence begins with it: a kernel's stays as it is."""
-    return f"{name[0].upper()}{name[1:]}" if name in (FITTED, ONLY_PREDICTED) else name
+def _off(own: Sequence[PredictedCell | PredictedTime]) -> str:
+    """ "2.8 % off at the median of 75, 29.5 % at worst"; "" of none that has an error."""
+    found = Errors.of(own)
+    if found.median is None or found.worst is None:
+        return ""
+    if found.number == 1:
+        return f"{percent(found.median)} off, the only one"
+    median, worst = percent(found.median), percent(found.worst)
+    return f"{median} off at the median of {found.number}, {worst} at worst"
 
 
-def _figures(pairs: Mapping[str, Sequence[PredictedCell | PredictedTime]]) -> Iterator[Figure]:
-    units: dict[str, dict[str, list[_Pair]]] = {}
+def _not_simulated(cells: Sequence[PredictedCell]) -> Iterator[str]:
+    """Why cells have no prediction."""
+    why = Counter(cell.problem or "no reason recorded" for cell in cells if cell.predicted is None)
+    for reason, number_of in why.items():
+        yield f"Not simulated: {count(number_of, 'cell')}: {reason}"
+
+
+def _short(cells: Sequence[PredictedCell]) -> Iterator[str]:
+    """Cells that were printed with too few digits for an error: in no headline and no figure."""
+    short = [cell for cell in cells if not cell.telling and cell.predicted is not None]
+    if short:
+        alike = sum(bool(cell.as_printed) for cell in short)
+        yield (
+            f"In no error and no figure: {count(len(short), 'cell')} of less than {SHORTEST_S:g} "
+            f"s, which are printed in whole seconds; {alike} would be printed as published."
+        )
+
+
+def _figures(
+    pairs: Mapping[str, Sequence[PredictedCell | PredictedTime]], known: str, reading: str = ""
+) -> Iterator[Figure]:
+    """A figure for each unit. known: what predictions are set against."""
+    units: dict[str, dict[str, list[Mark]]] = {}
     for name, own in pairs.items():
         for one in own:
-            unit, pair = _pair(one)
-            if pair is not None:
-                units.setdefault(unit, {}).setdefault(name, []).append(pair)
+            unit, mark = _mark(one)
+            if mark is not None:
+                units.setdefault(unit, {}).setdefault(name, []).append(mark)
     for unit, by_name in units.items():
-        yield _figure(unit, by_name)
+        yield _figure(unit, by_name, known, reading)
 
 
-def _pair(one: PredictedCell | PredictedTime) -> tuple[str, _Pair | None]:
-    """The unit, and both figures where there are two that a logarithmic axis can show."""
+def _mark(one: PredictedCell | PredictedTime) -> tuple[str, Mark | None]:
+    """The unit; predicted over known where there are two that a logarithmic axis can show."""
+    drawn = None
     if isinstance(one, PredictedTime):
         known, predicted, unit = one.measured.value, one.predicted_s, "s"
     else:
-        known, predicted, unit = one.published, one.predicted or 0.0, one.unit
-    return unit, (known, predicted) if known > 0 and predicted > 0 else None
+        known, predicted, unit, drawn = one.published, one.predicted or 0.0, one.unit, one.drawn
+    if min(known, predicted) <= 0:
+        return unit, None
+    if drawn is None:
+        return unit, Mark(known, predicted)
+    return unit, Mark(known, predicted, drawn.low, drawn.high)
 
 
-def _axis(what: str, unit: str, every: Sequence[_Pair]) -> Axis:
+def _axis(what: str, unit: str, every: Sequence[float]) -> Axis:
     """A logarithmic axis; of seconds with a unit at each tick, as they may be of any size."""
     if unit != "s":
         return Axis(f"{what} ({unit})", "log")
-    low, high = min(map(min, every)), max(map(max, every))
+    low, high = min(every), max(every)
     powers = [10.0**k for k in range(-9, 7) if low / 10 < 10.0**k < high * 10]
     step = -(-len(powers) // _TICKS)
     return Axis(what, "log", tuple((one, quantity(one, SECONDS, 1)) for one in powers[::step]))
@@ -125,39 +218,61 @@ _TICKS = 8
 """_TICKS is how many ticks with their units an axis has room for."""
 
 
-def _figure(unit: str, by_name: Mapping[str, Sequence[_Pair]]) -> Figure:
-    every = [pair for own in by_name.values() for pair in own]
-    ends = min(map(min, every)), max(map(max, every))
-    bounds = [
-        Curve(name, tuple(Mark(x, factor * x) for x in ends), bound=True)
-        for name, factor in (
-            ("equal", 1.0),
-            (f"± {percent(BAND)}", 1 + BAND),
-            (f"± {percent(BAND)}", 1 - BAND),
-        )
-    ]
-    within = sum(abs(predicted / known - 1) <= BAND for known, predicted in every)
+def _figure(unit: str, by_name: Mapping[str, Sequence[Mark]], known: str, reading: str) -> Figure:
+    """Predicted over known, and their ratio, in which errors of some percent are seen."""
+    every = [mark for own in by_name.values() for mark in own]
+    values = [value for mark in every for value in (mark.x, mark.y)]
+    x = _axis(known, unit, values)
+    ratios = {name: [_over_known(mark) for mark in own] for name, own in by_name.items()}
+    within = sum(abs(mark.y - 1) <= BAND for own in ratios.values() for mark in own)
+    over = f"Predicted over {known}"
+    name = unit.replace("/", "_")
     return Figure(
         id="predicted",
         kind="predicted",
-        title=f"Predicted over known, in {unit}",
+        title=f"{over}, in {unit}{reading and f', {reading}'}",
         panels=(
             Lines(
-                f"predicted-{unit.replace('/', '_')}",
-                "",
-                _axis("known", unit, every),
-                _axis("predicted", unit, every),
-                (
-                    *bounds,
-                    *(
-                        Curve(name, tuple(Mark(*pair) for pair in own), joined=False, style=style)
-                        for style, (name, own) in enumerate(by_name.items())
-                    ),
-                ),
+                f"predicted-{name}",
+                over,
+                x,
+                _axis("predicted", unit, values),
+                (*_bands(min(values), max(values), lambda x: x), *_scattered(by_name)),
+            ),
+            Lines(
+                f"ratio-{name}",
+                "Their ratio",
+                x,
+                Axis(f"predicted / {known}", "linear", from_zero=False),
+                (*_bands(min(values), max(values), lambda _: 1.0), *_scattered(ratios)),
             ),
         ),
         fewest=1,
-        alt=f"{count(len(every), 'prediction')} over what is known: {within} within "
+        alt=f"{count(len(every), 'prediction')} over what was {known}: {within} within "
         f"{percent(BAND)} of it.",
-        notes=(f"Dashed: predicted as known, and {percent(BAND)} more and less.",),
+        notes=(
+            f"Dashed: predicted as {known}, and {percent(BAND)} more and less.",
+            *([f"Bars: {REPLICATES}"] if any(m.low is not None for m in every) else []),
+        ),
     )
+
+
+def _over_known(mark: Mark) -> Mark:
+    low, high = (None if end is None else end / mark.x for end in (mark.low, mark.high))
+    return Mark(mark.x, mark.y / mark.x, low, high)
+
+
+def _bands(low: float, high: float, equal: Callable[[float], float]) -> Iterator[Curve]:
+    """What is predicted as known, and the ends of the band around it."""
+    for name, factor in (
+        ("equal", 1.0),
+        (f"± {percent(BAND)}", 1 + BAND),
+        (f"± {percent(BAND)}", 1 - BAND),
+    ):
+        marks = tuple(Mark(x, factor * equal(x)) for x in (low, high))
+        yield Curve(name, marks, bound=True)
+
+
+def _scattered(by_name: Mapping[str, Sequence[Mark]]) -> Iterator[Curve]:
+    for style, (name, own) in enumerate(by_name.items()):
+        yield Curve(name, tuple(own), joined=False, style=style)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.published import called
 from haloscope.papers.validated import Validated, validated
 from haloscope.quantities import count, listed
 
@@ -42,7 +43,7 @@ def _off(tables: Sequence[Validated]) -> str:
         cells = count(one.cells, "cell") + (one.over and f" over {one.over}")
         told.append(
             f"{100 * one.median:.1f} and {100 * one.worst:.1f} % off ({variant}{cells}: "
-            f"{one.paper}, table {one.table})"
+            f"{one.paper}, {called(one.table)})"
         )
     return listed(told)
 

@@ -125,16 +125,21 @@ def times(ratios: Sequence[float]) -> str:
 
 
 def winner(race: Race[str], time: str, what: str = "") -> str:
-    """Who is fastest by how much, or that nobody is; `time` is the median of the fastest.
+    """Who is fastest by how much, or that nobody is; `time` is that of the fastest, by `typical`.
 
     what: a word before the names of those that race.
     """
     number_of = len(race.against) + 1
     if not race.lead and number_of > 2 and race.tied:
-        return f"all {number_of} are as fast (median {time})"
+        return f"all {number_of} are as fast ({time})"
     name = f"{what} {race.best}".lstrip()
     known = "fastest with" if race.lead else "none is shown to be fastest, lowest median with"
-    return f"{known} {name} (median {time}); {others(race)}"
+    return f"{known} {name} ({time}); {others(race)}"
+
+
+def typical(case: MeasuredCase, time: str) -> str:
+    """ "median 47.3 ms" of a case's launches; of launches that are all alike, their time."""
+    return time if case.alike else f"median {time}"
 
 
 def others(race: Race[str]) -> str:

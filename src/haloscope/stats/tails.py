@@ -5,6 +5,11 @@ them as if they were one sample is too narrow. Here launches are drawn with repl
 repetitions within each that was drawn: the bootstrap of nested data (Davison and Hinkley, Bootstrap
 Methods and their Application, 1997, section 3.8; Kalibera and Jones, Rigorous benchmarking in
 reasonable time, ISMM 2013, for launches and repetitions).
+
+Of log-normal times with a standard deviation of 0.2 within launches of 30 repetitions, 95 %
+intervals of P95 held the true one in 95 of 100 tries where launches lay 0.1 apart (10 launches; one
+sample of all repetitions: 75), and in 70 (10 launches) and 85 (30) where they lay 0.3 apart: of so
+few launches that differ so much, an interval of a tail is still too narrow.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ class _GrowingPlan:
     def finished(self) -> Plan:
         notes = [f"{why}: {'; '.join(what)}" for why, what in self.notes.items()]
         if self.merged:
-            notes.append(f"{count(self.merged, 'case')} asked for more than once, measured once")
+            notes.append(f"{count(self.merged, 'case')} asked for more than once, run once")
         return Plan(tuple(self.cases.values()), tuple(notes), tuple(self.problems))
 
 

@@ -22,7 +22,7 @@ _PER_OCTAVE = 4
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
-    """A figure a case: measured times with every model's curve; relative residuals by size."""
+    """A figure a case: its times with every model's curve; relative residuals by size."""
     own = [case for case in cases if exchanges(case) and message_models(case)]
     return [_figure(part, context) for part in facets(own, ())]
 
@@ -44,9 +44,9 @@ def _figure(part: Facet, context: Context) -> Figure:
         ),
         Lines(
             "residuals",
-            "Residuals: measured less model",
+            f"Residuals: {clock([case])} less model",
             x,
-            Axis("of the measured time (%)", "symlog"),
+            Axis(f"of the {clock([case])} time (%)", "symlog"),
             tuple(_residuals(name, model) for name, model in models),
         ),
     )
@@ -55,7 +55,7 @@ def _figure(part: Facet, context: Context) -> Figure:
         kind="fits",
         title=context.title("Models of a message's time", part.label),
         panels=panels,
-        alt=_in_words(models),
+        alt=_in_words(case, models),
         notes=(
             *bars([case], panels[:1]),
             "Where a model says that a message takes less than no time, it has no line.",
@@ -64,13 +64,13 @@ def _figure(part: Facet, context: Context) -> Figure:
     )
 
 
-def _in_words(models: Sequence[tuple[str, Model]]) -> str:
+def _in_words(case: MeasuredCase, models: Sequence[tuple[str, Model]]) -> str:
     """How many models there are, and which is nearest, by how far it is off."""
     off = {name: model.residuals.relative_rms for name, model in models}
     nearest = min(off, key=lambda name: off[name])
     return (
-        f"Measured half round trips with {len(models)} models, and their residuals. Nearest: "
-        f"{nearest}, off by {percent(off[nearest])} (root mean square)."
+        f"{clock([case]).capitalize()} half round trips with {len(models)} models, and their "
+        f"residuals. Nearest: {nearest}, off by {percent(off[nearest])} (root mean square)."
     )
 
 

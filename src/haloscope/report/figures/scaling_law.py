@@ -59,7 +59,11 @@ def _figure(found: Sequence[tuple[Law, ScalingLaw]], context: Context) -> Figure
         notes=(
             *bars(own, [panel]),
             f"Law: {ScalingLaw.source}."
-            + (" Dashed: where it lies with 95 % over launches drawn again." if banded else ""),
+            + (
+                " Dashed: where it lies with 95 % over launches drawn again, its terms kept."
+                if banded
+                else ""
+            ),
         ),
     )
 

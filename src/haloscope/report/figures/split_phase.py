@@ -13,6 +13,7 @@ from haloscope.models.sweep import Array
 from haloscope.quantities import size
 from haloscope.report.context import Context
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, mark, size_ticks
+from haloscope.report.words import clock
 
 _ONE_WAY_US = 1e6 * ONE_WAY
 """Microseconds one way, for a second there and back."""
@@ -49,7 +50,7 @@ def _figure(part: Facet, context: Context) -> Figure:
                 "residuals",
                 "Parts added up, less the whole",
                 x,
-                Axis("of the measured time (%)"),
+                Axis(f"of the {clock([case])} time (%)"),
                 tuple(
                     Curve(name, _marks(model, 100 * (added / model.whole_s - 1), zero=True))
                     for name, added in (

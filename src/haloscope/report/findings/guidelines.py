@@ -33,7 +33,18 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     else:
         rest = f"{len(by) - len(broken)} of {count(len(by), 'guideline')} not shown to be broken"
     yield Finding(
-        f"Guidelines (PGMPI){where}: {told}{rest}{_too_few(found)}.", "warning" if broken else ""
+        f"Guidelines (PGMPI){where}: {told}{rest}{_too_few(found)}{_whose(settings)}.",
+        "warning" if broken else "",
+    )
+
+
+def _whose(settings: Sequence[MeasuredCase]) -> str:
+    """That a simulation has algorithms of its own."""
+    if not all(case.simulated for case in settings):
+        return ""
+    return (
+        ". Algorithms are the simulator's, or those that the cluster file names: nothing is said "
+        "of the library's own"
     )
 
 

@@ -60,7 +60,17 @@ def _models(modelled: Sequence[JacobiScaling]) -> str:
         f"updates a second are off by {_from_to(errors)}"
         f"{f'{_root_mean_square(rms)}, at worst' if len(errors) > 1 else ''} with {_named(worst)}"
         f"{f' ({scaling.part.label})' if scaling.part.label else ''}"
-        f"{_cause(scaling, name, worst)}."
+        f"{_cause(scaling, name, worst)}{_reckons_alike(swept)}."
+    )
+
+
+def _reckons_alike(swept: Sequence[MeasuredCase]) -> str:
+    """What it is worth that a model agrees with a simulation, which rests on the same numbers."""
+    if not all(case.simulated for case in swept):
+        return ""
+    return (
+        ". Off the simulated ones, that is, whose one rank, messages and bandwidth the model "
+        "takes: nothing is said of the machine"
     )
 
 
@@ -140,6 +150,8 @@ def _why_below(bounds: Sequence[MemoryBound]) -> str:
     if not updating:
         return ""
     told = f". Updates of points take {shares_between(updating)} of a sweep there"
+    if all(one.case.simulated for one in bounds):
+        told += ", at the rate that the cluster file gives them"
     if min(updating) < MOSTLY:
         return f"{told}, ghosts and waiting the rest"
     return f"{told}: what is lacking is lost in them, not in messages"

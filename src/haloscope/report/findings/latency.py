@@ -56,7 +56,7 @@ def _told(run: Sequence[Race[str]], found: Paces, machine: Mapping[str, Any] | N
         ends = [f"{int(race.at):,}" for race in (alike[0], alike[-1])]
         ranks = f"{' to '.join(dict.fromkeys(ends))} {'rank' if alike[-1].at == 1 else 'ranks'}"
         lacking = [name for name in found.variants if any(_lacks(race, name) for race in alike)]
-        without = f", {listed(lacking)} not measured" if lacking else ""
+        without = f", {listed(lacking)} not run" if lacking else ""
         if len(first) > 1:
             clauses.append(f"with {ranks} {_undecided(first, alike)}{without}{but}")
         else:

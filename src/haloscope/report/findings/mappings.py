@@ -83,7 +83,8 @@ def _published(races: Sequence[_Race], context: Context) -> dict[str, list[str]]
     found: dict[str, list[str]] = {_ALIKE: [], _CONTRARY: [], _CONTRARY_ELSEWHERE: []}
     for effect in effects(context.library, cluster, best.kernel):
         race = _nearest(races, effect.tasks or races[-1].best.ranks)
-        told = f"{effect.program}, {effect.tasks_text} tasks, {effect.text} ({effect.source})"
+        where = effect.source.replace(" (", ", ").removesuffix(")")
+        told = f"{effect.program}, {effect.tasks_text} tasks, {effect.text} ({where})"
         as_many = effect.is_of(race.best.ranks)
         if (PATTERNS[0] in _winners(race)) != effect.concentrated:
             found[_CONTRARY if as_many else _CONTRARY_ELSEWHERE].append(told)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.analysis.memory_use import Use, uses
+from haloscope.analysis.memory_use import Triad, Use, memory_triads, uses
 from haloscope.quantities import count, percent, rate, size
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
 from haloscope.report.words import ONCE, few, place
 
 ORDER = 60
+MORE = 1.2
+"""MORE is how many times as much as in memory a triad moves where caches serve a part that tells,
+because triads over larger sets differ by less without caches."""
 
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
@@ -26,8 +29,22 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
             f"The {variant} solver{there and f'{there},'} moves {rate(best.achieved.value)}, "
             f"{percent(best.share)} of what stream's triad does "
             f"(N = {best.case.settings.get('n')}, {where}, {count(best.case.cores, 'core')}"
-            f"{_launches(best)})."
+            f"{_launches(best)}{_served(best, memory_triads(cases, context.machine))})."
         )
+
+
+def _served(use: Use, in_memory: Mapping[int, Triad]) -> str:
+    """That caches serve a part of what no level holds, where triads over larger sets show it."""
+    largest = in_memory.get(use.case.cores)
+    if use.triad is None or largest is None or use.level != largest.level:
+        return ""
+    if use.triad.moved.value < MORE * largest.moved.value:
+        return ""
+    near, far = (
+        f"{rate(one.moved.value)} over {size(one.working_set_bytes)}"
+        for one in (use.triad, largest)
+    )
+    return f"; caches serve a part of it, as the triad moves {near}, {far}"
 
 
 def _launches(use: Use) -> str:

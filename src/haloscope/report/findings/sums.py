@@ -11,7 +11,7 @@ from haloscope.analysis.sums import published_sum
 from haloscope.quantities import seconds
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import between, beyond, place, winner
+from haloscope.report.words import between, beyond, place, typical, winner
 
 ORDER = 122
 AXES = ("topology", "distribution")
@@ -39,7 +39,7 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         label = f", {more}" if more else ""
         yield Finding(
             f"Sum of {size} arrays, {best.case.processes}{label}{place(best.case)}: "
-            f"{winner(race, seconds(best.time.value))}."
+            f"{winner(race, typical(best.case, seconds(best.time.value)))}."
         )
     yield from _far_off([case for case in own if case.simulated], context)
 

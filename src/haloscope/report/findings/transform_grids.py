@@ -10,7 +10,7 @@ from haloscope.analysis.races import races
 from haloscope.quantities import count, seconds
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import beyond, place, winner
+from haloscope.report.words import beyond, place, typical, winner
 
 ORDER = 121
 
@@ -32,9 +32,10 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         assert best.time is not None
         more = beyond(part.label, best.case.processes)
         label = f" ({more})" if more else ""
+        time = typical(best.case, seconds(best.time.value))
         yield Finding(
             f"Transform of {best.case.settings['size']} points, {best.case.processes}{label}"
-            f"{place(best.case)}: {winner(race, seconds(best.time.value), 'grid')}."
+            f"{place(best.case)}: {winner(race, time, 'grid')}."
         )
 
 

@@ -26,6 +26,10 @@ _COLUMNS = (
 )
 
 
+_CORES = 5
+"""_CORES is where meshes that were solved on unlike numbers of cores have these: before times."""
+
+
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """One table a solver variant: for each mesh the case with the fewest processes and threads."""
     solved = [case for case in cases if case.kernel == "poisson_cg" and converged(case)]
@@ -38,12 +42,19 @@ def _table(part: Facet, context: Context) -> Table:
         _smallest([c for c in part.cases if c.number("n") == n]) for n in values(part.cases, "n")
     ]
     notebook = Notebook(own, context.all_cases)
-    parallel = [case for case in own if case.cores > 1]
-    for case in parallel:
-        notebook.note(f"N = {case.number('n')}: {case.processes}.")
+    for case in own:
+        if case.cores > 1:
+            notebook.note(f"N = {case.number('n')}: {case.processes}.")
     errors = {case.number("n"): case.result("error_max") for case in own}
     library = context.every_library
-    rows = tuple(_row(case, errors, notebook, library) for case in own)
+    rows = [_row(case, errors, notebook, library) for case in own]
+    columns = [*_COLUMNS]
+    if len({case.cores for case in own}) > 1:
+        columns.insert(_CORES, Column("cores", "cores"))
+        told = (label(str(case.cores), case.cores) for case in own)
+        rows = [
+            (*row[:_CORES], cores, *row[_CORES:]) for row, cores in zip(rows, told, strict=True)
+        ]
     for text in _sources(own, library):
         notebook.note(text)
     notebook.note(
@@ -53,8 +64,8 @@ def _table(part: Facet, context: Context) -> Table:
         id="convergence",
         kind="convergence",
         title=context.title("Convergence study", part.label),
-        columns=_COLUMNS,
-        rows=rows,
+        columns=tuple(columns),
+        rows=tuple(rows),
         notes=notebook.notes(),
     )
 
@@ -81,8 +92,8 @@ def _row(
     n = case.number("n")
     find = library.find
     if not case.launches:
-        rest = (missing(), missing(), missing(), notebook.absent(case), missing(), missing())
-        return (label(str(n), n), plain(n * n, f"{n * n:,}"), *rest)
+        rest = (notebook.absent(case), missing(), missing())
+        return (label(str(n), n), plain(n * n, f"{n * n:,}"), *[missing()] * 3, *rest)
     coarse, error, iterations = errors.get(n // 2), errors[n], case.result("iterations")
     ratio = coarse / error if coarse and error and n % 2 == 0 else None
     memory = case.launches[0].memory or {}

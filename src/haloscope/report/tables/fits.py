@@ -24,6 +24,7 @@ from haloscope.quantities import (
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
+from haloscope.report.words import clock
 
 _SCALES: tuple[tuple[str, Scale], ...] = (
     ("_s_per_byte", PER_BYTE),
@@ -110,7 +111,8 @@ def _predictions(case: MeasuredCase, context: Context, name: str) -> Table:
     """By size: measured, and of every model what it says and what is left over."""
     models = message_models(case)
     first = models[0][1].residuals
-    columns = [Column("size_bytes", "message", align="left"), Column("measured_s", "measured")]
+    known = clock([case])
+    columns = [Column("size_bytes", "message", align="left"), Column("measured_s", known)]
     for title, _ in models:
         key = title.lower().replace(",", "").replace(" ", "_")
         columns += [
@@ -130,7 +132,7 @@ def _predictions(case: MeasuredCase, context: Context, name: str) -> Table:
         title=context.title("Models of a message's time, size by size", name),
         columns=tuple(columns),
         rows=tuple(rows),
-        notes=("residual: measured less predicted, as a share of measured.",),
+        notes=(f"residual: {known} less predicted, as a share of {known}.",),
         folded=True,
     )
 

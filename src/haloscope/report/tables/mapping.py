@@ -36,8 +36,21 @@ _PUBLISHED = (
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
-    """A table for every combination of the other settings: a row for some tasks on some nodes."""
-    return [_table(part, found, context) for part, found in spreads(cases)]
+    """A table for every combination of the other settings: a row for some tasks on some nodes.
+
+    None of what can't run here at all: a program that is not simulated, beside the kernel that is.
+    """
+    return [_table(part, found, context) for part, found in spreads(cases) if not _absent(part)]
+
+
+def _absent(part: Facet) -> bool:
+    """Whether every launch of every case is known to be impossible here."""
+    return all(
+        not case.launches
+        and case.excluded
+        and all(record.outcome == "absent" for record in case.excluded)
+        for case in part.cases
+    )
 
 
 def _table(part: Facet, found: Sequence[Spread], context: Context) -> Table:

@@ -65,7 +65,8 @@ class Notebook:
         """A cell for an estimate of one case, with its spread and marks."""
         if estimate is None:
             return self.absent(case)
-        self._estimates.setdefault(estimate.method, []).append(estimate)
+        if not case.alike:  # whose launches are all the same, however few
+            self._estimates.setdefault(estimate.method, []).append(estimate)
         return Cell(
             value=estimate.value,
             text=quantity(estimate.value, scale),
@@ -204,9 +205,11 @@ def _one_program(cases: Sequence[MeasuredCase]) -> list[str]:
     for ways, part in alike(cases):
         for case in part.cases:
             values.setdefault(ways.setting, {})[str(case.settings[ways.setting])] = None
+    alike_ = all(case.alike for case in cases)
+    times = "simulated {} times." if alike_ else "measured {} times; how they differ is chance."
     return [
         f"One process exchanges nothing: {name} = {listed(list(own))} are one program there, "
-        f"measured {len(own)} times; how they differ is chance."
+        f"{times.format(len(own))}"
         for name, own in values.items()
     ]
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets
 from haloscope.analysis.fits import no_ring, ring_model
+from haloscope.analysis.rings import published_latency
 from haloscope.quantities import SECONDS, listed
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Column, Table, label
@@ -58,19 +59,20 @@ def _latencies(part: Facet, context: Context) -> list[Table]:
         return []
     notebook = Notebook(part.cases, context.all_cases)
     largest = max(part.cases, key=lambda case: case.ranks)
+    known = [published_latency(largest.cluster, p.level, context.library) for p in model.pieces]
     rows = tuple(
         (
             label(piece.level.name.replace("-", " "), piece.level.name),
             label(f"{piece.level.first_ranks} to {piece.level.last_ranks}"),
-            notebook.estimate(piece.latency_s, largest, SECONDS),
+            notebook.beside(notebook.estimate(piece.latency_s, largest, SECONDS), beside),
             notebook.estimate(piece.intercept_s, largest, SECONDS),
         )
-        for piece in model.pieces
+        for piece, beside in zip(model.pieces, known, strict=True)
     )
     notebook.note(f"T = a + 2 Tₗ N, line by line: {model.source}.")
-    known = "as each was asked to" if part.cases[0].simulated else "as each said of itself"
+    told_by = "as each was asked to" if part.cases[0].simulated else "as each said of itself"
     notebook.note(
-        f"level: the farthest that a process lies from the next, {known}. One process alone, "
+        f"level: the farthest that a process lies from the next, {told_by}. One process alone, "
         "which passes messages to itself, is in none."
     )
     for warning in model.warnings:
@@ -81,8 +83,8 @@ def _latencies(part: Facet, context: Context) -> list[Table]:
         for table in published
         for row in table.rows
     ]
-    if told:
-        notebook.note(f"Published ({published[0].paper}, formula 1): {listed(told)}.")
+    if told and not any(known):
+        notebook.note(f"Published of ORFEO ({published[0].paper}, formula 1): {listed(told)}.")
     return [
         Table(
             id="ring_latency",

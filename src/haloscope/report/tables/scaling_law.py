@@ -29,7 +29,8 @@ def _table(found: Sequence[Law], context: Context) -> Table:
     x = "N" if found[0].over_sizes else "p"
     notebook.note(
         f"{ScalingLaw.source}; powers may be negative here, coefficients not. left out: root mean "
-        "square of relative errors at each point, predicted from all others. Beyond the "
+        "square of relative errors at each point, predicted from all others; as the law is the one "
+        "of many that does so best, other points may lie farther off. Beyond the "
         f"{x} that it rests on, a law is an extrapolation. The points of each row stand beside "
         "this table's CSV file as JSON Lines, as Extra-P reads them."
     )

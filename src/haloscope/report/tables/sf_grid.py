@@ -11,6 +11,7 @@ from haloscope.quantities import SECONDS, printed_seconds
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
+from haloscope.report.words import clock
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
@@ -51,7 +52,7 @@ def _grid(parts: Sequence[Facet], context: Context) -> Table:
         columns=(
             Column("n", "n", align="left"),
             *(
-                Column(f"latency_s_{index}", part.label or "measured")
+                Column(f"latency_s_{index}", part.label or clock(part.cases))
                 for index, part in enumerate(parts)
             ),
             *(Column(f"published_s_{index}", title) for index, (title, _) in enumerate(others)),
