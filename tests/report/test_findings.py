@@ -288,7 +288,7 @@ def test_layouts_are_compared_on_as_many_nodes_and_simulated_trifles_are_equal()
     ]
 
     assert texts(raws)[-1] == (
-        "N = 256 on 16 cores of 2 nodes, simulated on stampede2, has its lowest median with block "
+        "N = 256 on 16 cores of 2 nodes, simulated on stampede2, has its lowest time with block "
         "(3.00 s). Against it, equal: random."
     )
 

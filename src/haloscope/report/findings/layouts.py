@@ -50,9 +50,10 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     where = f"{f' of {-nodes} nodes' if nodes < -1 else ''}{there and f'{there},'}"
     shown = set(verdicts) == {"slower"}
     otherwise = _otherwise(best.case, group, apart, context)
+    lowest = f"has its lowest {'time' if best.case.alike else 'median'}"
     yield Finding(
         f"N = {n}{which} on {count(cores, 'core')}{where} "
-        f"{'is fastest' if shown else 'has its lowest median'} with "
+        f"{'is fastest' if shown else lowest} with "
         f"{describe(best.case.settings, apart)} ({seconds(best.case.time_s)}). "
         f"Against it, {told}.{otherwise}",
         "warning" if otherwise else "",
