@@ -63,8 +63,8 @@ def test_the_command_shows_grids_that_fit_and_the_errors_of_both_kinds(
     assert "Predicted and published: hpcf-2018-10, simulated on stampede2" in page
     assert "What was found, simulated on stampede2" in page
     assert "Published table 4.1: N = 16384, seconds" in page
-    predicted = "Table 4.1, simulated on stampede2, only predicted: 0.1 % off at the median of 5"
-    assert f"{predicted}, 0.1 % at worst." in page
+    predicted = "Published table 4.1, simulated on stampede2, only predicted: 0.1 % off at the"
+    assert f"{predicted} median of 5, 0.1 % at worst." in page
     assert "it was fitted: 0.1 % off, the only one." in page
     assert "6 predictions over what was published: 6 within 10 % of it." in page
     assert "<p>Nothing.</p>" in page and "MPI libraries and compilers" not in page
@@ -258,10 +258,10 @@ def test_a_report_tells_readings_and_tables_apart_and_has_bars_of_replicates() -
 
     assert made.title == "A, simulated on gpu and thin"
     assert [found.text for found in made.findings] == [
-        "Table X, simulated on thin, only predicted: each: 10 % off, the only one; "
+        "Published table X, simulated on thin, only predicted: each: 10 % off, the only one; "
         "all: 0 % off, the only one.",
-        "Table XI, simulated on gpu, only predicted: 5.0 % off, the only one.",
-        "Section 5.4, only predicted: 10.0 % off, the only one.",
+        "Published table XI, simulated on gpu, only predicted: 5.0 % off, the only one.",
+        "Published section 5.4, only predicted: 10.0 % off, the only one.",
     ]
     first, second = made.figures
     assert [first.title, second.title] == [

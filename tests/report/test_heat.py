@@ -63,8 +63,8 @@ def test_where_the_time_goes_is_told_of_the_most_processes() -> None:
     (said,) = (text.text for text in find(cases(raws), CONTEXT))
 
     assert said == (
-        "Of a solve of heat conduction, 2 processes: with operator csr matvec takes 80 % and "
-        "update 18 %; with operator matrix_free matvec takes 80 % and update 18 %."
+        "Of a solve of heat conduction, 2 processes: with operator csr, matvec takes 80 % and "
+        "update 18 %; with operator matrix_free, matvec takes 80 % and update 18 %."
     )
     assert list(find(cases([{**heat(), "phases": []}]), CONTEXT)) == []
 
@@ -76,7 +76,7 @@ def test_settings_of_which_the_same_is_told_share_a_headline() -> None:
 
     assert said == (
         "Of a solve of heat conduction, 2 processes, each of tolerance = 1e-09; tolerance = 1e-08, "
-        "measured once: with operator csr matvec takes 80 % and update 18 %."
+        "measured once: with operator csr, matvec takes 80 % and update 18 %."
     )
 
 

@@ -318,6 +318,21 @@ def test_exchange_sets_every_exchange_against_blocking_and_tests_over_launches()
     assert any("Holm's correction for 2 comparisons" in note for note in table.notes)
 
 
+def test_what_was_measured_without_its_reference_is_not_called_unmeasured() -> None:
+    blocking = launches(64, [2.0], ranks=2, exchange="blocking")
+    raws = [
+        *(bad(raw, "failed", "killed") for raw in blocking),
+        *launches(64, [1.0, 1.1], ranks=2, exchange="nonblocking"),
+    ]
+
+    (table,) = build("exchange", raws)
+
+    assert [[c.text for c in row[1:]] for row in table.rows] == [
+        ["blocking", "failed", "reference", "", ""],
+        ["nonblocking", "1.05 s", "–", "–", "nothing to compare with"],
+    ]
+
+
 def test_exchange_with_too_few_launches_says_so() -> None:
     raws = [
         *launches(64, [2.0, 2.1, 2.2], ranks=2, exchange="blocking"),

@@ -123,9 +123,8 @@ def _of_tables(cells: Sequence[PredictedCell], clusters: Mapping[str, str]) -> I
     for table in dict.fromkeys(cell.table for cell in cells):
         own = [cell for cell in cells if cell.table == table and not cell.fitted]
         if off := _by_reading(own):
-            name = called(table)
             where = f", simulated on {clusters[table]}" if table in clusters else ""
-            yield Finding(f"{name[0].upper()}{name[1:]}{where}, only predicted: {off}.")
+            yield Finding(f"Published {called(table)}{where}, only predicted: {off}.")
 
 
 def _of_fitted(cells: Sequence[PredictedCell]) -> Iterator[Finding]:

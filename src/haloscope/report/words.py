@@ -131,7 +131,7 @@ def winner(race: Race[str], time: str, what: str = "") -> str:
     """
     number_of = len(race.against) + 1
     if not race.lead and number_of > 2 and race.tied:
-        return f"all {number_of} are as fast ({time})"
+        return f"all {number_of} are equally fast ({time})"
     name = f"{what} {race.best}".lstrip()
     known = "fastest with" if race.lead else "none is shown to be fastest, lowest median with"
     return f"{known} {name} ({time}); {others(race)}"

@@ -28,7 +28,7 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
     labels: dict[tuple[str, str], list[str]] = {}  # of the parts that have the same to tell
     for part in facets([c for c in alike if c.settings["nodes"] == most.settings["nodes"]], _AXES):
         told = "; ".join(
-            f"with operator {case.settings['operator']} {_longest(case)}" for case in part.cases
+            f"with operator {case.settings['operator']}, {_longest(case)}" for case in part.cases
         )
         label = beyond(part.label, most.processes)
         labels.setdefault((told, few(*part.cases)), []).append(label)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase, facets
 from haloscope.analysis.comparison import contrasts, step
+from haloscope.analysis.published import WALL_TIMES
 from haloscope.quantities import count, seconds
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
@@ -48,10 +49,36 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     there = place(best.case)
     where = f"{f' of {-nodes} nodes' if nodes < -1 else ''}{there and f'{there},'}"
     shown = set(verdicts) == {"slower"}
+    otherwise = _otherwise(best.case, group, apart, context)
+    lowest = f"has its lowest {'time' if best.case.alike else 'median'}"
     yield Finding(
         f"N = {n}{which} on {count(cores, 'core')}{where} "
-        f"{'is fastest' if shown else 'has its lowest median'} with "
-        f"{describe(best.case.settings, apart)} ({seconds(best.case.time_s)}). Against it, {told}."
+        f"{'is fastest' if shown else lowest} with "
+        f"{describe(best.case.settings, apart)} ({seconds(best.case.time_s)}). "
+        f"Against it, {told}.{otherwise}",
+        "warning" if otherwise else "",
+    )
+
+
+def _otherwise(
+    best: MeasuredCase, group: Sequence[MeasuredCase], apart: Sequence[str], context: Context
+) -> str:
+    """That the fastest by simulation was published as slower than another of the same cluster."""
+    if not best.simulated:
+        return ""
+    pairs = ((case, context.library.find(case, "time_s", WALL_TIMES)) for case in group)
+    known = [(case, found) for case, found in pairs if found]
+    own = next((found for case, found in known if case is best), None)
+    if own is None:
+        return ""
+    other, first = min(known, key=lambda pair: pair[1].value)
+    if first.high >= own.low:
+        return ""
+    where = first.source.replace(" (", ", ").removesuffix(")")
+    return (
+        f" Published otherwise of this cluster: {first.text} with "
+        f"{describe(other.settings, apart)}, {own.text} with {describe(best.settings, apart)} "
+        f"({where})."
     )
 
 

@@ -35,7 +35,7 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     contrast, share = ladder.against_base(top, context.seed), ladder.efficiency(top, context.seed)
     if contrast and contrast.ratio and share and ladder.base:
         ratio, base = contrast.ratio, ladder.base
-        fewer = "one" if base.cores == 1 else str(base.cores)
+        fewer = "one" if base.cores == 1 else f"{base.cores:,}"
         faster = (
             f"N = {ladder.n} {pace('is solved', ratio)}"
             if converged(top)
@@ -44,7 +44,7 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         which = f" ({scaling.label})" if scaling.label else ""
         but = on_steps([(case.processes, case) for case in (base, top)], context.machine)
         yield Finding(
-            f"With {top.cores} {scaling.p}{place(top)}, {faster} with {fewer}"
+            f"With {top.cores:,} {scaling.p}{place(top)}, {faster} with {fewer}"
             f"{interval(ratio, contrast.verdict)}{which}: an efficiency of {percent(share.value)}"
             f"{_why(base, top, share, context)}{but}."
         )
@@ -59,7 +59,7 @@ def _why(base: MeasuredCase, top: MeasuredCase, share: Estimate, context: Contex
     if base.settings.get("variant") in VECTORS:
         few, many = (level_of(swept_bytes(case), case, context.machine) for case in (base, top))
     if few != many:
-        lies = f"lies in {few} with {base.cores}, in {many} with {top.cores}"
+        lies = f"lies in {few} with {base.cores:,}, in {many} with {top.cores:,}"
         return f" (what a sweep goes through {lies})"
     if share.value < ABOVE:
         return ""

@@ -44,7 +44,10 @@ def _served(use: Use, in_memory: Mapping[int, Triad]) -> str:
         f"{rate(one.moved.value)} over {size(one.working_set_bytes)}"
         for one in (use.triad, largest)
     )
-    return f"; caches serve a part of it, as the triad moves {near}, {far}"
+    return (
+        "; caches serve a part of it, as the triad, with lines read only to be overwritten, moves "
+        f"{near}, {far}"
+    )
 
 
 def _launches(use: Use) -> str:

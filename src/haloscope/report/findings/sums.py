@@ -47,11 +47,10 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
 def _far_off(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     """A warning of all that lie so far off what was published."""
     pairs = [(case, known) for case in cases if (known := published_sum(case, context.library))]
-    ratios = [(known.value / case.time_s, known) for case, known in pairs]
-    far = [(ratio, known) for ratio, known in ratios if not 1 / FAR < ratio < FAR]
+    far = [(case, known) for case, known in pairs if not 1 / FAR < known.value / case.time_s < FAR]
     if not far:
         return
-    longer = between([ratio for ratio, _ in far])
+    longer = between([end / case.time_s for case, known in far for end in (known.low, known.high)])
     low = seconds(min(known.low for _, known in far))
     high = seconds(max(known.high for _, known in far))
     sources = "; ".join(sorted({known.source for _, known in far}))

@@ -15,12 +15,16 @@ COLUMNS = (
     Column("p_adjusted", "p"),
     Column("verdict", "verdict", align="left"),
 )
+ALONE = "nothing to compare with"
+"""ALONE is the verdict on what was measured, where that which it is set against was not."""
 _TONES: Mapping[str, Tone] = {"faster": "good", "slower": "bad", "not measured": "warning"}
 
 
 def cells(contrast: Contrast, notebook: Notebook) -> tuple[Cell, Cell, Cell]:
     """Ratio with its interval, corrected p-value where a test could tell anything, verdict."""
-    verdict = Cell(contrast.verdict, contrast.verdict, tone=_TONES.get(contrast.verdict, ""))
+    alone = contrast.verdict == "not measured" and contrast.second.time is not None
+    told = ALONE if alone else contrast.verdict
+    verdict = Cell(told, told, tone=_TONES.get(contrast.verdict, ""))
     p = plain(contrast.adjusted, probability(contrast.adjusted))
     if contrast.adjusted is None or contrast.verdict == UNTESTABLE:
         p = missing()

@@ -41,6 +41,7 @@ def _table(
     notebook = Notebook(cases, context.all_cases)
     here = _here(cases, context)
     clusters = list(dict.fromkeys(str(row["cluster"]) for row in published.rows))
+    known = any(same_name(name, here) for name in clusters)
     rows = []
     for program, kernel in pairs:
         own = [row for row in published.rows if row["kernel"] == program]
@@ -55,14 +56,15 @@ def _table(
                     label(kernel),
                     step,
                     *(_run(times.get(name)) for name in clusters),
-                    _steps(there, case),
+                    *([_steps(there, case)] if known else []),
                 ))  # fmt: skip
-    notebook.note(
-        f"Published: whole runs on one node ({source(published)}). steps in a run: the published "
-        f"run here ({here}) over our step. It is how many steps the run had, if a step took as "
-        "long: the paper does not say how many; one of fe_heat is a whole solve, as a run of "
-        "miniFE is."
-    )
+    notebook.note(f"Published: whole runs on one node ({source(published)}).")
+    if known:
+        notebook.note(
+            f"steps in a run: the published run here ({here}) over our step. It is how many steps "
+            "the run had, if a step took as long: the paper does not say how many; one of fe_heat "
+            "is a whole solve, as a run of miniFE is."
+        )
     return Table(
         id="one_node",
         kind="one_node",
@@ -73,7 +75,7 @@ def _table(
             Column("kernel", "kernel", align="left"),
             Column("step_s", "step"),
             *(Column(f"{name.lower()}_s", name, "published run") for name in clusters),
-            Column("steps", "steps in a run"),
+            *([Column("steps", "steps in a run")] if known else []),
         ),
         rows=tuple(rows),
         notes=notebook.notes(),
