@@ -191,6 +191,14 @@ def test_ratios_are_of_one_dimension_against_more_on_an_axis_that_fits_them() ->
     assert figure.alt.startswith("Updates a second of 1 to 4 processes; most: 1,900 MLUP/s on 4")
 
 
+def test_a_colour_stands_for_one_thing_in_both_panels() -> None:
+    rates, ratios = panels([*study(), sweeps((4, 1, 1), 1800.0), sweeps((2, 2, 1), 1900.0)])
+    first = {curve.style for curve in rates.values() if not curve.bound}
+    second = {name: curve.style for name, curve in ratios.items()}
+    assert first.isdisjoint(second.values())
+    assert second["1-D"] == second["1-D, detailed model"] != second["2/3-D"]
+
+
 def test_published_points_stand_beside_the_same_problem_on_the_same_machine_alone() -> None:
     measured = [sweeps((1, 1, 1), 112.0), sweeps((4, 1, 1), 440.0)]
     strong = [

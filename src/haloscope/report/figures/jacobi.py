@@ -132,7 +132,7 @@ def _ratio_curves(
     def ratio(one: JacobiCase, rate: float) -> float:
         return one.sweep.ranks * one_rank / rate
 
-    for style, (name, own) in enumerate(_families(among)):
+    for style, (name, own) in enumerate(_families(among), 2):  # beside those of the rate's panel
         marks = tuple(Mark(one.sweep.ranks, ratio(one, one.rate.value)) for one in own)
         yield Curve(name, marks, joined=False, style=style)
         yield from _modelled(scaling, own, f"{name}, ", style, ratio)
