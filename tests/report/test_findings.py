@@ -74,6 +74,18 @@ def test_the_fastest_of_several_settings_beside_the_published_one_says_so() -> N
     assert "takes 2.00 s (one launch) here (fused, the fastest of 2 settings); published" in told
 
 
+def test_of_names_of_one_program_the_fastest_is_not_of_settings() -> None:
+    """One process exchanges nothing: what lies between two ways to do so is chance."""
+    ways = [
+        poisson(1024, time_s=time, exchange=exchange)
+        for exchange, time in (("blocking", 3.0), ("nonblocking", 2.0))
+    ]
+
+    told = next(text for text in texts(ways) if "on one core" in text)
+
+    assert "(fused, the fastest of 2 cases of one program); published" in told
+
+
 def test_a_published_time_has_no_more_digits_than_its_paper_prints() -> None:
     told = next(text for text in texts([poisson(128, variant="textbook")]) if "on one core" in text)
 
