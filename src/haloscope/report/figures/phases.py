@@ -89,7 +89,7 @@ def _panels(cases: Sequence[MeasuredCase], parts: _Parts) -> Iterator[Bars]:
         )
 
 
-UNSEEN = 0.02
+UNSEEN = 0.01
 """UNSEEN is the share of a bar that nobody sees to be missing, or too much."""
 _UNEVEN = "Medians of shares, each by itself, need not add up to 100 %."
 
