@@ -28,8 +28,8 @@ def test_the_quick_study_in_plain_words() -> None:
         "in L3, 1 core, medians of 4 launches).",
         "Variant fused against textbook, 2 settings (1 process): faster in 2 (2.15 to 2.17 times "
         "as fast, most with N = 512: 2.11 to 2.22 of 5 launches).",
-        "With 2 processes, N = 1024 is solved 1.93 times as fast as with one (1.86 to 1.99 of 4 "
-        "launches) (fused, nonblocking): an efficiency of 96 %.",
+        "With 2 processes, N = 1024 (fused, nonblocking) is solved 1.93 times as fast as with one "
+        "(1.86 to 1.99 of 4 launches): an efficiency of 96 %.",
         "N = 1024 on one core takes 16.5 s (16.1 to 16.5 s of 4 launches) here (textbook); "
         "published (textbook): 18.9 s on tara (hpcf-2010-6, table 3.1) and 6.65 s on Stampede2 "
         "(hpcf-2018-10, table 3.1).",
@@ -113,11 +113,11 @@ def test_a_speedup_names_the_variant_and_calls_no_fixed_iterations_a_solve() -> 
         return next(text for text in texts(raws) if text.startswith("With 2 processes"))
 
     assert headline(0) == (
-        "With 2 processes, N = 256 is solved 2.00 times as fast as with one (one launch, too few "
-        "launches to tell) (fused): an efficiency of 100 %."
+        "With 2 processes, N = 256 (fused) is solved 2.00 times as fast as with one (one launch, "
+        "too few launches to tell): an efficiency of 100 %."
     )
     assert headline(16).startswith(
-        "With 2 processes, an iteration at N = 256 is 2.00 times as fast as with one (one launch, "
+        "With 2 processes, an iteration at N = 256 (fused) is 2.00 times as fast as with one (one "
     )
 
 
