@@ -5,7 +5,7 @@ import pytest
 from made import draw
 from matplotlib.container import ErrorbarContainer
 from matplotlib.text import Annotation
-from recorded import bad, pingpong, poisson, quick, stream
+from recorded import bad, cases, pingpong, poisson, quick, stream
 
 from haloscope.report import figures
 from haloscope.report.draw.figures import canvas_of, plain
@@ -23,7 +23,9 @@ from haloscope.report.figures.model import (
     Surface,
     powers_of_two,
 )
+from haloscope.report.tables import Context
 from haloscope.study import kinds
+from haloscope.study.wishes import Options
 
 
 def lines(figure: Figure, index: int = 0) -> Lines:
@@ -175,7 +177,7 @@ def test_a_launch_far_outside_is_a_dot_of_its_own() -> None:
 
 @pytest.mark.parametrize(
     ("launches", "bars"),
-    [(1, "range over the only launch"), (2, "interval or range over launches")],
+    [(1, "repetitions of the only launch"), (2, "interval or range over launches")],
 )
 def test_what_is_not_drawn_is_not_explained(launches: int, bars: str) -> None:
     """No launch of two can lie far outside of both."""
@@ -219,6 +221,23 @@ def test_medians_that_leave_a_bar_short_are_said_to() -> None:
     assert not any("need not add up" in note for note in whole.notes)
 
 
+def test_medians_beyond_a_bar_are_said_to_be_and_drawn_whole() -> None:
+    """Of three launches each has one phase short: medians are above the means."""
+    raws = [poisson(64, ranks=2, launch=k, time_s=1.0) for k in range(3)]
+    for k, raw in enumerate(raws):
+        for index, phase in enumerate(raw["phases"]):
+            seconds = 0.1 if index == k else 0.45
+            phase["time_s"] = dict.fromkeys(("min", "mean", "max"), seconds)
+    (figure,) = draw("phases", raws)
+    (panel,) = figure.panels
+    assert isinstance(panel, Bars)
+
+    canvas = canvas_of(panel, {name: "#000000" for name, _ in panel.parts}, {})
+
+    assert "Medians of shares, each by itself, need not add up to 100 %." in figure.notes
+    assert canvas.axes[0].get_xlim()[1] == pytest.approx(1.35)
+
+
 def test_of_many_phases_the_edges_of_the_grid_are_drawn() -> None:
     grid = [poisson(64, nodes=on, ranks=on * ppn) for on in range(1, 8) for ppn in range(1, 6)]
 
@@ -244,6 +263,15 @@ def test_bars_that_a_page_would_make_too_small_stand_in_several_panels() -> None
     assert [name for name, _ in first.parts] == [name for name, _ in second.parts]
     assert (first.title, second.title) == ("1 of 2", "2 of 2")
     assert [panel.title for panel in few.panels if isinstance(panel, Bars)] == [""]
+
+
+def test_surfaces_name_their_mesh_once() -> None:
+    both = cases([poisson(32, surface=33), poisson(64)])
+    for where in ({}, {"n": 32}):
+        context = Context(options=Options(where=where), all_cases=both)
+        (figure,) = figures.build("surfaces", both, context)
+
+        assert (figure.title + figure.notes[0]).count("N = 32") == 1
 
 
 def test_surfaces_are_scaled_to_numbers_a_reader_can_compare() -> None:

@@ -60,9 +60,10 @@ def test_meshes_that_the_paper_lacks_stand_beside_those_of_others() -> None:
     assert cell(table, "512", "iterations").published == "783"
     assert cell(table, "512", "time_s").published
     assert (
-        "Published: of N = 512 by tara (hpcf-2010-6, table 3.1); of N = 1024 by Stampede2 "
-        "(hpcf-2018-10, table 3.1)." in table.notes
+        "Published: of N = 512 and 1024 (memory) by tara (hpcf-2010-6, table 3.1); of N = 1024 by "
+        "Stampede2 (hpcf-2018-10, table 3.1)." in table.notes
     )
+    assert sum(note.startswith("Published: ") for note in table.notes) == 1
 
 
 def test_a_grid_has_what_any_published_table_has_of_its_cells() -> None:
@@ -167,6 +168,32 @@ def test_a_time_published_as_nothing_has_no_ratio() -> None:
     (table,) = build("walltime_grid", raws, STAMPEDE)
 
     assert (table.rows[0][1].published, table.rows[0][1].ratio) == ("00:00:00", "")
+
+
+def test_a_time_published_in_seconds_is_shown_as_its_ratio_takes_it() -> None:
+    """Table 3.1 has 00:00:07 and 6.65 s, table 4.1 has 00:00:07 alone."""
+    raws = launches(1024, [3.67] * 3, variant="textbook")
+
+    ((seconds,), (clock,)) = (
+        build(kind, raws, STAMPEDE)[0].rows for kind in ("convergence", "walltime_grid")
+    )
+
+    assert (seconds[5].published, seconds[5].ratio) == ("6.65 s", "0.55 ×")
+    assert (clock[1].published, clock[1].ratio) == ("00:00:07", "0.49–0.56 ×")
+
+
+def test_a_paper_that_tells_how_threads_were_bound_tells_nothing_of_processes() -> None:
+    """Its table 4.1 is of OMP_PROC_BIND=close and one thread a process."""
+    note = (
+        "Published with OMP_PROC_BIND=close, which places the threads of a process: how processes "
+        "were bound is not told."
+    )
+    ((alone,), (several,), (other,)) = (
+        build("walltime_grid", launches(1024, [2.0] * 3, ranks=ranks), paper)
+        for ranks, paper in ((1, STAMPEDE), (2, STAMPEDE), (2, TARA))
+    )
+
+    assert [note in table.notes for table in (alone, several, other)] == [False, True, False]
 
 
 def test_exchanges_stand_beside_the_published_grid_of_the_same_exchange() -> None:

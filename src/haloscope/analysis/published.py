@@ -34,6 +34,7 @@ class Reference:
     low, high: what the printed number may stand for, given the digits printed.
     source: cluster, paper and table.
     variant: of the solver that was published, where that of the case is another; else "".
+    threads_bound: OMP_PROC_BIND of the runs, where their paper names that; else "".
     """
 
     value: float
@@ -42,6 +43,7 @@ class Reference:
     high: float
     source: str
     variant: str = ""
+    threads_bound: str = ""
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,8 @@ def _reference(table: PaperTable, column: str, where: Mapping[str, object]) -> R
     value = float(cell.value)
     low = value if cell.low is None else cell.low
     high = value if cell.high is None else cell.high
-    return Reference(value, cell.text, low, high, source(table))
+    bound = str(table.facts.get("omp_proc_bind", ""))
+    return Reference(value, cell.text, low, high, source(table), threads_bound=bound)
 
 
 def source(table: PaperTable) -> str:

@@ -327,7 +327,7 @@ def _bars(panel: Bars, colours: Mapping[str, str]) -> Canvas:
         at = place + thick / 2 + 0.02 / pitch
         text = axes.text(0, at, "\n".join(lines), va="bottom", fontsize=_SMALL, linespacing=1.05)
         text.set_in_layout(False)
-    axes.set_xlim(0, 1)
+    axes.set_xlim(0, max(1.0, *map(sum, zip(*(values for _, values in panel.parts), strict=True))))
     axes.set_ylim(places[-1] - thick, 1 - thick / 2)
     axes.set_yticks([])
     axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])

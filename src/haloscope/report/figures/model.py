@@ -120,7 +120,7 @@ def bars(cases: Iterable[MeasuredCase], panels: Sequence[Lines]) -> tuple[str, .
         over = "interval or range over launches"
         if 1 in launches:
             over = f"{over}, of one alone over its repetitions"
-        notes.append(f"Bars: {over}." if 2 in launches else "Bars: range over the only launch.")
+        notes.append(f"Bars: {over}." if 2 in launches else "Bars: repetitions of the only launch.")
     if any(mark.outliers for mark in marks):
         notes.append(
             "Dots: launches 1.5 interquartile ranges outside the quartiles; they count in all "

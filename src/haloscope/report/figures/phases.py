@@ -63,7 +63,7 @@ def bars_of(every: Sequence[MeasuredCase], title: str, kind: str, context: Conte
         f"{shares_between(largest[1])}.",
         notes=(
             "Mean over ranks, median over launches. After each name: the time of a step.",
-            *([_SHORT] if any(sum(values) < FULL for values in _bars(parts)) else []),
+            *([_UNEVEN] if any(abs(1 - sum(own)) > UNSEEN for own in _bars(parts)) else []),
             *([_left_out(left_out)] if left_out else []),
         ),
     )
@@ -89,9 +89,9 @@ def _panels(cases: Sequence[MeasuredCase], parts: _Parts) -> Iterator[Bars]:
         )
 
 
-FULL = 0.98
-"""FULL is the share of a bar from which on nobody sees that something is missing."""
-_SHORT = "Medians of shares, each by itself, need not add up to 100 %."
+UNSEEN = 0.01
+"""UNSEEN is the share of a bar that nobody sees to be missing, or too much."""
+_UNEVEN = "Medians of shares, each by itself, need not add up to 100 %."
 
 
 def _bars(parts: _Parts) -> list[tuple[float, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.exchanges import alike as one_program
 from haloscope.analysis.iteration_rates import converged
 from haloscope.analysis.published import Library, Reference
 from haloscope.quantities import SECONDS, listed, printed_seconds, seconds
@@ -49,8 +50,15 @@ def _like(one: MeasuredCase, other: MeasuredCase) -> bool:
 
 
 def _fastest(alike: Sequence[MeasuredCase]) -> str:
-    """Of how many cases of that mesh and variant it is the fastest; "" of one alone."""
-    return f"the fastest of {len(alike)} settings" if len(alike) > 1 else ""
+    """Of how many cases of that mesh and variant it is the fastest; "" of one alone.
+
+    Cases that are one program are told from settings: what lies between them is chance.
+    """
+    if len(alike) == 1:
+        return ""
+    if any(len(part.cases) == len(alike) for _, part in one_program(alike)):
+        return f"the fastest of {len(alike)} cases of one program"
+    return f"the fastest of {len(alike)} settings"
 
 
 def _own(case: MeasuredCase) -> str:

@@ -36,16 +36,16 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     if contrast and contrast.ratio and share and ladder.base:
         ratio, base = contrast.ratio, ladder.base
         fewer = "one" if base.cores == 1 else f"{base.cores:,}"
-        faster = (
-            f"N = {ladder.n} {pace('is solved', ratio)}"
-            if converged(top)
-            else f"an iteration at N = {ladder.n} {pace('is', ratio)}"
-        )
         which = f" ({scaling.label})" if scaling.label else ""
+        faster = (
+            f"N = {ladder.n}{which} {pace('is solved', ratio)}"
+            if converged(top)
+            else f"an iteration at N = {ladder.n}{which} {pace('is', ratio)}"
+        )
         but = on_steps([(case.processes, case) for case in (base, top)], context.machine)
         yield Finding(
             f"With {top.cores:,} {scaling.p}{place(top)}, {faster} with {fewer}"
-            f"{interval(ratio, contrast.verdict)}{which}: an efficiency of {percent(share.value)}"
+            f"{interval(ratio, contrast.verdict)}: an efficiency of {percent(share.value)}"
             f"{_why(base, top, share, context)}{but}."
         )
 

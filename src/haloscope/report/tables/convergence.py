@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
 from haloscope.analysis.iteration_rates import converged
-from haloscope.analysis.published import Library
-from haloscope.quantities import MISSING, listed, number, scientific, size
+from haloscope.analysis.published import Library, Reference
+from haloscope.quantities import MISSING, number, scientific, size
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
@@ -55,8 +55,6 @@ def _table(part: Facet, context: Context) -> Table:
         rows = [
             (*row[:_CORES], cores, *row[_CORES:]) for row, cores in zip(rows, told, strict=True)
         ]
-    for text in _sources(own, library):
-        notebook.note(text)
     notebook.note(
         "error ratio: error on the mesh half as fine over error; second order gives about 4."
     )
@@ -68,17 +66,6 @@ def _table(part: Facet, context: Context) -> Table:
         rows=tuple(rows),
         notes=notebook.notes(),
     )
-
-
-def _sources(cases: Sequence[MeasuredCase], library: Library) -> Iterator[str]:
-    """Which meshes' published values are from where, if from several places."""
-    meshes: dict[str, list[str]] = {}
-    for case in cases:
-        if case.launches and (error := library.find(case, "error_max", _KINDS, ("n",))):
-            meshes.setdefault(error.source, []).append(str(case.number("n")))
-    if len(meshes) > 1:
-        told = [f"of N = {listed(own)} by {source}" for source, own in meshes.items()]
-        yield f"Published: {'; '.join(told)}."
 
 
 def _smallest(cases: list[MeasuredCase]) -> MeasuredCase:
@@ -97,6 +84,7 @@ def _row(
     coarse, error, iterations = errors.get(n // 2), errors[n], case.result("iterations")
     ratio = coarse / error if coarse and error and n % 2 == 0 else None
     memory = case.launches[0].memory or {}
+    published_error = find(case, "error_max", _KINDS, ("n",))
     published_iterations = find(case, "iterations", _KINDS, ("n",))
     if published_iterations:
         whole = f"{published_iterations.value:,.0f}"  # as ours are written
@@ -107,12 +95,12 @@ def _row(
     return (
         label(str(n), n),
         plain(n * n, f"{n * n:,}"),
-        notebook.beside(plain(error, scientific(error)), find(case, "error_max", _KINDS, ("n",))),
+        notebook.beside(plain(error, scientific(error)), published_error, str(n)),
         plain(ratio, MISSING if ratio is None else number(ratio)),
-        notebook.beside(_whole(iterations), published_iterations),
-        notebook.time(case, find(case, "time_s", _KINDS)),
+        notebook.beside(_whole(iterations), published_iterations, str(n)),
+        notebook.time(case, find(case, "time_s", _KINDS), str(n)),
         _bytes(memory.get("predicted_bytes")),
-        _observed(case, notebook, library),
+        _observed(case, published_error, notebook, library),
     )
 
 
@@ -124,13 +112,21 @@ def _bytes(value: float | None) -> Cell:
     return plain(value, size(value))
 
 
-def _observed(case: MeasuredCase, notebook: Notebook, library: Library) -> Cell:
-    """Memory in use (VmRSS, over all processes), beside the published figure in its own unit."""
+def _observed(
+    case: MeasuredCase, error: Reference | None, notebook: Notebook, library: Library
+) -> Cell:
+    """Memory in use (VmRSS, over all processes), beside the published figure in its own unit.
+
+    Where it is not from the table of the published error, notes say so.
+    """
     observed = max(case.sample(lambda r: (r.memory or {}).get("rss_bytes")), default=None)
     cell = _bytes(observed)
     for column, unit in (("memory_observed_mb", 2**20), ("memory_observed_gb", 2**30)):
         published = library.find(case, column, _KINDS)
         if published:
             in_bytes = replace(published, text=size(published.value * unit))
-            return notebook.beside(cell, in_bytes)
+            own = error is None or error.source == published.source
+            return notebook.beside(
+                cell, in_bytes, f"{case.number('n')}{'' if own else ' (memory)'}"
+            )
     return cell

@@ -16,7 +16,17 @@ from haloscope.analysis.conditions import mixed
 from haloscope.analysis.exchanges import alike
 from haloscope.analysis.jobs import scatter
 from haloscope.analysis.published import Reference
-from haloscope.quantities import PLAIN, SECONDS, Scale, clock, count, ends, listed, quantity
+from haloscope.quantities import (
+    PLAIN,
+    SECONDS,
+    Scale,
+    clock,
+    count,
+    ends,
+    listed,
+    printed_seconds,
+    quantity,
+)
 from haloscope.report.tables.model import Cell, missing
 from haloscope.report.words import ratio_between
 from haloscope.stats.estimates import Estimate
@@ -50,7 +60,7 @@ class Notebook:
         self._estimates: dict[str, list[Estimate]] = {}
         self._marks: set[str] = set()
         self._extra: dict[str, None] = {}
-        self._sources: dict[str, None] = {}
+        self._sources: dict[str, dict[str, None]] = {}
 
     def note(self, text: str) -> None:
         """A further note; the same one counts once."""
@@ -76,8 +86,16 @@ class Notebook:
             marks=self._marks_of(case),
         )
 
-    def time(self, case: MeasuredCase | None, published: Reference | None = None) -> Cell:
-        """A case's wall time, from a minute on as HH:MM:SS, too, and the published one."""
+    def time(
+        self,
+        case: MeasuredCase | None,
+        published: Reference | None = None,
+        mesh: str = "",
+    ) -> Cell:
+        """A case's wall time, from a minute on as HH:MM:SS, too, and the published one.
+
+        mesh: of the published time, where its notes tell values apart by meshes.
+        """
         if case is None:
             return missing()
         cell = self.estimate(case.time, case, SECONDS)
@@ -85,9 +103,14 @@ class Notebook:
             return cell
         if case.time.value >= MINUTE_S:
             cell = replace(cell, text=f"{cell.text} ({clock(case.time.value)})")
-        cell = self.beside(cell, published)
         if published is None:
             return cell
+        cell = self.beside(cell, _in_seconds(published), mesh)
+        if published.threads_bound and case.ranks > 1:
+            self.note(
+                f"Published with OMP_PROC_BIND={published.threads_bound}, which places the threads "
+                "of a process: how processes were bound is not told."
+            )
         if case.simulated and case.settings.get("nodes") == 1:  # as `haloscope validate` has it
             self._marks.add(FITTED)
             cell = replace(cell, marks=cell.marks + FITTED)
@@ -97,11 +120,11 @@ class Notebook:
         self.note(f"ratio: {clock_of} time over the published one.")
         return replace(cell, ratio=f"{_over(published, case.time.value)} ×")
 
-    def beside(self, cell: Cell, published: Reference | None) -> Cell:
-        """A cell with its published counterpart."""
+    def beside(self, cell: Cell, published: Reference | None, mesh: str = "") -> Cell:
+        """A cell with its published counterpart, and of which mesh that is, as in `time`."""
         if published is None:
             return cell
-        self._sources[published.source] = None
+        self._sources.setdefault(published.source, {})[mesh] = None
         named = f" ({published.variant})" if published.variant else ""
         text = f"{published.text}{named}"
         return replace(cell, published=text, published_value=published.value)
@@ -110,6 +133,14 @@ class Notebook:
         """A cell for a case without a good launch: what became of it."""
         outcomes = Counter(record.outcome for record in case.excluded)
         return missing(outcomes.most_common(1)[0][0] if outcomes else "not run", warn=True)
+
+    def _published(self) -> str:
+        """Where published values are from; of several places, of which meshes if that was said."""
+        meshes = [[mesh for mesh in own if mesh] for own in self._sources.values()]
+        if len(meshes) == 1 or not all(meshes):
+            return listed(list(self._sources))
+        told = zip(self._sources, meshes, strict=True)
+        return "; ".join(f"of N = {listed(own)} by {source}" for source, own in told)
 
     def _marks_of(self, case: MeasuredCase) -> str:
         marks = ""
@@ -126,7 +157,7 @@ class Notebook:
 
     def notes(self) -> tuple[str, ...]:
         """All notes, most important first."""
-        published = [f"Published: {listed(list(self._sources))}."] if self._sources else []
+        published = [f"Published: {self._published()}."] if self._sources else []
         differences = mixed(self._cases)
         return (
             *([differences] if differences else []),
@@ -169,6 +200,17 @@ class Notebook:
     def left_out(self) -> list[str]:
         """What was left out of the cases in the table, and why."""
         return left_out(self._cases, self._among)
+
+
+def _in_seconds(published: Reference) -> Reference:
+    """A time below a minute as finely as its paper has it, where a clock's text is coarser.
+
+    A ratio is of that time: 6.65 s, not 00:00:07.
+    """
+    resolution_s = 2 * (published.high - published.value)
+    if published.value >= MINUTE_S or resolution_s >= 1 or ":" not in published.text:
+        return published
+    return replace(published, text=printed_seconds(published.value, resolution_s))
 
 
 def spread_notes(estimates: Mapping[str, Sequence[Estimate]]) -> list[str]:
