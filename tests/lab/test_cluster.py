@@ -10,7 +10,9 @@ import sys
 import time
 from pathlib import Path
 
+import lab_jobs
 import pytest
+from lab_jobs import slurm
 
 from haloscope.cli import main
 from haloscope.errors import UserError
@@ -19,18 +21,6 @@ from haloscope.lab.cluster import RunningLab
 from haloscope.lab.model import FOLDER, LINK, Lab
 
 pytestmark = pytest.mark.lab
-
-
-def slurm(*words: str) -> str:
-    done = subprocess.run(
-        words,
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, **cluster.environment()},
-        timeout=60,
-    )
-    return done.stdout
 
 
 def test_hosts_have_names_and_reach_each_other_by_them(lab: RunningLab) -> None:
@@ -153,6 +143,10 @@ def test_another_host_than_those_is_refused(lab: RunningLab) -> None:
 
 
 def test_the_controller_can_be_killed_and_started_again(lab: RunningLab) -> None:
+    deadline = time.monotonic() + 20
+    while not lab_jobs.saved(column="%e"):  # that the jobs of other tests have ended
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
     pid = int((FOLDER / "lab0.pid").read_text())
     lab.host("lab0").told(["kill", "-9", str(pid)])
     lab.start_controller()

@@ -14,7 +14,7 @@ from lab_jobs import slurm
 from haloscope.lab.cluster import RunningLab
 from haloscope.records.record import read
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("whole")]
 
 STUDY = """
 title = "Rings on one and two nodes"

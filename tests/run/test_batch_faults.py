@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import lab_jobs
@@ -25,13 +24,6 @@ params = { repetitions = 1, steps = 1 }
 layout = { nodes = [2], ppn = [1] }
 """
 FORTY = EIGHT.replace("Eight", "Forty").replace("= 8", "= 20").replace("[2]", "[1, 2]")
-
-
-@pytest.fixture
-def whole(lab: RunningLab) -> Iterator[RunningLab]:
-    """The lab, whose nodes are all there again afterwards."""
-    yield lab
-    lab_jobs.mended(lab)
 
 
 @pytest.mark.minutes  # each but one is among those of the forty launches below
@@ -95,12 +87,12 @@ def test_a_controller_that_is_killed_costs_no_launch(
 ) -> None:
     """Whether the job goes on or the next one does is Slurm's to say: what it last saved."""
     monkeypatch.chdir(tmp_path)
-    jobs = submitted(EIGHT, tmp_path, built)
+    jobs = submitted(EIGHT.replace("launches = 8", "launches = 30"), tmp_path, built)
 
     assert len(follow_through(whole, jobs, [(3, lab_jobs.controller_killed)])) == 1
 
     good = [one for one in read(tmp_path / "out" / "records.jsonl") if one.outcome == "ok"]
-    assert len(good) == len({record.key for record in good}) == 8
+    assert len(good) == len({record.key for record in good}) == 30
     assert jobs.left() == []
 
 

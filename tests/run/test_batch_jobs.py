@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from lab_jobs import QUIET, launched_by, shortly, slurm, submitted
+from lab_jobs import QUIET, followed, launched_by, slurm, submitted
 
 from haloscope.cli import main, parse
 from haloscope.errors import UserError
@@ -17,11 +17,11 @@ from haloscope.lab.cluster import RunningLab
 from haloscope.paths import cache_path
 from haloscope.records.folder import Via
 from haloscope.records.record import Record, read
-from haloscope.run import following, submission
+from haloscope.run import submission
 from haloscope.run.campaign import Request, start
 from haloscope.sites import file as site_file
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("whole")]
 
 STUDY = """
 title = "Rings on one, two and four nodes"
@@ -61,7 +61,7 @@ def test_a_study_runs_on_one_two_and_four_nodes(
     launched_by(launcher, tmp_path)
 
     jobs = submitted(STUDY, tmp_path, built)
-    following.follow(jobs, QUIET, wait=shortly)
+    followed(jobs)
 
     records, crashed = good_and_crashed(tmp_path / "out")
     assert (len(records), jobs.left()) == (5, [])
@@ -100,7 +100,7 @@ def test_ranks_have_threads_and_sit_on_the_nodes_of_a_list(
     launched_by(launcher, tmp_path)
     jobs = submitted(LAID_OUT, tmp_path, built)
 
-    following.follow(jobs, QUIET, wait=shortly)
+    followed(jobs)
 
     records, _ = good_and_crashed(tmp_path / "out")
     assert (len(records), jobs.left()) == (5, [])
@@ -132,8 +132,7 @@ def test_a_sites_jobs_simulate_one_case_on_each_of_their_cores(
     (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
     nodes: set[str] = set()
 
-    def wait(_: float) -> None:
-        time.sleep(0.1)
+    def look() -> None:
         nodes.update(slurm("squeue", "--steps", "--noheader", "--format=%N").split())
 
     kept = Path("cache") / "simulated"  # nothing is there that was simulated before
@@ -143,7 +142,7 @@ def test_a_sites_jobs_simulate_one_case_on_each_of_their_cores(
     request = Request("mine.toml", Path("by-jobs"), on="stampede2", via=Via("lab", 2))
     campaign = start(request, QUIET)
     submission.begin(campaign, {}, QUIET)
-    following.follow(submission.of(campaign, minutes=5), QUIET, wait=wait)
+    followed(submission.of(campaign, minutes=5), look)
     shutil.rmtree(kept)
     assert main(["run", "mine.toml", "--on", "stampede2", "--out", "here", "--no-report"]) == 0
 
@@ -189,7 +188,7 @@ def test_a_precision_is_reached_over_allocations(
     jobs = submitted(text, tmp_path, built)
     assert len(jobs.planned()) == 5
 
-    following.follow(jobs, QUIET, wait=shortly)
+    followed(jobs)
 
     records = read(tmp_path / "out" / "records.jsonl")
     each = Counter(one.raw["allocation"]["job"] for one in records)
@@ -224,7 +223,7 @@ def test_what_can_not_run_is_recorded_though_no_job_has_its_number_of_nodes(
     )
     jobs = submitted(text, tmp_path, built)
 
-    following.follow(jobs, QUIET, wait=shortly)
+    followed(jobs)
 
     records = read(tmp_path / "out" / "records.jsonl")
     assert [(one.kernel, one.outcome) for one in records] == [
@@ -325,6 +324,6 @@ def test_what_is_not_on_the_nodes_is_told_before_the_rest_begins(
     monkeypatch.setenv("HALOSCOPE_CACHE", str(tmp_path / "empty"))  # as a folder nodes don't see
 
     with pytest.raises(UserError, match="halobench built for"):
-        following.follow(jobs, QUIET, wait=shortly)
+        followed(jobs)
 
     assert not (tmp_path / "out" / "records.jsonl").exists()

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from lab_jobs import QUIET, launched_by, shortly, submitted
+from lab_jobs import followed, launched_by, submitted
 
 from haloscope.lab.cluster import RunningLab
 from haloscope.records.record import read
-from haloscope.run import following
 from haloscope.toolchains import build, library
 
 pytestmark = [pytest.mark.lab, pytest.mark.toolchains, pytest.mark.minutes]
@@ -45,7 +44,7 @@ def test_a_library_reaches_other_hosts(
     launched_by(launcher, tmp_path, mpi="pmix" if name == "openmpi" else "pmi2")
 
     jobs = submitted(STUDY, tmp_path, name)
-    following.follow(jobs, QUIET, wait=shortly)
+    followed(jobs)
 
     records = read(tmp_path / "out" / "records.jsonl")
     good = [one for one in records if one.outcome == "ok"]

@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lab_jobs import QUIET, shortly, submitted
+from lab_jobs import QUIET, followed, submitted
 
 from haloscope.cli import main
 from haloscope.lab.cluster import RunningLab
 from haloscope.records.record import Record, read
-from haloscope.run import following
 from haloscope.run.campaign import Request, measure, start
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("whole")]
 
 STUDY = """
 title = "Of every kind one, reduced: quick, poisson-scaling, pingpong, ring"
@@ -91,7 +90,7 @@ def test_records_have_the_local_runners_keys(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     jobs = submitted(STUDY.replace("NODES", "[1, 2, 4]") + BETWEEN, tmp_path, built)
-    following.follow(jobs, QUIET, wait=shortly)
+    followed(jobs)
     (tmp_path / "here.toml").write_text(STUDY.replace("NODES", "1"))
     here = Request("here.toml", tmp_path / "here", toolchain=built)
     local = start(here, QUIET).probed()

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import far_site
 import pytest
-from lab_jobs import QUIET, shortly
+from lab_jobs import QUIET, followed
 
 from haloscope.cli import main
 from haloscope.errors import UserError
 from haloscope.records.record import Record, read
-from haloscope.run import following, submission
+from haloscope.run import submission
 from haloscope.run.campaign import Request, start
 from haloscope.run.submission import Submission
 
@@ -86,7 +86,7 @@ def test_a_study_is_told_of_cancelled_submitted_again_and_measured(
     assert "2 jobs cancelled" in capsys.readouterr().out
     assert jobs.waiting() == []
     (fake / "hold").unlink()
-    following.follow(jobs, QUIET, wait=shortly)
+    followed(jobs)
 
     measured(known, read(jobs.directory / "records.jsonl"))
     logs = [path.read_text() for path in jobs.directory.glob("jobs/*.log")]
@@ -112,7 +112,7 @@ def test_what_never_ends_well_is_tried_again_and_then_reported(
     Path("study.toml").write_text(STUDY.replace("timeout_s = 60", "timeout_s = 0.01"))
     jobs = submitted(built, "study.toml")
 
-    following.follow(jobs, QUIET, wait=shortly)
+    followed(jobs)
 
     assert jobs.to_do() == (4, 0)
     records = read(jobs.directory / "records.jsonl")
@@ -129,7 +129,7 @@ def test_a_job_with_fewer_nodes_than_it_asked_for_measures_nothing(
     (fake / "nodes").write_text("1")
 
     with pytest.raises(UserError, match="jobs ended without a launch more"):
-        following.follow(jobs, QUIET, wait=shortly)
+        followed(jobs)
 
     logs = [path.read_text() for path in jobs.directory.glob("jobs/*.log")]
     assert any("it has 1 node, and was asked for with 2" in text for text in logs), logs

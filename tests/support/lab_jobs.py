@@ -10,6 +10,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from haloscope.errors import UserError
@@ -36,9 +37,33 @@ def submitted(text: str, folder: Path, toolchain: str) -> Submission:
     return submission.of(campaign, minutes=5)
 
 
-def shortly(_: float) -> None:
-    """A wait that is short, as jobs here are."""
-    time.sleep(0.3)
+PATIENCE_S = 400.0
+"""PATIENCE_S is how long a campaign may take that ends within a minute on a machine of its own."""
+
+
+def followed(jobs: Submission, between: Callable[[], None] = lambda: None) -> None:
+    """Follow a campaign to its end. between: what to do every now and then.
+
+    The test fails, with how the jobs stand, where the end does not come.
+    """
+    deadline = time.monotonic() + PATIENCE_S
+
+    def wait(_: float) -> None:
+        time.sleep(0.2)
+        if time.monotonic() > deadline:
+            stand = following.in_words(jobs.states())
+            pytest.fail(f"no end after {PATIENCE_S:g} s: {stand}; {nodes_in_words()}")
+        between()
+
+    following.follow(jobs, QUIET, wait=wait)
+
+
+def nodes_in_words() -> str:
+    """How the lab's nodes stand, and why; that there is no lab."""
+    if cluster.running() is None:
+        return "no lab"
+    said = slurm("sinfo", "--noheader", "--Node", "--partition=lab", "--format=%N is %T (%E)")
+    return ", ".join(said.splitlines())
 
 
 def launched_by(launcher: str, folder: Path, mpi: str = "pmix") -> None:
@@ -60,14 +85,13 @@ def follow_through(
     coming, struck = [*faults], []
     records = jobs.directory / "records.jsonl"
 
-    def wait(_: float) -> None:
-        time.sleep(0.2)
+    def strike() -> None:
         there = len(read(records))
         if coming and there >= coming[0][0] and coming[0][1](lab, jobs):
             coming.pop(0)
             struck.append(there)
 
-    following.follow(jobs, QUIET, wait=wait)
+    followed(jobs, strike)
     return struck
 
 
@@ -119,9 +143,24 @@ def controller_restarted(lab: RunningLab, jobs: Submission) -> bool:
     return True
 
 
+def saved(column: str) -> bool:
+    """Whether the controller has written down what squeue's column says of all jobs, a time each.
+
+    It writes its state some seconds after a change. Killed before, it takes jobs that have ended
+    for running ones, begins them again two minutes later, and their nodes refuse the second copy.
+    """
+    said = slurm("squeue", "--noheader", "--states=all", f"--format={column}").split()
+    times = [datetime.fromisoformat(one) for one in said if one != "N/A"]
+    if not times:
+        return True
+    state = FOLDER / "state" / "job_state"
+    rest = timedelta(seconds=1)  # of a second, which squeue leaves out
+    return state.exists() and datetime.fromtimestamp(state.stat().st_mtime) >= max(times) + rest
+
+
 def controller_killed(lab: RunningLab, jobs: Submission) -> bool:
     """The controller is killed by kill -9 while a job is at work, and started again."""
-    if at_work(lab, DRIVER) is None:
+    if at_work(lab, DRIVER) is None or not saved(column="%S"):
         return False
     lab.host(HEAD).told(["kill", "-9", (FOLDER / f"{HEAD}.pid").read_text().strip()])
     time.sleep(2)
@@ -183,11 +222,15 @@ def preempted(lab: RunningLab, jobs: Submission) -> bool:
 
 
 def mended(lab: RunningLab) -> None:
-    """Every node with its daemon, ready for jobs, and with nothing that still runs there."""
+    """Every node with its daemon, ready for jobs, and no job there, nor what one left running."""
+    if slurm("squeue", "--noheader"):
+        slurm("scancel", "--me")
     for word in cluster.states().split():
         node, _, state = word.partition("=")
         if state.startswith("down"):
             lab.start_daemon(node)  # its registration makes the node idle, whatever took it down
+        if state.startswith("dr"):  # draining, or drained
+            slurm("scontrol", "update", f"nodename={node}", "state=resume")
         for program in (DRIVER, RANKS):
             with suppress(UserError):  # there is none
                 lab.host(node).told(["pkill", "-9", "-f", program])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import lab_jobs
 import pytest
 
 from haloscope.lab import cluster
@@ -23,6 +24,13 @@ def lab() -> Iterator[RunningLab]:
         yield running
     finally:
         cluster.down()
+
+
+@pytest.fixture
+def whole(lab: RunningLab) -> Iterator[RunningLab]:
+    """The lab, whose nodes are all there again afterwards, and wait for jobs."""
+    yield lab
+    lab_jobs.mended(lab)
 
 
 @pytest.fixture(scope="session")
