@@ -1,0 +1,100 @@
+"""The script of all checks: which steps wait for which, and that none is lost or called good."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+from threading import Barrier, Lock
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The script, with a folder of its own for logs and for what steps make."""
+    loader = SourceFileLoader("check_of_this_test", str(ROOT / "check"))
+    spec = spec_from_loader(loader.name, loader)
+    assert spec is not None
+    module = module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, loader.name, module)
+    loader.exec_module(module)
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    monkeypatch.setattr(module, "LOGS", tmp_path)
+    monkeypatch.setattr(module, "environment", lambda: dict(os.environ))
+    return module
+
+
+def test_a_step_waits_for_steps_that_stand_before_it(check: Any) -> None:
+    names = [step.name for step in check.STEPS]
+    assert len({*names}) == len(names)
+    for place, step in enumerate(check.STEPS):
+        assert {*step.after} <= {*names[:place]}, step.name
+
+
+def shell(check: Any, name: str, script: str, **more: Any) -> Any:
+    return check.Step(name, lambda: [["sh", "-c", script]], **more)
+
+
+def test_a_step_finds_what_those_made_that_it_waits_for(check: Any) -> None:
+    steps = [
+        shell(check, "slow", "sleep 0.3; touch made"),
+        shell(check, "beside", "true"),
+        shell(check, "waits", "test -e made && touch waited", after=("slow",), waits=True),
+        shell(check, "last", "test -e waited", after=("slow", "waits", "not asked for")),
+    ]
+    assert check.side_by_side(steps) == [(one.name, "ok", "") for one in steps]
+
+
+def test_a_failure_is_told_with_its_log_and_ends_no_other_step(
+    check: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    steps = [
+        shell(check, "bad", "echo what went wrong; exit 3"),
+        check.Step("not here", list, skip=lambda: "no such program"),
+        shell(check, "after it", "true", after=("bad",)),
+        shell(check, "in part", "echo 'SKIPPED [1] a test'"),
+    ]
+    why = f"exit code 3; all of it: {tmp_path / 'bad.log'}"
+    assert check.side_by_side(steps) == [
+        ("bad", "FAILED", why),
+        ("not here", "skipped", "no such program"),
+        ("after it", "ok", ""),
+        ("in part", "skipped", "in part: SKIPPED [1] a test"),
+    ]
+    assert "\nwhat went wrong\n" in capsys.readouterr().out
+
+
+def test_in_ci_a_skipped_step_is_a_failed_one(check: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")
+    step = check.Step("not here", list, skip=lambda: "no such program")
+    assert check.side_by_side([step]) == [("not here", "FAILED", "no such program")]
+
+
+def test_two_run_at_once_and_those_that_wait_beside_them(
+    check: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    all_three, lock = Barrier(3, timeout=60), Lock()
+    running: list[str] = []
+    most = 0
+
+    def told(step: Any) -> tuple[str, str, str]:
+        nonlocal most
+        with lock:
+            running.append(step.name)
+            most = max(most, len(running))
+        if step.name in ("a", "b", "c"):
+            all_three.wait()  # fails unless they run at once
+        with lock:
+            running.remove(step.name)
+        return step.name, "ok", ""
+
+    monkeypatch.setattr(check, "told", told)
+    steps = [check.Step(name, list, waits=name == "c") for name in "abcde"]
+    assert [name for name, *_ in check.side_by_side(steps)] == list("abcde")
+    assert most == 3
