@@ -272,7 +272,7 @@ def test_a_report_tells_readings_and_tables_apart_and_has_bars_of_replicates() -
     assert [(mark.low, mark.high) for mark in over.curves[-1].marks] == [(420.0, 444.0)]
     assert [(m.y, m.low, m.high) for m in ratio.curves[-1].marks] == [(1.1, 1.05, 1.11)]
     assert any(note.startswith("Bars: launches are simulated") for note in first.notes)
-    assert second.notes == ("Dashed: predicted as published, and 10 % more and less.",)
+    assert second.notes == ("Dashed: predicted as published; dotted: 10 % more and less.",)
 
 
 def test_latencies_stand_by_placement_with_what_tells_them_apart_across() -> None:

@@ -119,7 +119,7 @@ def test_what_a_user_wrote_is_text_on_the_page(folder: Path) -> None:
 def test_what_was_left_out_is_on_the_page(folder: Path) -> None:
     text = (folder / "report.html").read_text(encoding="utf-8")
 
-    assert "2 of 103 launches are in no table: 1 wrong and 1 timeout." in text
+    assert "2 of 103 launches are in no table: 1 gave a wrong answer and 1 ran out of time." in text
     assert "1 of 6 launches timeout: not done after 600 s" in text
 
 

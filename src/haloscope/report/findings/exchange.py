@@ -26,6 +26,7 @@ from haloscope.report.words import on_emulated, on_steps, place, spread, times
 from haloscope.study.settings import Settings, common, describe, varying
 
 ORDER = 110
+ANSWERS = ("exchange", "overlap", "operator", "fft")
 MANY = 2
 """MANY is the largest number of settings whose ends say as much as a median does."""
 
