@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.star_forests import Start, device_starts
-from haloscope.quantities import listed, seconds, size
+from haloscope.quantities import seconds, size
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
 from haloscope.report.words import few, place, spans
@@ -39,4 +39,4 @@ def _told(one: Start) -> str:
     if not one.open and max(one.starting) < min(one.bytes):
         return f"{start} up to {size(max(one.starting))}, its bytes beyond"
     named = ((start, one.starting), ("its bytes", one.bytes), ("launches differ", one.open))
-    return listed([f"{name} at {spans(at, one.sizes, size)}" for name, at in named if at])
+    return ", ".join(f"{name} at {spans(at, one.sizes, size)}" for name, at in named if at)

@@ -17,7 +17,7 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
     """Warnings of shared cores and emulated devices; what was simulated, and what that is worth."""
     shared = sum(case.oversubscribed for case in cases)
     if shared:
-        which = f"{shared} of {len(cases)} cases" if len(cases) > 1 else "The only case"
+        which = _which(shared, len(cases))
         yield Finding(
             f"{which} {'is' if shared == 1 else 'are'} oversubscribed: processes or threads shared "
             "cores (†), so these times say little about the machine.",
@@ -32,10 +32,10 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
         )
     emulated = sum(case.emulated for case in cases)
     if emulated:
-        which = f"{emulated} of {len(cases)} cases" if len(cases) > 1 else "The only case"
         yield Finding(
-            f"{which} worked on an emulated device (‖), which is this machine's own memory and "
-            "threads: that answers are right there is shown, and nothing of a real device's times.",
+            f"{_which(emulated, len(cases))} worked on an emulated device (‖), which is this "
+            "machine's own memory and threads: that answers are right there is shown, and nothing "
+            "of a real device's times.",
             "warning",
         )
     simulated = [case for case in cases if case.simulated and case.launches]
@@ -51,6 +51,13 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
         told = f"{said} simulated{on} (‡): nothing ran there. {_answers(simulated)}.{drawn}"
         yield Finding(told)
         yield from (Finding(text) for text in validity(simulated))
+
+
+def _which(some: int, every: int) -> str:
+    """How many of all cases: "2 of 9 cases", "All 9 cases", "The only case"."""
+    if every == 1:
+        return "The only case"
+    return f"All {every:,} cases" if some == every else f"{some:,} of {every:,} cases"
 
 
 def _answers(simulated: Sequence[MeasuredCase]) -> str:

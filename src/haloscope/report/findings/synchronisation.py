@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase
+from haloscope.analysis.comparison import UNTESTABLE
 from haloscope.analysis.star_forests import WAYS_OF_A_DEVICE, DeviceWay, device_ways
+from haloscope.quantities import listed
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
 from haloscope.report.findings.star_forests import by_sizes
@@ -27,7 +29,11 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         case = own[0].case
         whose = "an emulated device's memory" if case.emulated else "a device's memory"
         same = shared_words([one.of for one in own])
-        told = "; ".join(_told(one, same) for one in own)
+        if all(each.verdict == UNTESTABLE for one in own for each in one.by_size.values()):
+            ways = listed(list(dict.fromkeys(one.way for one in own)))
+            told = f"launches are too few to tell of {ways} at any size"
+        else:
+            told = "; ".join(_told(one, same) for one in own)
         every = [one.case for one in own]
         where = f"{same and f' ({same})'}{place(*every)}{few(*every)}"
         reference = f"{setting} = {WAYS_OF_A_DEVICE[setting]}"
