@@ -16,7 +16,6 @@ from pathlib import Path
 from statistics import fmean
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import beta
 from scipy.stats import t as student
 
@@ -28,7 +27,6 @@ from simulated_tails import SHAPES, nested, of_a_launch, of_all  # noqa: E402
 
 from haloscope.stats.tails import needed, percentile  # noqa: E402
 
-Array = npt.NDArray[np.float64]
 LAUNCHES = (6, 10, 30)
 SCATTER = (0.0, 0.1, 0.3, 0.6)
 TIMES = (1, 2, 10)
@@ -37,7 +35,7 @@ LEAST, MOST = 0.93, 0.97
 RESAMPLES = 300
 
 
-def bootstrap(launches: list[Array], share: float) -> tuple[float, float]:
+def bootstrap(launches: list[list[float]], share: float) -> tuple[float, float]:
     """Percentiles of percentiles of launches drawn with replacement, and repetitions in each."""
     generator = np.random.default_rng(0)
     n, times = len(launches), np.array(launches)
@@ -49,7 +47,7 @@ def bootstrap(launches: list[Array], share: float) -> tuple[float, float]:
     return float(np.quantile(drawn, 0.025)), float(np.quantile(drawn, 0.975))
 
 
-def woodruff(launches: list[Array], share: float) -> tuple[float, float]:
+def woodruff(launches: list[list[float]], share: float) -> tuple[float, float]:
     """The quantiles at the ends of Korn and Graubard's interval of the share; no upper end beyond
     the longest."""
     times = np.array(launches)
@@ -64,7 +62,7 @@ def woodruff(launches: list[Array], share: float) -> tuple[float, float]:
     return float(np.quantile(times, low)), top
 
 
-Interval = Callable[[list[Array], float], tuple[float, float]]
+Interval = Callable[[list[list[float]], float], tuple[float, float]]
 
 
 def of_every_repetition(

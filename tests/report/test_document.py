@@ -194,7 +194,7 @@ def test_launches_that_the_plan_asks_for_and_nobody_made_are_missed(tmp_path: Pa
     )
     assert report.left_out == (
         "Not run: poisson_cg: N = 64: 1 of 2 launches.",
-        "Not run: poisson_cg: N = 128: 2 of 2 launches.",
+        "Not run: poisson_cg: N = 128: both launches.",
         "Left out, as this machine is one node: 2 nodes.",
     )
 

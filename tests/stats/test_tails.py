@@ -11,9 +11,7 @@ from haloscope.stats.tails import needed, percentile
 
 
 def drawn(launches: int, repetitions: int, between: float, seed: int = 1) -> list[list[float]]:
-    generator = np.random.default_rng(seed)
-    found = nested(generator, launches, repetitions, between, "exponential")
-    return [[float(time) for time in one] for one in found]
+    return nested(np.random.default_rng(seed), launches, repetitions, between, "exponential")
 
 
 def test_five_repetitions_lie_beyond_a_percentile_or_it_is_refused() -> None:

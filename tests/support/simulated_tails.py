@@ -43,11 +43,12 @@ def nested(
     repetitions: int,
     between: float,
     shape: str = "normal",
-) -> list[Array]:
+) -> list[list[float]]:
     """Times; a launch's scale is its own, by a factor whose logarithm has that deviation."""
     scales = between * generator.standard_normal((launches, 1))
     times = np.exp(scales + SHAPES[shape](generator, (launches, repetitions)))
-    return list(times)
+    found: list[list[float]] = times.tolist()
+    return found
 
 
 def of_a_launch(share: float, shape: str = "normal") -> float:
