@@ -25,7 +25,7 @@ def test_percentiles_stand_beside_the_median_with_their_own_intervals() -> None:
     assert [cell.text for cell in row] == [
         "poisson_cg", "step", "600 in 6 launches", "1.00 s", "2.00 s", "2.00 s", "2.00 ×"
     ]  # fmt: skip
-    assert (row[4].low, row[4].high) == (pytest.approx(2.0), pytest.approx(2.0))
+    assert [row[4].low, row[4].high] == pytest.approx([2.0, 2.0])
     assert any("P95 100 and P99 500, of all launches together" in note for note in table.notes)
     assert any(
         "[a, b]: Student's interval over 6 launches around the geometric mean" in note

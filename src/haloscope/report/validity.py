@@ -25,9 +25,9 @@ def validity(cases: Sequence[MeasuredCase]) -> Iterator[str]:
             if others is not None:
                 unknown.append(f"{kernel}{others}")
         if known:
-            first, *others = known
+            first, *further = known
             told = [f"{first[0]} on {cluster} were predicted (at the median, at worst) {first[1]}"]
-            yield f"Published times of {'; of '.join([*told, *map(' '.join, others)])}."
+            yield f"Published times of {'; of '.join([*told, *map(' '.join, further)])}."
         if unknown:
             yield f"Nothing validates what is simulated on {cluster} of {listed(unknown)}."
 
