@@ -9,7 +9,7 @@ from recorded import MACHINE, cases, poisson
 from haloscope.papers import tables as papers
 from haloscope.report import figures
 from haloscope.report.draw.figures import canvas_of
-from haloscope.report.draw.palette import APART, SERIES
+from haloscope.report.draw.palette import APART, BLUES, SERIES
 from haloscope.report.draw.series_styles import series_styles
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark
 from haloscope.report.tables import Context
@@ -43,6 +43,7 @@ def test_the_few_curves_of_a_panel_take_the_colours_that_are_told_apart() -> Non
 
     mine = {styles[name] for name in ("mpich", "openmpi", "impi")}
     assert len(mine) == 3 and max(mine) < APART
+    assert len(mine & {*BLUES}) <= 1
     assert len({styles[name] for name in "abcde"}) == 5
 
 

@@ -11,6 +11,8 @@ SERIES = ("#0072b2", "#c84f00", "#00815e", "#7d1f6b", "#452c14", "#4f46d8", "#17
 """The first six differ for colour-blind readers too; further ones by their signs and dashes."""
 APART = 6
 """APART is how many of SERIES, from the first on, are told apart by all readers."""
+BLUES = (0, 5, 6, 7)
+"""BLUES are those of SERIES of which one is enough in a panel that has other colours left."""
 
 _DARK = {
     INK: "#e6edf3",

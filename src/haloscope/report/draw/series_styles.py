@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from haloscope.report.draw.palette import APART, SERIES
+from haloscope.report.draw.palette import APART, BLUES, SERIES
 from haloscope.report.figures.model import Curve, Figure, Lines
 
 
@@ -29,7 +29,13 @@ def series_styles(figures: Sequence[Figure]) -> dict[str, int]:
         anywhere = Counter(styles.values())
         styles[name] = min(
             range(2 * len(SERIES)),
-            key=lambda one: (beside[one], one >= len(SERIES), one >= APART, anywhere[one]),
+            key=lambda one: (
+                beside[one],
+                one >= len(SERIES),
+                one >= APART,
+                one in BLUES and any(beside[other] for other in BLUES),
+                anywhere[one],
+            ),
         )
     return styles
 
