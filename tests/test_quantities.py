@@ -92,7 +92,7 @@ def test_words_around_numbers() -> None:
         "0 %",
         "–",
     ]
-    assert scientific(3.1266e-6) == "3.1266e-06"
+    assert scientific(3.1266e-6) == "3.1266e−06"
     assert [probability(p) for p in (0.0321, 0.00001, None)] == ["0.032", "<0.001", "–"]
     assert [count(1, "launch", "launches"), count(1200, "core")] == ["1 launch", "1,200 cores"]
     assert [listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])] == [
@@ -127,7 +127,7 @@ def test_a_printed_duration_has_no_more_digits_than_were_printed(
 
 
 @pytest.mark.parametrize(
-    ("share", "text"), [(0.0412, "+4.1 %"), (-0.1, "-10.0 %"), (0.0, "+0.0 %"), (15.5, "+1,550 %")]
+    ("share", "text"), [(0.0412, "+4.1 %"), (-0.1, "−10.0 %"), (0.0, "+0.0 %"), (15.5, "+1,550 %")]
 )
 def test_an_error_is_a_share_with_its_sign(share: float, text: str) -> None:
     assert error(share) == text

@@ -125,6 +125,7 @@ LATE = {
     "run/matrices.py": "numpy pymetis",
     "run/matrix_market.py": "numpy scipy.io scipy.sparse",
     "stats/allocations.py": "scipy.special",
+    "stats/student.py": "scipy.special",
     "stats/two_samples.py": "scipy.stats",
     "toolchains/build.py": "cmake ninja",
 }

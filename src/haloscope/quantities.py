@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import floor, isinf, log10
 
 MISSING = "–"
+MINUS = "−"
 
 Scale = Sequence[tuple[float, str]]
 SECONDS: Scale = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
@@ -40,11 +41,16 @@ def number(value: float, digits: int = 3) -> str:
     if value == 0:
         return "0"
     if isinf(value):
-        return "∞" if value > 0 else "−∞"
+        return "∞" if value > 0 else f"{MINUS}∞"
     decimals = max(0, digits - 1 - floor(log10(abs(value))))
     rounded = round(value, decimals)
     decimals = max(0, digits - 1 - floor(log10(abs(rounded)))) if rounded else decimals
-    return f"{rounded:,.{decimals}f}"
+    return signed(f"{rounded:,.{decimals}f}")
+
+
+def signed(text: str) -> str:
+    """A number's text with the minus sign of people, which is no hyphen; also in its exponent."""
+    return text.replace("-", MINUS)
 
 
 def unit_of(value: float, scale: Scale) -> tuple[float, str]:
@@ -127,7 +133,7 @@ def percent(share: float | None) -> str:
     if share is None:
         return MISSING
     value = 100 * share
-    return f"{value:,.0f} %" if abs(value) >= 10 or value == 0 else f"{value:.1f} %"
+    return signed(f"{value:,.0f} %" if abs(value) >= 10 or value == 0 else f"{value:.1f} %")
 
 
 def error(share: float, sign: str = "+") -> str:
@@ -135,12 +141,12 @@ def error(share: float, sign: str = "+") -> str:
 
     From 100 % on without a decimal, which nobody needs there.
     """
-    return f"{100 * share:{sign},.{int(abs(share) < 1)}f} %"
+    return signed(f"{100 * share:{sign},.{int(abs(share) < 1)}f} %")
 
 
 def scientific(value: float | None, digits: int = 5) -> str:
-    """A small number with an exponent, as the papers give errors: "3.1266e-06"."""
-    return MISSING if value is None else f"{value:.{digits - 1}e}"
+    """A small number with an exponent, as the papers give errors: "3.1266e−06"."""
+    return MISSING if value is None else signed(f"{value:.{digits - 1}e}")
 
 
 def count(number_of: float, singular: str, plural: str = "") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from recorded import changed, pingpong, poisson, quick
 
 from haloscope.records.attempts import Attempt, attempts, attempts_of
-from haloscope.records.record import append, read
+from haloscope.records.record import Record, append, read
 from haloscope.records.sharing import Sharing
 
 
@@ -87,11 +88,15 @@ def test_of_a_folder_beside_lines_of_other_cases_are_not_even_parsed(
     assert len(parsed) == 1
 
 
-def test_a_file_is_read_again_only_once_it_has_grown(file: Path, parsed: list[bytes]) -> None:
+@pytest.mark.parametrize("reading", [attempts, read])
+def test_a_file_is_read_again_only_once_it_has_grown(
+    file: Path, parsed: list[bytes], reading: Callable[[Path], Sequence[Attempt | Record]]
+) -> None:
+    """One command needs its records several times, and may have tens of thousands."""
     append(file, poisson(256))
-    assert attempts(file) == attempts(file)
+    assert reading(file) == reading(file)
     assert len(parsed) == 1
 
     append(file, changed(poisson(256), launch=1))
 
-    assert [one.launch for one in attempts(file)] == [0, 1]
+    assert [one.launch for one in reading(file)] == [0, 1]

@@ -16,7 +16,6 @@ from recorded import case_id, quick
 from haloscope.errors import UserError
 from haloscope.records import strict_json
 from haloscope.records.record import Record, append, latest, no_records, read
-from haloscope.records.sharing import Sharing
 
 
 def record(launch: int = 0, **more: Any) -> dict[str, Any]:
@@ -391,24 +390,3 @@ def test_a_full_disk_costs_the_record_that_does_not_fit(small_disk: Path) -> Non
     assert len(kept) > 9
     assert [one.launch for one in kept] == list(range(next(numbers) - 1))
     assert file.read_bytes().endswith(b"}\n")
-
-
-def test_a_file_is_read_again_only_once_it_has_grown(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One command needs its records several times, and may have tens of thousands."""
-    parsed: list[bytes] = []
-    really = Sharing.read
-
-    def counted(self: Sharing, line: bytes) -> dict[str, Any]:
-        parsed.append(line)
-        return really(self, line)
-
-    monkeypatch.setattr(Sharing, "read", counted)
-    append(file, record())
-    assert [one.launch for one in read(file)] == [one.launch for one in read(file)] == [0]
-    assert len(parsed) == 1
-
-    append(file, record(launch=1))
-
-    assert [one.launch for one in read(file)] == [0, 1]

@@ -190,11 +190,11 @@ def test_launches_that_the_plan_asks_for_and_nobody_made_are_missed(tmp_path: Pa
     report = document(tmp_path)
 
     assert report.findings[0].text == (
-        "3 of 4 launches are in no table: 3 not run. The notes name them."
+        "3 of 4 launches are in no table: 3 were not run. The notes name them."
     )
     assert report.left_out == (
         "Not run: poisson_cg: N = 64: 1 of 2 launches.",
-        "Not run: poisson_cg: N = 128: 2 of 2 launches.",
+        "Not run: poisson_cg: N = 128: both launches.",
         "Left out, as this machine is one node: 2 nodes.",
     )
 

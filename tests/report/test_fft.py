@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from any_study import SIMULATED
-from recorded import MACHINE, Raw, cases, fft
+from recorded import MACHINE, Raw, bad, cases, fft
 
 from haloscope.report import tables
 from haloscope.report.findings import findings, transform_grids
@@ -33,6 +33,13 @@ def test_a_rate_is_the_field_s_count_and_transposes_have_their_share() -> None:
     assert rate.value * time.value == pytest.approx(2 * 2.5 * 2**21 * 21)
     assert (share.text, sent.text) == ("20 %", "16.2 MiB")
     assert [cell.text for cell in table.rows[0][3:]] == ["–", "–"]
+
+
+def test_numbers_of_a_transform_that_lacks_launches_are_marked_as_its_time_is() -> None:
+    lost = bad(fft(ranks=2, launch=7), "failed", "killed")
+    (row,) = build("fft", [*(fft(ranks=2, launch=k) for k in range(7)), lost]).rows
+
+    assert [cell.marks for cell in row[1:]] == ["*"] * 4
 
 
 def test_ways_to_transpose_are_compared_though_their_groups_of_planes_differ() -> None:

@@ -207,35 +207,28 @@ def test_phases_stack_to_one() -> None:
         assert sum(shares[bar] for _, shares in panel.parts) == pytest.approx(1.0)
 
 
-def test_medians_that_leave_a_bar_short_are_said_to() -> None:
-    """Of three launches one each has a long halo, reduce and sweep: medians are below the means."""
+@pytest.mark.parametrize(
+    ("alone", "others", "drawn_to"), [(0.8, 0.1, 1.0), (0.1, 0.45, 1.35)], ids=["short", "beyond"]
+)
+def test_medians_that_do_not_fill_a_bar_are_said_to_and_drawn_whole(
+    alone: float, others: float, drawn_to: float
+) -> None:
+    """Of three launches each has one phase unlike the others, halo, reduce and sweep in turn."""
     raws = [poisson(64, ranks=2, launch=k, time_s=1.0) for k in range(3)]
     for k, raw in enumerate(raws):
         for index, phase in enumerate(raw["phases"]):
-            seconds = 0.8 if index == k else 0.1
-            phase["time_s"] = dict.fromkeys(("min", "mean", "max"), seconds)
-    (short,) = draw("phases", raws)
-    (whole,) = draw("phases", [poisson(64), poisson(64, ranks=2)])
-
-    assert "Medians of shares, each by itself, need not add up to 100 %." in short.notes
-    assert not any("need not add up" in note for note in whole.notes)
-
-
-def test_medians_beyond_a_bar_are_said_to_be_and_drawn_whole() -> None:
-    """Of three launches each has one phase short: medians are above the means."""
-    raws = [poisson(64, ranks=2, launch=k, time_s=1.0) for k in range(3)]
-    for k, raw in enumerate(raws):
-        for index, phase in enumerate(raw["phases"]):
-            seconds = 0.1 if index == k else 0.45
+            seconds = alone if index == k else others
             phase["time_s"] = dict.fromkeys(("min", "mean", "max"), seconds)
     (figure,) = draw("phases", raws)
+    (whole,) = draw("phases", [poisson(64), poisson(64, ranks=2)])
     (panel,) = figure.panels
     assert isinstance(panel, Bars)
 
     canvas = canvas_of(panel, {name: "#000000" for name, _ in panel.parts}, {})
 
     assert "Medians of shares, each by itself, need not add up to 100 %." in figure.notes
-    assert canvas.axes[0].get_xlim()[1] == pytest.approx(1.35)
+    assert not any("need not add up" in note for note in whole.notes)
+    assert canvas.axes[0].get_xlim()[1] == pytest.approx(drawn_to)
 
 
 def test_of_many_phases_the_edges_of_the_grid_are_drawn() -> None:
@@ -336,8 +329,8 @@ def test_ticks_keep_the_labels_that_have_room() -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(1e-5, "0.00001"), (0.3, "0.3"), (10000.0, "10000"), (0.0, "0"), (-100.0, "-100"),
-     (1e-9, "1e-09"), (0.1 + 0.2, "0.3")],
+    [(1e-5, "0.00001"), (0.3, "0.3"), (10000.0, "10000"), (0.0, "0"), (-100.0, "−100"),
+     (1e-9, "1e−09"), (0.1 + 0.2, "0.3")],
 )  # fmt: skip
 def test_a_tick_is_a_plain_number(value: float, text: str) -> None:
     assert plain(value) == text

@@ -7,9 +7,10 @@ import pytest
 from recorded import MACHINE, Raw, bad, cases, pingpong, poisson, quick, stream
 
 from haloscope.papers import tables as papers
-from haloscope.report.findings import cliffs, findings
+from haloscope.report.findings import cliffs, findings, topics
 from haloscope.report.findings import layouts as layout_findings
 from haloscope.report.tables import Context
+from haloscope.study import kinds
 
 
 def texts(raws: list[Raw]) -> list[str]:
@@ -20,7 +21,8 @@ def texts(raws: list[Raw]) -> list[str]:
 
 def test_the_quick_study_in_plain_words() -> None:
     assert texts(quick()) == [
-        "2 of 85 launches are in no table: 1 wrong and 1 timeout. The notes name them.",
+        "2 of 85 launches are in no table: 1 gave a wrong answer and 1 ran out of time. "
+        "The notes name them.",
         "2 cores give 1.9 times the memory bandwidth of one (1.87 to 1.95 of 5 launches): 24.7 "
         "GB/s against 12.9 GB/s (triad).",
         "The fused solver moves 23.3 GB/s, 46 % of what stream's triad does (N = 1024, 24 MiB in "
@@ -174,10 +176,10 @@ def test_shared_cores_and_simulation_are_said() -> None:
 
     shared, simulated, *_ = texts(raws)
 
-    assert shared.startswith("1 case of 2 oversubscribed")
+    assert shared.startswith("1 of 2 cases is oversubscribed: ")
     assert simulated == (
-        "1 of 2 cases simulated (‡): nothing ran there. Time alone was simulated, so that there is "
-        "no answer to verify."
+        "Times of 1 of 2 cases are simulated (‡): nothing ran there. Time alone was simulated, so "
+        "that there is no answer to verify."
     )
 
 
@@ -221,14 +223,14 @@ def test_nothing_good_leaves_nothing_to_say_but_that() -> None:
     raws = [bad(poisson(64), "failed", "killed"), bad(stream(), "timeout", "not done")]
 
     assert texts(raws) == [
-        "2 of 2 launches are in no table: 1 failed and 1 timeout. The notes name them."
+        "2 of 2 launches are in no table: 1 failed and 1 ran out of time. The notes name them."
     ]
 
 
 def test_one_launch_is_in_no_table_and_two_are() -> None:
     lost = [bad(poisson(64, launch=k), "failed", "killed") for k in (0, 1)]
 
-    assert texts(lost[:1])[0].startswith("The only launch is in no table: 1 failed.")
+    assert texts(lost[:1])[0].startswith("The only launch is in no table: it failed.")
     assert texts(lost)[0].startswith("2 of 2 launches are in no table: 2 failed.")
 
 
@@ -447,3 +449,19 @@ def test_streams_have_their_most_messages_and_most_bytes_a_second() -> None:
     assert told.startswith("Streams of messages: at most 2.24 M/s of 8 B each (stream); the ")
     assert told.endswith("9.88 GB/s, at 1 MiB (stream).")
     assert not any("Streams" in text for text in texts(messages(1)))
+
+
+def test_the_topic_of_a_study_s_first_table_comes_before_all_but_what_spoils_it() -> None:
+    order = [topic.__name__.rpartition(".")[2] for topic in topics("exchange")]
+    usual = [topic.__name__.rpartition(".")[2] for topic in topics()]
+
+    spoiling = order.index("exchange")
+    assert order[:spoiling] == usual[:spoiling]
+    assert usual[spoiling] == "solver"
+    assert sorted(order) == sorted(usual)
+
+
+def test_every_table_that_a_topic_answers_is_one_that_a_study_can_ask_for() -> None:
+    named = {kind for topic in topics() for kind in getattr(topic, "ANSWERS", ())}
+
+    assert named and named <= set(kinds.tables())

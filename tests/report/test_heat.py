@@ -36,6 +36,12 @@ def test_a_solve_is_a_matrix_and_iterations() -> None:
     assert (uneven, error) == (1.0, 1.13e-4)
 
 
+def test_numbers_of_a_case_that_lacks_launches_are_marked_as_its_time_is() -> None:
+    (row,) = build("heat", [*launches(), bad(heat(launch=7), "failed", "killed")]).rows
+
+    assert [cell.marks for cell in row[1:]] == ["*"] * 7
+
+
 def test_what_was_not_executed_has_no_error_and_what_failed_no_parts() -> None:
     raw = heat()
     unknown = {**raw, "result": {**raw["result"], "error_max": None, "error_max_bound": None}}

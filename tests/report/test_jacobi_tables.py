@@ -381,7 +381,7 @@ def test_many_sweeps_are_told_by_the_worst_and_a_simulation_names_its_machine() 
 
     assert re.match(
         r"Jacobi, 2 to 4 processes, simulated on orfeo-thin: the detailed model's updates a second "
-        r"are off by -\d+\.\d to \+\d+\.\d % \(\d+ % root mean square\), at worst with 4 "
+        r"are off by −\d+\.\d to \+\d+\.\d % \(\d+ % root mean square\), at worst with 4 "
         r"processes as 4 × 1 × 1: there the update of points takes ",
         first,
     )

@@ -36,8 +36,8 @@ def test_convergence_has_the_columns_of_table_3_1_and_the_published_values() -> 
         "observed",
     ]
     assert texts(table) == [
-        ["1024", "1,048,576", "3.1266e-06", "–", "1,581", "2.30 s", "24 MiB", "36 MiB"],
-        ["2048", "4,194,304", "7.8019e-07", "4.01", "3,192", "20.0 s", "96 MiB", "108 MiB"],
+        ["1024", "1,048,576", "3.1266e−06", "–", "1,581", "2.30 s", "24 MiB", "36 MiB"],
+        ["2048", "4,194,304", "7.8019e−07", "4.01", "3,192", "20.0 s", "96 MiB", "108 MiB"],
     ]
     time = cell(table, "2048", "time_s")
     assert (time.spread, time.low, time.high) == ("19.0 … 21.0", 19.0, 21.0)
@@ -107,7 +107,8 @@ def test_a_mesh_without_a_good_launch_says_what_became_of_it() -> None:
     assert cell(table, "128", "time_s").tone == "warning"
     assert cell(table, "128", "error_max").value is None
     assert (
-        "Left out: poisson_cg: N = 128: the only launch wrong: error above the bound" in table.notes
+        "Left out: poisson_cg: N = 128: the only launch gave a wrong answer: error above the bound"
+        in table.notes
     )
 
 
@@ -402,7 +403,9 @@ def test_misplaced_launches_never_enter_a_table() -> None:
     (table,) = build("walltime_grid", [good, bad(misplaced, "misplaced", "rank 1 on processor 0")])
 
     assert table.rows[0][1].value == 1.0
-    assert table.notes[-1].endswith("1 of 2 launches misplaced: rank 1 on processor 0")
+    assert table.notes[-1].endswith(
+        "1 of 2 launches ran on other cores than asked for: rank 1 on processor 0"
+    )
 
 
 def test_where_keeps_some_cases_and_their_names_still_tell_them_from_the_others() -> None:
@@ -424,7 +427,7 @@ def test_cases_left_out_for_the_same_reason_share_a_line() -> None:
 
     assert [note for note in table.notes if note.startswith("Left out")] == [
         "Left out: poisson_cg: N = 64; poisson_cg: N = 128; poisson_cg: N = 256; and 2 more: "
-        f"5 of 5 launches absent: {why}",
+        f"all 5 launches could not be made here: {why}",
         "Left out: poisson_cg: N = 2048: the only launch failed: killed",
     ]
 

@@ -15,6 +15,7 @@ import pytest
 from recorded import bad, changed, poisson, quick, star_forest, write_folder
 from rich.console import Console
 
+from haloscope.report.draw.html import together
 from haloscope.report.draw.latex import escape
 from haloscope.report.draw.palette import INK, SERIES, dark_style
 from haloscope.report.writing import composed, summary, write_report
@@ -116,11 +117,19 @@ def test_what_a_user_wrote_is_text_on_the_page(folder: Path) -> None:
     assert "<h1>A &amp; B &lt;script&gt;alert(" in text
 
 
+def test_a_number_stays_in_one_line_with_its_unit_on_the_page() -> None:
+    said = together("1.01 (4 MiB) to 12 % of 24 Bytes in 3 s, 4.1 GB/s with 2 ranks")
+
+    assert said.replace("\xa0", "_") == (
+        "1.01 (4_MiB) to 12_% of 24 Bytes in 3_s, 4.1_GB/s with 2 ranks"
+    )
+
+
 def test_what_was_left_out_is_on_the_page(folder: Path) -> None:
     text = (folder / "report.html").read_text(encoding="utf-8")
 
-    assert "2 of 103 launches are in no table: 1 wrong and 1 timeout." in text
-    assert "1 of 6 launches timeout: not done after 600 s" in text
+    assert "2 of 103 launches are in no table: 1 gave a wrong answer and 1 ran out of time." in text
+    assert "1 of 6 launches ran out of time: not done after 600 s" in text
 
 
 def test_every_colour_of_a_figure_has_its_counterpart_in_the_dark(folder: Path) -> None:

@@ -62,7 +62,9 @@ def test_the_headline_has_a_message_with_the_fewest_and_most_processes_and_by_le
         "(95 % interval 400 to 408 ns) with 4 processes"
     )
     interval = r" \(95 % interval \d+ to \d+ ns\)"
-    assert re.match(rf"a further process adds two messages of \d+ ns{interval} same cache", level)
+    assert re.match(
+        rf"a further process adds two messages of \d+ ns{interval} within a cache", level
+    )
     assert doubt.startswith("same-cache: the line is at ")  # messages take longer with more ranks
 
 
@@ -176,9 +178,10 @@ def test_a_simulated_ring_stands_beside_what_was_published_of_its_own_cluster() 
     assert [cell.published for cell in column(thin, "latency_s")] == ["0.34 µs", ""]
     assert not any("GPU" in note for note in thin.notes)
     assert (
-        "two messages of 200 ns same socket and 400 ns other socket. Published of this" in said.text
+        "two messages of 200 ns within a socket and 400 ns between sockets. Published of this"
+        in said.text
     )
-    assert said.text.endswith("cluster: 0.34 µs same socket (orfeo-mpi-report, formula 1).")
+    assert said.text.endswith("cluster: 0.34 µs within a socket (orfeo-mpi-report, formula 1).")
     assert said.tone == "warning"
     assert of("orfeo-thin", 1.7)[1].tone == ""
     elsewhere, said = of("stampede2")
@@ -235,7 +238,7 @@ def test_a_line_that_no_ring_can_have_is_said_wherever_it_is_shown() -> None:
     (figure,) = draw("ring", raws)
     (headline_,) = headline.find(cases(raws), Context())
 
-    doubt = "other-socket: the line is at -168 µs for 0 ranks, though a cycle costs no less than"
+    doubt = "other-socket: the line is at −168 µs for 0 ranks, though a cycle costs no less than"
     assert any(doubt in note for note in latencies.notes)
     assert any(doubt in note for note in figure.notes)
     assert doubt in headline_.text and headline_.tone == "warning"

@@ -25,7 +25,7 @@ def test_the_law_stands_with_its_error_at_points_left_out() -> None:
     (table,) = build("scaling_law", ladder())
 
     (row,) = texts(table)
-    assert row[:4] == ["N = 256", "501 ms + 8.02 s p^(-1)", "501 ms", "1 to 16 processes"]
+    assert row[:4] == ["N = 256", "501 ms + 8.02 s p^(−1)", "501 ms", "1 to 16 processes"]
     assert table.rows[0][4].value == pytest.approx(0.0, abs=1e-6)
     assert any("Calotoiu and others 2013" in note for note in table.notes)
     chosen = "as the law is the one of many that does so best, other points may lie farther off"

@@ -9,7 +9,7 @@ from recorded import MACHINE, cases, poisson
 from haloscope.papers import tables as papers
 from haloscope.report import figures
 from haloscope.report.draw.figures import canvas_of
-from haloscope.report.draw.palette import SERIES
+from haloscope.report.draw.palette import APART, BLUES, SERIES
 from haloscope.report.draw.series_styles import series_styles
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark
 from haloscope.report.tables import Context
@@ -34,6 +34,32 @@ def test_curves_of_one_panel_differ_though_names_are_more_than_styles() -> None:
 
     assert len({styles[name] for name in first}) == len(first)
     assert len({styles[name] for name in second}) == len(second)
+
+
+def test_the_few_curves_of_a_panel_take_the_colours_that_are_told_apart() -> None:
+    """Three libraries were all bluish where five curves of another figure had all other colours."""
+    first, second = figure(*"abcde"), figure("mpich", "openmpi", "impi")
+    styles = series_styles([first, second])
+
+    mine = {styles[name] for name in ("mpich", "openmpi", "impi")}
+    assert len(mine) == 3 and max(mine) < APART
+    assert len(mine & {*BLUES}) <= 1
+    assert len({styles[name] for name in "abcde"}) == 5
+
+
+def test_bounds_of_one_colour_differ_in_their_dashes() -> None:
+    ends = (Mark(1, 1), Mark(2, 2))
+    names = ("equal", "± 10 %", "± 10 %")
+    bounds = tuple(Curve(name, ends, bound=True) for name in names)
+    panel = Lines("l", "", Axis("x"), Axis("y"), (*bounds, Curve("a", ends)))
+
+    (axes,) = canvas_of(panel, {}, {"a": 0}).axes
+
+    drawn: dict[str, set[str]] = {name: set() for name in names}
+    for line in axes.lines:
+        if line.get_label() in drawn:
+            drawn[str(line.get_label())].add(str(line.get_linestyle()))
+    assert drawn == {"equal": {"--"}, "± 10 %": {":"}}
 
 
 def test_more_curves_than_colours_have_signs_that_tell_them_apart() -> None:

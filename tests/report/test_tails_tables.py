@@ -25,9 +25,14 @@ def test_percentiles_stand_beside_the_median_with_their_own_intervals() -> None:
     assert [cell.text for cell in row] == [
         "poisson_cg", "step", "600 in 6 launches", "1.00 s", "2.00 s", "2.00 s", "2.00 ×"
     ]  # fmt: skip
-    assert (row[4].low, row[4].high) == (2.0, 2.0)
-    assert any("P95 100 and P99 500" in note for note in table.notes)
-    assert any("bootstrap interval of launches and of repetitions" in note for note in table.notes)
+    assert [row[4].low, row[4].high] == pytest.approx([2.0, 2.0])
+    assert any("P95 100 and P99 500, of all launches together" in note for note in table.notes)
+    assert any(
+        "[a, b]: Student's interval over 6 launches around the geometric mean" in note
+        for note in table.notes
+    )
+    assert (row[5].low, row[5].spread) == (None, "")  # P99 takes 500 in each
+    assert any("too few of their own for an interval" in note for note in table.notes)
 
 
 def test_a_tail_that_needs_more_repetitions_is_not_there() -> None:

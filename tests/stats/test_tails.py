@@ -4,67 +4,84 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from simulated_allocations import covers
+from simulated_tails import nested, of_a_launch
 
 from haloscope.stats.tails import needed, percentile
 
 
-def nested(launches: int, repetitions: int, between: float, seed: int) -> list[list[float]]:
-    """Exponential times; a launch's scale is its own, by a factor with that deviation."""
-    generator = np.random.default_rng(seed)
-    scales = np.exp(between * generator.standard_normal(launches))
-    return [list(scale * generator.exponential(1.0, repetitions)) for scale in scales]
+def drawn(launches: int, repetitions: int, between: float, seed: int = 1) -> list[list[float]]:
+    return nested(np.random.default_rng(seed), launches, repetitions, between, "exponential")
 
 
 def test_five_repetitions_lie_beyond_a_percentile_or_it_is_refused() -> None:
     assert (needed(0.95), needed(0.99), needed(0.5)) == (100, 500, 10)
-    assert percentile(nested(9, 11, 0.0, 1), 0.95) is None
-    assert percentile(nested(10, 10, 0.0, 1), 0.95) is not None
-    assert percentile(nested(10, 10, 0.0, 1), 0.99) is None
+    assert percentile(drawn(9, 11, 0.0), 0.95) is None
+    assert percentile(drawn(10, 10, 0.0), 0.95) is not None
+    assert percentile(drawn(10, 10, 0.0), 0.99) is None
 
 
-def test_it_is_the_percentile_of_all_repetitions() -> None:
-    launches = [list(np.arange(20.0) + 20 * k) for k in range(6)]
+def test_it_is_the_geometric_mean_of_the_launches_own_percentiles() -> None:
+    """Of 101 values, at an even distance, the median-unbiased P95 lies at 96 + 4/15 of them."""
+    one = np.arange(1.0, 102.0)
+    launches = [list(scale * one) for scale in (1.0, 2.0, 4.0, 1.0, 2.0, 4.0)]
 
     found = percentile(launches, 0.95)
 
     assert found is not None
-    assert found.value == pytest.approx(np.quantile(np.arange(120.0), 0.95))
-    assert found.n == 6 and found.method == "nested bootstrap"
-    assert found.low is not None and found.high is not None
-    assert found.low < found.value <= found.high <= 119.0
+    assert found.value == pytest.approx(2 * (101 + 1 / 3) * 0.95 + 2 / 3)
+    assert found.n == 6 and found.method == "interval over launches"
+    half = 2.5706 * np.std(np.log([1, 2, 4, 1, 2, 4]), ddof=1) / np.sqrt(6)
+    assert found.low == pytest.approx(found.value / np.exp(half), rel=1e-4)
+    assert found.high == pytest.approx(found.value * np.exp(half), rel=1e-4)
 
 
-def test_few_launches_have_no_interval() -> None:
-    found = percentile(nested(5, 100, 0.0, 1), 0.95)
+def test_few_launches_have_the_range_of_their_own_percentiles() -> None:
+    one = np.arange(1.0, 102.0)
+    found = percentile([list(scale * one) for scale in (1.0, 1.0, 8.0)], 0.95)
+
+    assert found is not None and found.low is not None and found.high is not None
+    assert found.method == "range"
+    assert found.high == pytest.approx(8 * found.low)
+    assert found.value == pytest.approx(2 * found.low)
+    alone = percentile([list(one)], 0.95)
+    assert alone is not None and (alone.low, alone.method) == (None, "none")
+
+
+@pytest.mark.parametrize("short", [99, 12])
+def test_where_a_launch_has_too_few_for_its_own_there_is_a_value_without_interval(
+    short: int,
+) -> None:
+    launches = [list(np.arange(1.0, 101.0)), *([list(np.arange(1.0, short + 1.0))] * 9)]
+    found = percentile(launches, 0.95)
 
     assert found is not None
-    assert (found.low, found.high, found.method) == (None, None, "none")
+    assert (found.low, found.high, found.method, found.n) == (None, None, "pooled", 10)
+    every = np.concatenate(launches)
+    assert found.value == pytest.approx(np.quantile(every, 0.95, method="median_unbiased"))
 
 
-def test_launches_that_differ_make_the_interval_wider_than_repetitions_alone_would() -> None:
-    """P95 of launches each ten times as slow as the last is not known to a few percent."""
+def test_times_of_nothing_have_no_logarithm_and_no_interval() -> None:
+    found = percentile([[0.0] * 100] * 6, 0.95)
 
-    def width(launches: list[list[float]]) -> float:
-        found = percentile(launches, 0.95)
-        assert found is not None and found.low is not None and found.high is not None
-        return (found.high - found.low) / found.value
-
-    differing = nested(8, 100, 1.0, 3)
-    mixed = list(np.random.default_rng(0).permutation(np.concatenate(differing)).reshape(8, 100))
-
-    assert width(differing) > 2 * width([list(one) for one in mixed])
+    assert found is not None
+    assert (found.value, found.method) == (0.0, "pooled")
 
 
-def test_the_interval_covers_the_true_percentile_about_as_often_as_it_says() -> None:
-    """95 % of 200 experiments less what the bootstrap of ten launches is known to lack."""
-    true = -np.log(0.05)
-    covered = 0
-    for seed in range(200):
-        found = percentile(nested(10, 20, 0.0, seed), 0.95, resamples=200, seed=seed)
-        assert found is not None and found.low is not None and found.high is not None
-        covered += bool(found.low <= true <= found.high)
+@pytest.mark.parametrize("between", [0.0, 0.1, 0.3, 0.6])
+@pytest.mark.parametrize("launches", [10, 30])
+def test_the_interval_covers_as_often_as_it_says_however_far_launches_differ(
+    launches: int, between: float
+) -> None:
+    """95 % of 400 experiments, three standard errors more or less.
 
-    assert covered >= 176
+    A bootstrap of launches and repetitions covers 54 to 90 % where launches differ.
+    """
+    generator = np.random.default_rng(5)
+    true = of_a_launch(0.95)
+    found = [percentile(nested(generator, launches, 200, between), 0.95) for _ in range(400)]
+
+    assert 367 <= sum(one is not None and covers(one, true) for one in found) <= 393
 
 
 @pytest.mark.parametrize("share", [0.4, 1.0])

@@ -49,6 +49,15 @@ def by_n(case: MeasuredCase) -> dict[int, Swept]:
     return {told[at]: point for at, point in there_and_back(case).items()}
 
 
+APART = {
+    "intra_gpu": "on one GPU",
+    "intra_socket": "on a socket",
+    "inter_socket": "on two sockets",
+    "inter_node": "on two nodes",
+}
+"""Where two GPUs lie, in words."""
+
+
 def memory_of(case: MeasuredCase) -> tuple[object, ...]:
     """The memory that a case works in: the host's, or a device's with what MPI is given of it."""
     if case.settings.get("memory", "host") == "host":
@@ -132,6 +141,59 @@ def device_ways(cases: Sequence[MeasuredCase], seed: int = 0) -> list[DeviceWay]
         for (setting, of, case, _), sizes in zip(pairs, shared, strict=True)
         if sizes
     ]
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a message from a device's memory takes mostly what the smallest takes, its start.
+
+    way: how it is sent, in words. of: what sets it apart from others, in words. least_s: one way,
+    of the smallest. starting, bytes, open: sizes at which in every launch the start is at least
+    half of it, at which in every launch it is less, and at which launches differ in that.
+    """
+
+    case: MeasuredCase
+    way: str
+    of: str
+    least_s: float
+    starting: tuple[int, ...]
+    bytes: tuple[int, ...]
+    open: tuple[int, ...]
+
+    @property
+    def sizes(self) -> list[int]:
+        """All of them, the smallest first."""
+        return sorted((*self.starting, *self.bytes, *self.open))
+
+
+def device_starts(cases: Sequence[MeasuredCase]) -> list[Start]:
+    """Of every sf_pingpong from a device's memory as PETSc sends it; none of one size alone."""
+    own = [
+        case
+        for case in cases
+        if case.kernel == "sf_pingpong"
+        and case.launches
+        and all(case.settings.get(name) == way for name, way in WAYS_OF_A_DEVICE.items())
+    ]
+    way = ", ".join(f"{name} = {value}" for name, value in WAYS_OF_A_DEVICE.items())
+    found = []
+    for part in facets(own, ()):
+        case = part.cases[0]
+        points = there_and_back(case)
+        if len(points) < 2:
+            continue
+        least = points[min(points)]
+        by_kind: dict[str, list[int]] = {"starting": [], "bytes": [], "open": []}
+        for at, point in points.items():
+            starts = {
+                2 * first >= time for first, time in zip(least.sample, point.sample, strict=False)
+            }
+            kind = "open" if len(starts) > 1 else "starting" if starts.pop() else "bytes"
+            by_kind[kind].append(at)
+        kinds = {name: tuple(sorted(sizes)) for name, sizes in by_kind.items()}
+        of = APART.get(str(placement_of(case)), "") if case.on_gpus else part.label
+        found.append(Start(case, way, of, least.one_way.value, **kinds))
+    return found
 
 
 def _shared(first: MeasuredCase, other: MeasuredCase) -> dict[int, tuple[Measure, Measure]]:

@@ -45,13 +45,13 @@ def most_repetitions(case: MeasuredCase) -> int:
     return max((sum(map(len, own)) for _, own in _steady(case)), default=0)
 
 
-def tails(case: MeasuredCase, seed: int = 0) -> list[Tail]:
+def tails(case: MeasuredCase) -> list[Tail]:
     """The tails of a measured case; none where repetitions are too few, and of simulated times."""
     if case.simulated:
         return []
     least = needed(min(SHARES))
     enough = [(what, own) for what, own in _steady(case) if sum(map(len, own)) >= least]
-    return [_tail(case, what, own, seed) for what, own in enough]
+    return [_tail(case, what, own) for what, own in enough]
 
 
 def _repetitions(case: MeasuredCase) -> Iterator[tuple[str, list[list[float]]]]:
@@ -78,10 +78,10 @@ def _steady(case: MeasuredCase) -> Iterator[tuple[str, list[list[float]]]]:
         yield what, [launch[first:] for launch in launches]
 
 
-def _tail(case: MeasuredCase, what: str, steady: Sequence[Sequence[float]], seed: int) -> Tail:
+def _tail(case: MeasuredCase, what: str, steady: Sequence[Sequence[float]]) -> Tail:
     every = [time for launch in steady for time in launch]
     median = median_range(every)
-    at = {share: percentile(steady, share, seed=seed) for share in SHARES}
+    at = {share: percentile(steady, share) for share in SHARES}
     return Tail(case, what, len(every), median, at)
 
 

@@ -25,6 +25,7 @@ class Context:
     machine: where the records were made, as in a record; None if none says.
     all_cases: every case of the result folder, also those that the options leave out.
     seed:    for bootstrap intervals.
+    question: the kind of the study's first table, which its first headline is of; "" for none.
     """
 
     options: Options = field(default_factory=Options)
@@ -33,6 +34,7 @@ class Context:
     machine: Mapping[str, Any] | None = None
     all_cases: Sequence[MeasuredCase] = ()
     seed: int = 0
+    question: str = ""
 
     @property
     def library(self) -> Library:

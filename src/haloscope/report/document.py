@@ -129,6 +129,7 @@ def compose(dossier: Dossier) -> Document:
         machine=dossier.machine,
         all_cases=dossier.cases,
         seed=dossier.seed,
+        question=dossier.tables[0].kind if dossier.tables else "",
     )
     made = _made(kinds.tables(), _tables, dossier.tables, dossier.cases, context)
     every = _made(kinds.figures(), figures.build, dossier.figures, dossier.cases, context)

@@ -250,7 +250,7 @@ def _figure(unit: str, by_name: Mapping[str, Sequence[Mark]], known: str, readin
         alt=f"{count(len(every), 'prediction')} over what was {known}: {within} within "
         f"{percent(BAND)} of it.",
         notes=(
-            f"Dashed: predicted as {known}, and {percent(BAND)} more and less.",
+            f"Dashed: predicted as {known}; dotted: {percent(BAND)} more and less.",
             *([f"Bars: {REPLICATES}"] if any(m.low is not None for m in every) else []),
         ),
     )

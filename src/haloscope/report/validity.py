@@ -11,20 +11,23 @@ from haloscope.quantities import count, listed
 
 
 def validity(cases: Sequence[MeasuredCase]) -> Iterator[str]:
-    """A sentence for each simulated cluster and kernel that was validated; one for all others."""
+    """Of each simulated cluster a sentence of what was validated, and one of what was not."""
     simulated = [case for case in cases if case.simulated and case.cluster]
     for cluster in dict.fromkeys(str(case.cluster) for case in simulated):
         there = [case for case in simulated if case.cluster == cluster]
-        unknown = []
+        known, unknown = [], []
         for kernel in dict.fromkeys(case.kernel for case in there):
             own = [case for case in there if case.kernel == kernel]
             tables = [v for v in validated() if (v.cluster, v.kernel) == (cluster, kernel)]
             if tables:
-                published = f"Published times of {kernel} on {cluster} were predicted"
-                yield f"{published} (at the median, at worst) {_off(tables)}."
+                known.append((kernel, _off(tables)))
             others = _unlike(own, tables)
             if others is not None:
                 unknown.append(f"{kernel}{others}")
+        if known:
+            first, *further = known
+            told = [f"{first[0]} on {cluster} were predicted (at the median, at worst) {first[1]}"]
+            yield f"Published times of {'; of '.join([*told, *map(' '.join, further)])}."
         if unknown:
             yield f"Nothing validates what is simulated on {cluster} of {listed(unknown)}."
 

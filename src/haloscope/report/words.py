@@ -197,6 +197,27 @@ ONCE = ", measured once"
 """ONCE is what is said of a case of one launch."""
 
 
+LYING = {
+    "same-core": "within a core",
+    "same-cache": "within a cache",
+    "same-numa": "within a NUMA domain",
+    "same-socket": "within a socket",
+    "other-socket": "between sockets",
+    "same-node": "within a node",
+    "other-node": "between nodes",
+}
+"""LYING is how two processes lie to each other, behind what a message between them takes."""
+
+BECAME = {
+    "wrong": "gave a wrong answer",
+    "failed": "failed",
+    "timeout": "ran out of time",
+    "misplaced": "ran on other cores than asked for",
+    "absent": "could not be made here",
+}
+"""BECAME is what became of launches by their outcomes, where these are not good."""
+
+
 def few(*cases: MeasuredCase) -> str:
     """ ", medians of 3 launches": where some were launched too seldom for an interval of theirs.
 
@@ -231,6 +252,12 @@ def beyond(label: str, *said: str) -> str:
     """
     known = {word for one in said for word in one.split(", ")}
     return ", ".join(word for word in label.split(", ") if word not in known)
+
+
+def shared_words(labels: Sequence[str]) -> str:
+    """What all of several labels say: of "1 node, mpi = a" and "1 node, mpi = b", "1 node"."""
+    first, *others = [label.split(", ") for label in labels]
+    return ", ".join(word for word in first if all(word in other for other in others))
 
 
 def clock(cases: Sequence[MeasuredCase]) -> str:

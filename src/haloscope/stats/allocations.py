@@ -20,6 +20,7 @@ from statistics import fmean, median, stdev, variance
 from typing import Literal
 
 from haloscope.stats.estimates import Estimate, finite, typical
+from haloscope.stats.student import factor, geometric_mean
 from haloscope.stats.two_samples import Comparison, compare
 
 Grouped = Mapping[str, Sequence[float]]
@@ -37,15 +38,13 @@ def typical_over(allocations: Grouped, confidence: float = 0.95) -> Estimate:
     the launches in each of many allocations are one or two and skewed, as the median of so few lies
     beside their typical value, and in every allocation as much.
     """
-    logs = [log(value) for value in _medians(allocations)]
+    medians = _medians(allocations)
     launches = [one for sample in allocations.values() for one in sample]
-    if len(logs) == 1:
+    if len(medians) == 1:
         return replace(typical(launches), allocations=1)
-    middle = fmean(logs)
-    half = _student(confidence, len(logs) - 1) * stdev(logs) / sqrt(len(logs))
-    low, high = exp(middle - half), exp(middle + half)
-    found = Estimate(exp(middle), low, high, len(launches), "interval over allocations", confidence)
-    return replace(found, allocations=len(logs))
+    value, low, high = geometric_mean(medians, confidence)
+    found = Estimate(value, low, high, len(launches), "interval over allocations", confidence)
+    return replace(found, allocations=len(medians))
 
 
 @dataclass(frozen=True)
@@ -143,18 +142,11 @@ def _student_test(middle: float, error: float, freedom: float, launches: int) ->
     else:
         from scipy.special import stdtr
 
-        half = _student(0.95, freedom) * error
+        half = factor(0.95, freedom) * error
         p_value = float(2 * stdtr(freedom, -abs(middle) / error))
     ends = exp(middle - half), exp(middle + half)
     ratio = Estimate(exp(middle), *ends, launches, "interval over allocations", 0.95)
     return Comparison(ratio, p_value, 0.0)
-
-
-def _student(confidence: float, freedom: float) -> float:
-    """Student's quantile for a two-sided interval."""
-    from scipy.special import stdtrit  # here: a campaign of one allocation starts without it
-
-    return float(stdtrit(freedom, 0.5 + confidence / 2))
 
 
 def _medians(allocations: Grouped) -> list[float]:

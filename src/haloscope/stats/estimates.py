@@ -31,9 +31,10 @@ class Estimate:
     low, high:  the ends of the interval or range; None where there is none.
     n:          launches it rests on.
     method:     what low and high are: "rank interval", "bootstrap interval", "normal interval",
-                "nested bootstrap" (of launches, and of repetitions within them),
+                "interval over launches" (of a percentile that each launch has of its own),
                 "interval over allocations" (of a batch system, with launches nested in them),
-                "range" (minimum and maximum: no confidence is claimed) or "none".
+                "range" (minimum and maximum: no confidence is claimed), "pooled" (of all
+                repetitions as one sample, which tells no interval) or "none".
     confidence: the confidence attained, 0..1; None for "range" and "none".
     outliers:   launches far outside (Tukey's fences), to be shown: they count in all of the above.
     allocations: of a batch system that the launches come from; None where there was no such.

@@ -21,6 +21,7 @@ from matplotlib.ticker import (
     NullLocator,
 )
 
+from haloscope.quantities import signed
 from haloscope.report.draw.gantt import draw_gantt
 from haloscope.report.draw.palette import GRID, INK, MUTED, ON_COLOUR, SERIES, dark_style
 from haloscope.report.draw.phase_colours import hatches_of, phase_colours
@@ -38,6 +39,7 @@ _SIZES = (6.5, 5.0, 4.0, 3.0)
 _PUBLISHED, _LARGE = "d", 8.5
 """Of published points: hollow diamonds, larger than all others, so that these are seen in them."""
 _DASHES = ("-", "--", "-.", ":")
+_OF_BOUNDS = ("--", ":", "-.")
 _STYLE: Any = {
     "axes.edgecolor": INK,
     "axes.grid": True,
@@ -181,13 +183,7 @@ def _lines(panel: Lines, styles: Mapping[str, int]) -> Canvas:
             _model(axes, curve, style)
         else:
             _curve(axes, curve, style, pointed.index(curve))
-    for curve in panel.curves:
-        if curve.bound:
-            ideal = [m.x for m in curve.marks], [m.y for m in curve.marks]
-            colour = MUTED if curve.style is None else SERIES[curve.style % len(SERIES)]
-            axes.plot(
-                *ideal, color=colour, linestyle="--", linewidth=1, label=curve.label, zorder=1.8
-            )
+    _bounds(axes, [curve for curve in panel.curves if curve.bound])
     if panel.y.scale == "linear" and panel.y.from_zero and axes.dataLim.ymin >= 0:
         axes.set_ylim(0, 1.06 * axes.dataLim.ymax)
     _to_ticks(axes, panel.y)
@@ -195,6 +191,25 @@ def _lines(panel: Lines, styles: Mapping[str, int]) -> Canvas:
     if len(names) > 1:
         _legend(canvas, axes, names, columns)
     return canvas
+
+
+def _bounds(axes: Axes, curves: Sequence[Curve]) -> None:
+    """Lines without points: names of one colour differ in their dashes."""
+    looks: dict[str, list[str]] = {}
+    for curve in curves:
+        colour = MUTED if curve.style is None else SERIES[curve.style % len(SERIES)]
+        names = looks.setdefault(colour, [])
+        if curve.label not in names:
+            names.append(curve.label)
+        axes.plot(
+            [m.x for m in curve.marks],
+            [m.y for m in curve.marks],
+            color=colour,
+            linestyle=_OF_BOUNDS[names.index(curve.label) % len(_OF_BOUNDS)],
+            linewidth=1,
+            label=curve.label,
+            zorder=1.8,
+        )
 
 
 def _to_ticks(axes: Axes, axis: Axis) -> None:
@@ -278,8 +293,8 @@ class _PlainMinor(LogFormatterMathtext):
 def plain(value: float, _: int | None = None) -> str:
     """A number at a tick, without an exponent unless it is far from one."""
     if value and not 1e-7 < abs(value) < 1e9:
-        return f"{value:g}"
-    return f"{float(f'{value:.6g}'):.12f}".rstrip("0").rstrip(".")
+        return signed(f"{value:g}")
+    return signed(f"{float(f'{value:.6g}'):.12f}".rstrip("0").rstrip("."))
 
 
 def _scale(axes: Axes, which: str, axis: Axis) -> None:

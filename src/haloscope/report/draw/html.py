@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,15 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from haloscope.paths import write_whole
+from haloscope.quantities import (
+    BYTES,
+    BYTES_PER_SECOND,
+    FLOPS,
+    PER_BYTE,
+    PER_SECOND,
+    PERCENT,
+    SECONDS,
+)
 from haloscope.report.document import Document
 from haloscope.report.draw.apart import apart
 from haloscope.report.draw.breadth import print_zoom
@@ -51,10 +61,28 @@ def write(document: Document, drawings: Mapping[str, Sequence[Drawing]], directo
         head=head,
         apart=apart,
         print_zoom=print_zoom,
+        together=together,
         dark_figures=Markup(dark_style()),
     )
     write_whole(path, text)
     return path
+
+
+_UNITS = sorted(
+    {
+        unit
+        for scale in (SECONDS, PER_BYTE, BYTES, FLOPS, BYTES_PER_SECOND, PER_SECOND, PERCENT)
+        for _, unit in scale
+    },
+    key=len,
+    reverse=True,
+)
+_MEASURE = re.compile(rf"(?<=\d) (?=(?:{'|'.join(map(re.escape, _UNITS))})(?!\w))")
+
+
+def together(text: str) -> str:
+    """A sentence whose numbers stay in one line with their units."""
+    return _MEASURE.sub("\xa0", text)
 
 
 def head(table: Table) -> list[list[Heading]]:

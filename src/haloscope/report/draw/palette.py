@@ -9,6 +9,10 @@ from __future__ import annotations
 INK, GRID, MUTED, ON_COLOUR = "#1f2328", "#d5dbe1", "#59636e", "#ffffff"
 SERIES = ("#0072b2", "#c84f00", "#00815e", "#7d1f6b", "#452c14", "#4f46d8", "#173799", "#2f7d8c")
 """The first six differ for colour-blind readers too; further ones by their signs and dashes."""
+APART = 6
+"""APART is how many of SERIES, from the first on, are told apart by all readers."""
+BLUES = (0, 5, 6, 7)
+"""BLUES are those of SERIES of which one is enough in a panel that has other colours left."""
 
 _DARK = {
     INK: "#e6edf3",

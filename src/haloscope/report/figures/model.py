@@ -46,7 +46,7 @@ class Curve:
     """Points under one name; curves of one name are one thing in several pieces.
 
     bound:  a limit (ideal speedup) rather than a measurement: a dashed line without points, grey
-            where it has no style.
+            where it has no style; a further name of that colour has other dashes.
     model:  what a model says: a line without points.
     joined: may a reader interpolate? Sizes can lie between two others, numbers of processes not.
     style:  the number of its colour, sign and dashes; if not given, one that all curves of its

@@ -4,7 +4,8 @@ findings(cases, context)      all there is to say at the top of a report
 
 Every module of this package is a topic: it has an ORDER, and a function `find(cases, context)` that
 yields its findings. They are said by rising ORDER, what spoils the others first; orders go in tens,
-so that a new topic finds room between two others.
+so that a new topic finds room between two others. Before all others, but what spoils them, come the
+topics that answer what a study asks: its first table is of a kind that they name in ANSWERS.
 """
 
 from __future__ import annotations
@@ -28,15 +29,28 @@ class Finding:
     tone: Tone = ""
 
 
-def topics() -> list[ModuleType]:
-    """The modules of this package, in the order in which their findings are said."""
+SPOILING = 60
+"""SPOILING is the ORDER below which topics say what others are worth."""
+
+
+def topics(question: str = "") -> list[ModuleType]:
+    """The modules of this package, in the order in which their findings are said.
+
+    question: the kind of a study's first table; "" where there is none.
+    """
     names = [module.name for module in iter_modules(__path__)]
-    return sorted(map(_topic, names), key=lambda topic: int(topic.ORDER))
+
+    def place(topic: ModuleType) -> tuple[bool, bool, int]:
+        spoils = topic.ORDER < SPOILING
+        return not spoils, not spoils and question not in getattr(topic, "ANSWERS", ()), topic.ORDER
+
+    return sorted(map(_topic, names), key=place)
 
 
 def findings(cases: Sequence[MeasuredCase], context: Context) -> list[Finding]:
     """All there is to say at the top of a report, by topic."""
-    return [finding for topic in topics() for finding in topic.find(cases, context)]
+    own = topics(context.question)
+    return [finding for topic in own for finding in topic.find(cases, context)]
 
 
 def _topic(name: str) -> ModuleType:

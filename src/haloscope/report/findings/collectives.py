@@ -25,6 +25,7 @@ from haloscope.report.words import between, few, place
 from haloscope.stats.estimates import Estimate
 
 ORDER = 124
+ANSWERS = ("guidelines",)
 LEAPS_TOLD = 6
 """LEAPS_TOLD is the largest number of leaps that are named: of more, the greatest."""
 

@@ -12,6 +12,7 @@ from haloscope.report.context import Context
 from haloscope.report.findings import Finding
 
 ORDER = 100
+ANSWERS = ("convergence",)
 
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:

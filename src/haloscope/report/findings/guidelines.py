@@ -12,6 +12,7 @@ from haloscope.report.findings import Finding
 from haloscope.report.words import at_most, between, enough_launches, place, spans
 
 ORDER = 126
+ANSWERS = ("guidelines",)
 
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from haloscope.report.findings import Finding
 from haloscope.report.words import beyond, few, place
 
 ORDER = 112
+ANSWERS = ("heat",)
 TOLD = 3
 """TOLD is the largest number of phases that are told of each operator."""
 LEAST = 0.03

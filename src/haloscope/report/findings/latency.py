@@ -16,6 +16,7 @@ from haloscope.report.findings import Finding
 from haloscope.report.words import between, few, on_steps, place
 
 ORDER = 75
+ANSWERS = ("iterations",)
 MESHES = 2
 """MESHES is the largest number of meshes, or other settings, that are each told; of more, the
 largest mesh."""

@@ -14,6 +14,7 @@ from haloscope.report.words import place
 from haloscope.study.settings import LAYOUT, describe, varying
 
 ORDER = 120
+ANSWERS = ("hybrid_grid",)
 
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:

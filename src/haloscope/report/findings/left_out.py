@@ -9,6 +9,7 @@ from haloscope.analysis.cases import MeasuredCase
 from haloscope.quantities import count, listed
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
+from haloscope.report.words import BECAME
 
 ORDER = 10
 
@@ -21,13 +22,16 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
     planned = sum(max(case.planned or 0, len(case.launches) + len(case.excluded)) for case in cases)
     planned -= absent
     if planned > good:
-        reasons = [f"{number_of} {outcome}" for outcome, number_of in bad.items()]
+        reasons = [(number_of, BECAME[outcome]) for outcome, number_of in bad.items()]
         if rest := planned - good - bad.total():
-            reasons.append(f"{rest} not run")
-        counted = f"{planned - good} of {count(planned, 'launch', 'launches')}"
+            reasons.append((rest, "was not run" if rest == 1 else "were not run"))
+        lost = planned - good
+        told = listed([f"{number_of:,} {became}" for number_of, became in reasons])
+        counted = f"{lost:,} of {count(planned, 'launch', 'launches')}"
+        if planned == 1:
+            counted, told = "The only launch", f"it {reasons[0][1]}"
         yield Finding(
-            f"{counted if planned > 1 else 'The only launch'} "
-            f"{'is' if planned - good == 1 else 'are'} in no table: "
-            f"{listed(reasons)}. The notes name them.",
+            f"{counted} {'is' if lost == 1 else 'are'} in no table: {told}. The notes name "
+            f"{'it' if lost == 1 else 'them'}.",
             "warning",
         )

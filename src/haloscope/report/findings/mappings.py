@@ -16,6 +16,7 @@ from haloscope.report.tables.model import Tone
 from haloscope.report.words import place
 
 ORDER = 130
+ANSWERS = ("mapping",)
 
 
 @dataclass(frozen=True)

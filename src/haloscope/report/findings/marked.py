@@ -17,9 +17,9 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
     """Warnings of shared cores and emulated devices; what was simulated, and what that is worth."""
     shared = sum(case.oversubscribed for case in cases)
     if shared:
-        which = f"{count(shared, 'case')} of {len(cases)}" if len(cases) > 1 else "The only case is"
+        which = _which(shared, len(cases))
         yield Finding(
-            f"{which} oversubscribed: processes or threads shared "
+            f"{which} {'is' if shared == 1 else 'are'} oversubscribed: processes or threads shared "
             "cores (†), so these times say little about the machine.",
             "warning",
         )
@@ -32,10 +32,10 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
         )
     emulated = sum(case.emulated for case in cases)
     if emulated:
-        which = f"{count(emulated, 'case')} of {len(cases)}" if len(cases) > 1 else "The only case"
         yield Finding(
-            f"{which} worked on an emulated device (‖), which is this machine's own memory and "
-            "threads: that answers are right there is shown, and nothing of a real device's times.",
+            f"{_which(emulated, len(cases))} worked on an emulated device (‖), which is this "
+            "machine's own memory and threads: that answers are right there is shown, and nothing "
+            "of a real device's times.",
             "warning",
         )
     simulated = [case for case in cases if case.simulated and case.launches]
@@ -43,13 +43,21 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
         clusters = listed(sorted({case.cluster for case in simulated if case.cluster}))
         on = f" on {clusters}" if clusters else ""
         whole = len(simulated) == sum(bool(case.launches) for case in cases)
-        said = "All times are" if whole else f"{len(simulated)} of {count(len(cases), 'case')}"
+        some = f"Times of {len(simulated)} of {count(len(cases), 'case')} are"
+        said = "All times are" if whole else some
         drawn = ""
         if any(case.replicated for case in simulated):
             drawn = " Intervals are of simulated replicates, whose nodes differ by chance."
         told = f"{said} simulated{on} (‡): nothing ran there. {_answers(simulated)}.{drawn}"
         yield Finding(told)
         yield from (Finding(text) for text in validity(simulated))
+
+
+def _which(some: int, every: int) -> str:
+    """How many of all cases: "2 of 9 cases", "All 9 cases", "The only case"."""
+    if every == 1:
+        return "The only case"
+    return f"All {every:,} cases" if some == every else f"{some:,} of {every:,} cases"
 
 
 def _answers(simulated: Sequence[MeasuredCase]) -> str:

@@ -16,6 +16,7 @@ from haloscope.report.words import interval, on_steps, pace, place
 from haloscope.stats.estimates import Estimate
 
 ORDER = 80
+ANSWERS = ("walltime_grid",)
 ABOVE = 1.005
 """ABOVE is the least efficiency that is more than 100 %, as it is written, without a decimal."""
 

@@ -25,21 +25,38 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         )
 
 
-def by_sizes(found: Mapping[int, Contrast]) -> str:
-    """Which verdict at which sizes, and by how much."""
+def by_sizes(found: Mapping[int, Contrast], apart: str = "; ", it: str = "") -> str:
+    """Which verdict at which sizes, and by how much.
+
+    apart: what stands between two verdicts. it: what takes longer, or is faster, with a space.
+    """
     verdicts: dict[str, dict[int, Contrast]] = {}
     for at, contrast in found.items():
         verdicts.setdefault(contrast.verdict, {})[at] = contrast
-    return "; ".join(
-        f"{_pace(verdict, list(own.values()))} at {spans(list(own), list(found), size)}"
+    return apart.join(
+        f"{_pace(verdict, own, it)} at {_where(list(own), list(found))}"
         for verdict, own in verdicts.items()
     )
 
 
-def _pace(verdict: str, own: Sequence[Contrast]) -> str:
-    ratios = [contrast.ratio.value for contrast in own if contrast.ratio]
+def _where(own: Sequence[int], every: Sequence[int]) -> str:
+    return "every size" if len(own) == len(every) > 1 else spans(own, every, size)
+
+
+def _pace(verdict: str, own: Mapping[int, Contrast], it: str) -> str:
+    ratios = {at: contrast.ratio.value for at, contrast in own.items() if contrast.ratio}
     if verdict == "slower" and ratios:
-        return f"takes {between([1 / ratio for ratio in ratios])} times as long"
+        return f"{it}takes {_ends({at: 1 / ratio for at, ratio in ratios.items()})} times as long"
     if verdict == "faster" and ratios:
-        return f"is {between(ratios)} times as fast"
+        return f"{it}is {_ends(ratios)} times as fast"
     return verdict
+
+
+def _ends(ratios: Mapping[int, float]) -> str:
+    """The least and the most, each with its size where they are written differently."""
+    least, most = (extreme(ratios, key=lambda at: ratios[at]) for extreme in (min, max))
+    told = between([*ratios.values()])
+    if " to " not in told:
+        return told
+    low, high = told.split(" to ")
+    return f"{low} ({size(least)}) to {high} ({size(most)})"

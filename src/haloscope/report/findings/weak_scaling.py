@@ -13,6 +13,7 @@ from haloscope.report.findings import Finding
 from haloscope.report.words import place, spread
 
 ORDER = 131
+ANSWERS = ("weak_scaling",)
 
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from haloscope.analysis.cases import Facet, MeasuredCase, facets, values
 from haloscope.analysis.iteration_rates import converged
 from haloscope.analysis.published import Library, Reference
-from haloscope.quantities import MISSING, number, scientific, size
+from haloscope.quantities import MISSING, number, scientific, signed, size
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
@@ -91,7 +91,8 @@ def _row(
         published_iterations = replace(published_iterations, text=whole)
         if iterations != published_iterations.value:
             share = iterations / published_iterations.value - 1
-            notebook.note(f"N = {n}: iterations differ from the published by {100 * share:+.2f} %.")
+            off = signed(f"{100 * share:+.2f} %")
+            notebook.note(f"N = {n}: iterations differ from the published by {off}.")
     return (
         label(str(n), n),
         plain(n * n, f"{n * n:,}"),

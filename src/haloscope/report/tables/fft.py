@@ -52,10 +52,11 @@ def _row(case: MeasuredCase, among: Sequence[MeasuredCase], notebook: Notebook) 
     if points is None or case.time is None:
         return (*head, *(missing() for _ in _COLUMNS[2:]))
     flops = 2 * 2.5 * points * log2(points)
+    several = case.ranks > 1
     waiting = sum(one.share.value for one in shares(case) if one.name.startswith("transpose_"))
     return (
         *head,
         notebook.estimate(case.time.rate(flops), case, FLOPS),
-        plain(waiting, percent(waiting)) if case.ranks > 1 else missing(),
-        plain(sent, size(sent)) if case.ranks > 1 else missing(),
+        notebook.derived(plain(waiting, percent(waiting)), case) if several else missing(),
+        notebook.derived(plain(sent, size(sent)), case) if several else missing(),
     )

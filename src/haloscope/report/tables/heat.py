@@ -61,8 +61,7 @@ def _row(case: MeasuredCase, among: Sequence[MeasuredCase], notebook: Notebook) 
     iteration = iterating / iterations
     bytes_ = case.result("bytes_per_row_iteration") * case.result("rows")
     error, imbalance = case.result("error_max"), case.result("imbalance")
-    return (
-        *head,
+    derived = (
         plain(matrix, seconds(matrix)),
         plain(iterations, f"{iterations:,.0f}"),
         plain(iteration, seconds(iteration)),
@@ -70,3 +69,4 @@ def _row(case: MeasuredCase, among: Sequence[MeasuredCase], notebook: Notebook) 
         plain(imbalance, percent(imbalance)),
         missing() if error is None else plain(error, quantity(error)),
     )
+    return (*head, *(notebook.derived(cell, case) for cell in derived))

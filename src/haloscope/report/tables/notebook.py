@@ -26,9 +26,10 @@ from haloscope.quantities import (
     listed,
     printed_seconds,
     quantity,
+    signed,
 )
 from haloscope.report.tables.model import Cell, missing
-from haloscope.report.words import ratio_between
+from haloscope.report.words import BECAME, ratio_between
 from haloscope.stats.estimates import Estimate
 
 OVERSUBSCRIBED, SIMULATED, VERIFIED, FITTED, LAUNCHES_MISSING = "†", "‡", "§", "¶", "*"
@@ -126,8 +127,12 @@ class Notebook:
             return cell
         self._sources.setdefault(published.source, {})[mesh] = None
         named = f" ({published.variant})" if published.variant else ""
-        text = f"{published.text}{named}"
+        text = f"{signed(published.text)}{named}"
         return replace(cell, published=text, published_value=published.value)
+
+    def derived(self, cell: Cell, case: MeasuredCase) -> Cell:
+        """A cell without spread that was computed from a case's launches, with its marks."""
+        return cell if cell.value is None else replace(cell, marks=self._marks_of(case))
 
     def absent(self, case: MeasuredCase) -> Cell:
         """A cell for a case without a good launch: what became of it."""
@@ -219,8 +224,10 @@ def spread_notes(estimates: Mapping[str, Sequence[Estimate]]) -> list[str]:
         "rank interval": "[a, b]: rank-based interval of the median over {launches}, "
         "confidence {confidence} or more.",
         "bootstrap interval": "[a, b]: bootstrap interval over {launches}, {confidence}.",
-        "nested bootstrap": "[a, b]: bootstrap interval of launches and of repetitions within "
-        "them (Davison and Hinkley 1997, section 3.8) over {launches}, {confidence}.",
+        "interval over launches": "[a, b]: Student's interval over {launches} around the geometric "
+        "mean of the percentiles that each has of its own, {confidence}.",
+        "pooled": "A percentile without spread is of all repetitions of {launches} together: these "
+        "have too few of their own for an interval.",
         "interval over allocations": "[a, b]: Student's interval over {allocations} of the "
         "batch system, in which {launches} are nested, around the geometric mean of their "
         "medians (Kalibera and Jones 2013), {confidence}.",
@@ -277,8 +284,12 @@ def left_out(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> li
 
 
 def _of(some: int, total: int) -> str:
-    """ "2 of 6 launches", "the only launch"."""
-    return f"{some} of {count(total, 'launch', 'launches')}" if total > 1 else "the only launch"
+    """ "2 of 6 launches", "all 6 launches", "the only launch"."""
+    if total == 1:
+        return "the only launch"
+    if some == total:
+        return f"{'both' if total == 2 else f'all {total:,}'} launches"
+    return f"{some:,} of {count(total, 'launch', 'launches')}"
 
 
 def _seen(case: MeasuredCase) -> int:
@@ -307,7 +318,7 @@ def _excluded(cases: Sequence[MeasuredCase], among: Sequence[MeasuredCase]) -> l
     for (outcome, reason), cases_told in alike.items():
         names, left, totals = zip(*cases_told, strict=True)
         launches = _of(sum(left), sum(totals))
-        lines.append(f"Left out: {_named(names)}: {launches} {outcome}: {reason}")
+        lines.append(f"Left out: {_named(names)}: {launches} {BECAME[outcome]}: {reason}")
     return lines
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.scaling_laws import Law, laws
 from haloscope.models.scaling_law import ScalingLaw
-from haloscope.quantities import percent, seconds
+from haloscope.quantities import percent, seconds, signed
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
@@ -81,5 +81,5 @@ def law_text(law: ScalingLaw, x: str = "p") -> str:
     parts = [seconds(law.constant_s)] if law.constant_s else []
     for term, coefficient in zip(law.terms, law.coefficients_s, strict=True):
         if coefficient:
-            parts.append(f"{seconds(coefficient)} {term.text(x)}")
+            parts.append(f"{seconds(coefficient)} {signed(term.text(x))}")
     return " + ".join(parts) or "0"

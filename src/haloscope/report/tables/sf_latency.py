@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.star_forests import (
+    APART,
     OPTIONS,
     about_published,
     memory_of,
@@ -110,8 +111,6 @@ def _where(case: MeasuredCase) -> list[str]:
     """The placement of both ranks, and the memory unless it is the host's."""
     memory, *given = (str(one) for one in memory_of(case))
     if case.on_gpus:  # which sit on sockets as their ranks do
-        apart = {"intra_gpu": "on one GPU", "intra_socket": "on a socket"}
-        apart |= {"inter_socket": "on two sockets", "inter_node": "on two nodes"}
-        return [apart.get(str(placement_of(case)), ""), "GPUs' memory", *given[:1]]
+        return [APART.get(str(placement_of(case)), ""), "GPUs' memory", *given[:1]]
     of_device = [f"{memory}'s memory", *given[:1]] if given else []
     return [str(case.settings.get("placement") or ""), *of_device]

@@ -13,7 +13,7 @@ from haloscope.analysis.split_phase import neighbours_model, split_phase_model, 
 from haloscope.analysis.sweeps import sweep
 from haloscope.models.round_trip import ONE_WAY
 from haloscope.models.split_phase import MESSAGES, MOVES, SplitPhase, both
-from haloscope.quantities import SECONDS, percent, rate, seconds, size
+from haloscope.quantities import SECONDS, percent, rate, seconds, signed, size
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
@@ -91,7 +91,7 @@ def _predicted(predicted_s: float, measured_s: float) -> tuple[Cell, Cell]:
     off = float(predicted_s / measured_s - 1)
     time_s = ONE_WAY * float(predicted_s)
     share = round(100 * off) + 0  # -0.2 is 0, not -0
-    return plain(time_s, seconds(time_s)), plain(off, f"{share:+,} %" if share else "0 %")
+    return plain(time_s, seconds(time_s)), plain(off, signed(f"{share:+,} %") if share else "0 %")
 
 
 def _notes(case: MeasuredCase, model: SplitPhase, context: Context) -> Iterator[str]:

@@ -15,7 +15,7 @@ from haloscope.stats.tails import needed
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """One table of all cases, and points of their sweeps, with repetitions enough for a P95."""
-    found = [tail for case in cases for tail in tails(case, context.seed)]
+    found = [tail for case in cases for tail in tails(case)]
     if not found:
         return []
     shown = list(dict.fromkeys(tail.case for tail in found))
@@ -24,8 +24,8 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     least = listed([f"{_name(share)} {needed(share)}" for share in SHARES])
     notebook.note(
         "Of repetitions, without warm-up; all other tables have medians of launches. Repetitions "
-        f"of all launches that a percentile needs: {least}. Last over median: of the highest "
-        "percentile that a row has."
+        f"that a percentile needs: {least}, of all launches together for its value and of each "
+        "for its interval. Last over median: of the highest percentile that a row has."
     )
     return [
         Table(

@@ -13,7 +13,7 @@ from haloscope.analysis.variability import (
     Variability,
     variabilities,
 )
-from haloscope.quantities import SECONDS, percent, quantity
+from haloscope.quantities import MINUS, SECONDS, percent, quantity
 from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, plain
 from haloscope.report.tables.notebook import Notebook
@@ -77,7 +77,7 @@ def _row(one: Variability, among: Sequence[MeasuredCase]) -> tuple[Cell, ...]:
 
 
 def _deviation(ratio: float) -> str:
-    return f"{'−' if ratio < 1 else '+'}{percent(abs(ratio - 1))}"
+    return f"{MINUS if ratio < 1 else '+'}{percent(abs(ratio - 1))}"
 
 
 def _published(kernel: str, context: Context) -> Iterator[str]:
