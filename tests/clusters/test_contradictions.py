@@ -25,9 +25,9 @@ from haloscope.errors import UserError
         ),
         (
             "value = 16.4e9",
-            "value = 14.6e9",
+            "value = 14.4e9",
             "node.memory#2.bandwidth_bytes_per_s",
-            "16.0 GB/s to each of 2 cores, 14.6 GB/s to each of 1",
+            "16.0 GB/s to each of 2 cores, 14.4 GB/s to each of 1",
         ),
         (
             "value = 173.8e9",
@@ -344,7 +344,7 @@ def test_a_memory_that_gives_ever_less_to_more_cores_is_named(tmp_path: Path) ->
 @pytest.mark.parametrize(
     "change",
     [
-        ("value = 16.4e9", "value = 14.7e9"),  # 9.5 % less than each of two cores has
+        ("value = 16.4e9", "value = 14.6e9"),  # 9.0 % less than each of two cores has
         ("value = 22.6e9", "value = 37.3e9"),
         (
             "shared_by = 24\n",
