@@ -116,7 +116,7 @@ def test_what_the_receive_takes_is_not_in_the_latency() -> None:
 
 
 def test_a_file_without_gpus_keeps_its_state() -> None:
-    assert state(cluster_file.find("stampede2")) == "aae57590b184"
+    assert state(cluster_file.find("stampede2")) == "21571f6983b8"
 
 
 def changed(tmp_path: Path, old: str, new: str) -> Cluster:
