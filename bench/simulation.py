@@ -1,6 +1,6 @@
 """Simulated clusters: errors against published wall times, and what a simulation costs.
 
-usage: .venv/bin/python bench/simulation.py [SECTION ...]; a table, orfeo, cases, dynamics or local
+usage: .venv/bin/python bench/simulation.py [SECTION ...]; a table, orfeo, cases, dynamics, heat
        .venv/bin/python bench/simulation.py local --from DIR     of a run of validate-local
        SIMGRID_ROOT=PREFIX .venv/bin/python bench/simulation.py cases     with another SimGrid
 """
@@ -53,7 +53,9 @@ ALLTOALL = MappingProxyType({256: 4.0, 512: 20.0})
 """Seconds of an alltoall of 1 MiB, 16 ranks on each node of eagle."""
 PERIOD = 9
 """Steps of md_pppm that are timed together: one is gone through for all that are alike."""
-CASES, DYNAMICS, ORFEO = "cases", "dynamics", "orfeo"
+HEAT_SIZES = MappingProxyType({1024: 2540, 2048: 3200})
+"""Elements along an edge of the most tasks of the task-mapping paper's table 2."""
+CASES, DYNAMICS, HEAT, ORFEO = "cases", "dynamics", "heat", "orfeo"
 LOCAL, LOCAL_MEDIAN = "local", 0.10
 LOCAL_AIMS = MappingProxyType({"pingpong": "2.7%", "poisson_cg": f"{LOCAL_MEDIAN:.0%}"})
 """Of messages what there was before a node's memory was shared; of solves what was wanted."""
@@ -238,6 +240,27 @@ def dynamics(cluster: Cluster, program: Path) -> list[str]:
     ]
 
 
+def heat(cluster: Cluster, program: Path) -> list[str]:
+    """The most tasks of the task-mapping paper, table 2: what a solve of 200 iterations takes."""
+    lines = [
+        f"## fe_heat, 200 iterations, 128 nodes of {cluster.name}",
+        "",
+        f"{taken()} {smpi().version}. Of a processor: user and system time.",
+        "",
+        "| ranks | elements | wall | of a processor | peak memory |",
+        "|---|---|---|---|---|",
+    ]
+    for ranks, edge in HEAT_SIZES.items():
+        given: dict[str, Value] = {"size": f"{edge}x{edge}x{edge}", "iterations": 200}
+        layout = Layout(128, ranks // 128, bind="spread")
+        spent = simulated_case(cluster, simulated_once("fe_heat", given, layout), program)
+        figures = (
+            f"{spent.wall_s:.1f} s | {spent.processor_s:.1f} s | {spent.peak_megabytes:,.0f} MB"
+        )
+        lines.append(f"| {ranks} | {edge}^3 | {figures} |")
+    return [*lines, ""]
+
+
 def solve_messages(ranks: int) -> int:
     """Of 20 iterations: the exchange's, and two sums that go up a tree and down again."""
     return 20 * (2 * (ranks - 1) + 2 * 2 * (ranks - 1))
@@ -287,13 +310,15 @@ def section(name: str, folder: Path) -> list[str]:
         return orfeo()
     if name == DYNAMICS:
         return dynamics(find("stampede"), build.build(smpi(), say=print))
+    if name == HEAT:
+        return heat(find("eagle"), build.build(smpi(), say=print))
     return cases() if name == CASES else table(name)
 
 
 def main() -> None:
     """Run what is asked for, write docs/bench/simulation.md."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    names = [*TABLES, ORFEO, CASES, DYNAMICS]
+    names = [*TABLES, ORFEO, CASES, DYNAMICS, HEAT]
     parser.add_argument("sections", nargs="*", metavar="SECTION", help="; ".join([*names, LOCAL]))
     parser.add_argument("--from", type=Path, dest="folder", help="local: the folder of real runs")
     given = parser.parse_args()

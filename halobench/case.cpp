@@ -29,7 +29,7 @@ Params accepted_params(const Kernel& kernel, const Command& command, const Commu
   std::vector<Problem> problems;
   Params params(kernel.all_parameters(), command.arguments, problems, command.files);
   if (problems.empty()) {
-    plan = kernel.plan_for(params, {comm.size(), threads});
+    plan = made_once("plan", [&] { return kernel.plan_for(params, {comm.size(), threads}); });
     problems = plan.problems;
   }
   std::string text;

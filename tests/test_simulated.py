@@ -164,6 +164,23 @@ def test_steps_that_are_alike_take_what_each_of_them_does(smpi: None) -> None:
         simulate(f"{command} alike=once steps=3", "yes")
 
 
+def test_a_simulated_solve_goes_through_as_many_iterations_as_differ(smpi: None) -> None:
+    """The second and the third take as long as each other, and as all that follow would."""
+    clock = ["--cfg=smpi/wtime:0"]  # asking it takes no time
+
+    def solve(iterations: int) -> dict[str, Any]:
+        return simulate(f"fe_heat size=12x10x8 iterations={iterations}", "no", clock)
+
+    less, most = (solve(whole)["times_s"][0] for whole in (31, 32))
+    record = solve(200)
+    assert record["result"]["iterations"] == 200
+    assert record["result"]["iterations_passed_over"] == 197
+    assert record["times_s"][0] == pytest.approx(most + 168 * (most - less), rel=1e-9)
+    assert {phase["name"]: phase["calls"] for phase in record["phases"]} == {
+        "generate": 1, "assemble": 1, "halo": 400, "matvec": 400, "dot": 401, "update": 400,
+    }  # fmt: skip
+
+
 def points_s(cluster: str, layout: Layout, kernel: str, **params: Value) -> list[float]:
     """The times by size of a case on a cluster, as the laboratory simulates it."""
     described = cluster_file.load(ROOT / "clusters" / f"{cluster}.toml")

@@ -63,6 +63,23 @@ void free_unused(void* memory) { SMPI_SHARED_FREE(memory); }
 
 namespace {
 
+constexpr const char* of_halobench = "halobench";
+
+}  // namespace
+
+// SMPI's own store: a variable of this program would be each rank's own, where SMPI keeps ranks'
+// variables apart.
+const void* kept_for_all_ranks(const char* name) {
+  const bool known = smpi_shared_known_call(of_halobench, name) != 0;
+  return known ? smpi_shared_get_call(of_halobench, name) : nullptr;
+}
+
+void keep_for_all_ranks(const char* name, const void* what) {
+  smpi_shared_set_call(of_halobench, name, const_cast<void*>(what));  // is only kept
+}
+
+namespace {
+
 using Values = std::vector<double>;
 
 /// Where a rank finds what was sent to it in a round; it travels at once, as small messages do.
@@ -168,6 +185,14 @@ void* allocate_unused(std::size_t) {
 }
 
 void free_unused(void*) {}
+
+const void* kept_for_all_ranks(const char*) {
+  throw std::logic_error("ranks have memory in common only under simulation");
+}
+
+void keep_for_all_ranks(const char*, const void*) {
+  throw std::logic_error("ranks have memory in common only under simulation");
+}
 
 double simulated_now_s() { throw std::logic_error("there is no simulated clock"); }
 

@@ -42,6 +42,25 @@ void messages_on_device(bool are);
 void* allocate_unused(std::size_t bytes);
 void free_unused(void* memory);
 
+/// What a rank has kept for all of them under a name, until the simulation ends; null before. Only
+/// for simulated binaries, whose ranks are in one process.
+const void* kept_for_all_ranks(const char* name);
+void keep_for_all_ranks(const char* name, const void* what);
+
+/// What `make`, which does not communicate, gives on every rank alike: under simulation the first
+/// one alone makes it. `name`: one for each such thing.
+template <class Make>
+auto made_once(const char* name, Make&& make) {
+  using Made = decltype(make());
+  if (!simulated()) return make();
+  const auto* made = static_cast<const Made*>(kept_for_all_ranks(name));
+  if (made == nullptr) {
+    made = new Made(make());
+    keep_for_all_ranks(name, made);
+  }
+  return *made;
+}
+
 /// A sum over all ranks of MPI_COMM_WORLD that goes on by itself while they compute: by recursive
 /// doubling, as MPI_Allreduce does it. One at a time. Only for simulated binaries: SMPI's own
 /// MPI_Iallreduce sends from every rank to every other (SimGrid 3.32), so that it takes one latency

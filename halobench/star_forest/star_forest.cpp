@@ -108,7 +108,8 @@ void StarForest::find_shared_root(std::int64_t roots) {
   std::vector<const IndexSet*> sets{&local_.from};
   for (const auto& neighbour : root_side_) sets.push_back(&neighbour.packing.from);
   std::erase_if(sets, [](const IndexSet* set) { return set->count == 0; });
-  if (sets.size() > 1 || (sets.size() == 1 && !sets.front()->is_run())) {
+  const bool several = sets.size() > 1 || (sets.size() == 1 && !sets.front()->is_run());
+  if (several && space_.meter().executes()) {  // else there are no values that replace one another
     std::vector<char> taken(as_size(roots));
     std::int64_t again = -1;  // without a branch, whose outcome nobody can guess
     for (const auto* set : sets) {

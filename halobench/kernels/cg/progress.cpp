@@ -1,6 +1,7 @@
 #include "kernels/cg/progress.hpp"
 
 #include <cmath>
+#include <utility>
 
 namespace halobench::cg {
 namespace {
@@ -8,11 +9,13 @@ namespace {
 constexpr std::int64_t settling = 4;     ///< iterations until ranks are in step with each other
 constexpr std::int64_t least_timed = 4;  ///< that stand for the rest
 constexpr std::int64_t many = 4;         ///< times as many are worth passing over
+constexpr double alike_within = 1e-9;    ///< of their time are iterations that are alike
 
 }  // namespace
 
 bool Progress::wants_more(double residual_squared) {
   if (!limits_.observing) {
+    alike_ = asked_ > 2 && residual_squared == 0;
     if (context_ != nullptr) pass_over_what_is_alike();
     if (iterations_ == limits_.iterations) return false;
     ++iterations_;
@@ -42,15 +45,32 @@ bool Progress::wants_more(double residual_squared) {
   return true;
 }
 
+/// Two iterations that took as long as each other on every rank leave ranks as far out of step as
+/// they found them: so will all that follow.
+double Progress::unlike() {
+  if (limits_.observing || context_ == nullptr) return 0;
+  context_->meter.settle();
+  const double now_s = simulated_now_s();
+  const double before_s = std::exchange(took_s_, now_s - std::exchange(asked_s_, now_s));
+  const bool alike = std::abs(took_s_ - before_s) <= alike_within * took_s_;
+  return asked_++ > 1 && alike ? 0 : 1;
+}
+
 /// A part of a period at the end counts as that part of its time.
 void Progress::pass_over_what_is_alike() {
   const std::int64_t timed = (least_timed + limits_.period - 1) / limits_.period * limits_.period;
   if (limits_.iterations <= many * (settling + timed)) return;
-  if (iterations_ == settling) mark_ = context_->meter.mark();
-  if (iterations_ != settling + timed) return;
+  if (alike_ || iterations_ == settling + timed) return repeat_since_mark();
+  if (iterations_ == settling || (asked_ > 0 && iterations_ < settling)) {
+    mark_ = context_->meter.mark();
+    marked_ = iterations_;
+  }
+}
+
+void Progress::repeat_since_mark() {
   passed_over_ = limits_.iterations - iterations_;
-  const double times = static_cast<double>(passed_over_) / static_cast<double>(timed);
-  context_->meter.repeat_since(*mark_, times, context_->comm);
+  const auto timed = static_cast<double>(iterations_ - marked_);
+  context_->meter.repeat_since(*mark_, static_cast<double>(passed_over_) / timed, context_->comm);
   iterations_ = limits_.iterations;
 }
 

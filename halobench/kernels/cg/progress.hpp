@@ -20,7 +20,8 @@ struct Limits {
 };
 
 /// Watches the residual of one solve. Where there are no real data iterations are alike: those
-/// after the first few are passed over, at the cost of the last of these.
+/// after the first few are passed over, at the cost of the last of these. A solver that asks
+/// unlike() leaves it to the simulated clock how few, down to three.
 class Progress {
  public:
   /// Passes nothing over.
@@ -28,8 +29,12 @@ class Progress {
   Progress(const Limits& limits, const Context& context) : limits_(limits), context_(&context) {}
 
   /// Whether another iteration is wanted, given (r, r) after those done so far; counts it.
-  /// Collective.
+  /// Collective. Without real data it is given the sum of what unlike() said, where a solver asks.
   bool wants_more(double residual_squared);
+  /// Without real data, this rank's part of a sum over all ranks that tells them whether iterations
+  /// are alike by now: 0 if the last took as long as the one before, else 1. Asked for once an
+  /// iteration, always at the same place, before a sum that costs the same with it.
+  double unlike();
 
   /// All of the solve, with those passed over.
   std::int64_t iterations() const { return iterations_; }
@@ -42,12 +47,18 @@ class Progress {
  private:
   bool stop(const std::string& failure);
   void pass_over_what_is_alike();
+  void repeat_since_mark();
 
   Limits limits_;
   const Context* context_ = nullptr;
   std::int64_t iterations_ = 0;
   std::int64_t passed_over_ = 0;
   std::optional<Meter::Mark> mark_;
+  std::int64_t marked_ = 0;  ///< iterations at the mark
+  std::int64_t asked_ = 0;   ///< how often unlike() was
+  double asked_s_ = 0;       ///< when it was, the last time
+  double took_s_ = 0;        ///< from the time before until then
+  bool alike_ = false;       ///< the last two iterations, on every rank
   bool started_ = false;
   double first_ = 0;
   double last_ = 0;

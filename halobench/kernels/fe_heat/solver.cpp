@@ -113,7 +113,7 @@ void Solver::solve(cg::Progress& progress) {
   while (progress.wants_more(squares)) {
     turn_direction(beta);
     const double alpha = squares / multiply();
-    const double next = advance(alpha);
+    const double next = advance(alpha, progress);
     beta = next / squares;
     squares = next;
   }
@@ -155,7 +155,7 @@ void Solver::multiply_pieces(std::span<const Piece> pieces) {
   });
 }
 
-double Solver::advance(double alpha) {
+double Solver::advance(double alpha, cg::Progress& progress) {
   context_.meter.compute(update_, advance_traffic(), [&] {
     part_.for_each_line(part_.whole(), [&](const Line& line) {
       const auto row = part_.row_of(0, line.y, line.z);
@@ -164,12 +164,12 @@ double Solver::advance(double alpha) {
                                                  x_.data() + row, r_.data() + row, line.size());
     });
   });
-  return reduce(part_.size(1) * part_.size(2));
+  return reduce(part_.size(1) * part_.size(2), progress.unlike());
 }
 
-/// The sum of all ranks' first `lines` sums.
-double Solver::reduce(std::int64_t lines) {
-  double sum = 0;
+/// The sum of all ranks' first `lines` sums; without the arithmetic, of `otherwise`.
+double Solver::reduce(std::int64_t lines, double otherwise) {
+  double sum = otherwise;
   if (context_.meter.executes() && part_.rows() > 0) {
     sum = std::accumulate(sums_.begin(), sums_.begin() + lines, 0.0);
   }

@@ -51,8 +51,8 @@ class Solver {
  private:
   void turn_direction(double beta);
   void multiply_pieces(std::span<const Piece> pieces);
-  double advance(double alpha);
-  double reduce(std::int64_t lines);
+  double advance(double alpha, cg::Progress& progress);
+  double reduce(std::int64_t lines, double otherwise = 0);
   /// bytes, stored, flops: of a row.
   Traffic sweep(double bytes, double stored, double flops) const;
   Traffic start_traffic() const { return sweep(32, 32, 2); }
