@@ -244,8 +244,8 @@ def test_simulated_and_measured_times_are_not_one_setting() -> None:
     assert (found.tables, found.details) == ((), None)
 
 
-def on_a_device(device: str, **settings: object) -> list[Raw]:
-    return [{**raw, "device": device} for raw in launches(SLOW, memory="device", **settings)]
+def on_a_device(device: str) -> list[Raw]:
+    return [{**raw, "device": device} for raw in launches(SLOW, memory="device")]
 
 
 def test_an_emulated_device_s_times_stand_beside_no_real_one_s() -> None:
