@@ -1,5 +1,7 @@
 #include "device/gpu.hpp"
 
+#include <exception>
+
 #include "base/as_size.hpp"
 #include "device/gpu_runtime.hpp"
 
@@ -21,12 +23,18 @@ std::string version() {
 #endif
 }
 
+/// Who ends by an exception waits for nothing: what a stream was given may wait for ever, such as
+/// for a message of a rank that goes on, and all of a GPU ends with its process.
+bool gives_up() { return std::uncaught_exceptions() > 0; }
+
 void release(void* memory) {
+  if (gives_up()) return;
   static_cast<void>(GPU_RUNTIME(DeviceSynchronize)());
   static_cast<void>(GPU_RUNTIME(Free)(memory));
 }
 
 void release_of_host(void* memory) {
+  if (gives_up()) return;
   static_cast<void>(GPU_RUNTIME(DeviceSynchronize)());
 #if defined(HALOBENCH_HIP)
   static_cast<void>(hipHostFree(memory));
@@ -48,6 +56,7 @@ Gpu::Gpu(int number) : number_(number) {
 }
 
 Gpu::~Gpu() {
+  if (gives_up()) return;
   static_cast<void>(GPU_RUNTIME(DeviceSynchronize)());
   for (void* event : events_) {
     static_cast<void>(GPU_RUNTIME(EventDestroy)(static_cast<GPU_RUNTIME(Event_t)>(event)));

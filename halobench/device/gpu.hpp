@@ -18,7 +18,7 @@ int visible_gpus();
 class Gpu : public Device {
  public:
   explicit Gpu(int number);
-  /// Waits for what was not done yet.
+  /// Waits for what was not done yet, unless an exception ends it.
   ~Gpu() override;
 
   /// As the maker calls it, with the runtime: "NVIDIA H200 (CUDA 13.0)".

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "device/gpu_runtime.hpp"
@@ -61,20 +62,27 @@ inline unsigned blocks_for(std::int64_t threads) {
   return static_cast<unsigned>(std::min(blocks, most_blocks));
 }
 
+/// Throws what the runtime says of this launch: not what another library, such as an MPI that asked
+/// for the kind of an address, has left behind as the last error.
+template <class... Given>
+void launch(void* stream, std::int64_t threads, void (*kernel)(Given...), Given... given) {
+  std::array<void*, sizeof...(Given)> places{&given...};
+  require(GPU_RUNTIME(LaunchKernel)(reinterpret_cast<const void*>(kernel),
+                                    dim3(blocks_for(threads)), dim3(block_threads), places.data(),
+                                    0, static_cast<GPU_RUNTIME(Stream_t)>(stream)),
+          "launching a device kernel");
+}
+
 template <class Body>
 void launch_over(void* stream, std::int64_t count, const Body& body) {
   if (count == 0) return;  // no blocks are an error
-  run_over<<<blocks_for(count), block_threads, 0, static_cast<GPU_RUNTIME(Stream_t)>(stream)>>>(
-      count, body);
-  require(GPU_RUNTIME(GetLastError)(), "launching a device kernel");
+  launch(stream, count, run_over<Body>, count, body);
 }
 
 template <class Sums>
 void launch_sums(void* stream, std::int64_t count, const Sums& sums) {
   if (count == 0) return;
-  run_sums<<<blocks_for(count * lanes), block_threads, 0,
-             static_cast<GPU_RUNTIME(Stream_t)>(stream)>>>(count, sums);
-  require(GPU_RUNTIME(GetLastError)(), "launching a device kernel");
+  launch(stream, count * lanes, run_sums<Sums>, count, sums);
 }
 
 }  // namespace halobench::gpu

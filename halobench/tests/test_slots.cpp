@@ -4,9 +4,11 @@
 
 #include "base/as_size.hpp"
 #include "expect.hpp"
+#include "kernels/pingpong/setting.hpp"
 #include "mpi/slots.hpp"
 
 using halobench::as_size;
+using halobench::PingPongSetting;
 using halobench::Slots;
 
 namespace {
@@ -90,6 +92,23 @@ void the_others_are_those_not_used_first() {
   }
 }
 
+/// A message that is staged is written to where it is sent from, while others of the same window
+/// may still be under way.
+void staged_messages_in_flight_have_a_place_each() {
+  const auto sent_slots = [](const std::string& mpi, const std::string& memory) {
+    std::vector<halobench::Problem> problems;
+    const std::vector<std::string> given{"mode=stream", "window=16", "mpi=" + mpi,
+                                         "memory=" + memory};
+    const PingPongSetting setting(
+        halobench::Params(halobench::pingpong_parameters(), given, problems));
+    expect::equal(problems.size(), std::size_t{0});
+    return setting.sent_slots(8);
+  };
+  expect::equal(sent_slots("staged", "device"), 16);
+  expect::equal(sent_slots("gpu_aware", "device"), 1);
+  expect::equal(sent_slots("staged", "host"), 1);
+}
+
 }  // namespace
 
 int main() {
@@ -99,5 +118,6 @@ int main() {
   the_order_of_use_is_known();
   more_uses_than_slots_are_each_slot_once();
   the_others_are_those_not_used_first();
+  staged_messages_in_flight_have_a_place_each();
   return expect::exit_code();
 }

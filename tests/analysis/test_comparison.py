@@ -242,3 +242,25 @@ def test_simulated_and_measured_times_are_not_one_setting() -> None:
     found = compared(launches(SLOW), launches(FAST, clock="simulated"))
 
     assert (found.tables, found.details) == ((), None)
+
+
+def on_a_device(device: str) -> list[Raw]:
+    return [{**raw, "device": device} for raw in launches(SLOW, memory="device")]
+
+
+def test_an_emulated_device_s_times_stand_beside_no_real_one_s() -> None:
+    gpu, emulated = "NVIDIA H200 (CUDA 13.0)", "emulated"
+    with_mixed = compared(
+        [*on_a_device(emulated), *launches(SLOW, 128)], [*on_a_device(gpu), *launches(FAST, 128)]
+    )
+
+    assert [one.first.case.settings["n"] for one in with_mixed.contrasts] == [128]
+    assert with_mixed.notes == (
+        "Not compared: 1 case worked on an emulated device in one folder alone, whose times say "
+        "nothing of a real one's.",
+    )
+    alone = compared(on_a_device(emulated), on_a_device(gpu))
+    assert (alone.details, alone.tables) == (None, ())
+    assert alone.refused == "1 case worked on an emulated device in one folder alone"
+    for device in (gpu, emulated):
+        assert len(compared(on_a_device(device), on_a_device(device)).contrasts) == 1

@@ -51,6 +51,8 @@ def test_a_fat_tree_has_its_levels_links_and_shared_memory() -> None:
         *("memory 1 10000000000.0", "memory 4 30000000000.0"),
         *("ranks 0 2", "ranks 2 1"),
     ]
+    of_three = lines(described(nodes=3), 0, 0, 2)
+    assert of_three[0] == "nodes 4 8"  # as many as the tree has places for
 
 
 def test_sockets_with_memories_of_their_own_stand_beside_the_node_s() -> None:

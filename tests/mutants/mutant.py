@@ -39,6 +39,13 @@ class Mutant:
         """What its test of ctest runs, as halobench/tests/CMakeLists.txt names it."""
         return re.sub(r"_\d+$", "", self.test) if self.test.startswith("test_") else "test_kernels"
 
+    @property
+    def test_file(self) -> str:
+        """Where its test stands."""
+        if self.by_ctest:
+            return f"halobench/tests/{self.program}.cpp"
+        return self.test.partition("::")[0]
+
     def stale(self, root: Path) -> str | None:
         """Why it can't be applied; None if it can."""
         path = root / self.file
@@ -64,10 +71,10 @@ class Mutant:
 
     def _has_test(self, root: Path) -> bool:
         """Whether its test is there, as far as names tell."""
+        path = root / self.test_file
         if self.by_ctest:
-            return (root / "halobench" / "tests" / f"{self.program}.cpp").is_file()
-        file, _, name = self.test.partition("::")
-        path, name = root / file, name.partition("[")[0]
+            return path.is_file()
+        name = self.test.partition("::")[2].partition("[")[0]
         return path.is_file() and f"def {name}(" in path.read_text(encoding="utf-8")
 
 

@@ -3,6 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from made import draw
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgba_array
 from matplotlib.container import ErrorbarContainer
 from matplotlib.text import Annotation
 from recorded import bad, cases, pingpong, poisson, quick, stream
@@ -360,6 +362,20 @@ def test_phases_of_one_colour_are_told_apart_in_a_timeline() -> None:
     (legend,) = canvas.legends
     assert drawn == [patch.get_hatch() or "" for patch in legend.get_patches()]
     assert [bool(hatch) for hatch in drawn] == [False, False, True]
+
+
+def test_bars_too_short_to_be_seen_are_lines_behind_all_bars() -> None:
+    bars = (Bar(0, "wait", 0.0, 50.0, False), Bar(1, "pack", 12.0, 12.000001, False))
+    colours = {"wait": "#0072b2", "pack": "#c84f00"}
+
+    canvas = draw_gantt(Gantt("g", "", "", ("rank 0", "stream 0"), bars), 4.6, colours)
+
+    drawn = canvas.axes[0].collections
+    (line,) = [one for one in drawn if isinstance(one, LineCollection)]
+    assert np.array_equal(line.get_colors(), to_rgba_array(colours["pack"]))
+    (ends,) = line.get_segments()
+    assert [end[0] for end in ends] == [12.0, 12.0]
+    assert all(one.get_zorder() > line.get_zorder() for one in drawn if one is not line)
 
 
 @pytest.mark.parametrize("width_in", [3.6, 4.6])

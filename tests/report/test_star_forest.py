@@ -107,6 +107,24 @@ def test_published_times_of_gpus_stand_beside_the_same_placement_simulated() -> 
     assert any("of the cluster that was simulated" in note for note in table.notes)
 
 
+def test_published_times_of_gpus_stand_beside_real_ones_of_the_same_messages_alone() -> None:
+    def built(kernel: str = "sf_unpack", bind: str = "close", **params: Any) -> Table:
+        raw = star_forest(kernel, **{"memory": "device", "mpi": "gpu_aware", **params})
+        layout = {**raw["layout"], "bind": bind}
+        (table,) = build("sf_latency", [{**raw, "device": "NVIDIA H200", "layout": layout}])
+        return table
+
+    def published(**given: Any) -> object:
+        return built(**given).rows[0][1].published_value
+
+    assert published() == 35.9e-6
+    assert published(bind="spread") == 35.9e-6  # GPUs are taken by number, whatever the sockets
+    assert published(gpus_shared=2) is None  # which table 3 has not
+    assert (published(mpi="staged"), published(mpi="nccl")) == (None, None)
+    assert any(note.startswith("Published times are of GPUs too") for note in built().notes)
+    assert built(gpus_shared=2).title.endswith("on one GPU, device's memory, gpu_aware")
+
+
 def test_ranks_on_two_sockets_share_no_gpu_however_many_may() -> None:
     """As halobench is told where simulated ranks sit: `gpus_of_ranks`."""
 

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 from fakes import FAKE, FAKE_HALOBENCH
 
+from haloscope.host import process
 from haloscope.run import device_probing, probing
 from haloscope.run.device_probing import probe, probed
 from haloscope.run.probing import Probe
 from haloscope.run.runners.local import Built
 from haloscope.study.case import Case, Layout, Value
+from haloscope.toolchains.job import Job
 
 GPU = Built(replace(FAKE, name="fake+cuda", device="cuda"), FAKE_HALOBENCH, "5eed")
 BUILT = {"fake": Built(FAKE, FAKE_HALOBENCH, "5eed"), "fake+cuda": GPU}
@@ -28,7 +30,9 @@ def answers(monkeypatch: pytest.MonkeyPatch, alone: str | None, messages: str | 
     """What the probes of one rank and of two say; the ranks of those that were made."""
     made: list[int] = []
 
-    def answer(built: Built, words: Sequence[str], ranks: int, hosts: object) -> str | None:
+    def answer(
+        built: Built, words: Sequence[str], ranks: int, hosts: object, transport: object = None
+    ) -> str | None:
         made.append(ranks)
         return alone if ranks == 1 else messages
 
@@ -74,7 +78,9 @@ def test_sums_are_tried_where_cases_have_them_alone(monkeypatch: pytest.MonkeyPa
     """A library may send from a GPU's memory, and end its ranks when it is to add there."""
     tried: list[str] = []
 
-    def answer(built: Built, words: Sequence[str], ranks: int, hosts: object) -> str | None:
+    def answer(
+        built: Built, words: Sequence[str], ranks: int, hosts: object, transport: object = None
+    ) -> str | None:
         tried.append(words[0])
         return "adds nothing" if words[0] == "collectives" else None
 
@@ -94,7 +100,9 @@ def test_on_one_gpu_messages_are_tried_between_ranks_that_share_it(
 ) -> None:
     tried: list[str] = []
 
-    def answer(built: Built, words: Sequence[str], ranks: int, hosts: object) -> str | None:
+    def answer(
+        built: Built, words: Sequence[str], ranks: int, hosts: object, transport: object = None
+    ) -> str | None:
         tried.append(words[-1])
         return None if ranks == 1 or words[-1] == "gpus_shared=2" else "gpus_shared=1: 2 ranks"
 
@@ -102,6 +110,34 @@ def test_on_one_gpu_messages_are_tried_between_ranks_that_share_it(
 
     assert reasons(AWARE) == [None]
     assert tried[-1] == "gpus_shared=2"
+
+
+def test_messages_are_tried_by_each_transport_that_a_study_asks_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One of a library's transports may take a GPU's memory, and another end its ranks."""
+    made: list[tuple[str, str | None]] = []
+
+    def launched(built: Built, words: Sequence[str], job: Job) -> process.Ended:
+        made.append((words[0], job.transport))
+        return process.Ended(139 if job.transport == "tcp" else 0, False, 0.1, "")
+
+    monkeypatch.setattr(device_probing, "_launched", launched)
+    ucx, tcp = (replace(AWARE, transport=name) for name in ("ucx", "tcp"))
+
+    usual, by_ucx, by_tcp, again = reasons(AWARE, ucx, tcp, tcp)
+
+    assert (usual, by_ucx) == (None, None)
+    assert (
+        by_tcp
+        == again
+        == (
+            "mpi=gpu_aware: tried with messages from a GPU's memory by tcp: Fake MPI 1.0: "
+            "exit code 139: killed by SIGSEGV: give staged"
+        )
+    )
+    asked = [("launches", None), ("pingpong", None), ("pingpong", "ucx"), ("pingpong", "tcp")]
+    assert made == [*asked, asked[-1]]  # a launch that died without a word is made again
 
 
 def test_where_all_works_nothing_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,6 +155,19 @@ def test_a_campaign_asks_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> No
 
     assert (told.absent, told.launches, other.absent) == ("no GPU", 1, None)
     assert seen == {("fake+cuda", None, False): "vader"}
+
+
+def test_a_transport_that_is_not_there_is_told_before_a_gpu_is_tried_by_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers(monkeypatch, None, "not aware")
+    monkeypatch.setattr(
+        probing, "probe", lambda _, transport, *__: Probe(None, "no efa" if transport else None)
+    )
+
+    (by_efa, usual), _ = probing.probed([replace(AWARE, transport="efa"), AWARE], BUILT)
+
+    assert (by_efa.absent, usual.absent) == ("no efa", "not aware")
 
 
 @pytest.mark.parametrize(

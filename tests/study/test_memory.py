@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from haloscope.study.memory import largest_that_fits
+from haloscope.study.memory import Fits, largest_that_fits
 
 
 @dataclass
@@ -42,3 +42,13 @@ def test_a_mesh_keeps_its_shape() -> None:
 
 def test_what_has_no_size() -> None:
     assert largest_that_fits(Sized({}, {"sizes": "8,64"}), lambda given: True) is None
+
+
+def test_a_kernel_has_nothing_against_the_size_that_is_suggested() -> None:
+    case = Sized({"size": 4096}, {"size": 4096})
+
+    def suggested(accepted: Fits) -> str | None:
+        return largest_that_fits(case, lambda given: int(given["size"]) <= 1007, accepted)
+
+    assert suggested(lambda given: int(given["size"]) % 16 == 0) == "size=992"
+    assert suggested(lambda given: False) is None

@@ -549,6 +549,40 @@ def test_a_placement_stands_alone() -> None:
     assert problem.startswith("runs#1.layout.placement: stands beside other keys")
 
 
+class OfMemories(FakeProgram):
+    """As the other, with a choice of memories."""
+
+    def parameters(self, kernel: str) -> Sequence[str]:
+        return [*super().parameters(kernel), "memory"]
+
+
+@pytest.mark.parametrize(
+    ("toolchains", "memory", "refused"),
+    [
+        (["one", "one+cuda"], ["device"], True),
+        (["one", "two", "two+hip"], ["host", "device"], True),
+        (["one", "one+cuda"], ["host"], False),
+        (["one", "two"], ["device"], False),
+        (["one+cuda", "one+hip"], ["device"], False),
+    ],
+)
+def test_a_study_has_no_emulated_device_beside_a_gpu(
+    toolchains: list[str], memory: list[str], *, refused: bool
+) -> None:
+    site = replace(LIBRARIES, transports=dict.fromkeys(toolchains, ()))
+    run = {"kernel": "fake", "params": {"memory": memory}, "toolchains": toolchains}
+    study = Study.model_validate({"title": "t", "launches": 3, "runs": [run]})
+
+    told = problems(expand(study, site, OfMemories()))
+
+    if not refused:
+        assert told == []
+        return
+    (one,) = told
+    assert one.startswith("memory = device: ")
+    assert f"{toolchains[-1]} a GPU" in one
+
+
 class OfVariants(FakeProgram):
     """As the other, with a choice of variants."""
 

@@ -25,7 +25,8 @@ PingPongMode parse_mode(const std::string& text) {
 PingPongSetting::PingPongSetting(const Params& params)
     : mode(parse_mode(params.choice("mode"))),
       window(params.integer("window")),
-      rotate_bytes(params.choice("cache") == "off" ? 2 * last_cache_bytes() : 0) {}
+      rotate_bytes(params.choice("cache") == "off" ? 2 * last_cache_bytes() : 0),
+      staged(stages_messages(params)) {}
 
 std::int64_t PingPongSetting::messages(std::int64_t size) const {
   if (!streams()) return 1;

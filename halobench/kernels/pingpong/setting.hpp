@@ -17,6 +17,7 @@ struct PingPongSetting {
   PingPongMode mode;
   std::int64_t window;        ///< messages in flight, where they are streamed
   std::int64_t rotate_bytes;  ///< messages pass through a buffer of this size; 0: stay in place
+  bool staged;                ///< each message is copied to where it is sent from
 
   explicit PingPongSetting(const Params& params);
 
@@ -28,9 +29,9 @@ struct PingPongSetting {
   std::int64_t received_slots(std::int64_t size) const {
     return std::max(messages(size), rotate_bytes / Slots::stride(size));
   }
-  /// Sending many at once from one place is allowed; receiving is not.
+  /// Sending many at once from one place is allowed; receiving is not, nor is writing to it.
   std::int64_t sent_slots(std::int64_t size) const {
-    return rotate_bytes > 0 ? received_slots(size) : 1;
+    return rotate_bytes > 0 || staged ? received_slots(size) : 1;
   }
 };
 

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from haloscope.records.record import Record
 
 
+_NO_GPUS = ("emulated", "simulated")
+"""_NO_GPUS are the devices of records that are none of hardware."""
+
+
 @dataclass(frozen=True, eq=False)
 class MeasuredCase:
     """One setting and its launches.
@@ -87,6 +91,11 @@ class MeasuredCase:
     def on_gpus(self) -> bool:
         """Whether the device that it worked on was a simulated GPU."""
         return any(record.device == "simulated" for record in self.launches)
+
+    @property
+    def on_real_gpus(self) -> bool:
+        """Whether it was a GPU, which has a name of its own."""
+        return any(record.device not in (None, *_NO_GPUS) for record in self.launches)
 
     @property
     def replicated(self) -> bool:

@@ -19,6 +19,9 @@ OPTIONS = {"general": "A", "default_stream": "B", "stream_aware": "C", "typed": 
 """What Table 2 calls a device's `sync`."""
 
 _OF_GPUS = "Published times are of GPU memory: how they grow can be compared, the times can not."
+_OF_OTHER_GPUS = (
+    "Published times are of GPUs too: of V100s, and of messages that MPI took from their memory."
+)
 _OF_THE_SAME = (
     "Published times are of the cluster that was simulated, and of messages from its GPUs."
 )
@@ -26,7 +29,9 @@ _OF_THE_SAME = (
 
 def about_published(cases: Sequence[MeasuredCase]) -> str:
     """What is said wherever published times stand beside ours."""
-    return _OF_THE_SAME if all(case.on_gpus for case in cases) else _OF_GPUS
+    if all(case.on_gpus for case in cases):
+        return _OF_THE_SAME
+    return _OF_OTHER_GPUS if all(case.on_real_gpus for case in cases) else _OF_GPUS
 
 
 PRINTED = {
@@ -217,9 +222,9 @@ def placement_of(case: MeasuredCase) -> str | None:
         return PRINTED.get(str(asked))
     if isinstance(nodes, int) and nodes > 1:
         return "inter_node"
-    if not case.on_gpus:
+    if not (case.on_gpus or case.on_real_gpus):
         return "intra_socket"
-    if case.settings.get("bind") == "spread":
+    if case.on_gpus and case.settings.get("bind") == "spread":  # real ones are taken by number
         return "inter_socket"
     return "intra_gpu" if case.settings.get("gpus_shared") else "intra_socket"
 
@@ -228,12 +233,13 @@ def published_latency(case: MeasuredCase, at: int, library: Library) -> Referenc
     """What the paper printed for a size, or for n; GPU memory, so not to be raced against.
 
     None beside an emulated device's time, which would look as if it were one of a GPU, or that of
-    a GPU of another cluster, of GPUs that have several ranks each, or of messages that MPI did not
-    take from a GPU's memory.
+    a simulated GPU of another cluster, of GPUs that have several ranks each, or of messages that
+    MPI did not take from a GPU's memory.
     """
-    others = case.cluster != _CLUSTER or case.settings.get("mpi") in ("staged", "nccl")
+    others = case.settings.get("mpi") in ("staged", "nccl")
     others |= bool(case.settings.get("gpus_shared")) and placement_of(case) != "intra_gpu"
-    if case.emulated or (case.on_gpus and others):
+    others |= case.on_gpus and case.cluster != _CLUSTER
+    if case.emulated or ((case.on_gpus or case.on_real_gpus) and others):
         return None
     if case.settings.get("topology", "3x3") not in ("2d", "3x3"):
         return None

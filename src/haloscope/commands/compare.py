@@ -72,6 +72,9 @@ def execute(arguments: argparse.Namespace) -> int:
     if compared.details is None:
         what = "no case of the one is in the other"
         mend = "compare folders of the same study; haloscope show says what is in each"
+        if compared.refused:
+            what = compared.refused
+            mend = "its times say nothing of a real one's: compare folders of one kind of device"
         raise UserError(Problem(f"{arguments.first} {arguments.second}", what, mend))
     console = Screen()
     shown = [compared.details] if arguments.details else compared.tables
@@ -152,7 +155,16 @@ def _differences(first: Dossier, second: Dossier) -> Iterator[str]:
             "difference. Launches in turn tell better: run --resume DIR --launches N, some of each."
         )
     for name, one, other in zip(
-        ("host", "processor", "MPI", "compiler", "flags", "halobench sources", "haloscope"),
+        (
+            "host",
+            "processor",
+            "device",
+            "MPI",
+            "compiler",
+            "flags",
+            "halobench sources",
+            "haloscope",
+        ),
         _identity(first),
         _identity(second),
         strict=True,
@@ -175,6 +187,7 @@ def _one_after_the_other(first: Dossier, second: Dossier) -> bool:
 def _identity(dossier: Dossier) -> tuple[str, ...]:
     machines = [record.machine or {} for record in dossier.records]
     found = [{str(one.get(key) or "") for one in machines} for key in ("host", "cpu")]
+    found.append({record.device or "" for record in dossier.records})
     found += [
         {str(record.toolchain.get(key) or "") for record in dossier.records}
         for key in ("mpi", "compiler", "flags", "source")

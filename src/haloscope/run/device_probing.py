@@ -30,8 +30,9 @@ _SHARED = "gpus_shared="
 """How ranks that are too many for a node's GPUs are refused."""
 _SAID = re.compile(r"^halobench: (.+)$", re.MULTILINE)
 
-GpuTried = tuple[str, tuple[str, ...]]
-"""An MPI library's name, and the words of what it is tried with."""
+GpuTried = tuple[str, str | None, tuple[str, ...]]
+"""An MPI library's name, the transport that is asked of it, and the words of what it is tried with:
+a library may take a GPU's memory by one transport, and end its ranks by another."""
 
 
 def probed(
@@ -43,20 +44,19 @@ def probed(
     """
     found: dict[GpuTried, str | None] = {}
 
-    def why(name: str, *kinds: tuple[str, ...]) -> str | None:
-        """What ended the first of these probes that did not end well, each made once."""
-        for words in kinds:
-            if (name, words) not in found:
-                found[name, words] = _tried(built[name], words, hosts)
-            if said := found[name, words]:
+    def why(case: Case) -> str | None:
+        """What ended the first of its probes that did not end well, each made once."""
+        for words in _asks(case, built):
+            transport = None if words == _ALONE else case.transport
+            key = case.toolchain, transport, words
+            if key not in found:
+                found[key] = _tried(built[case.toolchain], transport, words, hosts)
+            if said := found[key]:
                 return said
         return None
 
     return tuple(
-        replace(case, absent=said, launches=1)
-        if (kinds := _asks(case, built)) and (said := why(case.toolchain, *kinds))
-        else case
-        for case in cases
+        replace(case, absent=said, launches=1) if (said := why(case)) else case for case in cases
     )
 
 
@@ -71,24 +71,33 @@ def _asks(case: Case, built: Mapping[str, Built]) -> tuple[tuple[str, ...], ...]
     return (_ALONE, _MESSAGES, _SUMS) if case.kernel == "collectives" else (_ALONE, _MESSAGES)
 
 
-def _tried(built: Built, words: tuple[str, ...], hosts: Sequence[str]) -> str | None:
+def _tried(
+    built: Built, transport: str | None, words: tuple[str, ...], hosts: Sequence[str]
+) -> str | None:
     """By one rank, or by two with a GPU each or, where there is but one, both on that."""
     if words == _ALONE:
         return probe(built, words, 1, hosts)
-    why = probe(built, words, 2, hosts)
+    why = probe(built, words, 2, hosts, transport)
     if why and why.startswith(_SHARED):
-        why = probe(built, (*words, f"{_SHARED}2"), 2, hosts)
+        why = probe(built, (*words, f"{_SHARED}2"), 2, hosts, transport)
     return why
 
 
-def probe(built: Built, words: Sequence[str], ranks: int, hosts: Sequence[str] = ()) -> str | None:
+def probe(
+    built: Built,
+    words: Sequence[str],
+    ranks: int,
+    hosts: Sequence[str] = (),
+    transport: str | None = None,
+) -> str | None:
     """Why some ranks can't run a small case of halobench; None if they can.
 
     One that died without a word is tried again, as a first launch on a busy machine does at times.
     """
-    ended = _launched(built, words, ranks, hosts)
+    job = Job(ranks=ranks, oversubscribe=True, hosts=tuple(hosts), transport=transport)
+    ended = _launched(built, words, job)
     if ended.code != 0 and not ended.timed_out and not _SAID.search(ended.output):
-        ended = _launched(built, words, ranks, hosts)
+        ended = _launched(built, words, job)
     if ended.code == 0 and not ended.timed_out:
         return None
     if said := _SAID.search(ended.output):
@@ -100,13 +109,11 @@ def probe(built: Built, words: Sequence[str], ranks: int, hosts: Sequence[str] =
         return f"memory=device: tried on a GPU: {how}"
     version = built.toolchain.version
     what = f"{'sums' if words[:2] == _SUMS[:2] else 'messages'} from a GPU's memory"
+    what += f" by {transport}" if transport else ""
     return f"mpi=gpu_aware: tried with {what}: {version}: {how}: give staged"
 
 
-def _launched(
-    built: Built, words: Sequence[str], ranks: int, hosts: Sequence[str]
-) -> process.Ended:
-    job = Job(ranks=ranks, oversubscribe=True, hosts=tuple(hosts))
+def _launched(built: Built, words: Sequence[str], job: Job) -> process.Ended:
     with scratch() as own:
         command, environment = launch_command(
             built.toolchain, job, [str(built.program), *words], scratch=own

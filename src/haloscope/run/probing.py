@@ -110,7 +110,6 @@ def probed(
     Cases on several nodes are asked of two, where there are two. UserError where a library could
     not be asked, or where its own choice of transport fails.
     """
-    cases = device_probing.probed(cases, built, where.hosts[:1])
 
     def key(case: Case) -> Probed:
         return case.toolchain, case.transport, case.layout.nodes > 1 and len(where.hosts) > 1
@@ -138,7 +137,8 @@ def probed(
         else case
         for case in cases
     )
-    return able, {one: each.seen for one, each in probes.items() if one in asked}
+    seen = {one: each.seen for one, each in probes.items() if one in asked}
+    return device_probing.probed(able, built, where.hosts[:1]), seen
 
 
 def _settled(built: Built, transport: str | None, where: NodesAsked) -> Probe:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,6 +10,9 @@ from haloscope.quantities import size
 from haloscope.study.case import Case
 
 Fits = Callable[[Mapping[str, Any]], bool]
+FEW = 64
+"""FEW are the sizes that are tried from the largest that fits on: kernels want even numbers, or
+multiples of 16 bytes."""
 
 
 class _Arrays(Protocol):
@@ -19,6 +22,13 @@ class _Arrays(Protocol):
     def memory_bytes(self) -> int: ...
     @property
     def device_bytes(self) -> int: ...
+
+
+class _Forecast(_Arrays, Protocol):
+    """And what its kernel refuses."""
+
+    @property
+    def problems(self) -> Sequence[object]: ...
 
 
 class _Sized(Protocol):
@@ -67,13 +77,17 @@ class Room:
         """In words, what a case needs of each node, or GPU."""
         return size(self.taken(case) / self.nodes)
 
-    def refusal(self, case: Case, needs: Callable[[Mapping[str, Any]], _Arrays]) -> tuple[str, str]:
+    def refusal(
+        self, case: Case, needs: Callable[[Mapping[str, Any]], _Forecast]
+    ) -> tuple[str, str]:
         """What is wrong with a case that is too large, and what to do.
 
         needs: what one with other parameters takes.
         """
         largest = largest_that_fits(
-            case, lambda given: self.taken(needs(given)) <= self.total_bytes
+            case,
+            lambda given: self.taken(needs(given)) <= self.total_bytes,
+            lambda given: not needs(given).problems,
         )
         smaller = f"give {largest} at most" if largest else "make it smaller"
         there = size(self.bytes)
@@ -82,12 +96,20 @@ class Room:
         return what, f"{smaller}, or {self.instead}"
 
 
-def largest_that_fits(case: _Sized, fits: Fits) -> str | None:
+def largest_that_fits(case: _Sized, fits: Fits, accepted: Fits = lambda given: True) -> str | None:
     """key=value of the largest size that fits, all else as given; None where none is known.
 
     The size is a whole mesh (size=400x400x400, whose shape is kept), the edge of a cube (L) or of
     a square (n). fits: whether a case with other parameters does; what it takes grows with them.
+    accepted: whether its kernel has nothing against them, such as an odd number.
     """
+
+    def largest(key: str, most: int, value: Callable[[int], object]) -> int | None:
+        def given(number: int) -> Mapping[str, Any]:
+            return {**case.given, key: value(number)}
+
+        return _largest(most, lambda one: fits(given(one)), lambda one: accepted(given(one)))
+
     size = str(case.params.get("size", ""))
     if size.replace("x", "").isdigit():
         extents = [int(extent) for extent in size.split("x")]
@@ -96,19 +118,24 @@ def largest_that_fits(case: _Sized, fits: Fits) -> str | None:
         def scaled(edge: int) -> str:
             return "x".join(str(max(1, extent * edge // longest)) for extent in extents)
 
-        edge = _largest(longest, lambda edge: fits({**case.given, "size": scaled(edge)}))
+        edge = largest("size", longest, scaled)
         return f"size={scaled(edge)}" if edge else None
     key = next((key for key in ("L", "n") if isinstance(case.params.get(key), int)), None)
     if key is None:
         return None
-    found = _largest(case.params[key], lambda value: fits({**case.given, key: value}))
+    found = largest(key, case.params[key], lambda value: value)
     return f"{key}={found}" if found else None
 
 
-def _largest(too_large: int, fits: Callable[[int], bool]) -> int | None:
-    """The largest number from 1 on that fits, below one that does not; None if there is none."""
+def _largest(
+    too_large: int, fits: Callable[[int], bool], accepted: Callable[[int], bool]
+) -> int | None:
+    """The largest number from 1 on that fits, below one that does not; None if there is none.
+
+    Of the largest few, that which is accepted.
+    """
     low, high = 0, too_large
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
-    return low or None
+    return next((one for one in range(low, max(0, low - FEW), -1) if accepted(one)), None)

@@ -15,6 +15,7 @@ from haloscope.study.capacity import Site
 from haloscope.study.case import Case, Launch, Layout, Value, gpus_lacking, ranks_sharing_a_gpu
 from haloscope.study.layouts import layouts, placed
 from haloscope.study.schema import ALL, DEFAULT, Run, Study, stopping_rule
+from haloscope.toolchains.library import parted
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,20 @@ def expand(
             of_run.check()
         else:
             of_run.expand()
+    for problem in _devices_of_two_kinds([*plan.cases.values()]):
+        plan.problems[problem] = None
     return plan.finished()
+
+
+def _devices_of_two_kinds(cases: Sequence[Case]) -> Iterator[Problem]:
+    """What is wrong with a study that would have an emulated device's times beside a real one's."""
+    names = {case.toolchain for case in cases if case.params.get("memory") == "device"}
+    emulated = sorted(name for name in names if parted(name)[1] is None)
+    real = sorted(names - {*emulated})
+    if emulated and real:
+        what = f"{listed(emulated)} would have an emulated device, {listed(real)} a GPU"
+        mend = "times of the one say nothing of the other's: give each a study of its own"
+        yield Problem("memory = device", what, mend)
 
 
 def _no_second_socket(site: Site) -> str:

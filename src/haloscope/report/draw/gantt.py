@@ -14,6 +14,11 @@ from haloscope.report.figures.model import Gantt
 ROW_IN = 0.36
 MOST_COLUMNS = 3
 """MOST_COLUMNS are those of the names below a timeline."""
+SHORT = 0.003
+"""SHORT is the part of a panel below which a bar can't be seen, and is a line."""
+THINNEST_PT = 0.8
+BEHIND = 0.9
+"""BEHIND is where these lines lie, which bars hide: these are at 1, the grid is at 0.5."""
 CUT = "\N{HORIZONTAL ELLIPSIS}"
 """CUT stands behind a row of which no more is known."""
 
@@ -31,8 +36,18 @@ def draw_gantt(panel: Gantt, width_in: float, colours: Mapping[str, str]) -> Can
     canvas.set_figheight(1.0 + ROW_IN * max(2, len(panel.rows)) + 0.2 * lines_below)
     axes = canvas.add_subplot()
     axes.set_title(panel.title, loc="left")
+    end = max((bar.end for bar in panel.bars), default=0.0)
     for bar in panel.bars:
         top, thick = (-bar.row - 0.42, 0.1) if bar.outer else (-bar.row - 0.26, 0.6)
+        if bar.end - bar.begin < SHORT * end:
+            axes.vlines(
+                bar.begin,
+                top,
+                top + thick,
+                colors=colours[bar.name],
+                linewidth=THINNEST_PT,
+                zorder=BEHIND,
+            )
         axes.broken_barh(
             [(bar.begin, bar.end - bar.begin)],
             (top, thick),

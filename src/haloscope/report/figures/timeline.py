@@ -41,7 +41,8 @@ def _figure(part: Facet, context: Context) -> Figure:
     ]
     if any(" stream " in row for panel in panels for row in panel.rows):
         notes.append(
-            "Rows of streams: when a device was at work, by the name of the phase that launched it."
+            "Rows of streams: when a device was at work, by the name of the phase that launched "
+            "it; what is too short to be seen is a line."
         )
     if not all(_took_time(call) for point in chosen for call in _calls(traces[point])):
         notes.append("Phases that took no time are not drawn.")

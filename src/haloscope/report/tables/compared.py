@@ -44,12 +44,14 @@ class Compared:
     tables:    sweeps, a row each, and cases that are one time; none where no case is in both.
     details:   every comparison in a row of its own; None likewise.
     contrasts: all comparisons, corrected together.
+    refused:   why cases of the same settings are not set against each other; "" where all are.
     """
 
     tables: tuple[Table, ...]
     details: Table | None
     contrasts: tuple[Contrast, ...]
     notes: tuple[str, ...]
+    refused: str = ""
 
     @property
     def headline(self) -> str:
@@ -65,14 +67,16 @@ def compare_cases(
     """Every case of the first set against the one of the same settings in the second.
 
     Where the two sets were each measured with one toolchain, and not with the same one, toolchains
-    are what is compared: they need not be the same. Cases without a counterpart are named.
+    are what is compared: they need not be the same. Cases without a counterpart are named. An
+    emulated device's times are not set against those of a real one.
     """
     ignored = _ELSEWHERE + (("toolchain",) if _toolchain_differs(first, second) else ())
     counterparts = {_key(case, ignored): case for case in second}
-    pairs = [
+    alike = [
         (case, counterparts[key]) for case in first if (key := _key(case, ignored)) in counterparts
     ]
-    paired = {id(case) for pair in pairs for case in pair}
+    pairs = [pair for pair in alike if not _one_is_emulated(*pair)]
+    paired = {id(case) for pair in alike for case in pair}
     notes = [
         f"Only in the {which}: {name_of(case, [*first, *second])}."
         for which, cases in (("first", first), ("second", second))
@@ -83,6 +87,10 @@ def compare_cases(
     if ignored != _ELSEWHERE:
         names = [str(cases[0].settings.get("toolchain")) for cases in (first, second)]
         notes.insert(0, f"Toolchains compared: {names[0]} (first) and {names[1]} (second).")
+    refused = ""
+    if emulated := len(alike) - len(pairs):
+        refused = f"{count(emulated, 'case')} worked on an emulated device in one folder alone"
+        notes.insert(0, f"Not compared: {refused}, whose times say nothing of a real one's.")
     found = contrasts([pair for one, other in pairs for pair in _measures(one, other)], seed)
     sweeps, alone = _groups(found)
     tables = []
@@ -91,7 +99,12 @@ def compare_cases(
     if alone:
         tables.append(_details("compare", "First and second compared", alone, first))
     details = _details("comparisons", "Every comparison", found, first) if found else None
-    return Compared(tuple(tables), details, tuple(found), tuple(dict.fromkeys(notes)))
+    return Compared(tuple(tables), details, tuple(found), tuple(dict.fromkeys(notes)), refused)
+
+
+def _one_is_emulated(first: MeasuredCase, second: MeasuredCase) -> bool:
+    """Whether one of two that were measured worked on an emulated device, and not the other."""
+    return bool(first.launches and second.launches) and first.emulated != second.emulated
 
 
 def _toolchain_differs(first: Sequence[MeasuredCase], second: Sequence[MeasuredCase]) -> bool:

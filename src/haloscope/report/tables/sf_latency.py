@@ -113,4 +113,6 @@ def _where(case: MeasuredCase) -> list[str]:
     if case.on_gpus:  # which sit on sockets as their ranks do
         return [APART.get(str(placement_of(case)), ""), "GPUs' memory", *given[:1]]
     of_device = [f"{memory}'s memory", *given[:1]] if given else []
-    return [str(case.settings.get("placement") or ""), *of_device]
+    shared = case.on_real_gpus and placement_of(case) == "intra_gpu"
+    asked = str(case.settings.get("placement") or "")
+    return ["on one GPU" if shared else asked, *of_device]
