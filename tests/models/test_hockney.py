@@ -80,7 +80,7 @@ def test_a_negative_latency_is_shown_with_its_reason() -> None:
     assert fit.alpha_s.value < 0
     assert fit.half_bandwidth_bytes is None
     (said,) = fit.warnings
-    assert "The latency is negative (-113 µs)" in said
+    assert "The latency is negative (−113 µs)" in said
     assert "512 KiB moved at 20.4 GB/s" in said
     assert fit.predict(0) == fit.alpha_s.value
 

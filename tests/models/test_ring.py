@@ -105,7 +105,7 @@ def test_a_line_below_nothing_is_said_of_the_first_level_and_where_a_further_one
     steep = [3e-6, 9e-6, 15e-6]
     fit = ring.fit(sweep([2, 3, 4], steep, joint=False), THIN, NONE)
     assert fit.doubts == fit.warnings
-    assert "intra_socket: the line is at -9.00 µs for 0 ranks" in fit.doubts[0]
+    assert "intra_socket: the line is at −9.00 µs for 0 ranks" in fit.doubts[0]
 
     both = sweep([2, 3, 13, 14], [3e-6, 4e-6, 20e-6, 30e-6], joint=False)
     assert ring.fit(both, THIN, NONE).doubts == ()  # dearer messages than the first level's
