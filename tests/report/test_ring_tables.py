@@ -10,6 +10,7 @@ import pytest
 from made import build, column, draw, panels
 from recorded import MACHINE, Raw, cases, changed, ring
 
+from haloscope.analysis import distance
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.distance import widest
 from haloscope.analysis.fits import ring_levels
@@ -158,6 +159,19 @@ def test_a_simulated_ring_has_a_line_for_the_socket_and_one_beyond_it_without_do
     assert [cell.text for cell in column(latencies, "intercept_s")] == ["0 ns", "0 ns"]
     assert any("next, as each was asked to. One" in note for note in latencies.notes)
     assert not [note for note in cycles.notes + latencies.notes if "the line is at" in note]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_the_headline_says_of_every_distance_how_processes_lie(
+    shared: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = cases([of_ring(ranks, k) for ranks in (2, 3, 4) for k in range(6)])
+    for name in (*distance._ORDER, distance.OVERSUBSCRIBED):
+        said = f"{name}, cores shared" if shared else name
+        monkeypatch.setattr(distance, "widest", lambda _, said=said: said)
+        (found,) = headline.find(own, Context())
+        assert "-" not in found.text.partition("two messages of")[2], found.text
+        assert found.text.count("cores shared") == shared
 
 
 def test_a_simulated_ring_stands_beside_what_was_published_of_its_own_cluster() -> None:

@@ -197,7 +197,8 @@ ONCE = ", measured once"
 """ONCE is what is said of a case of one launch."""
 
 
-LYING = {
+_LYING = {
+    "oversubscribed": "on shared processors",
     "same-core": "within a core",
     "same-cache": "within a cache",
     "same-numa": "within a NUMA domain",
@@ -206,7 +207,16 @@ LYING = {
     "same-node": "within a node",
     "other-node": "between nodes",
 }
-"""LYING is how two processes lie to each other, behind what a message between them takes."""
+
+
+def lying(distance: str) -> str:
+    """How two processes lie to each other, behind what a message between them takes.
+
+    distance: as `analysis.distance.widest` names it, ", cores shared" among them.
+    """
+    where, *shared = distance.split(", ")
+    return ", ".join([_LYING[where], *shared])
+
 
 BECAME = {
     "wrong": "gave a wrong answer",

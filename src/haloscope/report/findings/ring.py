@@ -12,7 +12,7 @@ from haloscope.models.ring import Ring, RingPiece
 from haloscope.quantities import SECONDS, listed, seconds
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import LYING, place, spread
+from haloscope.report.words import lying, place, spread
 from haloscope.stats.estimates import Estimate
 
 ORDER = 138
@@ -57,7 +57,7 @@ def _beside(known: Sequence[tuple[RingPiece, Reference]]) -> str:
     """What was published of the same cluster, level by level."""
     if not known:
         return ""
-    told = [f"{one.text} {LYING[piece.level.name]}" for piece, one in known]
+    told = [f"{one.text} {lying(piece.level.name)}" for piece, one in known]
     return f". Published of this cluster: {listed(told)} ({known[0][1].source})"
 
 
@@ -79,7 +79,7 @@ def _levels(model: Ring, cases: Sequence[MeasuredCase]) -> str:
     alike = all(case.alike for case in cases)
     told = [
         f"{seconds(piece.latency_s.value) if alike else _time(piece.latency_s)} "
-        f"{LYING[piece.level.name]}"
+        f"{lying(piece.level.name)}"
         for piece in model.pieces
     ]
     doubts = "".join(f"; {doubt.removesuffix('.')}" for doubt in model.doubts)
