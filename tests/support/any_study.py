@@ -234,7 +234,9 @@ def studies(draw: st.DrawFn) -> AnyStudy:
 
 def _launches(draw: st.DrawFn, made: Made) -> list[Raw]:
     raws = [made.launch(number) for number in range(draw(st.sampled_from([1, 2, 3, 6, 8])))]
-    if raws[0]["clock"] == "wall" and "device" not in raws[0] and draw(st.integers(0, 3)) == 0:
+    if raws[0]["clock"] == "wall" and draw(st.integers(0, 3)) == 0:
+        raws = [{**raw, "layout": {**raw["layout"], "oversubscribed": True}} for raw in raws]
+    elif raws[0]["clock"] == "wall" and "device" not in raws[0] and draw(st.integers(0, 3)) == 0:
         raws = _simulated(raws, replicates=draw(st.booleans()))
     raws = [_in_job(raw, draw(st.integers(1, 3))) for raw in raws] if _by_jobs(draw, raws) else raws
     way = draw(st.sampled_from(WAYS))
