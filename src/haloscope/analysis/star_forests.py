@@ -153,8 +153,8 @@ class Start:
     """Where a message from a device's memory takes mostly what the smallest takes, its start.
 
     way: how it is sent, in words. of: what sets it apart from others, in words. least_s: one way,
-    of the smallest. starting, bytes, open: sizes at which in every launch the start is at least
-    half of it, at which in every launch it is less, and at which launches differ in that.
+    of the smallest. starting, moving, undecided: sizes at which in every launch the start is at
+    least half of it, at which in every launch it is less, and at which launches differ in that.
     """
 
     case: MeasuredCase
@@ -162,13 +162,13 @@ class Start:
     of: str
     least_s: float
     starting: tuple[int, ...]
-    bytes: tuple[int, ...]
-    open: tuple[int, ...]
+    moving: tuple[int, ...]
+    undecided: tuple[int, ...]
 
     @property
     def sizes(self) -> list[int]:
         """All of them, the smallest first."""
-        return sorted((*self.starting, *self.bytes, *self.open))
+        return sorted((*self.starting, *self.moving, *self.undecided))
 
 
 def device_starts(cases: Sequence[MeasuredCase]) -> list[Start]:
@@ -188,12 +188,14 @@ def device_starts(cases: Sequence[MeasuredCase]) -> list[Start]:
         if len(points) < 2:
             continue
         least = points[min(points)]
-        by_kind: dict[str, list[int]] = {"starting": [], "bytes": [], "open": []}
+        by_kind: dict[str, list[int]] = {"starting": [], "moving": [], "undecided": []}
         for at, point in points.items():
             starts = {
                 2 * first >= time for first, time in zip(least.sample, point.sample, strict=False)
             }
-            kind = "open" if len(starts) > 1 else "starting" if starts.pop() else "bytes"
+            kind = (
+                "starting" if starts == {True} else "moving" if starts == {False} else "undecided"
+            )
             by_kind[kind].append(at)
         kinds = {name: tuple(sorted(sizes)) for name, sizes in by_kind.items()}
         of = APART.get(str(placement_of(case)), "") if case.on_gpus else part.label

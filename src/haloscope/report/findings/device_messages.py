@@ -34,9 +34,9 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
 def _told(one: Start) -> str:
     """Which dominates at which sizes; of launches that differ in it, at which they do."""
     start = f"its start ({seconds(one.least_s)})"
-    if not one.bytes and not one.open:
+    if not one.moving and not one.undecided:
         return f"{start} at every size"
-    if not one.open and max(one.starting) < min(one.bytes):
+    if not one.undecided and max(one.starting) < min(one.moving):
         return f"{start} up to {size(max(one.starting))}, its bytes beyond"
-    named = ((start, one.starting), ("its bytes", one.bytes), ("launches differ", one.open))
+    named = ((start, one.starting), ("its bytes", one.moving), ("launches differ", one.undecided))
     return ", ".join(f"{name} at {spans(at, one.sizes, size)}" for name, at in named if at)

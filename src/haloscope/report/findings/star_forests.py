@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.comparison import Contrast
 from haloscope.analysis.star_forests import beside_messages
-from haloscope.quantities import size
+from haloscope.quantities import number, size
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import between, place, spans
+from haloscope.report.words import place, spans
 
 ORDER = 145
 
@@ -55,8 +55,5 @@ def _pace(verdict: str, own: Mapping[int, Contrast], it: str) -> str:
 def _ends(ratios: Mapping[int, float]) -> str:
     """The least and the most, each with its size where they are written differently."""
     least, most = (extreme(ratios, key=lambda at: ratios[at]) for extreme in (min, max))
-    told = between([*ratios.values()])
-    if " to " not in told:
-        return told
-    low, high = told.split(" to ")
-    return f"{low} ({size(least)}) to {high} ({size(most)})"
+    low, high = number(ratios[least]), number(ratios[most])
+    return low if low == high else f"{low} ({size(least)}) to {high} ({size(most)})"
