@@ -13,10 +13,10 @@ import argparse
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "support"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
-from simulated_launches import Machine, Study, run  # noqa: E402
+from simulated_launches import Machine, Study, run
+from turns import write_lines
 
 LOUD = Machine(drift=0.3, wander=0.2, memory=0.95, launch=0.1, slow_share=0.3, slow=2.0)
 
@@ -91,10 +91,7 @@ def main() -> None:
         "Target: no more than 5 % of the comparisons of the first table called different, over at",
         "least 200.",
     ]
-    page = ROOT / "docs" / "bench" / "aa.md"
-    page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text("\n".join(body) + "\n", encoding="utf-8")
-    print(page)
+    print(write_lines("aa", body))
 
 
 if __name__ == "__main__":

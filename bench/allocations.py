@@ -15,13 +15,13 @@ from statistics import fmean
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "support"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
-from simulated_allocations import covers, drawn, pooled  # noqa: E402
+from simulated_allocations import covers, drawn, pooled
+from turns import write_lines
 
-from haloscope.stats.allocations import typical_over  # noqa: E402
-from haloscope.stats.estimates import typical  # noqa: E402
+from haloscope.stats.allocations import typical_over
+from haloscope.stats.estimates import typical
 
 ALLOCATIONS = (2, 3, 5, 10, 20)
 WITHIN = 0.02
@@ -118,9 +118,7 @@ def main() -> None:
         "for a precision has three launches of a case in each allocation at least; who submits",
         "many jobs of one launch each reads the interval as one of what such a job takes.",
     ]
-    page = ROOT / "docs" / "bench" / "allocations.md"
-    page.write_text("\n".join(body) + "\n", encoding="utf-8")
-    print(page)
+    print(write_lines("allocations", body))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import fmean
 
@@ -19,13 +19,13 @@ import numpy as np
 from scipy.stats import beta
 from scipy.stats import t as student
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "support"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
-from simulated_allocations import covers  # noqa: E402
-from simulated_tails import SHAPES, nested, of_a_launch, of_all  # noqa: E402
+from simulated_allocations import covers
+from simulated_tails import SHAPES, nested, of_a_launch, of_all
+from turns import write_lines
 
-from haloscope.stats.tails import needed, percentile  # noqa: E402
+from haloscope.stats.tails import needed, percentile
 
 LAUNCHES = (6, 10, 30)
 SCATTER = (0.0, 0.1, 0.3, 0.6)
@@ -103,41 +103,12 @@ def _table(head: str, rows: Iterator[tuple[str, list[str]]]) -> Iterator[str]:
         yield line
 
 
-def main() -> None:
-    """Draw everything, write docs/bench/tails.md."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--tries", type=int, default=1000)
-    tries = parser.parse_args().tries
-    shares: list[float] = []
-
-    def rows() -> Iterator[tuple[str, list[str]]]:
-        for share in (0.95, 0.99):
-            for shape in SHAPES:
-                for times in TIMES:
-                    repetitions = times * needed(share)
-                    own = [
-                        of_one_launch(share, repetitions, launches, scatter, shape, tries)
-                        for launches in LAUNCHES
-                        for scatter in SCATTER
-                    ]
-                    shares.extend(own)
-                    name = f"P{100 * share:.0f}, {shape}, {repetitions:,}"
-                    yield name, [f"{100 * one:.0f}" for one in own]
-
-    def others() -> Iterator[tuple[str, list[str]]]:
-        ways: dict[str, Interval] = {"bootstrap": bootstrap, "Woodruff": woodruff}
-        found = [
-            of_every_repetition(ways, launches, scatter, max(200, tries // 4))
-            for launches in LAUNCHES
-            for scatter in SCATTER
-        ]
-        for name in ways:
-            yield name, [f"{100 * one[name]:.0f}" for one in found]
-
-    ours = list(_table("percentile, shape, repetitions of a launch", rows()))
-    beside = list(_table("P95 of all repetitions that there could be", others()))
+def _page(
+    tries: int, shares: Sequence[float], ours: Sequence[str], beside: Sequence[str]
+) -> list[str]:
+    """What the tables are of. shares: how often each of our intervals held the truth."""
     inside = sum(LEAST <= share <= MOST for share in shares)
-    body = [
+    return [
         "# Intervals of P95 and P99",
         "",
         f"Command: `python bench/tails.py --tries {tries}`. Simulated, with fixed seeds.",
@@ -173,9 +144,42 @@ def main() -> None:
         "is one of the slowest launches, which few launches have not shown. So haloscope tells the",
         "percentile of a typical launch.",
     ]
-    page = ROOT / "docs" / "bench" / "tails.md"
-    page.write_text("\n".join(body) + "\n", encoding="utf-8")
-    print(page)
+
+
+def main() -> None:
+    """Draw everything, write docs/bench/tails.md."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--tries", type=int, default=1000)
+    tries = parser.parse_args().tries
+    shares: list[float] = []
+
+    def rows() -> Iterator[tuple[str, list[str]]]:
+        for share in (0.95, 0.99):
+            for shape in SHAPES:
+                for times in TIMES:
+                    repetitions = times * needed(share)
+                    own = [
+                        of_one_launch(share, repetitions, launches, scatter, shape, tries)
+                        for launches in LAUNCHES
+                        for scatter in SCATTER
+                    ]
+                    shares.extend(own)
+                    name = f"P{100 * share:.0f}, {shape}, {repetitions:,}"
+                    yield name, [f"{100 * one:.0f}" for one in own]
+
+    def others() -> Iterator[tuple[str, list[str]]]:
+        ways: dict[str, Interval] = {"bootstrap": bootstrap, "Woodruff": woodruff}
+        found = [
+            of_every_repetition(ways, launches, scatter, max(200, tries // 4))
+            for launches in LAUNCHES
+            for scatter in SCATTER
+        ]
+        for name in ways:
+            yield name, [f"{100 * one[name]:.0f}" for one in found]
+
+    ours = list(_table("percentile, shape, repetitions of a launch", rows()))
+    beside = list(_table("P95 of all repetitions that there could be", others()))
+    print(write_lines("tails", _page(tries, shares, ours, beside)))
 
 
 if __name__ == "__main__":

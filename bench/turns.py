@@ -134,8 +134,6 @@ def command() -> str:
 
 def write_page(name: str, title: str, body: Sequence[str], how: str = IN_TURN) -> Path:
     """Write docs/bench/NAME.md: what was run, where, when and what came out."""
-    page = ROOT / "docs" / "bench" / f"{name}.md"
-    page.parent.mkdir(parents=True, exist_ok=True)
     head = [
         f"# {title}",
         "",
@@ -144,5 +142,12 @@ def write_page(name: str, title: str, body: Sequence[str], how: str = IN_TURN) -
         how,
         "",
     ]
-    page.write_text("\n".join([*head, *body]) + "\n")
+    return write_lines(name, [*head, *body])
+
+
+def write_lines(name: str, lines: Sequence[str]) -> Path:
+    """Write docs/bench/NAME.md as it is, of what no machine has a part in."""
+    page = ROOT / "docs" / "bench" / f"{name}.md"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return page
