@@ -7,7 +7,8 @@ import sys
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
-from threading import Barrier, Lock
+from threading import Barrier, Event, Lock
+from time import sleep
 from typing import Any
 
 import pytest
@@ -80,7 +81,7 @@ def test_in_ci_a_skipped_step_is_a_failed_one(check: Any, monkeypatch: pytest.Mo
 def test_two_run_at_once_and_those_that_wait_beside_them(
     check: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    all_three, lock = Barrier(3, timeout=60), Lock()
+    all_three, lock = Barrier(3, timeout=600), Lock()
     running: list[str] = []
     most = 0
 
@@ -99,3 +100,34 @@ def test_two_run_at_once_and_those_that_wait_beside_them(
     steps = [check.Step(name, list, waits=name == "c") for name in "abcde"]
     assert [name for name, *_ in check.side_by_side(steps)] == list("abcde")
     assert most == 3
+
+
+def test_ranks_that_share_cores_run_beside_none_but_those_that_wait(
+    check: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, running, seen = Lock(), set[str](), dict[str, set[str]]()
+    alone_has_run = Event()
+
+    def told(step: Any) -> tuple[str, str, str]:
+        with lock:
+            running.add(step.name)
+            for name in running:
+                seen.setdefault(name, set()).update(running)
+        sleep(0.05)  # long enough for another to be begun beside it
+        if step.name == "alone":
+            alone_has_run.set()
+        if step.name == "waits":
+            alone_has_run.wait(600)
+        with lock:
+            running.remove(step.name)
+        return step.name, "ok", ""
+
+    monkeypatch.setattr(check, "told", told)
+    steps = [
+        check.Step("waits", list, waits=True),
+        *(check.Step(name, list) for name in "abc"),
+        check.Step("alone", list, alone=True),
+        *(check.Step(name, list) for name in "def"),
+    ]
+    check.side_by_side(steps)
+    assert seen["alone"] == {"waits", "alone"}

@@ -52,7 +52,7 @@ def smpirun(
         *(str(program), *arguments),
     ]
     environment = {**os.environ, "HALOBENCH_PLATFORM": str(GOLDEN / platform)}
-    ended = process.run(command, environment, timeout_s=60)  # leaves no smpimain behind
+    ended = process.run(command, environment, timeout_s=600)  # leaves no smpimain behind
     assert ended.code == 0 and not ended.timed_out, ended.output
     return ended
 
@@ -199,7 +199,7 @@ def points_on(described: Cluster, layout: Layout, kernel: str, **params: Value) 
         words = [f"{key}={value}" for key, value in given.items()]
         out = folder / "record.json"
         command += ["--out", str(out), kernel, *words]
-        ended = process.run(command, os.environ, timeout_s=60)
+        ended = process.run(command, os.environ, timeout_s=600)
         assert ended.code == 0 and not ended.timed_out, ended.output
         record = json.loads(out.read_text())
     return [point["times_s"][0] for point in record["points"]]

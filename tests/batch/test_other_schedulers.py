@@ -62,7 +62,7 @@ def taken(scheduler: Scheduler, folder: Path, text: str) -> str:
 
 
 def until(scheduler: Scheduler, job: str, state: str) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 300
     while (said := scheduler.states([job])[job]).state != state:
         assert time.monotonic() < deadline, said
         time.sleep(0.05)

@@ -56,8 +56,8 @@ def test_a_plan_with_something_else_in_it_is_refused(
     ("key", "value", "what"),
     [
         ("case", "c0ffee", "of its settings, case c0ffee would be"),
-        ("launches", 0, "0 launches, 30 s each"),
-        ("launches", 10**9, "1000000000 launches, 30 s each"),
+        ("launches", 0, "0 launches, 300 s each"),
+        ("launches", 10**9, "1000000000 launches, 300 s each"),
         ("timeout_s", 1e10, "2 launches, 1e\\+10 s each"),
     ],
 )
@@ -161,7 +161,7 @@ def test_resuming_tries_failed_launches_again_and_says_so(
 def test_resuming_refuses_another_study_and_says_what_changed(
     haloscope: Run, cut: Path, study_file: Write
 ) -> None:
-    changed = STUDY.replace("[8, 16]", "[8, 32]").replace("timeout_s = 30\n", "")
+    changed = STUDY.replace("[8, 16]", "[8, 32]").replace("timeout_s = 300\n", "")
     with pytest.raises(UserError) as caught:
         haloscope("run", study_file(changed), "--resume", cut)
     assert [problem.what for problem in caught.value.problems] == [

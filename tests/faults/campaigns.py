@@ -22,15 +22,15 @@ import psutil
 HALOSCOPE = [sys.executable, "-P", "-m", "haloscope"]
 MARK = "HALOSCOPE_FAULT_MARK"
 """The variable that tells the processes of one disturbed campaign from all others."""
-LIMIT_S = 300
+LIMIT_S = 600
 """How long a command may take, on a machine that others use, before it counts as one that hangs."""
-GONE_S = 30
+GONE_S = 300
 """How long processes of a campaign that was killed may take to end."""
 
 REAL = """
 title = "Killed while it measures"
 launches = 3
-timeout_s = 60
+timeout_s = 600
 [[runs]]
 kernel = "ring"
 params = { repetitions = [1, 2], steps = 1, warmup = 0 }
@@ -41,7 +41,7 @@ title = "Killed while it looks whether it has launched enough"
 precision = 0.9
 launches = 7
 most_launches = 9
-timeout_s = 60
+timeout_s = 600
 [[runs]]
 kernel = "empty"
 params = { repetitions = 2, steps = 1, warmup = 0 }
@@ -49,7 +49,7 @@ layout = { ppn = 1 }
 """
 SIMULATED = """
 title = "Killed while it simulates"
-timeout_s = 60
+timeout_s = 600
 [[runs]]
 kernel = "poisson_cg"
 params = { n = [64, 128], exchange = ["blocking", "nonblocking"] }

@@ -44,7 +44,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     install = [str(folder / "installer" / "bin" / "python"), "-m", "pip", "install", "--quiet"]
     there = folder / "packages"
     subprocess.run(
-        [*install, "--no-deps", "--target", str(there), *READER], check=True, timeout=300
+        [*install, "--no-deps", "--target", str(there), *READER], check=True, timeout=600
     )
     return there
 
@@ -82,7 +82,7 @@ def test_extra_p_reads_each_point_with_the_median_of_its_launches(
             text=True,
             check=False,
             env=environment,
-            timeout=120,
+            timeout=600,
         )
 
         assert done.returncode == 0, done.stderr

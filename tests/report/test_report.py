@@ -234,7 +234,7 @@ def test_the_latex_report_compiles(folder: Path, tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         errors="replace",
-        timeout=120,
+        timeout=600,
     )
 
     assert done.returncode == 0, done.stdout[-3000:]
@@ -262,7 +262,7 @@ def test_a_long_command_stays_on_the_page(tmp_path: Path) -> None:
     write_report(write_folder(tmp_path, raws, _study()), ["tex"])
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "report.tex"]
     done = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, errors="replace", timeout=120
+        command, cwd=tmp_path, capture_output=True, text=True, errors="replace", timeout=600
     )
 
     wide = re.findall(r"Overfull .hbox .([\d.]+)pt too wide", done.stdout)

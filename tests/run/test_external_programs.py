@@ -58,7 +58,7 @@ def measured(haloscope: Run, study_file: Write, tmp_path: Path, **asked: Any) ->
     """The record of one launch of `theirs`, named on the command line."""
     program = asked.pop("program", None) or put(tmp_path / "named")
     layout = f"layout = {{ ppn = {asked.pop('ranks', 1)} }}\n"
-    timeout = asked.pop("timeout_s", 60)
+    timeout = asked.pop("timeout_s", 600)
     params = ", ".join(f"{key} = {value!r}" for key, value in asked.items())
     study = f'title = "t"\ntimeout_s = {timeout}\n[[runs]]\nkernel = "theirs"\n{layout}'
     out = tmp_path / "out"

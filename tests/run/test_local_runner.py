@@ -17,7 +17,7 @@ def run(
     layout: dict[str, Any] | None = None,
     *,
     oversubscribe: bool = False,
-    timeout_s: float = 60.0,
+    timeout_s: float = 600.0,
     **params: Any,
 ) -> dict[str, Any]:
     runs = [{"kernel": "fake", "params": params, "layout": layout or {"ppn": 2}}]

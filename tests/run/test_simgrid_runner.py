@@ -49,7 +49,7 @@ def launch(nodes: int = 2, ppn: int = 2, **given: Any) -> Launch:
             toolchain="simgrid",
             run=0,
             launches=1,
-            timeout_s=30,
+            timeout_s=600,
             memory_bytes=0,
         ),
         0,

@@ -20,7 +20,7 @@ from haloscope.toolchains.library import Toolchain
 STUDY = """
 title = "ours"
 launches = 2
-timeout_s = 30
+timeout_s = 300
 [[runs]]
 kernel = "fake"
 params = { n = [8, 16] }

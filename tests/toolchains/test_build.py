@@ -258,7 +258,7 @@ def test_a_build_that_is_ended_leaves_no_compiler_and_no_temporary_file(
 
     building.send_signal(by)
     building.wait()
-    psutil.wait_procs([compiler], timeout=60)
+    psutil.wait_procs([compiler], timeout=600)
 
     assert not compiler.is_running()
     monkeypatch.setattr(tempfile, "tempdir", None)  # it is read anew from TMPDIR

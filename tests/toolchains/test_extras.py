@@ -256,7 +256,7 @@ def test_what_each_way_adds_simulates_as_the_golden_times_say(
         *("--execute", "no", *GOLDEN.split()),
     ]
     environment = {**os.environ, "HALOBENCH_PLATFORM": str(golden / "platform")}
-    ended = process.run(command, environment, timeout_s=300)
+    ended = process.run(command, environment, timeout_s=600)
     assert ended.code == 0, ended.output
     found = json.loads(out.read_text())["points"]
     wanted = json.loads((golden / "times.json").read_text())[GOLDEN]["points_s"]

@@ -52,7 +52,9 @@ def built(
 
 def launched(built: tuple[Toolchain, str], job: Job) -> list[dict[str, Any]]:
     command, env = launch_command(built[0], job, [built[1]])
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        command, env=env, capture_output=True, text=True, timeout=600, check=False
+    )
     assert done.returncode == 0, done.stderr
     ranks: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines()]
     assert [answer["rank"] for answer in ranks] == list(range(job.ranks))

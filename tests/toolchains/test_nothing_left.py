@@ -106,7 +106,7 @@ class Campaign:
 
     def ended(self) -> None:
         """Wait until nothing of it runs."""
-        psutil.wait_procs(self.all, timeout=60)
+        psutil.wait_procs(self.all, timeout=600)
         assert not any(one.is_running() for one in self.all)
 
     def left(self) -> list[str]:
