@@ -165,7 +165,7 @@ def test_resuming_refuses_another_study_and_says_what_changed(
     with pytest.raises(UserError) as caught:
         haloscope("run", study_file(changed), "--resume", cut)
     assert [problem.what for problem in caught.value.problems] == [
-        "the study changed: timeout_s: 30 -> nothing",
+        "the study changed: timeout_s: 300 -> nothing",
         "the study changed: runs#1.params.n#2: 16 -> 32",
     ]
     assert haloscope("run", study_file(STUDY), "--resume", cut) == 0
