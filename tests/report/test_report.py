@@ -15,6 +15,7 @@ import pytest
 from recorded import bad, changed, poisson, quick, star_forest, write_folder
 from rich.console import Console
 
+from haloscope.report.draw.figures import WIDTH_IN
 from haloscope.report.draw.html import together
 from haloscope.report.draw.latex import escape
 from haloscope.report.draw.palette import INK, SERIES, dark_style
@@ -57,6 +58,17 @@ def _study() -> str:
 @pytest.fixture(scope="module")
 def page(folder: Path) -> Page:
     return Page((folder / "report.html").read_text(encoding="utf-8"))
+
+
+def test_panels_side_by_side_have_text_as_large_as_on_a_phone(folder: Path) -> None:
+    """Three across took ten points down to less than ten pixels, seven panels of collectives."""
+    text = (folder / "report.html").read_text(encoding="utf-8")
+
+    rule = re.search(r"\.panels {[^}]*minmax\(min\(100%, ([\d.]+)rem\), 1fr\)", text)
+    assert rule is not None
+    narrowest = 16 * float(rule.group(1))
+    assert narrowest >= 390 - 2 * 16  # a phone's page less its margins
+    assert 10 * narrowest / (72 * WIDTH_IN) > 10.5
 
 
 def test_the_page_asks_for_nothing_beyond_itself(folder: Path, page: Page) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from made import panels as lines_of
 from matplotlib.container import ErrorbarContainer
-from recorded import MACHINE, cases, poisson
+from recorded import MACHINE, cases, pingpong, poisson
 
 from haloscope.papers import tables as papers
 from haloscope.report import figures
 from haloscope.report.draw.figures import canvas_of
-from haloscope.report.draw.palette import APART, BLUES, SERIES
+from haloscope.report.draw.palette import BLUES, SERIES
 from haloscope.report.draw.series_styles import series_styles
 from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark
 from haloscope.report.tables import Context
@@ -42,9 +42,35 @@ def test_the_few_curves_of_a_panel_take_the_colours_that_are_told_apart() -> Non
     styles = series_styles([first, second])
 
     mine = {styles[name] for name in ("mpich", "openmpi", "impi")}
-    assert len(mine) == 3 and max(mine) < APART
+    assert len(mine) == 3 and max(mine) < len(SERIES)
     assert len(mine & {*BLUES}) <= 1
     assert len({styles[name] for name in "abcde"}) == 5
+
+
+def test_libraries_have_one_blue_though_their_models_have_colours_of_their_own() -> None:
+    """Models leave both blues and two more; each library stands beside them in a figure of fits."""
+    names = ("impi-devel", "mpich", "openmpi")
+    measured = cases([
+        pingpong(launch=k, sizes=[2**p for p in range(23)], toolchain={"name": name})
+        for name in names
+        for k in range(3)
+    ])  # fmt: skip
+    context = Context(machine=MACHINE, all_cases=measured)
+    drawn = [one for kind in ("pingpong", "fits") for one in figures.build(kind, measured, context)]
+
+    styles = series_styles(drawn)
+
+    of_models = {
+        curve.style
+        for one in drawn
+        for panel in lines_of(one)
+        for curve in panel.curves
+        if curve.style is not None
+    }
+    assert len(of_models) == 4
+    mine = [styles[name] for name in names]
+    assert len({*mine}) == 3 and not of_models & {*mine} and max(mine) < len(SERIES)
+    assert len({*mine} & {*BLUES}) == 1
 
 
 def test_bounds_of_one_colour_differ_in_their_dashes() -> None:
@@ -67,7 +93,8 @@ def test_more_curves_than_colours_have_signs_that_tell_them_apart() -> None:
     one = figure(*names)
     styles = series_styles([one])
 
-    assert [styles[name] for name in names] == list(range(len(SERIES) + 1))
+    assert sorted(styles[name] for name in names) == list(range(len(SERIES) + 1))
+    assert styles[names[-1]] == len(SERIES)
     (axes,) = canvas_of(one.panels[0], {}, styles).axes
     lines = [drawn for drawn in axes.containers if isinstance(drawn, ErrorbarContainer)]
     looks = [(line.lines[0].get_color(), line.lines[0].get_marker()) for line in lines]

@@ -7,11 +7,9 @@ in every SVG, so that one file serves both.
 from __future__ import annotations
 
 INK, GRID, MUTED, ON_COLOUR = "#1f2328", "#d5dbe1", "#59636e", "#ffffff"
-SERIES = ("#0072b2", "#c84f00", "#00815e", "#7d1f6b", "#452c14", "#4f46d8", "#173799", "#2f7d8c")
-"""The first six differ for colour-blind readers too; further ones by their signs and dashes."""
-APART = 6
-"""APART is how many of SERIES, from the first on, are told apart by all readers."""
-BLUES = (0, 5, 6, 7)
+SERIES = ("#0072b2", "#c84f00", "#00815e", "#7d1f6b", "#452c14", "#4f46d8", "#db0052", "#394c00")
+"""All differ for colour-blind readers, too; curves beyond eight by their signs and dashes."""
+BLUES = (0, 5)
 """BLUES are those of SERIES of which one is enough in a panel that has other colours left."""
 
 _DARK = {
@@ -25,8 +23,8 @@ _DARK = {
     SERIES[3]: "#d060b0",
     SERIES[4]: "#fff3cf",
     SERIES[5]: "#8f8cff",
-    SERIES[6]: "#d8b400",
-    SERIES[7]: "#7fd0de",
+    SERIES[6]: "#ff3366",
+    SERIES[7]: "#ffdf00",
 }
 
 

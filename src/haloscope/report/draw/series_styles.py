@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from haloscope.report.draw.palette import APART, BLUES, SERIES
+from haloscope.report.draw.palette import BLUES, SERIES
 from haloscope.report.figures.model import Curve, Figure, Lines
 
 
 def series_styles(figures: Sequence[Figure]) -> dict[str, int]:
     """The number of each name's style, of curves that have none of their own.
 
-    Those of one panel differ, if there are enough, and so do others as long as there are; colours
-    that are told apart less well are for panels that need them. A second round has the same
-    colours with other signs: for panels with more curves than colours.
+    Those of one panel differ, if there are enough, and so do others as long as there are; a second
+    blue is for panels that have no other colour left. A second round has the same colours with
+    other signs: for panels with more curves than colours.
     """
     panels = [panel for figure in figures for panel in figure.panels if isinstance(panel, Lines)]
     given = [_given(panel) for panel in panels]
@@ -32,7 +32,6 @@ def series_styles(figures: Sequence[Figure]) -> dict[str, int]:
             key=lambda one: (
                 beside[one],
                 one >= len(SERIES),
-                one >= APART,
                 one in BLUES and any(beside[other] for other in BLUES),
                 anywhere[one],
             ),
