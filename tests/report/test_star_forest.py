@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from recorded import MACHINE, Raw, cases, pingpong, star_forest
+from recorded import MACHINE, Raw, cases, of_case, pingpong, star_forest
 
 from haloscope.analysis.split_phase import split_phase_model
 from haloscope.analysis.star_forests import beside_messages
@@ -13,7 +13,13 @@ from haloscope.quantities import rate, seconds
 from haloscope.report import figures, tables
 from haloscope.report.draw.figures import draw_all
 from haloscope.report.figures.model import Figure, Gantt, Lines
-from haloscope.report.findings import device_messages, findings, grid_halos, synchronisation
+from haloscope.report.findings import (
+    device_messages,
+    findings,
+    grid_halos,
+    synchronisation,
+    unpacking,
+)
 from haloscope.report.tables import Context, Table
 
 SUMMIT = "anl-petsc-summit-part2"
@@ -604,6 +610,56 @@ def test_ways_of_a_device_alone_or_of_few_launches_show_nothing() -> None:
     assert [text.rpartition(": ")[2] for text in few] == [
         "against sync = default_stream, launches are too few to tell of general at any size."
     ]
+
+
+def pairs(factors: dict[str, tuple[float, float]], launches: int, **params: Any) -> list[Raw]:
+    """Launches of kernels, so many times as long below 512 B and beyond."""
+    found = []
+    for launch in range(launches):
+        for kernel, (small, large) in factors.items():
+            raw = star_forest(kernel, launch=launch, **params)
+            for point in raw["points"]:
+                factor = small if point["size_bytes"] < 512 else large
+                point["times_s"] = [factor * (2e-6 + 0.001e-6 * launch)]
+            found.append(raw)
+    return found
+
+
+def said_of_more(raws: list[Raw]) -> list[str]:
+    context = Context(machine=MACHINE)
+    return [finding.text for finding in unpacking.find(cases(raws), context)]
+
+
+PAIRS = {"sf_newpingpong": (1.0, 1.0), "sf_unpack": (1.5, 1.0), "sf_scatter": (1.5, 2.0)}
+
+
+def test_adding_and_local_leaves_are_tested_against_the_kernel_that_does_less() -> None:
+    assert said_of_more(pairs(PAIRS, launches=8)) == [
+        "Adding values where they arrive (sf_unpack), against writing them there "
+        "(sf_newpingpong): 501 ns more at 8 B, takes 1.50 times as long at 8 B to 64 B, no "
+        "difference shown at 512 B to 32 KiB.",
+        "Leaves on rank 0 itself, too (sf_scatter), against on the other rank alone (sf_unpack): "
+        "no difference shown at 8 B to 64 B, takes 2.00 times as long at 512 B to 32 KiB.",
+    ]
+    assert [text.rpartition(": ")[2] for text in said_of_more(pairs(PAIRS, launches=2))] == [
+        "launches are too few to tell at any size."
+    ] * 2
+
+
+def test_what_more_takes_is_told_by_places_and_of_kernels_that_are_there() -> None:
+    def bound(bind: str, *kernels: str) -> list[Raw]:
+        raws = pairs({name: PAIRS[name] for name in kernels}, launches=8, memory="device")
+        layout = {**raws[0]["layout"], "bind": bind}
+        return [{**of_case(raw, layout=layout), "device": "emulated"} for raw in raws]
+
+    both = ("sf_newpingpong", "sf_unpack")
+    (said,) = said_of_more([*bound("close", *both), *bound("spread", *both)])
+    assert (
+        "(sf_newpingpong), on an emulated device: bind = close and bind = spread: 501 ns " in said
+    )
+    alone = [*bound("close", "sf_newpingpong"), *bound("spread", "sf_unpack")]
+    assert said_of_more(alone) == []
+    assert said_of_more(bound("close", "sf_newpingpong", "sf_scatter")) == []
 
 
 def test_halos_of_a_grid_without_timed_parts_have_a_headline_of_their_own() -> None:

@@ -148,6 +148,53 @@ def device_ways(cases: Sequence[MeasuredCase], seed: int = 0) -> list[DeviceWay]
     ]
 
 
+BEYOND = {"sf_unpack": "sf_newpingpong", "sf_scatter": "sf_unpack"}
+"""Kernels that do one thing more than another one: add where values arrive, in place of writing
+over what is there; serve leaves on rank 0 itself, too. The paper's section 5.2 compares them."""
+
+
+@dataclass(frozen=True)
+class More:
+    """What the one thing more of a kernel takes, in one place of two ranks.
+
+    kernel: that does it. of: what sets the place apart from others, in words. by_size: one way,
+    without it first.
+    """
+
+    kernel: str
+    of: str
+    case: MeasuredCase
+    by_size: Mapping[int, Contrast]
+
+
+def more_done(cases: Sequence[MeasuredCase], seed: int = 0) -> list[More]:
+    """Each kernel of BEYOND against the one that does less, all settings being the same.
+
+    All sizes of all of them are tested as one family.
+    """
+    kernels = {*BEYOND, *BEYOND.values()}
+    own = [case for case in cases if case.kernel in kernels and case.launches]
+    parts = [(part, {one.kernel: one for one in part.cases}) for part in facets(own, ("kernel",))]
+    pairs = [
+        (kernel, part.label, by_kernel[less], by_kernel[kernel])
+        for kernel, less in BEYOND.items()
+        for part, by_kernel in parts
+        if {kernel, less} <= {*by_kernel}
+    ]
+    shared = [_shared(first, case) for *_, first, case in pairs]
+    tests = iter(contrasts([both for by_size in shared for both in by_size.values()], seed))
+    return [
+        More(kernel, _apart(case, label), case, {at: next(tests) for at in sizes})
+        for (kernel, label, _, case), sizes in zip(pairs, shared, strict=True)
+        if sizes
+    ]
+
+
+def _apart(case: MeasuredCase, label: str) -> str:
+    """Where two ranks lie: by the GPUs of a simulated cluster, else what a label says."""
+    return APART.get(str(placement_of(case)), "") if case.on_gpus else label
+
+
 @dataclass(frozen=True)
 class Start:
     """Where a message from a device's memory takes mostly what the smallest takes, its start.
@@ -198,8 +245,7 @@ def device_starts(cases: Sequence[MeasuredCase]) -> list[Start]:
             )
             by_kind[kind].append(at)
         kinds = {name: tuple(sorted(sizes)) for name, sizes in by_kind.items()}
-        of = APART.get(str(placement_of(case)), "") if case.on_gpus else part.label
-        found.append(Start(case, way, of, least.one_way.value, **kinds))
+        found.append(Start(case, way, _apart(case, part.label), least.one_way.value, **kinds))
     return found
 
 
