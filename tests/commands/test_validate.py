@@ -275,6 +275,36 @@ def test_a_report_tells_readings_and_tables_apart_and_has_bars_of_replicates() -
     assert second.notes == ("Dashed: predicted as published; dotted: 10 % more and less.",)
 
 
+def test_a_report_says_where_most_predictions_err_to_one_side() -> None:
+    def said(*errors: float, fitted: bool = False) -> str:
+        cells = [
+            PredictedCell("X", JACOBI, {"ranks": k}, 100.0, fitted, predicted=100 + 100 * error)
+            for k, error in enumerate(errors)
+        ]
+        (found,) = validating.of_paper("A", cells, [], [], {}).findings
+        return found.text
+
+    low, high = [-0.25] * 6, [0.25, 0.25]
+    assert said(*low, *high).endswith("at worst, 6 of them predicted lower.")
+    assert said(*low, 0.25, *high).endswith("25 % off at the median of 9, 25 % at worst.")
+    assert said(*high, *high, *high, *high).endswith(", all of them predicted higher.")
+    assert said(*low, -0.25).endswith("25 % off at the median of 7, 25 % at worst.")
+    assert said(*low, -0.25, -0.25, fitted=True).endswith("25 % at worst.")
+
+
+def test_cells_that_may_have_set_numbers_have_one_colour_on_every_page() -> None:
+    def styles(*fitted: bool) -> dict[str, int | None]:
+        cells = [
+            PredictedCell("X", JACOBI, {"ranks": k}, 100.0, own, predicted=110.0)
+            for k, own in enumerate(fitted)
+        ]
+        (figure,) = validating.of_paper("A", cells, [], [], {}).figures
+        return {one.label: one.style for one in panels(figure)[0].curves if not one.bound}
+
+    assert styles(False) == {"only predicted": 1}
+    assert styles(False, True) == {"only predicted": 1, "may have set parameters": 0}
+
+
 def test_latencies_stand_by_placement_with_what_tells_them_apart_across() -> None:
     def cell(size: int, placement: str, option: str, predicted_s: float) -> PredictedCell:
         keys: dict[str, int | str] = {"size_bytes": size, "placement": placement}
@@ -367,9 +397,11 @@ def test_jobs_that_are_explained_stand_apart_from_those_that_are_predicted(
     assert "16 tasks: time over that on 16 nodes" in out
     assert "2 2.14 2.69 0.80" in out
     assert "16 tasks only predicted 1 20.4 % 20.4 %" in out
-    assert "explained" not in out
+    assert "16 tasks, explained" not in out
+    assert "Not predicted: 2 cells of table 6, jobs of 2048 tasks: their times rest on" in out
     assert main([*command, "--explained"]) == 0
     out = " ".join(capsys.readouterr().out.split())
+    assert "Not predicted" not in out
     assert "2,048 tasks, explained: time over that on 128 nodes" in out
     assert "2,048 tasks, explained may have set parameters 1 9.6 % 9.6 %" in out
     assert "explained, not predicted: 5 of 6 switches of a group are free" in out

@@ -123,6 +123,7 @@ def execute(arguments: argparse.Namespace) -> int:
     replicates = _replicates(arguments)
     cells: list[PredictedCell] = []
     tables: list[Table] = []
+    without: list[str] = []
     chosen = paper_validation.tables_of(arguments.paper, arguments.table)
     for table in chosen:
         cells_of_table = paper_validation.validate(table, tell, replicates)
@@ -135,6 +136,8 @@ def execute(arguments: argparse.Namespace) -> int:
         said = paper_validation.said(table, cells_of_table)
         shown = predicted.published_tables(cells_of_table, said)
         out.print(terminal.tables(shown))
+        if not arguments.explained:
+            without += paper_validation.left_out(table)
         cells += cells_of_table
         tables += [
             replace(one, title=f"Published {called(table.id)}: {one.title}") for one in shown
@@ -142,6 +145,8 @@ def execute(arguments: argparse.Namespace) -> int:
         if arguments.sensitivity:
             there = paper_validation.simulated_place(table).cluster
             _show_sensitivity(sensitivity(table, tell), there, out)
+    for what in without:
+        out.print(f"{what}\n", markup=False)
     if len({cell.table for cell in cells}) > 1:
         out.print(Text("All tables", style="bold"))
         out.print(terminal.tables(predicted.errors(cells, "all")))
@@ -154,7 +159,7 @@ def execute(arguments: argparse.Namespace) -> int:
             ("tables", ", ".join(dict.fromkeys(one.table for one in cells))),
         )
         clusters = {table.id: str(table.facts["cluster_file"]) for table in chosen}
-        made = validating.of_paper(title, cells, tables, found, clusters)
+        made = validating.of_paper(title, cells, tables, found, clusters, without)
         _report(made, arguments.out, out)
     return 1 if any(cell.problem for cell in cells) else 0
 

@@ -6,15 +6,16 @@ how much longer a job takes than on the nodes where it was fastest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from haloscope.analysis.predictions import RELATIVE, PredictedCell
+from haloscope.analysis.published import called
 from haloscope.clusters.schema import Cluster, Quantity
 from haloscope.papers import tables as papers
 from haloscope.papers.tables import PaperTable
 from haloscope.predict.unpredicted import Unpredicted
-from haloscope.quantities import count
+from haloscope.quantities import count, listed
 from haloscope.study.case import Layout, Value
 
 _STEP: Mapping[str, Value] = {
@@ -65,6 +66,15 @@ def assumption(cluster: Cluster) -> str:
         f"explained, not predicted: {_SWITCHES} of {switches} switches of a group are free, a job "
         f"fills one group after the other, and others leave {_LEFT:.0%} of the links between "
         "groups: assumed, to fit these cells"
+    )
+
+
+def unpredictable(table: PaperTable, number_of: int, tasks: Sequence[str]) -> str:
+    """Why nothing predicts so many cells, of jobs of so many tasks each."""
+    return (
+        f"Not predicted: {count(number_of, 'cell')} of {called(table.id)}, jobs of {listed(tasks)} "
+        "tasks: their times rest on which nodes they had and on who else sent messages there, of "
+        "which nothing was published. --explained fits them by what it assumes."
     )
 
 

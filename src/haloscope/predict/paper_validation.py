@@ -109,6 +109,15 @@ def explained(
     return _answered(table, cells, shared, tell, replicates.number if replicates else 1)
 
 
+def left_out(table: PaperTable) -> list[str]:
+    """What `validate` predicts nothing of, in words: cells that `explained` fits instead."""
+    if table.kind != _MAPPING:
+        return []
+    cells = list(mapping_tables.unexplained(table, simulated_place(table).cluster))
+    tasks = list(dict.fromkeys(str(one.cell.keys["ranks"]) for one in cells))
+    return [mapping_tables.unpredictable(table, len(cells), tasks)] if cells else []
+
+
 def explains(paper_id: str) -> bool:
     """Whether a paper has tables with cells that `explained` simulates."""
     tables = papers.load(paper_id).tables.values()

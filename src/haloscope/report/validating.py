@@ -26,10 +26,11 @@ def of_paper(
     tables: Sequence[Table],
     provenance: Sequence[tuple[str, str]],
     clusters: Mapping[str, str],
+    left_out: Sequence[str] = (),
 ) -> Document:
     """Predictions of published cells: a figure for each unit and reading of the paper.
 
-    clusters: by table, what it was simulated on.
+    clusters: by table, what it was simulated on. left_out: what else its tables have.
     """
     pairs: dict[str, dict[str, list[PredictedCell]]] = {}
     for one in cells:
@@ -49,7 +50,7 @@ def of_paper(
         [*_of_tables(cells, clusters), *_of_fitted(cells)],
         figures,
         tables,
-        [*_not_simulated(cells), *_short(cells)],
+        [*left_out, *_not_simulated(cells), *_short(cells)],
         method,
         provenance,
     )
@@ -154,7 +155,25 @@ def _off(own: Sequence[PredictedCell | PredictedTime]) -> str:
     if found.number == 1:
         return f"{percent(found.median)} off, the only one"
     median, worst = percent(found.median), percent(found.worst)
-    return f"{median} off at the median of {found.number}, {worst} at worst"
+    return f"{median} off at the median of {found.number}, {worst} at worst{_one_way(own)}"
+
+
+_MOST, _MANY = 0.75, 8
+"""_MOST is the share of errors of one sign, of _MANY or more, from which on that is said: errors
+that lie on both sides say something else of a prediction than such of one side."""
+
+
+def _one_way(own: Sequence[PredictedCell | PredictedTime]) -> str:
+    """ ", 70 of them predicted lower": where most predictions err to one side; of no fit."""
+    if any(isinstance(one, PredictedCell) and one.fitted for one in own):
+        return ""
+    errors = [one.error for one in own if one.error is not None]
+    signs = {"lower": sum(e < 0 for e in errors), "higher": sum(e > 0 for e in errors)}
+    side = max(signs, key=lambda name: signs[name])
+    if len(errors) < _MANY or signs[side] < _MOST * len(errors):
+        return ""
+    how_many = "all" if signs[side] == len(errors) else f"{signs[side]}"
+    return f", {how_many} of them predicted {side}"
 
 
 def _not_simulated(cells: Sequence[PredictedCell]) -> Iterator[str]:
@@ -273,5 +292,9 @@ def _bands(low: float, high: float, equal: Callable[[float], float]) -> Iterator
 
 
 def _scattered(by_name: Mapping[str, Sequence[Mark]]) -> Iterator[Curve]:
+    """Each kind of prediction in a colour of its own, and those of cells in one on every page."""
     for style, (name, own) in enumerate(by_name.items()):
-        yield Curve(name, tuple(own), joined=False, style=style)
+        yield Curve(name, tuple(own), joined=False, style=_STYLES.get(name, style))
+
+
+_STYLES = {FITTED: 0, ONLY_PREDICTED: 1}

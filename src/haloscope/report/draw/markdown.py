@@ -43,7 +43,7 @@ def _lines(document: Document, drawings: Mapping[str, Sequence[Drawing]]) -> Ite
         yield from _section(section, drawings)
     left_out = document.left_out or (document.nothing_left_out,)
     yield from _listed("Left out", (*left_out, *document.not_drawn))
-    yield from _listed("How it was measured", document.method)
+    yield from _listed("Method", document.method)
     yield from _facts("Machine", document.machine)
     yield from _facts("MPI libraries and compilers", document.toolchains)
     yield from _facts("Provenance", document.provenance)
