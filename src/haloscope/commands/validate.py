@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -147,6 +147,20 @@ def execute(arguments: argparse.Namespace) -> int:
             _show_sensitivity(sensitivity(table, tell), there, out)
     for what in without:
         out.print(f"{what}\n", markup=False)
+    clusters = {table.id: str(table.facts["cluster_file"]) for table in chosen}
+    _conclude(arguments, cells, tables, without, clusters, out)
+    return 1 if any(cell.problem for cell in cells) else 0
+
+
+def _conclude(
+    arguments: argparse.Namespace,
+    cells: Sequence[PredictedCell],
+    tables: Sequence[Table],
+    without: Sequence[str],
+    clusters: Mapping[str, str],
+    out: Screen,
+) -> None:
+    """All tables summed up; the files that were asked for. clusters: by table."""
     if len({cell.table for cell in cells}) > 1:
         out.print(Text("All tables", style="bold"))
         out.print(terminal.tables(predicted.errors(cells, "all")))
@@ -158,10 +172,8 @@ def execute(arguments: argparse.Namespace) -> int:
             ("paper", arguments.paper),
             ("tables", ", ".join(dict.fromkeys(one.table for one in cells))),
         )
-        clusters = {table.id: str(table.facts["cluster_file"]) for table in chosen}
         made = validating.of_paper(title, cells, tables, found, clusters, without)
         _report(made, arguments.out, out)
-    return 1 if any(cell.problem for cell in cells) else 0
 
 
 def _replicates(arguments: argparse.Namespace) -> Replicates | None:
