@@ -662,6 +662,28 @@ def test_what_more_takes_is_told_by_places_and_of_kernels_that_are_there() -> No
     assert said_of_more(bound("close", "sf_newpingpong", "sf_scatter")) == []
 
 
+def test_a_way_of_few_launches_leaves_what_is_shown_of_another() -> None:
+    many = synchronised({"default_stream": 1.0, "general": 2.0})
+
+    (said,) = said_of_devices([*many, *synchronised({"typed": 0.5}, launches=2)])
+
+    assert "with general it takes 2.00 times as long at 8 B to 64 B" in said
+    assert said.endswith("with typed too few launches to tell at every size.")
+
+
+def test_a_size_that_launches_differ_in_is_no_size_at_which_the_start_dominates() -> None:
+    raws = []
+    for launch, later_s in enumerate((0.0, 0.0, 5e-6)):
+        raw = on_device("sf_pingpong", launch=launch, sync="default_stream", mpi="gpu_aware")
+        for point in raw["points"]:
+            point["times_s"] = [2e-6 + (later_s if point["size_bytes"] == 32768 else 0.0)]
+        raws.append(raw)
+
+    (said,) = device_messages.find(cases(raws), Context(machine=MACHINE))
+
+    assert "its start (1.00 µs) at 8 B to 4 KiB, launches differ at 32 KiB." in said.text
+
+
 def test_halos_of_a_grid_without_timed_parts_have_a_headline_of_their_own() -> None:
     def told(**changes: object) -> list[str]:
         own = cases([
