@@ -8,7 +8,7 @@ import pytest
 from recorded import MACHINE, Raw, bad, cases, heat
 
 from haloscope.report import tables
-from haloscope.report.findings import findings
+from haloscope.report.findings import SPOILING, findings, topics
 from haloscope.report.findings.heat import find
 from haloscope.report.tables import Context, Table
 
@@ -88,3 +88,12 @@ def test_settings_of_which_the_same_is_told_share_a_headline() -> None:
 
 def test_other_kernels_have_no_such_table() -> None:
     assert tables.build("heat", cases([{**heat(), "kernel": "stream"}]), CONTEXT) == []
+
+
+def test_a_study_of_heat_begins_with_its_own_question() -> None:
+    """Which operator is faster, before solver and scaling headlines of other topics."""
+    first = [
+        topic.__name__.rpartition(".")[2] for topic in topics("heat") if topic.ORDER >= SPOILING
+    ]
+
+    assert first[:2] == ["exchange", "heat"]
