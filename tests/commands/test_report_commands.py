@@ -191,6 +191,14 @@ def test_a_comparison_in_small_steps_is_not_drawn_beside_half_and_twice(tmp_path
         report = comparing.document(before, second, compare_cases(before.cases, second.cases), [])
         (panel,) = report.figures[0].panels
         assert isinstance(panel, Lines) and panel.y.scale == scale
+        assert panel.x.label == "first time" and all(t.endswith("s") for _, t in panel.x.ticks)
+        times = [mark.x for curve in panel.curves for mark in curve.marks]
+        near = [at for at, _ in panel.x.ticks if min(times) / 2 < at < 2 * max(times)]
+        assert len(near) > 1  # one alone tells no scale
+        ends = [end for curve in panel.curves for mark in curve.marks if (end := mark.low)]
+        assert ends
+        if scale == "log2":  # bars have ticks beside their ends, too
+            assert min(at for at, _ in panel.y.ticks) < min(ends)
 
 
 def test_compare_writes_verdicts_a_summary_and_a_report(

@@ -10,7 +10,15 @@ from haloscope.analysis.cases import name_of
 from haloscope.analysis.comparison import UNTESTABLE, Contrast
 from haloscope.quantities import count, number, percent
 from haloscope.report.document import Document, Section
-from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, powers_of_two
+from haloscope.report.figures.model import (
+    Axis,
+    Curve,
+    Figure,
+    Lines,
+    Mark,
+    powers_of_two,
+    second_ticks,
+)
 from haloscope.report.findings import Finding
 from haloscope.report.method import machine_facts, toolchain_facts
 from haloscope.report.tables.compared import Compared
@@ -94,7 +102,7 @@ def _figure(contrasts: Sequence[Contrast]) -> Figure:
             Lines(
                 "ratio",
                 "",
-                Axis("first time (s)", "log"),
+                Axis("first time", "log", second_ticks(x)) if x else Axis("first time (s)", "log"),
                 _times_as_fast([mark for curve in curves for mark in curve.marks]),
                 (*same, *curves),
             ),
@@ -109,9 +117,10 @@ def _figure(contrasts: Sequence[Contrast]) -> Figure:
 def _times_as_fast(marks: Sequence[Mark]) -> Axis:
     """Along which small differences are seen, or large ones by their ratios."""
     label, ratios = "times as fast", [mark.y for mark in marks]
+    ends = [end for mark in marks for end in (mark.low, mark.high) if end]
     if all(1 / FAR < ratio < FAR for ratio in ratios):
         return Axis(label, from_zero=False)
-    return Axis(label, "log2", powers_of_two([1.0, *ratios]))
+    return Axis(label, "log2", powers_of_two([1.0, *ratios, *ends]))
 
 
 FAR = 1.5

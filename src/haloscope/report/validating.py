@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from haloscope.analysis.predictions import SHORTEST_S, Errors, PredictedCell, PredictedTime
 from haloscope.analysis.published import called
-from haloscope.quantities import SECONDS, count, listed, percent, quantity
+from haloscope.quantities import count, listed, percent
 from haloscope.report.document import Document, Section
-from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark
+from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, second_ticks
 from haloscope.report.findings import Finding
 from haloscope.report.tables import Table
 from haloscope.report.tables.notebook import REPLICATES
@@ -226,14 +226,7 @@ def _axis(what: str, unit: str, every: Sequence[float]) -> Axis:
     """A logarithmic axis; of seconds with a unit at each tick, as they may be of any size."""
     if unit != "s":
         return Axis(f"{what} ({unit})", "log")
-    low, high = min(every), max(every)
-    powers = [10.0**k for k in range(-9, 7) if low / 10 < 10.0**k < high * 10]
-    step = -(-len(powers) // _TICKS)
-    return Axis(what, "log", tuple((one, quantity(one, SECONDS, 1)) for one in powers[::step]))
-
-
-_TICKS = 8
-"""_TICKS is how many ticks with their units an axis has room for."""
+    return Axis(what, "log", second_ticks(every))
 
 
 def _figure(unit: str, by_name: Mapping[str, Sequence[Mark]], known: str, reading: str) -> Figure:

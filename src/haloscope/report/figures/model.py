@@ -8,7 +8,7 @@ from math import log2
 from typing import Literal
 
 from haloscope.analysis.cases import MeasuredCase
-from haloscope.quantities import size
+from haloscope.quantities import SECONDS, quantity, size
 from haloscope.stats.estimates import Estimate
 
 AxisScale = Literal["linear", "log", "log2", "symlog"]
@@ -228,6 +228,25 @@ def powers_of_two(values: Sequence[float]) -> tuple[tuple[float, str], ...]:
     low, high = min(values), max(values)
     powers = [2.0**k for k in range(-16, 24) if low / 2 < 2.0**k < high * 2]
     return tuple((power, f"{power:g}") for power in powers)
+
+
+def second_ticks(every: Sequence[float]) -> tuple[tuple[float, str], ...]:
+    """Powers of ten around times in seconds, each with its unit, as they may be of any size.
+
+    Twice and five times these, too, where times lie near each other.
+    """
+    low, high = min(every), max(every)
+    steps = (1, 2, 5) if high < 100 * low else (1,)
+    every_one = [k * 10.0**power for power in range(-9, 7) for k in steps]
+    powers = [one for one in every_one if low / 10 < one < high * 10]
+    if len(steps) > 1:
+        powers = [one for one in powers if low / 2 < one < high * 2]
+    step = -(-len(powers) // _TICKS)
+    return tuple((one, quantity(one, SECONDS, 1)) for one in powers[::step])
+
+
+_TICKS = 8
+"""_TICKS is how many ticks with their units an axis has room for."""
 
 
 def size_ticks(bytes_: Sequence[float]) -> tuple[tuple[float, str], ...]:
