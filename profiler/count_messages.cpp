@@ -221,9 +221,12 @@ void write_counts() {
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (!folder) return;
-  const std::string path = std::string(folder) + "/rank." + std::to_string(rank) + ".json";
+  const std::string begin = std::string(folder) + "/rank." + std::to_string(rank);
+  const std::string path = begin + ".json";
   std::FILE* file = std::fopen(path.c_str(), "wx");
-  if (!file) {  // of several programs under one launcher, each of one rank: the first is kept
+  if (!file && ranks == 1)  // each is alone, and traffic.py says so
+    file = std::fopen((begin + "." + std::to_string(getpid()) + ".json").c_str(), "wx");
+  if (!file) {  // of several programs under one launcher the first is kept
     std::fprintf(stderr, "haloscope: %s can't be written, or is there already\n", path.c_str());
     return;
   }

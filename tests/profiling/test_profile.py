@@ -11,8 +11,9 @@ import pytest
 
 from haloscope.cli import parse
 from haloscope.errors import UserError
-from haloscope.profiling import traffic
+from haloscope.profiling import counter, traffic
 from haloscope.profiling.traffic import Sent
+from haloscope.programs import needs
 from haloscope.toolchains import build, library
 from haloscope.toolchains.library import Toolchain
 
@@ -108,8 +109,24 @@ def test_a_programs_own_exit_code_is_told(toolchain: Toolchain, tmp_path: Path) 
     assert profiled("--out", tmp_path / "out", "--", toolchain.mpirun, "-n", 1, "false") == 1
 
 
+def test_what_failed_leaves_no_empty_folder(toolchain: Toolchain, tmp_path: Path) -> None:
+    made, before = tmp_path / "made", tmp_path / "before"
+    before.mkdir()
+
+    profiled("--out", made, "--", toolchain.mpirun, "-n", 1, "false")
+    profiled("--out", before, "--", toolchain.mpirun, "-n", 1, "false")
+    with pytest.raises(UserError):
+        profiled("--out", made, "--", toolchain.mpirun, "-n", 1, "true")
+
+    assert [*tmp_path.iterdir()] == [before]
+
+
+def test_a_command_needs_no_dashes_before_it(toolchain: Toolchain, tmp_path: Path) -> None:
+    assert profiled("--out", tmp_path / "out", toolchain.mpirun, "-n", 1, "false") == 1
+
+
 def test_a_program_without_mpi_says_nothing(toolchain: Toolchain, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no rank said what it sent"):
+    with pytest.raises(UserError, match="what the ranks sent: no rank said what it sent"):
         profiled("--out", tmp_path / "out", "--", toolchain.mpirun, "-n", 1, "true")
 
 
@@ -148,3 +165,62 @@ def test_a_rank_that_says_nothing_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(UserError, match="rank 1 of 3 did not say what it sent"):
         traffic.read(tmp_path)
+
+
+def test_programs_that_run_alone_are_told_from_ranks(toolchain: Toolchain, tmp_path: Path) -> None:
+    source, program = tmp_path / "alone.cpp", tmp_path / "alone"
+    source.write_text("#include <mpi.h>\nint main() { MPI_Init(0, 0); MPI_Finalize(); }\n")
+    command = [str(toolchain.mpicxx), "-o", str(program), str(source)]
+    subprocess.run(command, check=True, env=build.environment(toolchain))
+    folder = tmp_path / "ranks"
+    folder.mkdir()
+    variables = counter.environment(toolchain, counter.built(toolchain), folder)
+
+    for _ in range(2):
+        subprocess.run([str(program)], env=variables, check=True)
+
+    with pytest.raises(UserError, match="2 programs ran, each alone, as rank 0 of 1"):
+        traffic.read(folder)
+
+
+def linked_with(monkeypatch: pytest.MonkeyPatch, number: str) -> None:
+    """From now on each program asks the loader for this libmpi."""
+    monkeypatch.setattr(needs, "mpi_of", lambda _: number)
+
+
+def made_up(prefix: Path | None = None) -> Toolchain:
+    """MPICH, in a folder of haloscope's or the system's."""
+    return Toolchain("mpich", prefix, Path("mpicxx"), Path("mpirun"), "mpich", "MPICH 5.0.2")
+
+
+def test_a_program_of_another_mpi_library_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    linked_with(monkeypatch, "40")
+    why = r"sh was linked with Open MPI's libmpi.so.40, and mpich is MPICH 5.0.2\n.*family openmpi"
+
+    with pytest.raises(UserError, match=why):
+        counter.check(["mpirun", "-n", "2", "sh"], made_up())
+
+
+def test_a_program_of_the_launchers_library_is_not_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    linked_with(monkeypatch, "12")
+
+    counter.check(["mpirun", "-n", "2", "sh"], made_up())
+
+
+def test_a_library_that_was_added_is_found_by_its_launcher_and_its_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin")
+    monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "libmpi.so.12").touch()
+
+    added = counter.environment(made_up(tmp_path), Path("counter.so"), tmp_path)
+    system = counter.environment(made_up(), Path("counter.so"), tmp_path)
+
+    assert added["PATH"] == f"{tmp_path}/bin:/usr/bin"
+    assert added["LD_LIBRARY_PATH"] == f"{tmp_path}/lib"
+    assert system["PATH"] == "/usr/bin"
+    assert "LD_LIBRARY_PATH" not in system

@@ -32,9 +32,11 @@ Any MPI program that prints a time can be a kernel: nothing in it or in haloscop
 gets what kernels of halobench have: launches as the unit of replication, in random order; ranks
 bound and placed as the layout says; MPI libraries, transports, mappings and batch systems;
 records, statistics, `compare` and reports. What haloscope has to know of it stands in a file
-`program.toml`; the folder that this lies in has the kernel's name.
+`program.toml`; the folder that this lies in has the kernel's name. With the example below, in
+haloscope's own folder:
 
 ```
+mpicxx -O3 -o docs/examples/heat1d/heat1d docs/examples/heat1d/heat1d.cpp     it is built as always
 haloscope describe heat1d --program docs/examples/heat1d                what haloscope understood
 haloscope once heat1d n=1000000 --ranks 2 --program docs/examples/heat1d
 haloscope run docs/examples/heat1d.toml --program docs/examples/heat1d
@@ -43,7 +45,7 @@ haloscope run docs/examples/heat1d.toml --program docs/examples/heat1d
 ## An example
 
 [heat1d.cpp](examples/heat1d/heat1d.cpp) solves the heat equation on a rod, and prints this
-(`mpirun -n 2 heat1d 1000000 200`, on a machine that others kept busy):
+(`mpirun -n 2 docs/examples/heat1d/heat1d 1000000 200`, on a machine that others kept busy):
 
 ```
 heat1d 1.0: 1000000 points on 2 ranks
@@ -54,8 +56,10 @@ largest error: 1.887e-14
 done
 ```
 
-It is built as always, with the compiler wrapper of the library that it is to be measured with
-(`mpicxx -O3 -o heat1d heat1d.cpp`). Its [program.toml](examples/heat1d/program.toml):
+It is built with the compiler wrapper, `mpicxx`, of the library that it is to be measured with:
+one that haloscope added has it in the folder bin of where `haloscope toolchain list` says that it
+lies, and is named when it is measured (`--toolchain mpich`). Its
+[program.toml](examples/heat1d/program.toml):
 
 ```toml
 """

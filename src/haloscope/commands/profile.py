@@ -20,6 +20,7 @@ from haloscope.profiling.traffic import Traffic
 from haloscope.quantities import size
 from haloscope.report.draw import matrix
 from haloscope.toolchains import library
+from haloscope.toolchains.library import Toolchain
 
 _DESCRIPTION = """\
 Run a program that uses MPI, and count what its ranks send: messages and bytes from each to each, by
@@ -47,28 +48,37 @@ def set_up(parser: argparse.ArgumentParser) -> None:
     parser.usage = "haloscope profile [--out DIR] [--toolchain NAME] -- LAUNCHER ... PROGRAM ..."
     parser.add_argument("--out", metavar="DIR", type=Path, help="(default: profile-DATE-TIME)")
     parser.add_argument("--toolchain", metavar="NAME", help="the MPI library of the program")
-    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the whole command, after --")
+    whole = "the whole command; -- before it may be left out"
+    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND", help=whole)
 
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run the program, show what it sent; its exit code."""
-    words: Sequence[str] = arguments.words
+    given: Sequence[str] = arguments.words
+    words = given[1:] if given[:1] == ["--"] else given
     if not words:
         mend = "for example: haloscope profile -- mpirun -n 2 ./program"
         raise UserError(Problem("profile", "no command to run", mend))
     named = arguments.toolchain
     toolchain = library.find(named) if named else counter.of_launcher(words)
+    counter.check(words, toolchain)
     out = arguments.out or Path(f"profile-{datetime.now():%Y%m%d-%H%M%S}")
     if out.exists() and any(out.iterdir()):
         raise UserError(Problem(f"--out {out}", "something is in it already", "give another"))
+    made = not out.exists()
     out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=out, prefix="ranks-") as folder:
-        counts = Path(folder).absolute()
-        variables = counter.environment(counter.built(toolchain), counts)
-        code = subprocess.run(words, env=variables, check=False).returncode
-        if code != 0:
-            return code if code > 0 else 128 - code
-        found = traffic.read(counts)
+    try:
+        return _profiled(words, toolchain, out)
+    finally:
+        if made and not any(out.iterdir()):
+            out.rmdir()
+
+
+def _profiled(words: Sequence[str], toolchain: Toolchain, out: Path) -> int:
+    """Run the program, show what it sent and write it to `out`; its exit code."""
+    code, found = _counted(words, toolchain, out)
+    if found is None:
+        return code
     for name, rows in (("traffic", traffic.table), ("collectives", traffic.collectives_table)):
         with (out / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows(rows(found))
@@ -78,6 +88,20 @@ def execute(arguments: argparse.Namespace) -> int:
     names = (out / "traffic.csv", out / "collectives.csv", picture)
     Screen().print(", ".join(map(str, names)), soft_wrap=True)
     return 0
+
+
+def _counted(words: Sequence[str], toolchain: Toolchain, out: Path) -> tuple[int, Traffic | None]:
+    """The exit code of the program, and what it sent if it ended well.
+
+    Its ranks write inside `out`, which other hosts may see, too, and which is then as before.
+    """
+    with tempfile.TemporaryDirectory(dir=out, prefix="ranks-") as folder:
+        counts = Path(folder).absolute()
+        variables = counter.environment(toolchain, counter.built(toolchain), counts)
+        code = subprocess.run(words, env=variables, check=False).returncode
+        if code != 0:
+            return (code if code > 0 else 128 - code), None
+        return 0, traffic.read(counts)
 
 
 def _show(found: Traffic, out: Console) -> None:

@@ -13,6 +13,7 @@ from filelock import FileLock
 from haloscope.errors import Problem, UserError
 from haloscope.host import process
 from haloscope.paths import cache_path, share
+from haloscope.programs import needs
 from haloscope.toolchains import build, library
 from haloscope.toolchains.library import Toolchain
 
@@ -45,15 +46,34 @@ def built(toolchain: Toolchain) -> Path:
     return final
 
 
-def environment(counter: Path, folder: Path) -> dict[str, str]:
+def environment(toolchain: Toolchain, counter: Path, folder: Path) -> dict[str, str]:
     """This process's variables, with the counter before all libraries; ranks write to a folder.
 
-    Open MPI does not pass variables on to other hosts unless they are named.
+    A library that was added has its launchers first in PATH, and is found by the program. Open MPI
+    does not pass variables on to other hosts unless they are named.
     """
     preloaded = ":".join(filter(None, (str(counter), os.environ.get("LD_PRELOAD"))))
     passed_on = {"OMPI_MCA_mca_base_env_list": "LD_PRELOAD;HALOSCOPE_PROFILE"}
     own = {"LD_PRELOAD": preloaded, "HALOSCOPE_PROFILE": str(folder)}
+    own |= toolchain.environment() | needs.environment(toolchain)
+    if toolchain.prefix is not None:
+        there = os.environ.get("PATH", os.defpath)
+        own["PATH"] = os.pathsep.join((str(toolchain.prefix / "bin"), there))
     return {**os.environ, **passed_on, **own}
+
+
+def check(command: Sequence[str], toolchain: Toolchain) -> None:
+    """UserError where a command's program was linked with another MPI library than a toolchain's.
+
+    The counter would call one library with what belongs to the other, which ends in a crash.
+    """
+    for word in command[1:]:
+        found = shutil.which(word)
+        wanted = needs.other_library(Path(found), toolchain) if found else None
+        if wanted is not None:
+            what, others = wanted
+            mend = f"begin the command with the launcher of an MPI library of family {others}"
+            raise UserError(Problem("program", what, f"{mend} (haloscope toolchain list)"))
 
 
 def of_launcher(command: Sequence[str]) -> Toolchain:

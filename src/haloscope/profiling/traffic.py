@@ -14,6 +14,7 @@ from haloscope.quantities import count
 
 FINALIZE = "did it end well, by MPI_Finalize? Programs of Fortran alone are not counted"
 """FINALIZE says why a rank may have written nothing."""
+_ABOUT = "what the ranks sent"
 
 
 @dataclass(frozen=True)
@@ -76,16 +77,21 @@ class Traffic:
 
 def read(folder: Path) -> Traffic:
     """What the ranks wrote into a folder. UserError where one did not, or each was alone."""
-    files = {int(path.suffixes[0][1:]): path for path in folder.glob("rank.*.json")}
+    written = [*folder.glob("rank.*.json")]
+    files = {int(path.suffixes[0][1:]): path for path in written}
     if not files:
         what = "no rank said what it sent"
         mend = f"{FINALIZE}; is it linked with another MPI library, or statically? --toolchain NAME"
-        raise UserError(Problem(str(folder), what, mend))
+        raise UserError(Problem(_ABOUT, what, mend))
+    if len(written) > len(files):
+        what = f"{len(written)} programs ran, each alone, as rank 0 of 1"
+        mend = "start it by the launcher of the MPI library that it is linked with"
+        raise UserError(Problem(_ABOUT, what, mend))
     said = {rank: _content(path) for rank, path in sorted(files.items())}
     ranks = int(said[min(said)]["ranks"])
     if lacking := [rank for rank in range(ranks) if rank not in said]:
         what = f"rank {lacking[0]} of {ranks} did not say what it sent"
-        raise UserError(Problem(str(folder), what, FINALIZE))
+        raise UserError(Problem(_ABOUT, what, FINALIZE))
     pairs: dict[tuple[str, int, int], Sent] = {}
     together: dict[tuple[str, str], Sent] = {}
     for rank, one in said.items():

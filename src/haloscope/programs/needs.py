@@ -58,12 +58,10 @@ def ready(program: ExternalProgram, toolchain: Toolchain) -> Ready:
     executable = _executable(first, program.folder)
     if executable is None:
         return Ready(needs, None, None, _no_executable(first, program))
-    wanted = mpi_of(executable)
-    if wanted is not None and toolchain.family not in (known := _ABI[wanted])[1]:
-        others = " or ".join(known[1])
-        what = f"{executable} was linked with {known[0]} libmpi.so.{wanted}, and {toolchain.name}"
+    if (wanted := other_library(executable, toolchain)) is not None:
+        what, others = wanted
         mend = f"name an MPI library of family {others} (toolchains, --toolchain)"
-        return Ready(needs, executable, None, f"{what} is {toolchain.version}: {mend}")
+        return Ready(needs, executable, None, f"{what}: {mend}")
     version, lacking = _told(program, needs, toolchain)
     return Ready(needs, executable, version, lacking)
 
@@ -91,6 +89,18 @@ def variables(programs: Iterable[ExternalProgram]) -> list[str]:
     """The variables by which a user says where programs' needs are."""
     every = (need.variable for one in programs for need in one.said.needs.values())
     return [*dict.fromkeys(one for one in every if one is not None)]
+
+
+def other_library(executable: Path, toolchain: Toolchain) -> tuple[str, str] | None:
+    """Which MPI library a program asks for, and the families that have it, if it is another one.
+
+    None where a toolchain's library is of one of these, or where that is not known.
+    """
+    wanted = mpi_of(executable)
+    if wanted is None or toolchain.family in (known := _ABI[wanted])[1]:
+        return None
+    what = f"{executable} was linked with {known[0]} libmpi.so.{wanted}"
+    return f"{what}, and {toolchain.name} is {toolchain.version}", " or ".join(known[1])
 
 
 @cache
