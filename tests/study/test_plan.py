@@ -204,6 +204,19 @@ def test_what_the_kernel_refuses_on_some_layouts_alone_is_too_large() -> None:
     assert "fake n=0: refused" in problems(planned({**run, "params": {"n": 0}}, site=site))[0]
 
 
+@pytest.mark.parametrize(
+    ("ppn", "said", "can"), [([8, 9], None, True), ([8, 9], False, False), (9, None, False)]
+)
+def test_a_study_is_told_how_it_goes_on_without_what_some_layouts_refuse(
+    ppn: int | list[int], said: bool | None, can: bool
+) -> None:
+    run = {"layout": {"ppn": ppn}, **({} if said is None else {"skip_too_large": said})}
+
+    (problem,) = problems(planned(run, site=replace(SITE, cores=9)))
+
+    assert ("with skip_too_large = true, a study leaves such cases out" in problem) == can
+
+
 SIMULATED = PlaceFacts(clock="simulated", remote=True, deterministic=True)
 CLUSTER = replace(SITE, nodes=1736, toolchains=("simgrid",), facts=SIMULATED, name="stampede2")
 

@@ -206,13 +206,15 @@ class _RunExpansion:
 
     def _tell_refused(self, refused: Sequence[tuple[Layout, Sequence[Problem]]]) -> None:
         """Settings that the kernel refuses; on some layouts alone, these may be left out."""
-        of_layouts = self._leaves_out and not all(problems for _, problems in refused)
+        on_some = not all(problems for _, problems in refused)
+        instead = self._or_leave_out if on_some else ""
         for layout, problem in ((layout, one) for layout, problems in refused for one in problems):
-            if of_layouts:
+            if on_some and self._leaves_out:
                 what = f"{problem.where} on {count(layout.ranks, 'rank')}"
                 self.plan.leave_out(f"{problem.what} ({problem.mend})", what)
             else:
-                self._problem("", f"{problem.where}: {problem.what}", problem.mend)
+                mend = f"{problem.mend}{instead}"
+                self._problem("", f"{problem.where}: {problem.what}", mend)
 
     def _problem(self, key: str, what: str, mend: str) -> None:
         self.plan.problems[Problem(self.where(self.index, key), what, mend)] = None

@@ -216,8 +216,9 @@ class Run(_Model):
     )
     skip_too_large: bool | None = Field(
         None,
-        description="true leaves out what is too large, false refuses it; not said, simulated "
-        "clusters leave it out, and this machine more nodes than it is, but refuses all else",
+        description="true leaves out what is too large, and what its kernel refuses on some "
+        "layouts alone (a grid of other ranks), false refuses it; not said, simulated clusters "
+        "leave it out, and this machine more nodes than it is, but refuses all else",
     )
     execute: bool = Field(
         False,
