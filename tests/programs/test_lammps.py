@@ -154,7 +154,7 @@ def test_a_log_becomes_a_step_with_its_sections() -> None:
     ("text", "outcome", "reason"),
     [
         (LOG.format(total="25370.2057", ranks=4), "wrong", "total_energy is -0.7928189281, and "),
-        (LOG.format(total="25356.2057", ranks=1), "misplaced", "it says that it ran on 1 ranks"),
+        (LOG.format(total="25356.2057", ranks=1), "misplaced", "it says that it ran on 1 rank,"),
         (REFERENCE.partition("Bond")[0], "failed", "its output was cut off"),
         (REFERENCE.replace("builds = 0", "builds = 3").replace("with 1 MPI", "with 4 MPI"), "wrong",
          "dangerous_builds is 3, and must be 0 or less"),

@@ -49,7 +49,7 @@ def test_a_good_output_is_a_records_content() -> None:
             "failed",
             "its output was cut off: nothing matches '^end$'; the last line is",
         ),
-        ("ranks 2", "ranks 1", "misplaced", "it says that it ran on 1 ranks, 2 were asked for: it"),
+        ("ranks 2", "ranks 1", "misplaced", "it says that it ran on 1 rank, 2 were asked for: it"),
         ("ranks 2", "ranks 4", "misplaced", "it says that it ran on 4 ranks, 2 were asked for"),
         ("ranks 2\n", "", "failed", "it printed no number of ranks: nothing matches"),
         ("time", "clock", "failed", r"it printed no time: nothing matches '^time (\S+) ms'"),

@@ -404,7 +404,7 @@ def test_misplaced_launches_never_enter_a_table() -> None:
 
     assert table.rows[0][1].value == 1.0
     assert table.notes[-1].endswith(
-        "1 of 2 launches ran on other cores than asked for: rank 1 on processor 0"
+        "1 of 2 launches ran on other cores or ranks than asked for: rank 1 on processor 0"
     )
 
 

@@ -106,7 +106,7 @@ def test_variables_and_an_equals_sign_in_a_path_reach_the_program(
         ("mute", "failed", "it printed no time: nothing matches"),
         ("cut", "failed", "its output was cut off: nothing matches"),
         ("phase", "failed", "it printed no time of its phase two"),
-        ("alone", "misplaced", "it says that it ran on 1 ranks, 2 were asked for: it was built w"),
+        ("alone", "misplaced", "it says that it ran on 1 rank, 2 were asked for: it was built wi"),
         ("wrong", "wrong", "error is 0.5, and must be 0.1 or less"),
     ],
 )

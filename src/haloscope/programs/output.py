@@ -9,6 +9,7 @@ from math import inf, isfinite
 from typing import Any
 
 from haloscope.programs.schema import UNITS, Check, PhasesRead, ProgramFile, ResultRead
+from haloscope.quantities import count
 
 SHOWN = 80
 """SHOWN is the largest number of characters of a program's line that a reason has."""
@@ -67,18 +68,19 @@ def answer(said: ProgramFile, text: str, asked: Asked) -> Answer:
 def _miscounted(said: ProgramFile, text: str, asked: Asked, checked: list[str]) -> str | None:
     """Why it did not run on the ranks and threads that were asked for; None if it did."""
     for what, pattern, wanted in (
-        ("ranks", said.output.ranks, asked.ranks),
-        ("threads", said.output.threads, asked.threads),
+        ("rank", said.output.ranks, asked.ranks),
+        ("thread", said.output.threads, asked.threads),
     ):
         if pattern is None:
             continue
         if (found := _found(pattern, text)) is None:
-            raise UnreadableError(f"it printed no number of {what}: {_nothing(pattern, text)}")
+            raise UnreadableError(f"it printed no number of {what}s: {_nothing(pattern, text)}")
         if (told := _number(found[1], whole=True)) != wanted:
             alone = ": it was built with another MPI library, or with none" if told == 1 else ""
-            alone = alone if what == "ranks" and wanted > 1 else ""
-            return f"it says that it ran on {told} {what}, {wanted} were asked for{alone}"
-        checked.append(f"it says that it ran on {wanted} {what}")
+            alone = alone if what == "rank" and wanted > 1 else ""
+            asked_for = f"{wanted} {'was' if wanted == 1 else 'were'} asked for{alone}"
+            return f"it says that it ran on {count(told, what)}, {asked_for}"
+        checked.append(f"it says that it ran on {count(wanted, what)}")
     return None
 
 

@@ -86,8 +86,8 @@ def method(
             _warmed_up(cases),
             _layout(good),
             "The answer of every timed configuration is checked, outside the timed part. A launch "
-            "that failed, gave a wrong answer or ran on other cores than asked is left out, by "
-            "name.",
+            "that failed, gave a wrong answer or ran on other cores or ranks than asked is left "
+            "out, by name.",
             _programs(good),
             "Intervals are rank-based (median) or from the bootstrap (ratios), from 6 launches on; "
             "below that the smallest and largest launch are shown. Comparisons are two-sided "
