@@ -63,11 +63,13 @@ def study(folder: Path) -> list[str]:
     if lacking:
         lines += [f"Not simulated, for want of time, tasks on nodes: {', '.join(lacking)}.", ""]
     for kind in SHOWN:
-        for table in tables.build(kind, good, context):
+        for table in tables.build(kind, dossier.cases, context):
             lines += [f"### {table.title}", "", *pipes(table), ""]
             lines += [*(f"- {note}" for note in table.notes), ""]
     found = [
-        one.text for find_ in (mappings.find, weak_scaling.find) for one in find_(good, context)
+        one.text
+        for find_ in (mappings.find, weak_scaling.find)
+        for one in find_(dossier.cases, context)
     ]
     return [*lines, *(f"- {text}" for text in found), ""]
 

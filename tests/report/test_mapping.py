@@ -262,6 +262,21 @@ def test_numbers_of_tasks_with_one_winner_stand_together() -> None:
     ]
 
 
+def test_patterns_are_named_as_in_tables_which_have_what_ended_in_vain_too() -> None:
+    raws = [
+        *(run(8, 1, 1.0), run(8, 4, 0.7), run(8, 8, 0.8)),
+        *(run(16, 2, 1.0), run(16, 4, 0.7), bad(run(16, 16, 9.0), "timeout", "too long")),
+        *(run(32, 4, 1.0), bad(run(32, 8, 9.0), "timeout", "too long"), run(32, 16, 2.0)),
+        *(run(64, 4, 1.0), run(64, 16, 3.0), bad(run(64, 64, 9.0), "timeout", "too long")),
+    ]
+    assert simulated(*raws) == [
+        "poisson_cg: with 8 to 16 tasks intermediate (4 nodes) is fastest, concentrated takes 1.43 "
+        "times as long; with 32 tasks concentrated (4 nodes) is fastest, distributed (16 nodes) "
+        "takes 2.00 times as long; with 64 tasks concentrated (4 nodes) is fastest, intermediate "
+        "(16 nodes) takes 3.00 times as long."
+    ]
+
+
 def test_ties_are_called_ties() -> None:
     """Simulated times within a thousandth are one."""
     assert simulated(

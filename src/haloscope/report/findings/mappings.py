@@ -21,10 +21,14 @@ ANSWERS = ("mapping",)
 
 @dataclass(frozen=True)
 class _Race:
-    """Cases of as many tasks: the fastest one, and every other against it."""
+    """Cases of as many tasks: the fastest one, and every other against it.
+
+    tried: all of as many tasks, those without a time, too, by which patterns are named.
+    """
 
     best: MeasuredCase
     others: tuple[Contrast, ...]
+    tried: tuple[MeasuredCase, ...]
 
     @property
     def every(self) -> list[MeasuredCase]:
@@ -43,6 +47,10 @@ class _Race:
         alike = all(one.verdict in ("equal", "slower") for one in self.others)
         return "tie" if alike else "can't be told apart"
 
+    def pattern(self, case: MeasuredCase) -> str:
+        """How its tasks lie on nodes, as in tables: they have those that were tried in vain."""
+        return pattern_of(case, self.tried)
+
     def over_best(self, case: MeasuredCase) -> float:
         """How many times as long as the fastest it takes."""
         return case.time_s / self.best.time_s
@@ -56,7 +64,7 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
     for part, _ in spreads(cases):
         timed = [case for case in part.cases if case.time]
         where = place(*timed)
-        races = _node_races(timed, context.seed)
+        races = _node_races(part.cases, context.seed)
         if races:
             told = f"{_nodes(races)}{_packed(part)}"
             published = _published(races, context)
@@ -108,21 +116,22 @@ def _nearest(races: Sequence[_Race], tasks: int) -> _Race:
 
 def _node_races(cases: Sequence[MeasuredCase], seed: int) -> list[_Race]:
     """A race for each number of tasks: each number of nodes as fast as its best mapping is."""
+    timed = [case for case in cases if case.time]
     rivals = [
         [
             min((c for c in own if c.number("nodes") == nodes), key=lambda case: case.time_s)
             for nodes in sorted({case.number("nodes") for case in own})
         ]
-        for tasks in sorted({case.ranks for case in cases})
-        if (own := [case for case in cases if case.ranks == tasks])
+        for tasks in sorted({case.ranks for case in timed})
+        if (own := [case for case in timed if case.ranks == tasks])
     ]
-    return _races(rivals, seed)
+    return _races(rivals, seed, cases)
 
 
 def _nodes(races: Sequence[_Race]) -> str:
     """Which pattern is fastest with how many tasks."""
     clauses = []
-    for winners, group in groupby(races, _winners):
+    for (winners, _), group in groupby(races, lambda race: (_winners(race), _loser(race))):
         alike = list(group)
         with_tasks = f"with {_from_to([f'{race.best.ranks:,}' for race in alike])} tasks"
         if len(winners) > 1:
@@ -140,7 +149,7 @@ def _nodes(races: Sequence[_Race]) -> str:
 
 def _winners(race: _Race) -> list[str]:
     """The patterns that are first, from few nodes to many."""
-    found = {pattern_of(case, race.every) for case in race.first}
+    found = {race.pattern(case) for case in race.first}
     return sorted(found, key=PATTERNS.index)
 
 
@@ -158,18 +167,23 @@ def _told_loser(race: _Race) -> MeasuredCase:
     return many if race.best is few else few
 
 
+def _loser(race: _Race) -> str:
+    """The pattern of the loser that is told, where one is."""
+    return race.pattern(_told_loser(race)) if len(_winners(race)) == 1 else ""
+
+
 def _named(cases: Sequence[MeasuredCase], races: Sequence[_Race]) -> str:
     """How cases of races lie on nodes, each of one race, with how many where that is one number."""
     nodes = {case.number("nodes") for case in cases}
     told = f" ({count(min(nodes), 'node')})" if len(nodes) == 1 else ""
-    return f"{pattern_of(cases[0], races[0].every)}{told}"
+    return f"{races[0].pattern(cases[0])}{told}"
 
 
 def _ranks(cases: Sequence[MeasuredCase], seed: int) -> str:
     """Which mapping is fastest where the choice matters most."""
     places = sorted({(case.ranks, case.number("nodes")) for case in cases})
     rivals = [[c for c in cases if (c.ranks, c.number("nodes")) == place] for place in places]
-    races = _races(rivals, seed)
+    races = _races(rivals, seed, cases)
     if not races:
         return ""
     race = max(races, key=lambda race: max(race.over_best(one.second.case) for one in race.others))
@@ -194,12 +208,21 @@ def _ranks(cases: Sequence[MeasuredCase], seed: int) -> str:
     )
 
 
-def _races(rivals: Sequence[Sequence[MeasuredCase]], seed: int) -> list[_Race]:
+def _races(
+    rivals: Sequence[Sequence[MeasuredCase]], seed: int, tried: Sequence[MeasuredCase]
+) -> list[_Race]:
     """Every group's fastest case against its others, tested as one family; none of one alone."""
     ordered = [sorted(group, key=lambda case: case.time_s) for group in rivals if len(group) > 1]
     pairs = [(step(best), step(other)) for best, *others in ordered for other in others]
     found = iter(contrasts(pairs, seed))
-    return [_Race(best, tuple(next(found) for _ in others)) for best, *others in ordered]
+    return [
+        _Race(
+            best,
+            tuple(next(found) for _ in others),
+            tuple(case for case in tried if case.ranks == best.ranks),
+        )
+        for best, *others in ordered
+    ]
 
 
 def _from_to(words: Sequence[str]) -> str:
