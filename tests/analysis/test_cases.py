@@ -73,7 +73,11 @@ def test_cases_that_differ_in_their_protocol_alone_are_parts_of_their_own() -> N
         "warmup = 0",
         "warmup = 9",
     ]
-    assert [len(part.cases) for part in facets(cases([once, longer]), ("mode",))] == [2]
+    assert [part.label for part in facets(cases([once, longer]), ("mode",))] == [
+        "warmup = 0",
+        "warmup = 9",
+    ]
+    assert [len(part.cases) for part in facets(cases([once, longer]), ("warmup",))] == [2]
     labels = [part.label for part in facets(cases(ways), ())]
     assert sorted(labels) == sorted(f"case {raw['case']}" for raw in ways)
 

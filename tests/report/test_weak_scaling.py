@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from made import panels
-from recorded import cases, poisson
+from recorded import bad, cases, poisson
 
 from haloscope.papers import tables as papers
 from haloscope.report import figures, tables
@@ -137,3 +137,19 @@ def test_runs_on_one_node_stand_beside_the_published_ones() -> None:
         ["bigfft", "8", "fft_pencil", "2.00 s", "289 s", "–", "133 s", "–"]
     ]
     assert beside([{**raw, "kernel": "stream"} for raw in RAWS], "eagle") == []
+
+
+def test_the_most_tasks_that_have_a_time_are_told_with_where_it_is_from() -> None:
+    """Cases that ended in vain tell no cluster."""
+    simulated: dict[str, Any] = {"clock": "simulated", "simulation": {"cluster": "eagle"}}
+    raws = [
+        run(8, 1, 2.0, **simulated),
+        run(64, 4, 2.2, **simulated),
+        bad(run(64, 16, 9.0, clock="simulated"), "timeout", "too long"),
+        bad(run(128, 60, 9.0, clock="simulated"), "timeout", "too long"),
+    ]
+
+    assert [one.text for one in find(cases(raws), Context(seed=1))] == [
+        "poisson_cg, simulated on eagle: from 8 tasks on one node to 64 a step takes 1.10 times as "
+        "long concentrated (4 nodes)."
+    ]

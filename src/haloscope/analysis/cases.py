@@ -272,10 +272,13 @@ def select(cases: Iterable[MeasuredCase], where: Mapping[str, Any]) -> list[Meas
 def facets(cases: Sequence[MeasuredCase], axes: Iterable[str]) -> list[Facet]:
     """Split cases by every setting that is not one of `axes`; name what sets each part apart.
 
-    Without axes each case is a part, also where it differs from another in its protocol alone.
+    Without axes each case is a part, also where it differs from another in its protocol alone. With
+    axes, what only the protocol tells apart are parts too, as one would stand in the other's place.
     """
     chosen = {*axes}
     inside = {*chosen, *PROTOCOL, *OUTPUT}
+    if chosen:
+        inside -= _swept(cases) - chosen
     if {"nodes", "ppn"} <= inside:
         inside.add("tasks")  # that follows from these
     parts: dict[tuple[tuple[str, Setting], ...], list[MeasuredCase]] = {}
@@ -288,6 +291,19 @@ def facets(cases: Sequence[MeasuredCase], axes: Iterable[str]) -> list[Facet]:
         for one, own in zip(every, parts.values(), strict=True)
     ]
     return found if chosen else [one for part in found for one in _each(part)]
+
+
+def _swept(cases: Sequence[MeasuredCase]) -> set[str]:
+    """The names of the protocol by which alone some cases differ from others."""
+    found = set()
+    for name in PROTOCOL:
+        values_of: dict[tuple[tuple[str, Setting], ...], set[Setting]] = {}
+        for case in cases:
+            others = tuple((k, v) for k, v in sorted(case.settings.items()) if k != name)
+            values_of.setdefault(others, set()).add(case.settings.get(name))
+        if any(len(values) > 1 for values in values_of.values()):
+            found.add(name)
+    return found
 
 
 def _each(part: Facet) -> list[Facet]:

@@ -51,8 +51,9 @@ def weak_scalings(cases: Sequence[MeasuredCase]) -> list[tuple[Facet, WeakScalin
 
 
 def last(scaling: WeakScaling) -> tuple[Spread, dict[str, MeasuredCase]]:
-    """The most tasks, and their timed cases by pattern, as PATTERNS has them."""
-    most = scaling.spreads[-1]
+    """The most tasks that have a time, and their cases by pattern, as PATTERNS has them."""
+    timed = [one for one in scaling.spreads if any(case.time for case in one.patterns.values())]
+    most = (timed or scaling.spreads)[-1]
     return most, {name: most.patterns[name] for name in PATTERNS if name in most.patterns}
 
 

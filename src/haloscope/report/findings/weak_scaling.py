@@ -26,9 +26,10 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
             for pattern, case in patterns.items()
             if (ratio := scaling.over_reference(case, context.seed))
         ]
+        timed = [case for case in part.cases if case.time]
         if told:
             fewest = count(scaling.reference.ranks, "task")
             yield Finding(
-                f"{named(part)}{place(*part.cases)}: from {fewest} on one node to {most.tasks:,} a "
+                f"{named(part)}{place(*timed)}: from {fewest} on one node to {most.tasks:,} a "
                 f"step takes {listed(told)}."
             )
