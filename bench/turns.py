@@ -99,6 +99,8 @@ def kept(name: str) -> dict[str, list[str]]:
         title = line if line.startswith("## ") else title
         if title:
             sections.setdefault(title, []).append(line)
+    for lines in sections.values():  # the page's last one has no empty line below it
+        lines += [""] if lines[-1] else []
     return sections
 
 
