@@ -38,9 +38,13 @@ ITERATIONS = {
 BYTES, SET_BYTES = 120, 32
 """Of a point: moved in an iteration of the textbook loops, and in their four vectors."""
 ROUNDED = 12**-0.5
-"""ROUNDED is the standard deviation of what is lost to whole seconds."""
+"""ROUNDED is the standard deviation of what whole seconds leave out; other times leave out none."""
 SPREAD = 0.012
 """Of the same solves on one node: node.spread of stampede2 and zenith."""
+
+
+STAMPEDE2 = ("3.1", "4.1", "4.2", "4.3", "7.1")
+"""Tables with cells of one of its nodes."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,11 @@ class Cell:
     n: int
     cores: int
     time_s: float
+
+    @property
+    def off_s(self) -> float:
+        """How far a time like that may be off: its standard deviation."""
+        return hypot(ROUNDED if self.time_s.is_integer() else 0.0, SPREAD * self.time_s)
 
 
 @dataclass(frozen=True)
@@ -70,7 +79,7 @@ def cells_of(paper: str, tables: Sequence[str]) -> list[Cell]:
             continue
         if isinstance(time, int | float):
             assert isinstance(n, int) and isinstance(ppn, int) and isinstance(threads, int)
-            found.append(Cell(n, ppn * threads, time))
+            found.append(Cell(n, ppn * threads, float(time)))
     return found
 
 
@@ -161,11 +170,7 @@ def memory(
     """For each number of cores in use: their bytes a second, and the misfit of their cells."""
     told = list(zip(cells, parts(model, cluster, cells, law), strict=True))
     for cores in sorted({cell.cores for cell in cells}):
-        weighed = [
-            (*both, one.time_s, hypot(ROUNDED, SPREAD * one.time_s))
-            for one, both in told
-            if one.cores == cores
-        ]
+        weighed = [(*both, one.time_s, one.off_s) for one, both in told if one.cores == cores]
         above = sum(moved * (time - cached) / off**2 for cached, moved, time, off in weighed)
         below = sum(moved**2 / off**2 for _, moved, _, off in weighed)
         slow = above / below
@@ -196,31 +201,34 @@ def best_law(
 
 def tell(model: NodeModel) -> None:
     """Print each machine's numbers."""
-    xeons = {"zenith-omnipath": "6.1", "rattler": "6.2", "zenith-ethernet": "6.3"}
-    by_file = {
-        name: (find(name), cells_of("hpcf-2018-10", [table])) for name, table in xeons.items()
+    golds = {"zenith-omnipath": "6.1", "rattler": "6.2", "zenith-ethernet": "6.3"}
+    machines = {
+        **{name: (find(name), cells_of("hpcf-2018-10", [one])) for name, one in golds.items()},
+        "stampede2": (find("stampede2"), cells_of("hpcf-2018-10", STAMPEDE2)),
+        "tara": (find("tara"), cells_of("hpcf-2010-6", ["4.1", "5.1"])),
     }
-    for name, machines in [*((one, [by_file[one]]) for one in xeons), ("all", [*by_file.values()])]:
-        law, misfit = best_law(model, machines)
-        number = sum(len(cells) for _, cells in machines)
-        print(
-            f"{name}: sharpness {law.sharpness:g}, last cache {law.rate / 1e9:g} GB/s alone; "
-            f"chi squared {misfit:.0f} of {number} cells"
-        )
-    common, _ = best_law(model, [*by_file.values()])
-    others = {
-        "stampede2": ("hpcf-2018-10", ["4.1", "4.2", "4.3", "7.1"]),
-        "tara": ("hpcf-2010-6", ["4.1", "5.1"]),
-    }
-    fitted = {name: (*one, common) for name, one in by_file.items()}
-    for name, (paper, tables) in others.items():
-        cluster = find(name)
-        fitted[name] = (cluster, cells_of(paper, tables), law_of(cluster))
-    for name, (cluster, cells, law) in fitted.items():
-        print(f"{name}, sharpness {law.sharpness:g}, last cache {law.rate / 1e9:g} GB/s:")
+    common = tell_best(model, ", ".join(golds), [machines[name] for name in golds])
+    for name, (cluster, cells) in machines.items():
+        if name != "tara":
+            tell_best(model, name, [(cluster, cells)])
+        law = common if name in golds else law_of(cluster)
+        print(f"  {name}, sharpness {law.sharpness:g}, last cache {law.rate / 1e9:g} GB/s:")
         for cores, rate, misfit in memory(model, cluster, cells, law):
             number = sum(one.cores == cores for one in cells)
             print(f"  {cores} cores: {rate / 1e9:.2f} GB/s; chi squared {misfit:.1f} of {number}")
+
+
+def tell_best(
+    model: NodeModel, name: str, machines: Sequence[tuple[Cluster, Sequence[Cell]]]
+) -> Law:
+    """Print the law that fits them best."""
+    law, misfit = best_law(model, machines)
+    number = sum(len(cells) for _, cells in machines)
+    print(
+        f"{name}: best sharpness {law.sharpness:g}, last cache {law.rate / 1e9:g} GB/s alone; "
+        f"chi squared {misfit:.0f} of {number} cells"
+    )
+    return law
 
 
 def main() -> None:
