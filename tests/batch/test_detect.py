@@ -34,7 +34,9 @@ def test_a_site_is_written_once_and_never_over_a_users_file(
     written = (tmp_path / "sites" / "box.toml").read_text()
     assert main(["site", "detect", "--name", "box"]) == 2
 
-    assert site_file.load(tmp_path / "sites" / "box.toml").used.max_minutes == 240
+    found = site_file.load(tmp_path / "sites" / "box.toml")
+    assert found.used.max_minutes == 240
+    assert found.shared_cores == site_file.find("lab").shared_cores
     assert (tmp_path / "sites" / "box.toml").read_text() == written
     assert main(["site", "check", "box"]) == 0
 

@@ -177,3 +177,44 @@ def test_what_a_site_file_says_is_shown(
         "modules: gcc/12 openmpi",
     ):
         assert line in said.splitlines()
+
+
+@pytest.fixture
+def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A cluster in a box, with nodes that share two cores, by its file; its Slurm's configuration.
+
+    A Slurm answers, wherever it is asked.
+    """
+    conf = str(tmp_path / "slurm.conf")
+    own = {"environment": {"SLURM_CONF": conf}, "shared_cores": 2}
+    site_file.write(site().model_copy(update=own), tmp_path / "sites" / "lab.toml")
+    monkeypatch.setattr(site_file, "OF_THE_LAB", tmp_path / "sites")
+    monkeypatch.setattr(detect, "Slurm", Says)
+    monkeypatch.setattr(detect, "_mpi_kinds", lambda _: ["pmix"])
+    monkeypatch.setattr(detect, "_would_not_start", lambda *_: iter(()))
+    return conf
+
+
+def test_a_site_detected_in_a_cluster_in_a_box_says_that_its_nodes_share_cores(
+    box: str, tmp_path: Path
+) -> None:
+    (tmp_path / "way").symlink_to(tmp_path)
+    by_another_way = str(tmp_path / "way" / "slurm.conf")
+
+    for conf, shared in ((box, 2), (by_another_way, 2), ("/etc/slurm/slurm.conf", None)):
+        assert detect.detected("mine", {"SLURM_CONF": conf}).shared_cores == shared
+    assert detect.detected("mine", {}).shared_cores is None
+
+
+@pytest.mark.parametrize(
+    ("shared", "said"), [(None, "not given, and nodes"), (8, "8, and nodes"), (2, None)]
+)
+def test_a_site_file_that_hides_shared_cores_is_told(
+    box: str, shared: int | None, said: str | None
+) -> None:
+    found = detect.detected("mine", {"SLURM_CONF": box})
+
+    problems = [*detect.disagreements(found.model_copy(update={"shared_cores": shared}))]
+
+    assert [problem.mend for problem in problems] == ["give shared_cores = 2"] * bool(said)
+    assert all(f"{said} of this cluster in a box share 2 cores" in str(one) for one in problems)

@@ -6,11 +6,14 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date
+from pathlib import Path
 
 from haloscope.batch import schedulers, slurm
 from haloscope.batch.asking import NoAnswerError, RefusedError
 from haloscope.batch.slurm import Slurm, asked_of_sbatch
 from haloscope.errors import Problem, UserError, nearest
+from haloscope.quantities import count
+from haloscope.sites import file as site_file
 from haloscope.sites.schema import BatchSite, Partition
 
 _NODES = "%P|%l|%D|%X|%Y|%Z|%m"
@@ -41,7 +44,18 @@ def detected(name: str | None, environment: Mapping[str, str]) -> BatchSite:
         launcher="srun" if mpi else "mpirun",
         mpi=mpi,
         environment=dict(environment),
+        shared_cores=_shared_cores(environment),
     )
+
+
+def _shared_cores(environment: Mapping[str, str]) -> int | None:
+    """The cores that all nodes of a cluster in a box share, where it is that one's Slurm."""
+    lab = site_file.of_the_lab()
+    conf = environment.get("SLURM_CONF")
+    if lab is None or conf is None:
+        return None
+    its_own = Path(lab.environment["SLURM_CONF"]).resolve() == Path(conf).resolve()
+    return lab.shared_cores if its_own else None
 
 
 @contextmanager
@@ -139,6 +153,10 @@ def disagreements(site: BatchSite) -> Iterator[Problem]:
                 what = f"{said or 'no limit'}, and Slurm says {is_now}"
                 mend = f"give {key} = {is_now}"
                 yield Problem(f"{where}: partition {one.name}: {key}", what, mend)
+    if now.shared_cores and site.shared_cores != now.shared_cores:
+        what = f"{site.shared_cores or 'not given'}, and nodes of this cluster in a box share "
+        what += count(now.shared_cores, "core")
+        yield Problem(f"{where}: shared_cores", what, f"give shared_cores = {now.shared_cores}")
     commands = Slurm(site.environment)
     with _answered():
         kinds = _mpi_kinds(commands)

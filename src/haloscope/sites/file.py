@@ -47,6 +47,12 @@ def find(name: str) -> BatchSite:
     return load(found(name))
 
 
+def of_the_lab() -> BatchSite | None:
+    """The cluster in a box, whatever a user's own file of that name says; None: there is none."""
+    path = OF_THE_LAB / f"{LAB}.toml"
+    return load(path) if path.exists() else None
+
+
 def load(path: Path) -> BatchSite:
     """Read a site file; the site is called as the file. UserError with all that is wrong."""
     return _checked(
