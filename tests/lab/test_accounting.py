@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from lab_jobs import LIMIT, PATIENCE_S, controller_ended
 
 from haloscope.batch.job_state import JobState
 from haloscope.batch.slurm import Slurm
@@ -17,7 +18,7 @@ from haloscope.lab import cages, cluster
 from haloscope.lab.cluster import RunningLab
 from haloscope.lab.model import FOLDER, HEAD
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, LIMIT]
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +43,7 @@ def submitted(*words: str) -> str:
 
 def until(slurm: Slurm, job: str, *, over: bool) -> JobState:
     """How a job stands as soon as it has begun, or is over."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_S
     while (state := slurm.states([job])[job]).over != over or state.state == "PENDING":
         assert time.monotonic() < deadline, state
         time.sleep(0.1)
@@ -51,15 +52,13 @@ def until(slurm: Slurm, job: str, *, over: bool) -> JobState:
 
 def test_sacct_tells_of_jobs_that_the_controller_has_forgotten(accounted: RunningLab) -> None:
     slurm = Slurm(cluster.environment())
-    good, bad, ended = (submitted(f"--wrap={line}") for line in ("true", "exit 3", "sleep 60"))
+    good, bad, ended = (submitted(f"--wrap={line}") for line in ("true", "exit 3", "sleep 3000"))
     until(slurm, ended, over=False)
     slurm.cancel(ended)
     for job in (good, bad, ended):
         until(slurm, job, over=True)
 
-    accounted.host(HEAD).told(["kill", (FOLDER / f"{HEAD}.pid").read_text().strip()])
-    while (FOLDER / f"{HEAD}.pid").exists():  # it writes to slurmdbd what it has not written yet
-        time.sleep(0.1)
+    controller_ended(accounted, "-TERM")  # it writes to slurmdbd what it has not written yet
     accounted.host(HEAD).told([*cluster._daemon("slurmctld"), "-c"])  # and forgets all
     cluster.until_ready(accounted.lab)
 

@@ -9,17 +9,17 @@ import time
 from pathlib import Path
 
 import pytest
-from lab_jobs import slurm
+from lab_jobs import LIMIT, PATIENCE_S, slurm
 
 from haloscope.lab.cluster import RunningLab
 from haloscope.records.record import read
 
-pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("whole")]
+pytestmark = [pytest.mark.lab, LIMIT, pytest.mark.usefixtures("whole")]
 
 STUDY = """
 title = "Rings on one and two nodes"
 launches = 2
-timeout_s = 60
+timeout_s = 600
 [[runs]]
 kernel = "ring"
 params = { repetitions = 1 }
@@ -45,7 +45,7 @@ def told(folder: Path, *words: str, ends: int = 0) -> str:
 
 def until_measured(folder: Path) -> str:
     """What `status` says as soon as no launch is left."""
-    deadline = time.monotonic() + 180
+    deadline = time.monotonic() + PATIENCE_S
     while "0 launches left" not in (said := told(folder, "status", "out")):
         assert time.monotonic() < deadline, said
         time.sleep(1)
@@ -72,10 +72,12 @@ def test_a_study_is_submitted_left_alone_and_collected(
     lab: RunningLab, built: str, folder: Path
 ) -> None:
     """By processes that end: nothing of ours is left where it was submitted."""
-    run = ("run", "mine.toml", "--on", "lab", "--toolchain", built, "--minutes", "5")
+    run = ("run", "mine.toml", "--on", "lab", "--toolchain", built, "--minutes", "40")
 
     said = told(folder, *run, "--out", "out", "--detach")
-    assert re.search(r"job \d+: 1 node, at most 5 minutes job \d+: 2 nodes, at most 5", said), said
+    assert re.search(r"job \d+: 1 node, at most 40 minutes job \d+: 2 nodes, at most 40", said), (
+        said
+    )
     assert not (folder / "out" / "report.html").exists()
     until_measured(folder)
 
@@ -89,7 +91,7 @@ def test_a_study_is_submitted_left_alone_and_collected(
 def test_scripts_that_are_submitted_by_hand_do_as_well(
     lab: RunningLab, built: str, folder: Path
 ) -> None:
-    run = ("run", "mine.toml", "--on", "lab", "--toolchain", built, "--minutes", "5")
+    run = ("run", "mine.toml", "--on", "lab", "--toolchain", built, "--minutes", "40")
 
     said = told(folder, *run, "--out", "out", "--script-only")
     assert "4 launches left" in told(folder, "status", "out")

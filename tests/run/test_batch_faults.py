@@ -12,12 +12,12 @@ from lab_jobs import Fault, follow_through, launched_by, submitted
 from haloscope.lab.cluster import RunningLab
 from haloscope.records.record import read
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, lab_jobs.LIMIT]
 
 EIGHT = """
 title = "Eight launches"
 launches = 8
-timeout_s = 120
+timeout_s = 600
 [[runs]]
 kernel = "ring"
 params = { repetitions = 1, steps = 1 }

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from lab_jobs import QUIET, followed, launched_by, slurm, submitted
+from lab_jobs import LIMIT, MINUTES, QUIET, followed, launched_by, slurm, submitted, until
 
 from haloscope.cli import main, parse
 from haloscope.errors import UserError
@@ -21,12 +20,12 @@ from haloscope.run import submission
 from haloscope.run.campaign import Request, start
 from haloscope.sites import file as site_file
 
-pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("whole")]
+pytestmark = [pytest.mark.lab, LIMIT, pytest.mark.usefixtures("whole")]
 
 STUDY = """
 title = "Rings on one, two and four nodes"
 launches = 1
-timeout_s = 60
+timeout_s = 600
 [[runs]]
 kernel = "ring"
 params = { repetitions = 1 }
@@ -80,7 +79,7 @@ def test_a_study_runs_on_one_two_and_four_nodes(
 LAID_OUT = """
 title = "Threads, and lists of ranks' nodes"
 launches = 1
-timeout_s = 60
+timeout_s = 600
 [[runs]]
 kernel = "stream"
 params = { sizes = "32K", repetitions = 1 }
@@ -123,7 +122,7 @@ def test_a_sites_jobs_simulate_one_case_on_each_of_their_cores(
     monkeypatch.chdir(tmp_path)
     text = """
     title = "Solves on a simulated cluster"
-    timeout_s = 60
+    timeout_s = 600
     [[runs]]
     kernel = "poisson_cg"
     params = { n = 1024, iterations = 200, variant = ["textbook", "fused", "pipelined"] }
@@ -142,7 +141,7 @@ def test_a_sites_jobs_simulate_one_case_on_each_of_their_cores(
     request = Request("mine.toml", Path("by-jobs"), on="stampede2", via=Via("lab", 2))
     campaign = start(request, QUIET)
     submission.begin(campaign, {}, QUIET)
-    followed(submission.of(campaign, minutes=5), look)
+    followed(submission.of(campaign, MINUTES), look)
     shutil.rmtree(kept)
     assert main(["run", "mine.toml", "--on", "stampede2", "--out", "here", "--no-report"]) == 0
 
@@ -179,7 +178,7 @@ def test_a_precision_is_reached_over_allocations(
     title = "Until it is known well enough"
     precision = 0.9
     most_launches = 20
-    timeout_s = 60
+    timeout_s = 600
     [[runs]]
     kernel = "ring"
     params = { repetitions = 1 }
@@ -248,10 +247,7 @@ def test_a_job_is_found_by_its_comment_and_not_submitted_twice(
     assert jobs.batch.submit(Path(noted.script), jobs.name, noted.comment) == first
     assert [one.job for one in jobs.noted()] == [first]
     assert main(["cancel", str(tmp_path / "out")]) == 0
-    deadline = time.monotonic() + 20
-    while jobs.waiting() and time.monotonic() < deadline:
-        time.sleep(0.2)
-    assert jobs.waiting() == []
+    until(lambda: jobs.waiting() == [], "the end of a job that was cancelled")
 
 
 def test_why_a_job_waits_is_told(
@@ -280,7 +276,7 @@ def test_why_a_job_waits_is_told(
     [
         (("nodes = [1, 2, 4]", "nodes = [9]"), [], "lab has 4 nodes"),
         (("", ""), ["--minutes", "999"], "allows 240 minutes"),
-        (("timeout_s = 60", "timeout_s = 20000"), [], "allows 240 minutes"),
+        (("timeout_s = 600", "timeout_s = 20000"), [], "allows 240 minutes"),
     ],
 )
 def test_what_a_site_does_not_allow_is_refused_by_name(

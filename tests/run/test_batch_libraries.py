@@ -5,25 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from lab_jobs import followed, launched_by, submitted
+from lab_jobs import LIMIT, followed, launched_by, submitted
 
 from haloscope.lab.cluster import RunningLab
 from haloscope.records.record import read
 from haloscope.toolchains import build, library
 
-pytestmark = [pytest.mark.lab, pytest.mark.toolchains, pytest.mark.minutes]
+pytestmark = [pytest.mark.lab, LIMIT, pytest.mark.toolchains, pytest.mark.minutes]
 
 STUDY = """
 title = "Messages between hosts"
 launches = 1
-timeout_s = 60
+timeout_s = 600
 [[runs]]
 kernel = "ring"
 params = { repetitions = 1 }
 layout = { nodes = [1, 4], ppn = 2 }
 [[runs]]
 kernel = "pingpong"
-params = { sizes = "0,1:64K", repetitions = 1 }
+params = { sizes = "64K,1M", repetitions = 1 }
 layout = { nodes = 2, ppn = 1 }
 transports = ["default", "tcp"]
 [[runs]]

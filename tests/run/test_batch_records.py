@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lab_jobs import QUIET, followed, submitted
+from lab_jobs import LIMIT, QUIET, followed, submitted
 
 from haloscope.cli import main
 from haloscope.lab.cluster import RunningLab
 from haloscope.records.record import Record, read
 from haloscope.run.campaign import Request, measure, start
 
-pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("whole")]
+pytestmark = [pytest.mark.lab, LIMIT, pytest.mark.usefixtures("whole")]
 
 STUDY = """
 title = "Of every kind one, reduced: quick, poisson-scaling, pingpong, ring"
 launches = 1
-timeout_s = 120
+timeout_s = 600
 [[runs]]
 kernel = "stream"
 params = { sizes = "32K,2M", repetitions = 3 }
@@ -31,7 +31,7 @@ params = { n = 128, exchange = ["blocking", "nonblocking"] }
 layout = { nodes = NODES, ppn = 1, bind = "spread" }
 [[runs]]
 kernel = "pingpong"
-params = { sizes = "0,1:64K", repetitions = 3 }
+params = { sizes = "64K,1M", repetitions = 3 }
 layout = { ppn = 2 }
 [[runs]]
 kernel = "ring"
@@ -49,7 +49,7 @@ kind = "scaling"
 BETWEEN = """
 [[runs]]
 kernel = "pingpong"
-params = { sizes = "0,1:64K", repetitions = 3 }
+params = { sizes = "64K,1M", repetitions = 3 }
 layout = { nodes = 2, ppn = 1 }
 """
 

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from haloscope.errors import UserError
 from haloscope.lab import cluster
+from haloscope.lab.cages import Cage
 from haloscope.lab.cluster import RunningLab
 from haloscope.lab.model import FOLDER, HEAD
 from haloscope.records.record import read
@@ -34,11 +35,27 @@ def submitted(text: str, folder: Path, toolchain: str) -> Submission:
     request = Request(str(folder / "mine.toml"), folder / "out", toolchain=toolchain, on="lab")
     campaign = start(request, QUIET)
     submission.begin(campaign, {}, QUIET)
-    return submission.of(campaign, minutes=5)
+    return submission.of(campaign, MINUTES)
 
 
-PATIENCE_S = 400.0
-"""PATIENCE_S is how long a campaign may take that ends within a minute on a machine of its own."""
+MINUTES = 60
+"""MINUTES is how long jobs are: each has the time for several launches that take TIMEOUT_S."""
+TIMEOUT_S = 600
+"""TIMEOUT_S is how long a launch may take that ends within a second on a machine of its own."""
+PATIENCE_S = 1500.0
+"""PATIENCE_S is how long a campaign may take that ends within two minutes there, and anything of
+the lab that ends within seconds. It is for what never ends: nothing is measured by it."""
+LIMIT = pytest.mark.timeout(2 * PATIENCE_S)
+"""LIMIT is that of a test of the lab."""
+
+
+def until(there: Callable[[], bool], what: str) -> None:
+    """Wait until something is there. The test fails, with what and how nodes stand, if never."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not there():
+        if time.monotonic() > deadline:
+            pytest.fail(f"not within {PATIENCE_S:g} s: {what}; {nodes_in_words()}")
+        time.sleep(0.2)
 
 
 def followed(jobs: Submission, between: Callable[[], None] = lambda: None) -> None:
@@ -98,8 +115,18 @@ def follow_through(
 def slurm(*words: str) -> str:
     """What a command of the lab's Slurm printed."""
     env = {**os.environ, **cluster.environment()}
-    done = subprocess.run(words, capture_output=True, text=True, check=True, env=env, timeout=60)
+    done = subprocess.run(
+        words, capture_output=True, text=True, check=True, env=env, timeout=PATIENCE_S
+    )
     return done.stdout
+
+
+def killed(host: Cage, program: str, signal: str = "-KILL") -> bool:
+    """Whether a host had processes of such a program, which got that signal."""
+    with suppress(UserError):  # pkill found none
+        host.told(["pkill", signal, "-f", program])
+        return True
+    return False
 
 
 def at_work(lab: RunningLab, program: str) -> tuple[str, str, list[str]] | None:
@@ -121,10 +148,8 @@ DRIVER = "haloscope drive .* --nodes"
 
 def driver_killed(lab: RunningLab, jobs: Submission) -> bool:
     """The driver is killed by kill -9, wherever it runs."""
-    if (found := at_work(lab, DRIVER)) is None:
-        return False
-    lab.host(found[1]).told(["pkill", "-9", "-f", DRIVER])
-    return True
+    found = at_work(lab, DRIVER)
+    return found is not None and killed(lab.host(found[1]), DRIVER)
 
 
 def job_cancelled(lab: RunningLab, jobs: Submission) -> bool:
@@ -137,10 +162,21 @@ def job_cancelled(lab: RunningLab, jobs: Submission) -> bool:
 
 def controller_restarted(lab: RunningLab, jobs: Submission) -> bool:
     """The controller ends in order, is away for two seconds, and is started again."""
-    lab.host(HEAD).told(["kill", (FOLDER / f"{HEAD}.pid").read_text().strip()])
+    controller_ended(lab, "-TERM")
     time.sleep(2)
     lab.start_controller()
     return True
+
+
+def controller_ended(lab: RunningLab, signal: str) -> None:
+    """End the controller by a signal; it is gone, and another may take its port."""
+    head, pid = lab.host(HEAD), (FOLDER / f"{HEAD}.pid").read_text().strip()
+    head.told(["kill", signal, pid])
+
+    def gone() -> bool:
+        return head.told(["sh", "-c", f"kill -0 {pid} 2>/dev/null || echo gone"]) != ""
+
+    until(gone, "the controller's end")
 
 
 def saved(column: str) -> bool:
@@ -162,7 +198,7 @@ def controller_killed(lab: RunningLab, jobs: Submission) -> bool:
     """The controller is killed by kill -9 while a job is at work, and started again."""
     if at_work(lab, DRIVER) is None or not saved(column="%S"):
         return False
-    lab.host(HEAD).told(["kill", "-9", (FOLDER / f"{HEAD}.pid").read_text().strip()])
+    controller_ended(lab, "-KILL")
     time.sleep(2)
     lab.start_controller()
     return True
@@ -188,12 +224,14 @@ def _failed(lab: RunningLab, which: int) -> bool:
 
 
 def time_over(lab: RunningLab, jobs: Submission) -> bool:
-    """A launch hangs, and its job's time limit is hit: Slurm sees it within half a minute."""
-    if (found := at_work(lab, RANKS)) is None:
+    """A launch hangs, and its job's time limit is hit: Slurm sees it within half a minute.
+
+    Not where the launch has ended meanwhile: the job could then end by itself before its limit.
+    """
+    found = at_work(lab, RANKS)
+    if found is None or not killed(lab.host(found[1]), RANKS, "-STOP"):
         return False
-    job, first, _ = found
-    with suppress(UserError):
-        lab.host(first).told(["pkill", "-STOP", "-f", RANKS])
+    job = found[0]
     end = datetime.now() + timedelta(seconds=2)
     slurm("scontrol", "update", f"jobid={job}", f"endtime={end:%Y-%m-%dT%H:%M:%S}")
     return True
@@ -202,7 +240,7 @@ def time_over(lab: RunningLab, jobs: Submission) -> bool:
 def time_nearly_over(lab: RunningLab, jobs: Submission) -> bool:
     """The end of the job at work comes near: Slurm, which looks twice a minute, warns its driver.
 
-    With 5 minutes, 75 s before the end at the latest: here at once when it looks.
+    Two minutes before the end at the latest: here at once when it looks.
     """
     if (found := at_work(lab, RANKS)) is None:
         return False
@@ -232,6 +270,5 @@ def mended(lab: RunningLab) -> None:
         if state.startswith("dr"):  # draining, or drained
             slurm("scontrol", "update", f"nodename={node}", "state=resume")
         for program in (DRIVER, RANKS):
-            with suppress(UserError):  # there is none
-                lab.host(node).told(["pkill", "-9", "-f", program])
+            killed(lab.host(node), program)
     cluster.until_ready(lab.lab)

@@ -34,8 +34,8 @@ _UNSHARED = (
 _KINDS = ("unshare", "sh")
 """_KINDS are the programs that may bear MARK: unshare, and the shell that it starts and waits for.
 An editor with such a file name is none of ours."""
-_PATIENCE_S = 10.0
-"""_PATIENCE_S is how long a process may take to begin or to end, which takes milliseconds."""
+_PATIENCE_S = 60.0
+"""_PATIENCE_S is how long a process may take to end, which takes milliseconds."""
 
 
 @dataclass(frozen=True)

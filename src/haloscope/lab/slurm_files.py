@@ -16,9 +16,14 @@ URGENT = "urgent"
 their way are put back into the queue."""
 MAX_MINUTES = 240
 """MAX_MINUTES is the time limit of both partitions: a lab is for tests, which are shorter."""
-REQUEUED_S = 10
+REQUEUED_S = 20
 """REQUEUED_S is how long a job that was put back into the queue waits at least, which is how long
-the batch system's credentials hold: Slurm's own 120 s are for slow file systems."""
+the batch system's credentials hold: a launch that a busy machine begins later fails. Slurm's own
+120 s are for slow file systems."""
+
+ANSWERED_S = 60
+"""ANSWERED_S is how long a daemon may take to answer and a job's script to begin; Slurm's own 10 s
+are too short where all cores of the machine are busy: launches fail, jobs are begun anew."""
 
 
 def slurm_conf(lab: Lab, folder: Path, memory_mb: int) -> str:
@@ -59,7 +64,9 @@ def slurm_conf(lab: Lab, folder: Path, memory_mb: int) -> str:
         "PreemptType=preempt/partition_prio",
         "PreemptMode=REQUEUE",
         "KillWait=5",
-        "SlurmdTimeout=20",
+        "SlurmdTimeout=180",
+        f"MessageTimeout={ANSWERED_S}",
+        f"BatchStartTimeout={ANSWERED_S}",
         *(_accounted(folder) if lab.accounting else ()),
         *nodes,
         _partition(lab, PARTITION, "Default=YES PriorityTier=1"),
