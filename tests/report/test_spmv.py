@@ -97,6 +97,19 @@ def test_schemes_are_set_against_none_beside_what_was_published() -> None:
         assert words in note
 
 
+def test_schemes_that_none_was_measured_of_are_named_as_missing() -> None:
+    """As of a GPU that is not here; where one was, the others stand beside it."""
+    good = [spmv(ranks=2, overlap=way) for way in ("none", "split")]
+    absent = [bad(raw, "absent", "no GPU by cuda here") for raw in good]
+
+    assert build("overlap", absent) == []
+    assert (
+        tables.why_none("overlap", cases(absent), Context()) == "all 2 cases have no good launch"
+    )
+    (table,) = build("overlap", [good[0], absent[1]])
+    assert cell(table, 1, "verdict").text == "not measured"
+
+
 def test_ways_to_overlap_on_an_emulated_device_are_said_to_be_of_one() -> None:
     raws = [
         {**spmv(ranks=2, launch=launch, overlap=way, time_s=time), "device": "emulated"}

@@ -25,7 +25,8 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
 
 
 def contrasted(cases: Sequence[MeasuredCase], context: Context, ways: Ways) -> list[Table]:
-    """The ways of a kernel: one table over all settings, a row a way; [] without several.
+    """The ways of a kernel: one table over all settings, a row a way; [] without several, or where
+    none was measured.
 
     What all settings have in common stands in the title.
     """
@@ -37,6 +38,8 @@ def contrasted(cases: Sequence[MeasuredCase], context: Context, ways: Ways) -> l
         for _, contrasts in compared
         for measure in (contrasts[0].first, *(contrast.second for contrast in contrasts))
     ]
+    if not any(case.launches for case in shown):
+        return []
     notebook = Notebook(shown, context.all_cases)
     rows: list[tuple[Cell, ...]] = []
     for name, contrasts in compared:
