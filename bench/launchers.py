@@ -23,7 +23,7 @@ from haloscope.quantities import count
 NODES = (1, 2, 4)
 STUDY = """
 title = "What a launcher costs"
-timeout_s = 60
+timeout_s = 600
 [[runs]]
 kernel = "empty"
 layout = { nodes = NODES, ppn = 1 }

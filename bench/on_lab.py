@@ -16,8 +16,8 @@ from turns import ROOT
 
 SITE = Path("/run/haloscope-lab/sites/lab.toml")
 SLURM = {"SLURM_CONF": "/run/haloscope-lab/slurm.conf"}
-LIMIT_S = 600.0
-"""LIMIT_S is how long the jobs of one study may take."""
+LIMIT_S = 3600.0
+"""LIMIT_S is how long the jobs of one study may take: none does, unless something never ends."""
 
 
 def told(*words: str, folder: Path | None = None) -> str:
@@ -53,7 +53,7 @@ def measured(study: Path, out: Path, launches: int) -> None:
     Those that did not end well are tried again, twice at most.
     """
     haloscope = str(ROOT / "haloscope")
-    usual = ["--minutes", "10", "--detach"]
+    usual = ["--minutes", "60", "--detach"]
     more = ["--launches", str(launches)]
     what = (
         ["--resume", str(out)] if out.exists() else [str(study), "--on", "lab", "--out", str(out)]

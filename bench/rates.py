@@ -28,7 +28,7 @@ NODES = (1, 2, 4)
 MESSAGES = (8, 65536, 1048576)
 STUDY = f"""
 title = "Poisson CG on nodes that are joined at several rates"
-timeout_s = 120
+timeout_s = 600
 [[runs]]
 kernel = "poisson_cg"
 params = {{ n = {[*SIZES]}, variant = "textbook" }}

@@ -298,7 +298,7 @@ def test_psij_submits_our_script_and_cancels_it(known: str, fake: Path) -> None:
     scheduler, path = schedulers.of(far), fake.parent / "our job.sh"
     text = script(scheduler, far, replace(JOB, log=fake / "log"), fake)
     path.write_text(
-        text.replace("exec ", "exec sleep 60 #", 2).replace("exec sleep 60 #", "exec ", 1)
+        text.replace("exec ", "exec sleep 600 #", 2).replace("exec sleep 600 #", "exec ", 1)
     )
 
     job = Batch(scheduler).submit(path, JOB.name, JOB.comment)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import far_site
 import pytest
-from lab_jobs import QUIET, followed
+from lab_jobs import MINUTES, QUIET, followed
 
 from haloscope.cli import main
 from haloscope.errors import UserError
@@ -36,7 +36,7 @@ memory_mb = 2000
 STUDY = """
 title = "Rings"
 launches = 2
-timeout_s = 60
+timeout_s = 600
 [[runs]]
 kernel = "ring"
 params = { repetitions = 1 }
@@ -64,7 +64,7 @@ def submitted(toolchain: str, study: str = "mine.toml") -> Submission:
     Path("mine.toml").write_text(STUDY)
     campaign = start(Request(study, Path("out"), toolchain=toolchain, on="far"), QUIET)
     submission.begin(campaign, {}, QUIET)
-    return submission.of(campaign, minutes=5)
+    return submission.of(campaign, MINUTES)
 
 
 def test_a_study_is_told_of_cancelled_submitted_again_and_measured(
@@ -109,7 +109,7 @@ def measured(known: str, records: Sequence[Record]) -> None:
 def test_what_never_ends_well_is_tried_again_and_then_reported(
     known: str, fake: Path, built: str
 ) -> None:
-    Path("study.toml").write_text(STUDY.replace("timeout_s = 60", "timeout_s = 0.01"))
+    Path("study.toml").write_text(STUDY.replace("timeout_s = 600", "timeout_s = 0.01"))
     jobs = submitted(built, "study.toml")
 
     followed(jobs)
