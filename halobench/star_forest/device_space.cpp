@@ -259,6 +259,13 @@ void DeviceSpace::after_unpack() {
   if (setting_.ordering == Ordering::general && working_) synchronise();
 }
 
+Event DeviceSpace::take_event() {
+  if (spare_events_.empty()) return device_->new_event();
+  const auto event = spare_events_.back();
+  spare_events_.pop_back();
+  return event;
+}
+
 void DeviceSpace::stage_in(const void* stage, void* to, std::int64_t bytes) {
   working_ = true;
   device_->copy_in(stream_, stage, to, bytes);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "device/device.hpp"
 #include "device/stream_messages.hpp"
@@ -71,6 +72,9 @@ class DeviceSpace : public Space {
   void exchange(std::span<const StreamMessages::Message> sent,
                 std::span<const StreamMessages::Message> received);
   bool late() const { return setting_.late; }
+  /// An event that nobody else has until it is given back: runtimes keep each until a device ends.
+  Event take_event();
+  void give_back(Event event) { spare_events_.push_back(event); }
   /// Sets the event behind what an operation has packed.
   void mark_packed(Event packed) { device_->record(packed, stream_); }
   /// The address of a device's memory that MPI is given where it is not staged.
@@ -95,8 +99,9 @@ class DeviceSpace : public Space {
   std::unique_ptr<Device> device_;
   std::unique_ptr<StreamMessages> messages_;
   Setting setting_;
-  Stream stream_;         ///< of the forests
-  Stream users_stream_;   ///< of those who fill and read arrays
+  Stream stream_;        ///< of the forests
+  Stream users_stream_;  ///< of those who fill and read arrays
+  std::vector<Event> spare_events_;
   bool working_ = false;  ///< was the forests' stream given anything since it was waited for?
 };
 

@@ -58,7 +58,7 @@ StarForest::Link::Link(const StarForest& forest, Space& space, const Transfer& f
       out_(first.way == Way::to_leaves ? forest.root_side_ : forest.leaf_side_),
       in_(first.way == Way::to_leaves ? forest.leaf_side_ : forest.root_side_),
       device_(space.on_device()),
-      packed_(device_ != nullptr ? device_->device().new_event() : Event{}),
+      packed_(device_),
       way_(first.way),
       unit_(first.unit),
       in_place_(first.operation == Operation::replace),
@@ -138,8 +138,8 @@ void StarForest::Link::run_part(Space& space, Part part, const Transfer& next) {
   } else if (part == Part::messages) {
     if (sent_.staged()) copy_out(next);
     if (device_ != nullptr) {
-      if (device_->late()) device_->mark_packed(packed_);
-      device_->before_messages(packed_);
+      if (device_->late()) device_->mark_packed(packed_.event());
+      device_->before_messages(packed_.event());
     }
     start_receives();
     send(next);
@@ -169,11 +169,11 @@ void StarForest::Link::begin_on_device(Space& space, bool agree) {
   }
   agree_ = agree;
   if (!device_->late()) return begin_messages(meter);
-  device_->mark_packed(packed_);
+  device_->mark_packed(packed_.event());
 }
 
 void StarForest::Link::begin_messages(Meter& meter) {
-  meter.part("synchronise", [&] { device_->before_messages(packed_); });
+  meter.part("synchronise", [&] { device_->before_messages(packed_.event()); });
   meter.part("receive", [&] { start_receives(); });
   meter.part("send", [&] { send(*transfer); });
   if (agree_) compare();

@@ -32,9 +32,30 @@ struct StarForest::Messages {
   void lay_out_stage(const Side& side, const Unit& unit, DeviceSpace& device);
 };
 
+/// The event behind what an operation has packed, where its messages wait for that alone.
+class StarForest::Packed {
+ public:
+  /// `device`: null where all is in the host's memory.
+  explicit Packed(DeviceSpace* device)
+      : device_(device != nullptr && device->late() ? device : nullptr),
+        event_(device_ != nullptr ? device_->take_event() : Event{}) {}
+  ~Packed() {
+    if (device_ != nullptr) device_->give_back(event_);
+  }
+  Packed(const Packed&) = delete;
+  Packed& operator=(const Packed&) = delete;
+
+  Event event() const { return event_; }
+
+ private:
+  DeviceSpace* device_;
+  Event event_;
+};
+
 /// The buffers and requests of one operation in flight, kept for the next one like it.
 class StarForest::Link {
  public:
+  /// `space` is there as long as the link is.
   Link(const StarForest& forest, Space& space, const Transfer& first);
   ~Link();
   Link(const Link&) = delete;
@@ -86,7 +107,7 @@ class StarForest::Link {
   const Side& out_;
   const Side& in_;
   DeviceSpace* device_;  ///< null where all is in the host's memory
-  Event packed_;         ///< on a device
+  Packed packed_;        ///< where messages are late
   Way way_;
   Unit unit_;
   bool in_place_;         ///< runs are received where they belong

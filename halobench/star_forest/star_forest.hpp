@@ -136,6 +136,7 @@ class StarForest {
   };
 
   struct Messages;
+  class Packed;
   class Link;
 
   void connect(std::int64_t roots, std::span<const Root> edges,

@@ -443,6 +443,41 @@ void messages_wait_for_those_before(const Communicator& comm) {
   }
 }
 
+/// Counts the events that it makes.
+class CountingDevice : public EmulatedDevice {
+ public:
+  CountingDevice() : EmulatedDevice(Lag::until_waited) {}
+
+  Event new_event() override {
+    ++events;
+    return EmulatedDevice::new_event();
+  }
+
+  int events = 0;
+};
+
+/// However many arrays it serves; what waits for no event has none.
+void a_forest_keeps_no_event_for_an_array_that_is_gone(const Communicator& comm) {
+  for (const bool late : {true, false}) {
+    CountingDevice* device = nullptr;
+    Machine machine([&](Meter& meter, Memory& memory) {
+      auto made = std::make_unique<CountingDevice>();
+      device = made.get();
+      const DeviceSpace::Setting setting{Ordering::default_stream, false, late};
+      return std::make_unique<DeviceSpace>(meter, memory, std::move(made), setting);
+    });
+    const auto unit = Unit::of<double>();
+    const Placed roots(*machine.space, std::vector<double>(200, 2.0));
+    const Placed leaves(*machine.space, std::vector<double>(240, -1.0));
+    for (int times = 0; times < 10; ++times) {
+      const auto forest = build(comm, machine, regular_graph(comm.size(), true));
+      forest->bcast_begin(unit, roots.data(), leaves.data());
+      forest->bcast_end(unit, roots.data(), leaves.data());
+    }
+    expect::equal(device->events, late ? 1 : 0);
+  }
+}
+
 /// Messages of a stream have no tags: different operations are refused before it is given them.
 void streams_are_given_what_all_began(const Communicator& comm) {
   if (comm.size() == 1) return;
@@ -500,6 +535,7 @@ int main(int argc, char** argv) {
   a_message_says_what_it_carries(comm);
   if (!simulated()) {
     messages_wait_for_those_before(comm);
+    a_forest_keeps_no_event_for_an_array_that_is_gone(comm);
     a_device_takes_its_own_arrays_alone(comm);
     streams_are_given_what_all_began(comm);
   }
