@@ -21,9 +21,10 @@ REQUEUED_S = 20
 the batch system's credentials hold: a launch that a busy machine begins later fails. Slurm's own
 120 s are for slow file systems."""
 
-ANSWERED_S = 60
-"""ANSWERED_S is how long a daemon may take to answer and a job's script to begin; Slurm's own 10 s
-are too short where all cores of the machine are busy: launches fail, jobs are begun anew."""
+BEGUN_S = 60
+"""BEGUN_S is how long a job's script may take to begin: Slurm's own 10 s can be too short where all
+cores of the machine are busy. How long daemons may take to answer (MessageTimeout) stays its 10 s:
+with 60 s, beside a dead node, a job was killed two minutes after its time was over."""
 
 
 def slurm_conf(lab: Lab, folder: Path, memory_mb: int) -> str:
@@ -65,8 +66,7 @@ def slurm_conf(lab: Lab, folder: Path, memory_mb: int) -> str:
         "PreemptMode=REQUEUE",
         "KillWait=5",
         "SlurmdTimeout=180",
-        f"MessageTimeout={ANSWERED_S}",
-        f"BatchStartTimeout={ANSWERED_S}",
+        f"BatchStartTimeout={BEGUN_S}",
         *(_accounted(folder) if lab.accounting else ()),
         *nodes,
         _partition(lab, PARTITION, "Default=YES PriorityTier=1"),
