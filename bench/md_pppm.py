@@ -297,7 +297,8 @@ def counted(
     toolchain = library.find(MPI)
     launcher = [str(toolchain.mpirun), "-n", str(ranks), "-launcher", "fork"]
     with tempfile.TemporaryDirectory() as folder:
-        variables = {**counter.environment(counter.built(toolchain), Path(folder)), **own}
+        preloaded = counter.environment(toolchain, counter.built(toolchain), Path(folder))
+        variables = {**preloaded, **own}
         command = [*launcher, *words]
         done = subprocess.run(command, cwd=run, env=variables, capture_output=True, check=False)
         if done.returncode != 0:
