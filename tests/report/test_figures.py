@@ -24,6 +24,7 @@ from haloscope.report.figures.model import (
     Mark,
     Surface,
     powers_of_two,
+    second_ticks,
 )
 from haloscope.report.tables import Context
 from haloscope.study import kinds
@@ -310,6 +311,13 @@ def test_a_single_bar_is_not_squeezed_by_many_names_below_it() -> None:
         heights.append(canvas.axes[0].patches[0].get_window_extent().height)
 
     assert heights[1] >= 0.95 * heights[0]
+
+
+def test_times_have_ticks_that_lie_around_them_with_their_units() -> None:
+    assert second_ticks([3e-4, 4e-4]) == ((2e-4, "200 µs"), (5e-4, "500 µs"))
+    assert [text for _, text in second_ticks([2e-6, 3.0])] == [
+        *("1 µs", "10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "1 s", "10 s")
+    ]
 
 
 def test_an_axis_of_powers_of_two_goes_from_one_that_is_named_to_another() -> None:

@@ -466,6 +466,11 @@ def star_forest(
     return {**raw, **found, "timeline": [trace] * len(points)}
 
 
+def on_device(kernel: str, **params: Any) -> Raw:
+    """A launch of a star forest in an emulated device's memory."""
+    return {**star_forest(kernel, memory="device", **params), "device": "emulated"}
+
+
 def spmv(
     *,
     ranks: int = 1,

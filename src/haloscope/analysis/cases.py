@@ -297,6 +297,8 @@ def _swept(cases: Sequence[MeasuredCase]) -> set[str]:
     """The names of the protocol by which alone some cases differ from others."""
     found = set()
     for name in PROTOCOL:
+        if len({case.settings.get(name) for case in cases}) < 2:
+            continue
         values_of: dict[tuple[tuple[str, Setting], ...], set[Setting]] = {}
         for case in cases:
             others = tuple((k, v) for k, v in sorted(case.settings.items()) if k != name)

@@ -139,12 +139,11 @@ def device_ways(cases: Sequence[MeasuredCase], seed: int = 0) -> list[DeviceWay]
         for case in part.cases
         if first.settings.get(setting) == reference and case is not first
     ]
-    shared = [_shared(first, case) for *_, case, first in pairs]
-    tests = iter(contrasts([both for by_size in shared for both in by_size.values()], seed))
+    tests = _by_size([(first, case) for *_, case, first in pairs], seed)
     return [
-        DeviceWay(setting, str(case.settings[setting]), of, case, {at: next(tests) for at in sizes})
-        for (setting, of, case, _), sizes in zip(pairs, shared, strict=True)
-        if sizes
+        DeviceWay(setting, str(case.settings[setting]), of, case, by_size)
+        for (setting, of, case, _), by_size in zip(pairs, tests, strict=True)
+        if by_size
     ]
 
 
@@ -181,13 +180,21 @@ def more_done(cases: Sequence[MeasuredCase], seed: int = 0) -> list[More]:
         for part, by_kernel in parts
         if {kernel, less} <= {*by_kernel}
     ]
-    shared = [_shared(first, case) for *_, first, case in pairs]
-    tests = iter(contrasts([both for by_size in shared for both in by_size.values()], seed))
+    tests = _by_size([(first, case) for *_, first, case in pairs], seed)
     return [
-        More(kernel, _apart(case, label), case, {at: next(tests) for at in sizes})
-        for (kernel, label, _, case), sizes in zip(pairs, shared, strict=True)
-        if sizes
+        More(kernel, _apart(case, label), case, by_size)
+        for (kernel, label, _, case), by_size in zip(pairs, tests, strict=True)
+        if by_size
     ]
+
+
+def _by_size(
+    pairs: Sequence[tuple[MeasuredCase, MeasuredCase]], seed: int
+) -> list[dict[int, Contrast]]:
+    """Of each pair, first one first, the tests at sizes that both have: all of them one family."""
+    shared = [_shared(first, case) for first, case in pairs]
+    tests = iter(contrasts([both for by_size in shared for both in by_size.values()], seed))
+    return [{at: next(tests) for at in by_size} for by_size in shared]
 
 
 def _apart(case: MeasuredCase, label: str) -> str:

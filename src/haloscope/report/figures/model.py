@@ -236,13 +236,11 @@ def second_ticks(every: Sequence[float]) -> tuple[tuple[float, str], ...]:
     Twice and five times these, too, where times lie near each other.
     """
     low, high = min(every), max(every)
-    steps = (1, 2, 5) if high < 100 * low else (1,)
-    every_one = [k * 10.0**power for power in range(-9, 7) for k in steps]
-    powers = [one for one in every_one if low / 10 < one < high * 10]
-    if len(steps) > 1:
-        powers = [one for one in powers if low / 2 < one < high * 2]
-    step = -(-len(powers) // _TICKS)
-    return tuple((one, quantity(one, SECONDS, 1)) for one in powers[::step])
+    steps, beyond = ((1, 2, 5), 2) if high < 100 * low else ((1,), 10)
+    times = [k * 10.0**power for power in range(-9, 7) for k in steps]
+    around = [one for one in times if low / beyond < one < high * beyond]
+    step = -(-len(around) // _TICKS)
+    return tuple((one, quantity(one, SECONDS, 1)) for one in around[::step])
 
 
 _TICKS = 8
