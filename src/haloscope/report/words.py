@@ -23,11 +23,14 @@ from haloscope.quantities import (
 from haloscope.stats.estimates import Estimate
 from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
 
+RANGE = "–"
+"""RANGE stands between the ends of what published digits leave open."""
+
 
 def ratio_between(value: float, low: float, high: float, digits: int = 2) -> str:
     """A ratio; "from–to" where the digits of what it is made from leave it open by a tenth."""
     if high - low > 0.1 * value:
-        return f"{number(low, 2)}–{number(high, 2)}"
+        return f"{number(low, 2)}{RANGE}{number(high, 2)}"
     return number(value, digits)
 
 
