@@ -191,9 +191,8 @@ def test_the_headline_has_the_speedup_of_every_matrix_on_the_most_processes() ->
     (text,) = (one for one in said if "sparse product" in one)
     assert text.startswith("With 4 processes, a sparse product is so many times as fast as")
     assert text.endswith(
-        "with one: 3.99 (95 % interval 3.96 to 4.03) (3d27, N = 100: an efficiency of "
-        "100 %) and 2.00 (95 % interval 1.99 to 2.02) (3d7, N = 100: an "
-        "efficiency of 50 %)."
+        "with one: 3.99 with 3d27, N = 100 (95 % interval 3.96 to 4.03; an efficiency of 100 %) "
+        "and 2.00 with 3d7, N = 100 (95 % interval 1.99 to 2.02; an efficiency of 50 %)."
     )
 
 

@@ -226,7 +226,7 @@ def test_products_say_how_sure_their_speedups_are() -> None:
     (said,) = told(products, [spmv(ranks=ranks, launch=k) for ranks in (1, 2) for k in range(3)])
 
     assert re.search(
-        r"1\.8\d \(1\.\d+ to 1\.\d+ of 3 launches, too few launches to tell\) \(N", said
+        r"1\.8\d with N = 100 \(1\.\d+ to 1\.\d+ of 3 launches, too few launches to tell; an ", said
     )
 
 

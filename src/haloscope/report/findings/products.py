@@ -55,9 +55,10 @@ def _told(
         return None
     ratio = contrast.ratio
     named = ", ".join(text for text in (scaling.label, f"N = {ladder.n}") if text)
-    told = f"{number(ratio.value)}{sure(ratio, contrast.verdict)}"
-    of = f"an efficiency of {percent(share.value)}"
-    return ratio.value, f"{told} ({named}: {of}{_levels(ladder.base, case, context)})"
+    sureness = sure(ratio, contrast.verdict).strip(" ()")
+    known = f"{sureness}; " if sureness else ""
+    of = f"an efficiency of {percent(share.value)}{_levels(ladder.base, case, context)}"
+    return ratio.value, f"{number(ratio.value)} with {named} ({known}{of})"
 
 
 def _levels(base: MeasuredCase | None, top: MeasuredCase, context: Context) -> str:
