@@ -204,7 +204,7 @@ def test_a_simulated_ring_stands_beside_what_was_published_of_its_own_cluster() 
 
 
 def test_latencies_of_replicates_have_their_interval_though_one_process_has_none() -> None:
-    """Replicated launches differ; one process, simulated once, is like any other of its launches."""
+    """Replicates differ; one process that was simulated once is like any launch of it."""
     told = {"cluster": "orfeo-thin", "verified": False}
     alone = changed(simulated(1, cores=8), simulation=told, times_s=[0.0])
     drawn = [
