@@ -115,6 +115,7 @@ def test_title_and_heading_of_a_simulated_report_name_its_machine(tmp_path: Path
         "What was found, simulated on stampede2",
     )
     assert headings("b", [simulated(64), poisson(128)]) == ("b", "What was found")
+    assert headings("helps?", [simulated(64)])[0] == "helps? Simulated on stampede2"
 
 
 def texts(raws: list[Raw]) -> Iterator[str]:

@@ -210,6 +210,28 @@ def test_the_headline_names_the_caches_that_a_product_moves_to() -> None:
     assert text.endswith("; what a product goes through lies in memory with 1, in L3 with 4).")
 
 
+@pytest.mark.parametrize(
+    ("launches", "why"),
+    [
+        (6, "; why it is above 100 % is not known)."),
+        (1, "; by so few launches, more than 100 % is not shown)."),
+    ],
+)
+def test_an_efficiency_above_one_of_a_product_is_not_left_without_a_word(
+    launches: int, why: str
+) -> None:
+    raws = [
+        spmv(ranks=ranks, launch=launch, time_s=time)
+        for ranks, time in ((1, 27e-3), (2, 9e-3))
+        for launch in range(launches)
+    ]
+
+    said = [finding.text for finding in findings(cases(raws), Context(machine=MACHINE))]
+
+    (text,) = (one for one in said if "sparse product" in one)
+    assert text.endswith(why), text
+
+
 def test_one_number_of_processes_is_no_speedup_of_a_product() -> None:
     own = cases([spmv(ranks=2, launch=k) for k in range(6)])
 

@@ -41,6 +41,20 @@ def pace(verb: str, ratio: Estimate) -> str:
     return f"{verb} {number(ratio.value)} times as fast as"
 
 
+ABOVE = 1.005
+"""ABOVE is the least efficiency that is more than 100 %, as it is written, without a decimal."""
+
+
+def above_one(case: MeasuredCase, efficiency: Estimate) -> str:
+    """That an efficiency is above 100 % for reasons unknown, or not shown to be; else nothing."""
+    if efficiency.value < ABOVE:
+        return ""
+    if not case.alike and (efficiency.low is None or efficiency.low <= 1):
+        why = "so few launches" if efficiency.low is None else "launches that scatter so far"
+        return f"by {why}, more than 100 % is not shown"
+    return "why it is above 100 % is not known"
+
+
 def interval(ratio: Estimate, verdict: str = "") -> str:
     """How sure a ratio is, above one as `pace` says it: see `sure`."""
     return sure(ratio if ratio.value >= 1 else ratio.rate(1.0), verdict)

@@ -10,7 +10,7 @@ from haloscope.analysis.sweeps import level_of
 from haloscope.quantities import listed, number, percent
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import place, sure
+from haloscope.report.words import above_one, place, sure
 
 ORDER = 82
 
@@ -57,7 +57,8 @@ def _told(
     named = ", ".join(text for text in (scaling.label, f"N = {ladder.n}") if text)
     sureness = sure(ratio, contrast.verdict).strip(" ()")
     known = f"{sureness}; " if sureness else ""
-    of = f"an efficiency of {percent(share.value)}{_levels(ladder.base, case, context)}"
+    why = _levels(ladder.base, case, context) or above_one(case, share)
+    of = f"an efficiency of {percent(share.value)}{why and f'; {why}'}"
     return ratio.value, f"{number(ratio.value)} with {named} ({known}{of})"
 
 
@@ -69,7 +70,7 @@ def _levels(base: MeasuredCase | None, top: MeasuredCase, context: Context) -> s
     if few == many:
         return ""
     lies = f"lies in {few} with {base.cores}, in {many} with {top.cores}"
-    return f"; what a product goes through {lies}"
+    return f"what a product goes through {lies}"
 
 
 def _moved_bytes(case: MeasuredCase) -> float:
