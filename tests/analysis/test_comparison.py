@@ -150,9 +150,9 @@ def test_every_point_of_every_sweep_is_compared() -> None:
         (["equal", "equal"], "In both comparisons the second is just as fast."),
         ([UNTESTABLE] * 3, "In all 3 comparisons launches are too few to tell."),
         (
-            ["no difference shown", "slower", "faster", "faster"],
-            "Of 4 comparisons, the second is faster in 2 and slower in 1; no difference is shown "
-            "in 1.",
+            ["no difference shown"] * 3 + ["slower", "faster", "faster"],
+            "Of 6 comparisons, the second is faster in 2 and slower in 1; no difference is shown "
+            "in 3.",
         ),
         (
             ["not measured", "not measured", "no difference shown"],

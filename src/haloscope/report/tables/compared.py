@@ -37,10 +37,11 @@ _ELSEWHERE = ("runner",)
 """Settings that say where a case was run rather than what it is."""
 
 
+_SECOND = "the second is"
 _VERDICTS = {
-    "faster": ("the second is", "faster"),
-    "slower": ("the second is", "slower"),
-    "equal": ("the second is", "just as fast"),
+    "faster": (_SECOND, "faster"),
+    "slower": (_SECOND, "slower"),
+    "equal": (_SECOND, "just as fast"),
     "no difference shown": ("no difference", "is shown"),
     UNTESTABLE: ("launches", "are too few to tell"),
     "not measured": ("a time", "is missing"),
@@ -76,7 +77,7 @@ class Compared:
             every = {1: "the one comparison", 2: "both comparisons"}
             return f"In {every.get(number, f'all {number} comparisons')} {subject} {words}."
         clauses: dict[str, list[str]] = {}
-        for (subject, words), number in told:
+        for (subject, words), number in sorted(told, key=lambda one: one[0][0] != _SECOND):
             clauses.setdefault(subject, []).append(f"{words} in {number}")
         sentences = [f"{subject} {listed(own)}" for subject, own in clauses.items()]
         return f"Of {len(self.contrasts)} comparisons, {'; '.join(sentences)}."
