@@ -224,6 +224,7 @@ def test_compare_writes_verdicts_a_summary_and_a_report(
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "How many times as fast the second is" in page and "<svg" in page
     assert "Launches are too few to tell of 1 comparison." in page
+    assert "Farthest behind: poisson_cg: N = 64, 0.500 times as fast" in page
     for name in ("report.md", "report.tex", "tables/comparisons.csv", "figures/compared-ratio.svg"):
         assert (out / name).exists(), name
 

@@ -64,14 +64,14 @@ def document(
 
 def _findings(compared: Compared) -> Iterator[Finding]:
     yield Finding(compared.headline)
-    for verdict, worst in (("slower", min), ("faster", max)):
+    for verdict, where, worst in (("slower", "behind", min), ("faster", "ahead", max)):
         own = [one for one in compared.contrasts if one.verdict == verdict and one.ratio]
         if own:
             most = worst(own, key=lambda one: one.ratio.value if one.ratio else 1.0)
             assert most.ratio is not None
             what = f" {most.first.what}" if most.first.what else ""
             among = [one.first.case for one in compared.contrasts]
-            text = f"Most of the {verdict}: {name_of(most.first.case, among)}{what}"
+            text = f"Farthest {where}: {name_of(most.first.case, among)}{what}"
             text = f"{text}, {number(most.ratio.value)} times as fast{spread(most.ratio)}."
             yield Finding(text, "warning" if verdict == "slower" else "")
     open_ = sum(one.verdict == UNTESTABLE for one in compared.contrasts)
