@@ -35,10 +35,10 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         fewer = "one" if fewest == 1 else f"{fewest} of them"
         ordered = [text for _, text in sorted(found, reverse=True)]
         faster = f"With {most} {what}{where}, a sparse product is"
-        told = listed(ordered)
+        words = listed(ordered)
         if len(ordered) > TOLD:
-            told = f"of {len(ordered)} settings at most {ordered[0]}, at least {ordered[-1]}"
-        yield Finding(f"{faster} so many times as fast as with {fewer}: {told}.")
+            words = f"of {len(ordered)} settings at most {ordered[0]}, at least {ordered[-1]}"
+        yield Finding(f"{faster} so many times as fast as with {fewer}: {words}.")
 
 
 def _told(
