@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from recorded import Raw, bad, cases, overheads, pingpong, poisson, record
 
+from haloscope.analysis.comparison import UNTESTABLE, Verdict
 from haloscope.report.tables.compared import Compared, compare_cases
 
 
@@ -136,7 +139,34 @@ def test_every_point_of_every_sweep_is_compared() -> None:
     assert sum(kernel == "pingpong" for kernel, *_ in told) == 24 + 2
     assert {one.verdict for one in found.contrasts} == {"no difference shown"}
     assert {one.family for one in found.contrasts} == {26 + 4 + 5}
-    assert found.headline == "35 comparisons: 35 no difference shown."
+    assert found.headline == "In all 35 comparisons no difference is shown."
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "headline"),
+    [
+        ([], "Nothing could be compared."),
+        (["faster"], "In the one comparison the second is faster."),
+        (["equal", "equal"], "In both comparisons the second is just as fast."),
+        ([UNTESTABLE] * 3, "In all 3 comparisons launches are too few to tell."),
+        (
+            ["no difference shown"] * 3 + ["slower", "faster", "faster"],
+            "Of 6 comparisons, the second is faster in 2 and slower in 1; no difference is shown "
+            "in 3.",
+        ),
+        (
+            ["not measured", "not measured", "no difference shown"],
+            "Of 3 comparisons, a time is missing in 2; no difference is shown in 1.",
+        ),
+    ],
+)
+def test_what_came_of_a_comparison_is_a_sentence(verdicts: list[Verdict], headline: str) -> None:
+    raws = ordinary(0)
+    one = compared(raws, raws).contrasts[0]
+
+    found = Compared((), None, tuple(replace(one, verdict=verdict) for verdict in verdicts), ())
+
+    assert found.headline == headline
 
 
 def test_a_ping_pong_is_compared_by_the_time_one_way_and_a_stream_by_that_of_a_message() -> None:

@@ -219,11 +219,12 @@ def test_compare_writes_verdicts_a_summary_and_a_report(
     (failed,) = (case for case in suite if case.find("failure") is not None)
     assert "slower: 0.500 times as fast, 100 % longer" in str(failed[0].get("message"))
     text = summary.read_text(encoding="utf-8")
-    assert "4 comparisons: " in text and "| slower |" in text
+    assert "Of 4 comparisons, the second is " in text and "| slower |" in text
     assert f"report: {out / 'report.html'}" in told
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "How many times as fast the second is" in page and "<svg" in page
     assert "Launches are too few to tell of 1 comparison." in page
+    assert "Farthest behind: poisson_cg: N = 64, 0.500 times as fast" in page
     for name in ("report.md", "report.tex", "tables/comparisons.csv", "figures/compared-ratio.svg"):
         assert (out / name).exists(), name
 

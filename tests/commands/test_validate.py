@@ -275,6 +275,25 @@ def test_a_report_tells_readings_and_tables_apart_and_has_bars_of_replicates() -
     assert second.notes == ("Dashed: predicted as published; dotted: 10 % more and less.",)
 
 
+def test_a_ratio_of_times_is_not_told_as_a_time() -> None:
+    """What it is over stands in the headline and in the title of the figure, one reading or not."""
+    keys = {"ranks": 16, "nodes": 1, "over": 16}
+    cell = PredictedCell("6", RELATIVE, keys, 3.0, False, "16 tasks", predicted=3.3)
+
+    made = validating.of_paper("A", [cell], [], [], {"6": "eagle"})
+
+    assert [found.text for found in made.findings] == [
+        "Published table 6, simulated on eagle, only predicted: 16 tasks, the time over that on 16 "
+        "nodes: 10.0 % off, the only one."
+    ]
+    (figure,) = made.figures
+    assert figure.title == "Predicted over published, 16 tasks, the time over that on 16 nodes"
+    assert panels(figure)[0].x.label == "published"
+    seconds = PredictedCell("4", WALL_TIME, {"n": 1}, 30.0, False, predicted=33.0)
+    (timed,) = validating.of_paper("A", [seconds], [], [], {}).figures
+    assert timed.title == "Predicted over published"
+
+
 def test_a_report_says_where_most_predictions_err_to_one_side() -> None:
     def said(*errors: float, fitted: bool = False) -> str:
         cells = [

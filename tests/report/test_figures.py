@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from made import draw
@@ -335,6 +337,29 @@ def test_ticks_keep_the_labels_that_have_room() -> None:
     ticks = figures.model.counts([1, 2, 4, 8, 16, 20, 24, 25, 32, 40, 48])
     assert [value for value, _ in ticks] == [1, 2, 4, 8, 16, 20, 24, 25, 32, 40, 48]
     assert [word for _, word in ticks if word] == ["1", "2", "4", "8", "16", "24", "32", "48"]
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        [1, 2, 4, 8, 16, 32, 48, 64, 128, 192, 256, 384],
+        [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048],
+        [8, 27, 64, 125, 216, 512, 1000, 2197],
+    ],
+)
+def test_labels_of_ticks_do_not_overlap(numbers: list[int]) -> None:
+    """Three digits take more room than one."""
+    marks = tuple(Mark(n, n / 1000) for n in numbers)
+    x = Axis("processes", "log2", figures.model.counts(numbers))
+    panel = Lines("p", "P", x, Axis("y"), (Curve("a", marks),))
+
+    canvas = canvas_of(panel, {}, {"a": 0})
+    canvas.draw_without_rendering()
+
+    (axes,) = canvas.axes
+    boxes = [text.get_window_extent() for text in axes.get_xticklabels() if text.get_text()]
+    assert len(boxes) > 4
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_the_quick_study_in_plain_words() -> None:
         "published (textbook): 18.9 s on tara (hpcf-2010-6, table 3.1) and 6.65 s on Stampede2 "
         "(hpcf-2018-10, table 3.1).",
         "Errors agree with the published ones within 0.01 %, iteration counts are the same (14 "
-        "cases; tara (hpcf-2010-6, table 3.1)).",
+        "cases; tara, hpcf-2010-6, table 3.1).",
         "Exchange nonblocking against blocking, 3 settings (fused, 2 processes): faster in 3 (1.04 "
         "to 1.05 times as fast, median 1.04, most with N = 1024: 1.01 to 1.07 of 4 launches).",
         "Ping-pong, medians of 5 launches: 1 B take 456 ns one way; the highest bandwidth is 9.98 "

@@ -81,8 +81,23 @@ def test_settings_of_which_the_same_is_told_share_a_headline() -> None:
     (said,) = (text.text for text in find(cases(raws), CONTEXT))
 
     assert said == (
-        "Of a solve of heat conduction, 2 processes, each of tolerance = 1e-09; tolerance = 1e-08, "
-        "measured once: with operator csr, matvec takes 80 % and update 18 %."
+        "Of a solve of heat conduction, 2 processes, alike with tolerance = 1e-09 and with "
+        "tolerance = 1e-08, measured once: with operator csr, matvec takes 80 % and update 18 %."
+    )
+
+
+def test_where_the_time_goes_on_several_nodes_says_on_how_many() -> None:
+    """And settings that hold commas are told apart: a mapping with its seed."""
+    raws = [heat(ranks=8) for _ in range(3)]
+    for raw, mapping in zip(raws, ("block", "random", "round_robin"), strict=True):
+        raw["layout"] |= {"nodes": 4, "ppn": 2, "mapping": mapping, "mapping_seed": 1}
+        raw["case"] += mapping
+
+    (said,) = (text.text for text in find(cases(raws), CONTEXT))
+
+    assert said.startswith(
+        "Of a solve of heat conduction, 8 processes on 4 nodes, alike with block; with random; and "
+        "with round_robin, measured once: with operator csr, "
     )
 
 

@@ -349,6 +349,17 @@ def test_cases_without_a_number_of_tasks_have_neither() -> None:
     assert figures.build("mapping", plain, context("eagle")) == []
 
 
+def test_times_that_hardly_differ_have_an_axis_along_which_they_are_told_apart() -> None:
+    """From half to one, all points of 0.98 to 1 would lie on each other."""
+    near = [run(8, 1, 1.0), run(8, 4, 0.99), run(8, 8, 0.98)]
+
+    (panel,) = panels(figures.build("mapping", cases(near), Context())[0])
+    (far,) = panels(figures.build("mapping", cases(RAWS), Context())[0])
+
+    assert (panel.y.scale, panel.y.from_zero, panel.y.ticks) == ("linear", False, ())
+    assert far.y.scale == "log2"
+
+
 def test_kernels_that_stand_for_the_paper_s_programs_are_named() -> None:
     """Where the paper is the one that has them, and not the program that is run itself."""
 
@@ -359,9 +370,12 @@ def test_kernels_that_stand_for_the_paper_s_programs_are_named() -> None:
         return [{**raw, "kernel": kernel, "case": f"{raw['case']}-{kernel}"} for raw in RAWS]
 
     assert told("fft_pencil", context("eagle")) == [
-        "fft_pencil stands for bigfft: a kernel that communicates as these programs of the paper "
-        "do; times of a step are no times of their runs."
+        "fft_pencil stands for bigfft: a kernel that communicates as this program of the paper "
+        "does; times of a step are no times of its runs."
     ]
+    (two,) = told("jacobi3d", context("eagle"))
+    assert two.endswith("as these programs of the paper do; times of a step are no times of their "
+                        "runs.")  # fmt: skip
     (both,) = stand_ins.find(cases([*of("md_pppm"), *of("jacobi3d")]), context("eagle"))
     assert both.text.startswith(
         "jacobi3d stands for lammps and minife and md_pppm for lammps: kernels that communicate as "

@@ -513,6 +513,42 @@ def test_bindings_are_set_against_close_and_named_where_they_differ() -> None:
     )
 
 
+def test_bindings_have_a_table_of_their_own() -> None:
+    raws = [
+        raw
+        for bind, time in (("close", 1.0), ("spread", 0.8))
+        for raw in launches(64, [time * (1 + 0.001 * k) for k in range(7)], ranks=2,
+                            layout={"bind": bind, "ppn": 2})
+    ]  # fmt: skip
+
+    (table,) = build("bind", raws)
+
+    assert table.title == "Bindings compared, N = 64, fused, 2 processes"
+    assert [[cell.text for cell in row[1:4]] for row in table.rows] == [
+        ["close", "1.00 s", "reference"],
+        ["spread", "802 ms", "1.25"],
+    ]
+
+
+def test_one_core_of_a_node_is_bound_alike_either_way_and_counts_as_no_setting() -> None:
+    raws = [
+        raw
+        for ranks, nodes in ((4, 4), (8, 4))
+        for bind, time in (("close", 1.0), ("spread", 0.8 if ranks > nodes else 1.0))
+        for raw in launches(64, [time * (1 + 0.001 * k) for k in range(7)], ranks=ranks,
+                            nodes=nodes, layout={"bind": bind, "ppn": ranks // nodes})
+    ]  # fmt: skip
+    own = cases(raws)
+
+    (said,) = [
+        finding.text
+        for finding in findings(own, Context(all_cases=own))
+        if finding.text.startswith("Bind ")
+    ]
+
+    assert ", 2 settings" not in said and ": faster (1.25 times as fast" in said
+
+
 def test_a_solve_that_was_cut_short_stands_beside_no_published_one() -> None:
     """Sixteen iterations are no solve."""
     raws = [*launches(1024, [2.3], nodes=2, ranks=2), *launches(1024, [2.3])]

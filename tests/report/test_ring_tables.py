@@ -203,6 +203,27 @@ def test_a_simulated_ring_stands_beside_what_was_published_of_its_own_cluster() 
     assert "Published" not in said.text
 
 
+def test_latencies_of_replicates_have_their_interval_though_one_process_has_none() -> None:
+    """Replicates differ; one process that was simulated once is like any launch of it."""
+    told = {"cluster": "orfeo-thin", "verified": False}
+    alone = changed(simulated(1, cores=8), simulation=told, times_s=[0.0])
+    drawn = [
+        changed(
+            simulated(ranks, cores=8),
+            launch=k,
+            simulation={**told, "spread": {"node": 0.01}, "replicate": k},
+            times_s=[2 * ranks * 0.2e-6 * (1 + 0.01 * k)],
+        )
+        for ranks in (2, 3, 4)
+        for k in range(7)
+    ]
+
+    (said,) = headline.find(cases([alone, *drawn]), Context())
+
+    interval = r"two messages of \d+ ns \(95 % interval \d+ to \d+ ns\) within a socket"
+    assert re.search(interval, said.text), said.text
+
+
 def test_levels_of_a_ring_follow_one_another() -> None:
     found = ring_levels([lying([0, 2, 4, 6, 1, 3, 5, 7][:ranks]) for ranks in (1, 2, 3, 4, 5, 8)])
     assert [(level.name, level.first_ranks, level.last_ranks) for level in found] == [

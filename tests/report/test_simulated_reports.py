@@ -115,6 +115,7 @@ def test_title_and_heading_of_a_simulated_report_name_its_machine(tmp_path: Path
         "What was found, simulated on stampede2",
     )
     assert headings("b", [simulated(64), poisson(128)]) == ("b", "What was found")
+    assert headings("helps?", [simulated(64)])[0] == "helps? Simulated on stampede2"
 
 
 def texts(raws: list[Raw]) -> Iterator[str]:
@@ -183,6 +184,12 @@ def test_published_figures_stand_beside_the_same_variant_alone() -> None:
     assert textbook.rows[0][1].published == "00:01:25"
     assert textbook.rows[0][1].ratio == "1.6 ×"
     assert "ratio: simulated time over the published one." in textbook.notes
+    assert not [note for note in textbook.notes if note.startswith("a–b")]
+    (short,) = build(
+        "walltime_grid", [poisson(1024, variant="textbook", time_s=7.0, **told)], "hpcf-2018-10"
+    )
+    assert short.rows[0][1].ratio == "0.93–1.1 ×"
+    assert "a–b: as far as the digits of the published time tell." in short.notes
     assert fused.rows[0][1].published == ""
     (years,) = build("clusters", raws, shelf=papers.list_papers())
     assert [row[0].text for row in years.rows if "simulated" in row[0].text] == [

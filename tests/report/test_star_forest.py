@@ -148,6 +148,9 @@ def test_an_emulated_device_is_in_the_headlines() -> None:
         star_forest("sf_unpack"), on_device("sf_unpack")
     )
     assert "The only case worked on an emulated device" in told(on_device("sf_unpack"))
+    assert "Both cases worked on an emulated device" in told(
+        on_device("sf_unpack"), on_device("sf_pingpong")
+    )
     assert "emulated" not in told(star_forest("sf_unpack"))
 
 

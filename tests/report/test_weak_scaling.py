@@ -139,6 +139,38 @@ def test_runs_on_one_node_stand_beside_the_published_ones() -> None:
     assert beside([{**raw, "kernel": "stream"} for raw in RAWS], "eagle") == []
 
 
+def test_patterns_that_no_tasks_were_tried_in_have_no_columns() -> None:
+    """16 and 2 tasks a node: nothing is between the fewest nodes and the most."""
+    raws = [run(8, 1, 2.0), run(8, 4, 1.9), run(64, 4, 2.2), run(64, 32, 2.6)]
+
+    (table,) = tables.build("weak_scaling", cases(raws), Context(paper=PAPER))
+
+    assert {column.group for column in table.columns} == {"", "concentrated", "distributed"}
+    assert [len(row) for row in table.rows] == [8, 8]
+    assert "distributed: on the most; ranks placed" in table.notes[-1]
+
+
+def test_a_program_that_could_not_run_has_no_row_beside_the_kernel_that_stands_for_it() -> None:
+    lammps = [bad({**run(8, 1, 2.0), "kernel": "lammps_rhodo"}, "absent", "no library")]
+    stands = [{**run(8, 1, 2.0), "kernel": "md_pppm", "case": "stand-in"}]
+
+    assert [row[2] for row in beside([*lammps, *stands], "eagle")] == ["md_pppm"]
+    assert [row[2:4] for row in beside(lammps, "eagle")] == [["lammps_rhodo", "–"]]
+
+
+def test_a_whole_solve_is_told_of_where_there_is_one() -> None:
+    """A step of fe_heat is a run of miniFE; one of a transform is one of many."""
+
+    def notes(kernel: str) -> str:
+        raws = [{**raw, "kernel": kernel} for raw in RAWS]
+        context = Context(paper=PAPER, machine={"host": "eagle"})
+        (table,) = tables.build("one_node", cases(raws), context)
+        return " ".join(table.notes)
+
+    assert "how many; one of fe_heat is a whole solve, as a run of miniFE is." in notes("fe_heat")
+    assert notes("fft_pencil").endswith("the paper does not say how many.")
+
+
 def test_the_most_tasks_that_have_a_time_are_told_with_where_it_is_from() -> None:
     """Cases that ended in vain tell no cluster."""
     simulated: dict[str, Any] = {"clock": "simulated", "simulation": {"cluster": "eagle"}}

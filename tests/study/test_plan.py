@@ -341,6 +341,24 @@ def test_what_a_simulated_cluster_can_t_do_leaves_the_rest_alone() -> None:
     ]
 
 
+class OnlyReal(FakeProgram):
+    """As the other, but nothing that can be simulated."""
+
+    def unable(self, kernel: str, toolchain: str, *, simulated: bool) -> str | None:
+        return "it is an external program" if simulated else None
+
+
+def test_what_can_not_be_simulated_with_any_library_is_not_told_to_take_another() -> None:
+    run = {"kernel": "fake", "toolchains": ["mpich"], "layout": {"ppn": 3}}
+    study = Study.model_validate({"title": "t", "launches": 1, "runs": [run]})
+
+    (case,) = expand(study, CLUSTER, OnlyReal()).cases
+    (other,) = expand(study, CLUSTER, FakeProgram()).cases
+
+    assert case.absent == "it is an external program"
+    assert str(other.absent).startswith("no MPI library 'mpich' can be simulated")
+
+
 class Solver(FakeProgram):
     """As the other, with a solve whose number of iterations is not known."""
 

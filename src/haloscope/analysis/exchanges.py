@@ -15,7 +15,8 @@ from haloscope.study.settings import Setting
 class Ways:
     """The values of one setting of a kernel, the reference first.
 
-    least:   of how many it matters: of processes, or of cores where `of_threads` says so.
+    least:   of how many it matters: of processes, or of cores of a node where `of_threads` says
+             so.
     follows: settings that follow from the way, and differ with it.
     alone:   those that are one program on one process, which exchanges nothing.
     idle:    other settings that play no part on one process, where one of their values is enough.
@@ -33,7 +34,8 @@ class Ways:
 
     def matters(self, case: MeasuredCase) -> bool:
         """Whether a case is of the kernel and has as many of what the setting matters to."""
-        there = case.cores if self.of_threads else case.ranks
+        a_node = case.number("ppn") * case.number("threads")
+        there = a_node if self.of_threads else case.ranks
         return case.kernel == self.kernel and there >= self.least
 
     def position(self, case: MeasuredCase) -> int:

@@ -16,7 +16,7 @@ from haloscope.report.figures.model import (
     Figure,
     Lines,
     Mark,
-    powers_of_two,
+    around_one,
     second_ticks,
 )
 from haloscope.report.findings import Finding
@@ -64,14 +64,14 @@ def document(
 
 def _findings(compared: Compared) -> Iterator[Finding]:
     yield Finding(compared.headline)
-    for verdict, worst in (("slower", min), ("faster", max)):
+    for verdict, where, worst in (("slower", "behind", min), ("faster", "ahead", max)):
         own = [one for one in compared.contrasts if one.verdict == verdict and one.ratio]
         if own:
             most = worst(own, key=lambda one: one.ratio.value if one.ratio else 1.0)
             assert most.ratio is not None
             what = f" {most.first.what}" if most.first.what else ""
             among = [one.first.case for one in compared.contrasts]
-            text = f"Most of the {verdict}: {name_of(most.first.case, among)}{what}"
+            text = f"Farthest {where}: {name_of(most.first.case, among)}{what}"
             text = f"{text}, {number(most.ratio.value)} times as fast{spread(most.ratio)}."
             yield Finding(text, "warning" if verdict == "slower" else "")
     open_ = sum(one.verdict == UNTESTABLE for one in compared.contrasts)
@@ -92,7 +92,8 @@ def _figure(contrasts: Sequence[Contrast]) -> Figure:
         )
         for verdict in verdicts
     ]
-    x = [mark.x for curve in curves for mark in curve.marks]
+    marks = [mark for curve in curves for mark in curve.marks]
+    x = [mark.x for mark in marks]
     same = [Curve("just as fast", (Mark(min(x), 1.0), Mark(max(x), 1.0)), bound=True)] if x else []
     return Figure(
         id="compared",
@@ -103,7 +104,11 @@ def _figure(contrasts: Sequence[Contrast]) -> Figure:
                 "ratio",
                 "",
                 Axis("first time", "log", second_ticks(x)) if x else Axis("first time (s)", "log"),
-                _times_as_fast([mark for curve in curves for mark in curve.marks]),
+                around_one(
+                    "times as fast",
+                    [mark.y for mark in marks],
+                    [end for mark in marks for end in (mark.low, mark.high) if end],
+                ),
                 (*same, *curves),
             ),
         ),
@@ -112,19 +117,6 @@ def _figure(contrasts: Sequence[Contrast]) -> Figure:
         + ".",
         notes=("Bars: bootstrap interval of the ratio of medians, else their range.",),
     )
-
-
-def _times_as_fast(marks: Sequence[Mark]) -> Axis:
-    """Along which small differences are seen, or large ones by their ratios."""
-    label, ratios = "times as fast", [mark.y for mark in marks]
-    ends = [end for mark in marks for end in (mark.low, mark.high) if end]
-    if all(1 / FAR < ratio < FAR for ratio in ratios):
-        return Axis(label, from_zero=False)
-    return Axis(label, "log2", powers_of_two([1.0, *ratios, *ends]))
-
-
-FAR = 1.5
-"""FAR is the ratio from which on, one way or the other, twice as fast is to be as far as half."""
 
 
 def _mark(one: Contrast) -> Mark:

@@ -141,8 +141,8 @@ def compose(dossier: Dossier) -> Document:
         *(("figure", wish, bool(items)) for wish, items in every if dossier.figures),
     ]
     return Document(
-        title=f"{dossier.title}{_where(dossier.cases)}",
-        heading=f"What was found{_where(dossier.cases)}",
+        title=_titled(dossier.title, _where(dossier.cases)),
+        heading=_titled("What was found", _where(dossier.cases)),
         summary=_summary(dossier.cases),
         findings=(
             *_no_records(dossier.no_records),
@@ -246,7 +246,15 @@ def _where(cases: Sequence[MeasuredCase]) -> str:
     """The machine that all good launches were simulated on; "" where some were measured."""
     good = [case for case in cases if case.launches]
     clusters = listed(sorted({case.cluster for case in good if case.cluster}))
-    return f", simulated on {clusters}" if clusters and all(c.simulated for c in good) else ""
+    return f"simulated on {clusters}" if clusters and all(c.simulated for c in good) else ""
+
+
+def _titled(title: str, where: str) -> str:
+    """A title with where its times are from, which begins a sentence behind a question."""
+    if not where:
+        return title
+    question = title.endswith("?")
+    return f"{title} {where[0].upper()}{where[1:]}" if question else f"{title}, {where}"
 
 
 def _summary(cases: Sequence[MeasuredCase]) -> str:

@@ -6,7 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from haloscope.analysis.predictions import SHORTEST_S, Errors, PredictedCell, PredictedTime
+from haloscope.analysis.predictions import (
+    RELATIVE,
+    SHORTEST_S,
+    Errors,
+    PredictedCell,
+    PredictedTime,
+)
 from haloscope.analysis.published import called
 from haloscope.quantities import count, listed, percent
 from haloscope.report.document import Document, Section
@@ -36,7 +42,7 @@ def of_paper(
     for one in cells:
         name = FITTED if one.fitted else ONLY_PREDICTED
         if one.predicted is None or one.telling:
-            pairs.setdefault(one.reading, {}).setdefault(name, []).append(one)
+            pairs.setdefault(_read(one), {}).setdefault(name, []).append(one)
     figures = [f for reading, own in pairs.items() for f in _figures(own, "published", reading)]
     method = (
         "An error is what was predicted over what was published, less one.",
@@ -138,13 +144,21 @@ def _of_fitted(cells: Sequence[PredictedCell]) -> Iterator[Finding]:
 
 def _by_reading(cells: Sequence[PredictedCell]) -> str:
     """How far they are off, in each way that the paper can be read."""
-    readings = dict.fromkeys(cell.reading for cell in cells)
-    told = {reading: _off([c for c in cells if c.reading == reading]) for reading in readings}
+    readings = dict.fromkeys(map(_read, cells))
+    told = {reading: _off([c for c in cells if _read(c) == reading]) for reading in readings}
+    relative = any(cell.kind == RELATIVE for cell in cells)
     return "; ".join(
-        f"{reading}: {off}" if reading and len(told) > 1 else off
+        f"{reading}: {off}" if reading and (relative or len(told) > 1) else off
         for reading, off in told.items()
         if off
     )
+
+
+def _read(cell: PredictedCell) -> str:
+    """How the paper was read, and of a ratio of times what it is over."""
+    if cell.kind != RELATIVE:
+        return cell.reading
+    return f"{cell.reading}, the time over that on {count(int(str(cell.keys['over'])), 'node')}"
 
 
 def _off(own: Sequence[PredictedCell | PredictedTime]) -> str:
@@ -225,8 +239,12 @@ def _mark(one: PredictedCell | PredictedTime) -> tuple[str, Mark | None]:
 def _axis(what: str, unit: str, every: Sequence[float]) -> Axis:
     """A logarithmic axis; of seconds with a unit at each tick, as they may be of any size."""
     if unit != "s":
-        return Axis(f"{what} ({unit})", "log")
+        return Axis(what if unit == "times" else f"{what} ({unit})", "log")
     return Axis(what, "log", second_ticks(every))
+
+
+_UNITS = {"s": "", "times": ""}
+"""What a title says of a unit where its ticks have one, or its reading says what it is."""
 
 
 def _figure(unit: str, by_name: Mapping[str, Sequence[Mark]], known: str, reading: str) -> Figure:
@@ -241,7 +259,7 @@ def _figure(unit: str, by_name: Mapping[str, Sequence[Mark]], known: str, readin
     return Figure(
         id="predicted",
         kind="predicted",
-        title=f"{over}, in {unit}{reading and f', {reading}'}",
+        title=", ".join(text for text in (over, _UNITS.get(unit, f"in {unit}"), reading) if text),
         panels=(
             Lines(
                 f"predicted-{name}",

@@ -23,11 +23,14 @@ from haloscope.quantities import (
 from haloscope.stats.estimates import Estimate
 from haloscope.stats.stopping_rule import FEWEST_FOR_INTERVAL
 
+RANGE = "–"
+"""RANGE stands between the ends of what published digits leave open."""
+
 
 def ratio_between(value: float, low: float, high: float, digits: int = 2) -> str:
     """A ratio; "from–to" where the digits of what it is made from leave it open by a tenth."""
     if high - low > 0.1 * value:
-        return f"{number(low, 2)}–{number(high, 2)}"
+        return f"{number(low, 2)}{RANGE}{number(high, 2)}"
     return number(value, digits)
 
 
@@ -36,6 +39,20 @@ def pace(verb: str, ratio: Estimate) -> str:
     if ratio.value < 1:
         return f"takes {number(1 / ratio.value)} times as long as"
     return f"{verb} {number(ratio.value)} times as fast as"
+
+
+ABOVE = 1.005
+"""ABOVE is the least efficiency that is more than 100 %, as it is written, without a decimal."""
+
+
+def above_one(case: MeasuredCase, efficiency: Estimate) -> str:
+    """That an efficiency is above 100 % for reasons unknown, or not shown to be; else nothing."""
+    if efficiency.value < ABOVE:
+        return ""
+    if not case.alike and (efficiency.low is None or efficiency.low <= 1):
+        why = "so few launches" if efficiency.low is None else "launches that scatter so far"
+        return f"by {why}, more than 100 % is not shown"
+    return "why it is above 100 % is not known"
 
 
 def interval(ratio: Estimate, verdict: str = "") -> str:

@@ -53,6 +53,7 @@ KINDS = (
     Kind("surfaces", "convergence", figure=True, kernels=_SOLVER, having="surface"),
     Kind("walltime_grid", "walltime", table=True, kernels=_SOLVER),
     Kind("hybrid_grid", "walltime", table=True, kernels=_SOLVER, over=("ppn",)),
+    Kind("bind", "walltime", table=True, kernels=_SOLVER, over=("bind",)),
     Kind("clusters", "walltime", table=True, kernels=_SOLVER),
     Kind("scaling", "scaling", table=True, figure=True, over=_CORES),
     Kind("scaling_law", "scaling", table=True, figure=True, over=(*_CORES, "n")),

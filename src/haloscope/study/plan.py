@@ -307,13 +307,13 @@ class _RunExpansion:
         forecast = self.program.forecast(self.run.kernel, ready, layout.ranks, layout.threads)
         if forecast.problems:
             return forecast.problems
+        simulated = self.site.facts.simulated
         for toolchain, transport in self._libraries():
             absent = (
                 forecast.absent
+                or (simulated and self._unable(toolchain))  # whatever library was asked for
                 or self._absent(layout, toolchain, transport)
-                or self.program.unable(
-                    self.run.kernel, toolchain, simulated=self.site.facts.simulated
-                )
+                or self._unable(toolchain)
                 or self._unknown(forecast.params)
                 or self._without_gpus(forecast.params, layout)
             )
@@ -365,6 +365,11 @@ class _RunExpansion:
             for asked in self.run.transports
             for one in (there.get(name, [DEFAULT]) if asked == ALL else [asked])
         ]
+
+    def _unable(self, toolchain: str) -> str | None:
+        """Why the kernel can't run with an MPI library, or be simulated."""
+        simulated = self.site.facts.simulated
+        return self.program.unable(self.run.kernel, toolchain, simulated=simulated)
 
     def _absent(self, layout: Layout, toolchain: str, transport: str | None) -> str | None:
         """Why a case can't run here though nothing is wrong with it; None if it can."""

@@ -8,7 +8,7 @@ from haloscope.analysis.cases import Facet, MeasuredCase
 from haloscope.analysis.mappings import Effect, Spread, effects, named, printed, spreads
 from haloscope.quantities import count, number
 from haloscope.report.context import Context
-from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, counts, powers_of_two
+from haloscope.report.figures.model import Axis, Curve, Figure, Lines, Mark, around_one, counts
 
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Figure]:
@@ -63,7 +63,7 @@ def _panel(index: int, part: Facet, found: Sequence[Spread], context: Context) -
         f"mapping-{index}",
         named(part),
         Axis("nodes", "log2", counts(sorted({int(mark.x) for mark in drawn} or {1}))),
-        Axis("time, fewest nodes = 1", "log2", powers_of_two([1.0, *heights])),
+        around_one("time, fewest nodes = 1", heights),
         tuple(curves),
     )
 

@@ -211,16 +211,35 @@ def counts(numbers: Sequence[int], scale: AxisScale = "log2") -> tuple[tuple[flo
     """
     found = sorted(set(numbers))
     at = {n: float(n) if scale == "linear" else log2(n) for n in found}
-    room = (at[found[-1]] - at[found[0]]) / _LABELS
+    length = at[found[-1]] - at[found[0]]
     labels = [found[-1]]
     for n in sorted(found, key=lambda n: (n.bit_count() > 1, n)):  # powers of two before others
-        if all(abs(at[n] - at[other]) >= room for other in labels):
+        if all(abs(at[n] - at[other]) >= length * _room(n, other) for other in labels):
             labels.append(n)
     return tuple((float(n), str(n) if n in labels else "") for n in found)
 
 
-_LABELS = 16
-"""That an axis has room for."""
+_DIGIT, _GAP = 0.025, 0.0225
+"""Of an axis as it is drawn: the width of a digit at one of its ticks, and what parts labels."""
+
+
+def _room(one: int, other: int) -> float:
+    """The part of an axis that lies between the middles of two labels which can be told apart."""
+    return _DIGIT * (len(str(one)) + len(str(other))) / 2 + _GAP
+
+
+def around_one(label: str, ratios: Sequence[float], ends: Sequence[float] = ()) -> Axis:
+    """An axis along which small differences from one are seen, or large ones by their ratios.
+
+    ends: of the ratios' intervals, which alone make none of them far.
+    """
+    if all(1 / FAR < ratio < FAR for ratio in ratios):
+        return Axis(label, from_zero=False)
+    return Axis(label, "log2", powers_of_two([1.0, *ratios, *ends]))
+
+
+FAR = 1.5
+"""FAR is the ratio from which on, one way or the other, twice as much is to be as far as half."""
 
 
 def powers_of_two(values: Sequence[float]) -> tuple[tuple[float, str], ...]:

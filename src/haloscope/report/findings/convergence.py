@@ -30,7 +30,7 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         if error and steps and case.result("error_max") and case.result("iterations"):
             errors.append(abs(case.result("error_max") / error.value - 1))
             iterations.append(abs(case.result("iterations") / steps.value - 1))
-            sources[error.source] = None
+            sources[error.source.replace(" (", ", ").removesuffix(")")] = None
     if errors:
         counted = f"within {_tiny(max(iterations))}" if any(iterations) else "are the same"
         yield Finding(

@@ -26,7 +26,7 @@ from haloscope.report.words import enough_launches, on_emulated, on_steps, place
 from haloscope.study.settings import Settings, common, describe, varying
 
 ORDER = 110
-ANSWERS = ("exchange", "overlap", "operator", "fft", "heat")
+ANSWERS = ("exchange", "overlap", "operator", "bind", "fft", "heat")
 MANY = 2
 """MANY is the largest number of settings whose ends say as much as a median does."""
 

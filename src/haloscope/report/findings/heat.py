@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from haloscope.analysis.cases import MeasuredCase, facets
 from haloscope.analysis.phases import shares
-from haloscope.quantities import listed, percent
+from haloscope.quantities import count, listed, percent
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
 from haloscope.report.words import beyond, few, place
@@ -34,13 +34,21 @@ def find(cases: Sequence[MeasuredCase], _context: Context) -> Iterator[Finding]:
         label = beyond(part.label, most.processes)
         labels.setdefault((told, few(*part.cases)), []).append(label)
     for (told, launched), named in labels.items():
-        each = f"each of {'; '.join(named)}" if len(named) > 1 else named[0]
+        each = f"alike {_with(named)}" if len(named) > 1 else named[0]
         label = f", {each}" if each else ""
-        where = f"{most.processes}{label}{place(most)}{launched}"
+        nodes = most.number("nodes")
+        on = f" on {count(nodes, 'node')}" if nodes > 1 else ""
+        where = f"{most.processes}{on}{label}{place(most)}{launched}"
         yield Finding(f"Of a solve of heat conduction, {where}: {told}.")
 
 
 _AXES = ("operator",)
+
+
+def _with(labels: Sequence[str]) -> str:
+    """Settings that hold commas, one after the other: "with a, b; with c; and with d"."""
+    *others, last = (f"with {label}" for label in labels)
+    return f"{'; '.join(others)}{';' if len(others) > 1 else ''} and {last}"
 
 
 def _longest(case: MeasuredCase) -> str:

@@ -57,6 +57,8 @@ def _which(some: int, every: int) -> str:
     """How many of all cases: "2 of 9 cases", "All 9 cases", "The only case"."""
     if every == 1:
         return "The only case"
+    if some == every == 2:
+        return "Both cases"
     return f"All {every:,} cases" if some == every else f"{some:,} of {every:,} cases"
 
 

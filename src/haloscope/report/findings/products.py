@@ -10,7 +10,7 @@ from haloscope.analysis.sweeps import level_of
 from haloscope.quantities import listed, number, percent
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import place, sure
+from haloscope.report.words import above_one, place, sure
 
 ORDER = 82
 
@@ -35,14 +35,10 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         fewer = "one" if fewest == 1 else f"{fewest} of them"
         ordered = [text for _, text in sorted(found, reverse=True)]
         faster = f"With {most} {what}{where}, a sparse product is"
-        if len(ordered) <= TOLD:
-            words = f"so many times as fast as with {fewer}: {listed(ordered)}"
-        else:
-            words = (
-                f"at most {ordered[0]} and at least {ordered[-1]} times as fast as with {fewer}, "
-                f"of {len(ordered)} settings"
-            )
-        yield Finding(f"{faster} {words}.")
+        words = listed(ordered)
+        if len(ordered) > TOLD:
+            words = f"of {len(ordered)} settings at most {ordered[0]}, at least {ordered[-1]}"
+        yield Finding(f"{faster} so many times as fast as with {fewer}: {words}.")
 
 
 def _told(
@@ -55,9 +51,11 @@ def _told(
         return None
     ratio = contrast.ratio
     named = ", ".join(text for text in (scaling.label, f"N = {ladder.n}") if text)
-    told = f"{number(ratio.value)}{sure(ratio, contrast.verdict)}"
-    of = f"an efficiency of {percent(share.value)}"
-    return ratio.value, f"{told} ({named}: {of}{_levels(ladder.base, case, context)})"
+    sureness = sure(ratio, contrast.verdict).strip(" ()")
+    known = f"{sureness}; " if sureness else ""
+    why = _levels(ladder.base, case, context) or above_one(case, share)
+    of = f"an efficiency of {percent(share.value)}{why and f'; {why}'}"
+    return ratio.value, f"{number(ratio.value)} with {named} ({known}{of})"
 
 
 def _levels(base: MeasuredCase | None, top: MeasuredCase, context: Context) -> str:
@@ -68,7 +66,7 @@ def _levels(base: MeasuredCase | None, top: MeasuredCase, context: Context) -> s
     if few == many:
         return ""
     lies = f"lies in {few} with {base.cores}, in {many} with {top.cores}"
-    return f"; what a product goes through {lies}"
+    return f"what a product goes through {lies}"
 
 
 def _moved_bytes(case: MeasuredCase) -> float:

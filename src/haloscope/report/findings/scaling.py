@@ -12,13 +12,11 @@ from haloscope.analysis.sweeps import level_of
 from haloscope.quantities import percent
 from haloscope.report.context import Context
 from haloscope.report.findings import Finding
-from haloscope.report.words import interval, on_steps, pace, place
+from haloscope.report.words import above_one, interval, on_steps, pace, place
 from haloscope.stats.estimates import Estimate
 
 ORDER = 80
 ANSWERS = ("walltime_grid",)
-ABOVE = 1.005
-"""ABOVE is the least efficiency that is more than 100 %, as it is written, without a decimal."""
 
 
 def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
@@ -62,9 +60,5 @@ def _why(base: MeasuredCase, top: MeasuredCase, share: Estimate, context: Contex
     if few != many:
         lies = f"lies in {few} with {base.cores:,}, in {many} with {top.cores:,}"
         return f" (what a sweep goes through {lies})"
-    if share.value < ABOVE:
-        return ""
-    if not base.alike and (share.low is None or share.low <= 1):
-        why = "so few launches" if share.low is None else "launches that scatter so far"
-        return f" (by {why}, more than 100 % is not shown)"
-    return " (why it is above 100 % is not known)"
+    above = above_one(base, share)
+    return f" ({above})" if above else ""

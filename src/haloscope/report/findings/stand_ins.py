@@ -21,18 +21,20 @@ def find(cases: Sequence[MeasuredCase], context: Context) -> Iterator[Finding]:
         return
     shown = [case for part, _ in spreads(cases) for case in part.cases if case.launches]
     kernels = dict.fromkeys(case.kernel for case in shown if case.kernel != ITSELF)
-    told = [
-        (kernel, listed(those))
+    stood_for = {
+        kernel: [name for name, stand_ins in PROGRAMS.items() if kernel in stand_ins]
         for kernel in kernels
-        if (those := [name for name, stand_ins in PROGRAMS.items() if kernel in stand_ins])
-    ]
+    }
+    told = [(kernel, listed(programs)) for kernel, programs in stood_for.items() if programs]
     if told:
         (kernel, programs), *others = told
         names = listed([
             f"{kernel} stands for {programs}", *(f"{one} for {what}" for one, what in others)
         ])  # fmt: skip
         what = "kernels that communicate" if others else "a kernel that communicates"
+        several = others or len(stood_for[kernel]) > 1
+        as_they = "these programs of the paper do" if several else "this program of the paper does"
         yield Finding(
-            f"{names}: {what} as these programs of the paper do; times of a step are no times of "
-            "their runs."
+            f"{names}: {what} as {as_they}; times of a step are no times of "
+            f"{'their' if several else 'its'} runs."
         )

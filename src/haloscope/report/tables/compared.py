@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from haloscope.analysis.cases import MeasuredCase, name_of
-from haloscope.analysis.comparison import Contrast, Measure, contrasts, measures, step
+from haloscope.analysis.comparison import UNTESTABLE, Contrast, Measure, contrasts, measures, step
 from haloscope.analysis.fits import exchanges
-from haloscope.quantities import count
+from haloscope.quantities import count, listed
 from haloscope.report.tables.contrast import COLUMNS, cells, explain
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook, left_out
@@ -37,6 +37,18 @@ _ELSEWHERE = ("runner",)
 """Settings that say where a case was run rather than what it is."""
 
 
+_SECOND = "the second is"
+_VERDICTS = {
+    "faster": (_SECOND, "faster"),
+    "slower": (_SECOND, "slower"),
+    "equal": (_SECOND, "just as fast"),
+    "no difference shown": ("no difference", "is shown"),
+    UNTESTABLE: ("launches", "are too few to tell"),
+    "not measured": ("a time", "is missing"),
+}
+"""What a verdict says, as the subject of a sentence and what follows it."""
+
+
 @dataclass(frozen=True)
 class Compared:
     """What came of it.
@@ -55,10 +67,20 @@ class Compared:
 
     @property
     def headline(self) -> str:
-        """ "75 comparisons: 3 faster, 72 no difference shown." """
+        """ "Of 75 comparisons, the second is faster in 3; no difference is shown in 72." """
         found = Counter(one.verdict for one in self.contrasts)
-        words = [f"{number} {verdict}" for verdict, number in found.most_common()]
-        return f"{count(len(self.contrasts), 'comparison')}: {', '.join(words)}."
+        told = [(_VERDICTS[verdict], number) for verdict, number in found.most_common()]
+        if not told:
+            return "Nothing could be compared."
+        if len(told) == 1:
+            ((subject, words), number), *_ = told
+            every = {1: "the one comparison", 2: "both comparisons"}
+            return f"In {every.get(number, f'all {number} comparisons')} {subject} {words}."
+        clauses: dict[str, list[str]] = {}
+        for (subject, words), number in sorted(told, key=lambda one: one[0][0] != _SECOND):
+            clauses.setdefault(subject, []).append(f"{words} in {number}")
+        sentences = [f"{subject} {listed(own)}" for subject, own in clauses.items()]
+        return f"Of {len(self.contrasts)} comparisons, {'; '.join(sentences)}."
 
 
 def compare_cases(

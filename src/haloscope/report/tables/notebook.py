@@ -29,7 +29,7 @@ from haloscope.quantities import (
     signed,
 )
 from haloscope.report.tables.model import Cell, missing
-from haloscope.report.words import BECAME, ratio_between
+from haloscope.report.words import BECAME, RANGE, ratio_between
 from haloscope.stats.estimates import Estimate
 
 OVERSUBSCRIBED, SIMULATED, VERIFIED, FITTED, LAUNCHES_MISSING = "†", "‡", "§", "¶", "*"
@@ -119,7 +119,10 @@ class Notebook:
             return cell
         clock_of = "simulated" if case.simulated else "measured"
         self.note(f"ratio: {clock_of} time over the published one.")
-        return replace(cell, ratio=f"{_over(published, case.time.value)} ×")
+        ratio = _over(published, case.time.value)
+        if RANGE in ratio:
+            self.note(f"a{RANGE}b: as far as the digits of the published time tell.")
+        return replace(cell, ratio=f"{ratio} ×")
 
     def beside(self, cell: Cell, published: Reference | None, mesh: str = "") -> Cell:
         """A cell with its published counterpart, and of which mesh that is, as in `time`."""

@@ -12,20 +12,6 @@ from haloscope.report.context import Context
 from haloscope.report.tables.model import Cell, Column, Table, label, missing, plain
 from haloscope.report.tables.notebook import Notebook
 
-_COLUMNS = (
-    Column("tasks", "tasks", align="left"),
-    Column("work_over_reference", "work a task"),
-    *(
-        column
-        for pattern in PATTERNS
-        for column in (
-            Column(f"{pattern}_nodes", "nodes", pattern),
-            Column(f"{pattern}_s", "step", pattern),
-            Column(f"{pattern}_over_reference", "over reference", pattern),
-        )
-    ),
-)
-
 
 def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
     """A table of every comparison with a reference on one node: a row for each number of tasks."""
@@ -34,27 +20,48 @@ def build(cases: Sequence[MeasuredCase], context: Context) -> list[Table]:
 
 def _table(part: Facet, scaling: WeakScaling, context: Context) -> Table:
     notebook = Notebook(part.cases, context.all_cases)
-    rows = tuple(_row(one, scaling, notebook, context.seed) for one in scaling.spreads)
+    shown = [name for name in PATTERNS if any(name in one.patterns for one in scaling.spreads)]
+    rows = tuple(_row(one, shown, scaling, notebook, context.seed) for one in scaling.spreads)
+    between = "intermediate: between; " if PATTERNS[1] in shown else ""
     notebook.note(
         f"reference: {count(scaling.reference.ranks, 'task')} on one node. work a task: operations "
         "over those of a task of the reference. Concentrated: on the fewest of the numbers of "
-        "nodes that were tried with these tasks; distributed: on the most; intermediate: between; "
-        "ranks placed block by block."
+        f"nodes that were tried with these tasks; distributed: on the most; {between}ranks placed "
+        "block by block."
     )
     return Table(
         id="weak_scaling",
         kind="weak_scaling",
         title=context.title("Weak scaling, by tasks", named(part)),
-        columns=_COLUMNS,
+        columns=_columns(shown),
         rows=rows,
         notes=notebook.notes(),
     )
 
 
-def _row(one: Spread, scaling: WeakScaling, notebook: Notebook, seed: int) -> tuple[Cell, ...]:
+def _columns(patterns: Sequence[str]) -> tuple[Column, ...]:
+    """Three of each pattern that tasks were tried in."""
+    return (
+        Column("tasks", "tasks", align="left"),
+        Column("work_over_reference", "work a task"),
+        *(
+            column
+            for pattern in patterns
+            for column in (
+                Column(f"{pattern}_nodes", "nodes", pattern),
+                Column(f"{pattern}_s", "step", pattern),
+                Column(f"{pattern}_over_reference", "over reference", pattern),
+            )
+        ),
+    )
+
+
+def _row(
+    one: Spread, patterns: Sequence[str], scaling: WeakScaling, notebook: Notebook, seed: int
+) -> tuple[Cell, ...]:
     timed = next((case for case in one.cases.values() if case.launches), None)
     work = None if timed is None else scaling.work_over_reference(timed)
-    cells = [cell for name in PATTERNS for cell in _case(one, name, scaling, notebook, seed)]
+    cells = [cell for name in patterns for cell in _case(one, name, scaling, notebook, seed)]
     told = missing() if work is None else plain(work, f"{number(work)} ×")
     return (label(str(one.tasks), one.tasks), told, *cells)
 
