@@ -146,7 +146,8 @@ def test_a_narrow_terminal_has_the_bar_the_counter_and_the_time_of_the_launch(
     width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What gives way is the name of what runs."""
-    clock = SimpleNamespace(now_s=100.0, monotonic=lambda: clock.now_s)
+    clock = SimpleNamespace(now_s=100.0)
+    clock.monotonic = lambda: clock.now_s
     monkeypatch.setattr(progress, "time", clock)
     out = io.StringIO()
     todo = launches(8, 16, launches=50)
