@@ -164,7 +164,7 @@ def on(
     out = folder / "record.json"
     command = simgrid_files.command(cluster, case, BINARY, Path(smpirun_path), folder)
     ended = process.run(
-        [*command, "--out", str(out), kernel, *case.arguments], dict(os.environ), timeout_s=60
+        [*command, "--out", str(out), kernel, *case.arguments], dict(os.environ), timeout_s=600
     )
     assert ended.code == 0, ended.output
     record: dict[str, Any] = json.loads(out.read_text())

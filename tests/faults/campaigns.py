@@ -199,7 +199,7 @@ class Disturbed:
     number: int = 0
     inside: Path | None = None
     kept: bytes = b""
-    seen: list[int] = field(default_factory=list)
+    seen: list[tuple[int, int]] = field(default_factory=list)
 
     @property
     def folder(self) -> Path:
@@ -232,7 +232,7 @@ class Disturbed:
         """Whether nothing is left to launch: what follows is the report. Quick to ask again."""
         with suppress(AssertionError, OSError, ValueError):
             files = (self.folder / "records.jsonl", self.folder / "plan.json")
-            state = [file.stat().st_mtime_ns for file in files]
+            state = [(file.stat().st_mtime_ns, file.stat().st_size) for file in files]
             if state != self.seen:
                 self.seen = state
                 self._complete()

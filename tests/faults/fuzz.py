@@ -59,8 +59,8 @@ from haloscope.run import matrix_market
 from haloscope.study import file as study_file
 from haloscope.study.case import Layout
 
-HANG_S = 20
-"""Seconds after which an input counts as one that hangs."""
+HANG_S = 300
+"""Seconds after which an input counts as one that hangs, however busy the machine is."""
 ODD = st.one_of(
     st.none(),
     st.booleans(),

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -51,40 +52,58 @@ def alive(pid: int) -> bool:
     ("script", "code"), [("exit 0", 0), ("exit 3", 3), ("kill -SEGV $$", 128 + signal.SIGSEGV)]
 )
 def test_the_exit_code_is_that_of_the_command(script: str, code: int) -> None:
-    ended = process.run(["sh", "-c", script], os.environ, 60)
+    ended = process.run(["sh", "-c", script], os.environ, 600)
     assert (ended.code, ended.timed_out) == (code, False)
 
 
 def test_a_launcher_that_is_not_there() -> None:
-    ended = process.run(["/no/such/mpirun"], os.environ, 60)
+    ended = process.run(["/no/such/mpirun"], os.environ, 600)
     assert (ended.code, ended.output) == (127, "/no/such/mpirun: No such file or directory\n")
 
 
 def test_the_end_of_what_was_printed_is_kept() -> None:
-    ended = process.run(["sh", "-c", "seq 100000; echo last >&2"], os.environ, 60)
+    ended = process.run(["sh", "-c", "seq 100000; echo last >&2"], os.environ, 600)
     assert len(ended.output) == 4000
     assert ended.output.endswith("99999\n100000\nlast\n")
 
 
 def test_the_environment_is_passed_on() -> None:
-    ended = process.run(["sh", "-c", "echo $OMP_PLACES"], {**os.environ, "OMP_PLACES": "cores"}, 60)
+    ended = process.run(
+        ["sh", "-c", "echo $OMP_PLACES"], {**os.environ, "OMP_PLACES": "cores"}, 600
+    )
     assert ended.output == "cores\n"
 
 
 def test_a_job_has_a_session_of_its_own_so_that_an_interrupt_is_ours_to_handle() -> None:
-    ended = process.run(["cut", "-d", " ", "-f", "6", "/proc/self/stat"], os.environ, 60)
+    ended = process.run(["cut", "-d", " ", "-f", "6", "/proc/self/stat"], os.environ, 600)
     assert int(ended.output) != os.getsid(0)
 
 
-def test_a_time_limit_ends_all_processes(tmp_path: Path) -> None:
-    ended = process.run(escaping(tmp_path / "pids"), os.environ, 2.0)
-    assert ended.timed_out
-    assert not any(alive(pid) for pid in started(tmp_path / "pids"))
+def test_a_time_limit_ends_a_command() -> None:
+    assert process.run(["sleep", "600"], os.environ, 0.2).timed_out
+
+
+def test_a_time_limit_ends_all_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is reached once all of them are there, however long that takes."""
+    clock = SimpleNamespace(now_s=10.0)
+    clock.perf_counter = lambda: clock.now_s
+    monkeypatch.setattr(process, "time", clock)
+    running = process.Running(escaping(tmp_path / "pids"), os.environ, 2.0)
+    try:
+        pids = started(tmp_path / "pids")
+        clock.now_s = 11.5
+        assert running.left_s == 0.5
+        clock.now_s = 12.0
+        assert process.wait([running]) == [running]
+    finally:
+        ended = running.end()
+    assert (ended.timed_out, ended.wall_s) == (True, 2.0)
+    assert not any(alive(pid) for pid in pids)
 
 
 def test_what_a_command_leaves_behind_is_ended(tmp_path: Path) -> None:
     script = f"sleep 600 & echo $! > {tmp_path / 'pids'}; exit 1"
-    assert process.run(["sh", "-c", script], os.environ, 60).code == 1
+    assert process.run(["sh", "-c", script], os.environ, 600).code == 1
     assert not any(alive(pid) for pid in started(tmp_path / "pids"))
 
 
@@ -95,13 +114,17 @@ def test_where_nothing_is_left_no_other_process_is_looked_at() -> None:
     subprocess.run([sys.executable, "-S", "-c", code], cwd=folder, check=True, timeout=600)
 
 
-def test_an_interrupt_ends_all_processes(tmp_path: Path) -> None:
+def test_an_interrupt_ends_all_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt() -> None:
         started(tmp_path / "pids")
         os.kill(os.getpid(), signal.SIGINT)
 
-    thread = threading.Thread(target=interrupt)
-    thread.start()
+    def interrupted(running: list[process.Running]) -> list[process.Running]:
+        thread.start()  # not before: on a busy machine all may run while it is being started
+        return really(running)
+
+    thread, really = threading.Thread(target=interrupt), process.wait
+    monkeypatch.setattr(process, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         process.run(escaping(tmp_path / "pids"), os.environ, 600)
     thread.join()

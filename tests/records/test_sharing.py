@@ -92,7 +92,9 @@ def test_a_line_that_is_no_object_is_told_after_one_that_is(line: bytes, what: s
         sharing.read(line)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(raws=st.lists(OBJECTS, min_size=2, max_size=5), compact=st.booleans())
 def test_any_objects_are_read_as_json_reads_them(raws: list[Any], compact: bool) -> None:
     sharing = Sharing()

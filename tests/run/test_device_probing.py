@@ -182,13 +182,13 @@ def test_a_transport_that_is_not_there_is_told_before_a_gpu_is_tried_by_it(
             "killed by SIGSEGV: give staged",
         ),
         ("exit 3", 1, "memory=device: tried on a GPU: exit code 3"),
-        ("sleep 9", 1, "memory=device: tried on a GPU: no answer within 0.3 s"),
+        ("exec sleep 600", 1, "memory=device: tried on a GPU: no answer within 0.3 s"),
     ],
 )
 def test_a_probe_says_why_it_did_not_end_well(
     monkeypatch: pytest.MonkeyPatch, script: str, ranks: int, expected: str | None
 ) -> None:
-    monkeypatch.setattr(device_probing, "TIMEOUT_S", 0.3 if "sleep" in script else 30)
+    monkeypatch.setattr(device_probing, "TIMEOUT_S", 0.3 if "sleep" in script else 600)
     started = ["sh", "-c", script], dict(os.environ)
     monkeypatch.setattr(device_probing, "launch_command", lambda *_, **__: started)
 
@@ -204,6 +204,7 @@ def test_a_launch_that_died_without_a_word_is_made_again(
     """As the first one on a busy machine does at times; who says why, says it again."""
     log = tmp_path / "tries"
     started = ["sh", "-c", f"echo >> {log}; {script}"], dict(os.environ)
+    monkeypatch.setattr(device_probing, "TIMEOUT_S", 600)
     monkeypatch.setattr(device_probing, "launch_command", lambda *_, **__: started)
 
     assert probe(GPU, ("pingpong",), 2)

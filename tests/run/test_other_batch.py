@@ -109,7 +109,9 @@ def measured(known: str, records: Sequence[Record]) -> None:
 def test_what_never_ends_well_is_tried_again_and_then_reported(
     known: str, fake: Path, built: str
 ) -> None:
-    Path("study.toml").write_text(STUDY.replace("timeout_s = 600", "timeout_s = 0.01"))
+    endless = STUDY.replace("timeout_s = 600", "timeout_s = 0.01")
+    endless = endless.replace("repetitions = 1", "repetitions = 1, steps = 1_000_000_000")
+    Path("study.toml").write_text(endless)
     jobs = submitted(built, "study.toml")
 
     followed(jobs)

@@ -1,12 +1,14 @@
 import io
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from fakes import FakeProgram
 from rich.console import Console
 
+from haloscope.run import progress
 from haloscope.run.progress import RunView, TimeLeft, duration
 from haloscope.study.capacity import Site
 from haloscope.study.case import Launch
@@ -140,8 +142,13 @@ def test_what_was_in_the_cache_is_told_so_and_says_nothing_of_the_time_left() ->
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
-def test_a_narrow_terminal_has_the_bar_the_counter_and_the_time_of_the_launch(width: int) -> None:
+def test_a_narrow_terminal_has_the_bar_the_counter_and_the_time_of_the_launch(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What gives way is the name of what runs."""
+    clock = SimpleNamespace(now_s=100.0)
+    clock.monotonic = lambda: clock.now_s
+    monkeypatch.setattr(progress, "time", clock)
     out = io.StringIO()
     todo = launches(8, 16, launches=50)
     console = Console(
@@ -149,10 +156,11 @@ def test_a_narrow_terminal_has_the_bar_the_counter_and_the_time_of_the_launch(wi
     )  # whatever TERM says: a dumb one has no bar
     with RunView(console, todo, {todo[0].case.id: [100.0], todo[1].case.id: [90.0]}) as view:
         next(view.watch(todo))
+        clock.now_s += 7.9
         view._bar.refresh()
     plain = re.sub(r"\x1b\[[^A-Za-z]*[A-Za-z]", "", out.getvalue())
     *_, shown = (part for part in re.split(r"[\r\n]", plain) if "left fake" in part)
 
     assert len(shown) <= width
     assert re.search(r"━{10,}", shown)
-    assert " 0/100 0 s about " in shown and " left fake" in shown
+    assert " 0/100 7 s about " in shown and " left fake" in shown

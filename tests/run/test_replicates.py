@@ -45,7 +45,7 @@ def apart(**spread: float) -> Cluster:
 def case(launches: int, nodes: int = 4) -> Case:
     params = {**defaults("poisson_cg"), **GIVEN}
     layout = Layout(nodes, 1)
-    return Case("poisson_cg", GIVEN, params, layout, "simgrid", 0, launches, 30.0, 0)
+    return Case("poisson_cg", GIVEN, params, layout, "simgrid", 0, launches, 600.0, 0)
 
 
 def simulated(cache: Path, cluster: Cluster, one: Case) -> list[dict[str, Any]]:

@@ -101,10 +101,15 @@ def read(job: str) -> Known:
     return known
 
 
+def put(name: str, text: str) -> None:
+    """A file that is there with all of its text, whoever else writes or reads it just then."""
+    draft = FOLDER / f"{name}.{os.getpid()}.new"
+    draft.write_text(text)
+    draft.rename(FOLDER / name)
+
+
 def write(known: Known) -> None:
-    path = FOLDER / f"{known['number']}.json"
-    path.with_suffix(".new").write_text(json.dumps(known))
-    path.with_suffix(".new").rename(path)
+    put(f"{known['number']}.json", json.dumps(known))
 
 
 def every() -> list[Known]:
@@ -129,7 +134,7 @@ def take(command: str, script: str) -> str:
         program, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         start_new_session=True, env={**os.environ, "FAKE_BATCH_RUN": "1"},
     )  # fmt: skip
-    (FOLDER / f"life{number}.pid").write_text(str(life.pid))
+    put(f"life{number}.pid", str(life.pid))
     if (FOLDER / "deaf").exists():
         (FOLDER / "deaf").unlink()
         refuse("Connection timed out")
@@ -164,7 +169,7 @@ def run(number: str) -> None:
     }[known["system"]]
     script = ["/bin/bash", str(FOLDER / f"{number}.sh")]
     done = subprocess.Popen(script, env=env, start_new_session=True)
-    (FOLDER / f"{number}.pid").write_text(str(done.pid))
+    put(f"{number}.pid", str(done.pid))
     write({**known, "state": "running", "pid": done.pid})
     code = done.wait()
     if (now := read(number))["state"] == "running":

@@ -133,8 +133,10 @@ def campaign(spin: tuple[str, Path], tmpdir_of_its_own: Path, tmp_path: Path) ->
 
 def mapped(process: psutil.Process) -> list[str]:
     """What a process has in shared memory, by the name of the file or of the folder it is in."""
-    text = Path(f"/proc/{process.pid}/maps").read_text()
-    return re.findall(rf"{scratch.MEMORY}/([^/\s]+)", text)
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a helper that has ended
+        text = Path(f"/proc/{process.pid}/maps").read_text()
+        return re.findall(rf"{scratch.MEMORY}/([^/\s]+)", text)
+    return []
 
 
 @pytest.mark.parametrize("by", TOLD)
