@@ -5,13 +5,10 @@
 #include <algorithm>
 
 #include "base/as_size.hpp"
+#include "machine/prefetch.hpp"
 
 namespace halobench::fft {
 namespace {
-
-constexpr std::int64_t block_bytes = 256 * 1024;  ///< leaves room in a second cache of 1 MiB
-constexpr std::int64_t fewest_lines = 8;          ///< copied together: two lines of the cache
-constexpr std::int64_t most_lines = 64;
 
 std::int64_t scratch_values(const Pencils& pencils, std::int64_t row, std::int64_t column) {
   const auto kz = pencils.kz(column).size();
@@ -21,29 +18,6 @@ std::int64_t scratch_values(const Pencils& pencils, std::int64_t row, std::int64
 }
 
 }  // namespace
-
-Blocks::Blocks(std::int64_t lines, std::int64_t size) : lines_(lines), size_(size) {
-  const auto fit = block_bytes / static_cast<std::int64_t>(sizeof(Complex)) / size;
-  const auto width = std::clamp(fit, fewest_lines, most_lines);
-  count_ = (lines + width - 1) / width;
-}
-
-void Blocks::plan(Complex* memory, Planning planning) {
-  const auto planned = [&](std::int64_t width, auto&& make) {
-    return make({size_, width, {width, 1}, {width, 1}}, memory, memory, planning);
-  };
-  const auto narrowest = lines(count_ - 1).size();
-  forward_.wide = planned(widest(), FftwPlan::forward);
-  backward_.wide = planned(widest(), FftwPlan::backward);
-  if (narrowest == widest()) return;
-  forward_.narrow = planned(narrowest, FftwPlan::forward);
-  backward_.narrow = planned(narrowest, FftwPlan::backward);
-}
-
-void Blocks::run(const Plans& plans, std::int64_t block, Complex* memory) const {
-  const bool wide = lines(block).size() == widest();
-  (wide ? plans.wide : plans.narrow).run(memory, memory);
-}
 
 Blocked::Blocked(const Context& context, const Store& store)
     : Sweeps(context, store),
@@ -109,23 +83,15 @@ void Blocked::each_run(Runs runs, std::int64_t plane, const Body& body) const {
   }
 }
 
-void Blocked::copy_in(Runs from, std::int64_t plane, const Range& lines) const {
-  auto* const memory = scratch();
+void Blocked::gather(Runs from, std::int64_t plane, std::int64_t block) const {
   each_run(from, plane, [&](const Range& y, const Complex* run) {
-    for (std::int64_t i = 0; i < y.size(); ++i) {
-      std::copy_n(run + i * store_.kz().size() + lines.begin, lines.size(),
-                  memory + (y.begin + i) * lines.size());
-    }
+    y_.gather(block, run, store_.kz().size(), y, scratch());
   });
 }
 
-void Blocked::copy_out(Runs to, std::int64_t plane, const Range& lines) const {
-  const auto* const memory = scratch();
+void Blocked::scatter(Runs to, std::int64_t plane, std::int64_t block) const {
   each_run(to, plane, [&](const Range& y, Complex* run) {
-    for (std::int64_t i = 0; i < y.size(); ++i) {
-      std::copy_n(memory + (y.begin + i) * lines.size(), lines.size(),
-                  run + i * store_.kz().size() + lines.begin);
-    }
+    y_.scatter(block, scratch(), run, store_.kz().size(), y);
   });
 }
 
@@ -133,9 +99,13 @@ void Blocked::rows_to_complex(std::int64_t plane) const {
   const auto nz = pencils().size[2];
   const auto rows = store_.y().size();
   double* in = store_.in() + plane * rows * nz;
+  const auto in_bytes = sizeof(double) * as_size(nz);
   if (one_column()) {
+    const auto half = pencils().half();
     each_run(Runs::far, plane, [&](const Range& ky, Complex* row) {
-      for (auto y = ky.begin; y < ky.end; ++y, row += pencils().half()) {
+      for (auto y = ky.begin; y < ky.end; ++y, row += half) {
+        prefetch<Soon::read>(in + (y + 1) * nz, in_bytes);
+        prefetch<Soon::write>(row + half, sizeof(Complex) * as_size(half));
         to_complex_.run(in + y * nz, row);
       }
     });
@@ -143,6 +113,7 @@ void Blocked::rows_to_complex(std::int64_t plane) const {
   }
   auto* const line = scratch();
   for (std::int64_t y = 0; y < rows; ++y) {
+    prefetch<Soon::read>(in + (y + 1) * nz, in_bytes);
     to_complex_.run(in + y * nz, line);
     for (std::int64_t column = 0; column < pencils().columns; ++column) {
       const auto kz = pencils().kz(column);
@@ -155,9 +126,14 @@ void Blocked::rows_to_real(std::int64_t plane) const {
   const auto nz = pencils().size[2];
   const auto rows = store_.y().size();
   double* out = store_.out() + plane * rows * nz;
+  const auto out_bytes = sizeof(double) * as_size(nz);
   if (one_column()) {
+    const auto half = pencils().half();
     each_run(Runs::far, plane, [&](const Range& ky, Complex* row) {
-      for (auto y = ky.begin; y < ky.end; ++y, row += pencils().half()) {
+      const auto a_plane = ky.size() * half;
+      for (auto y = ky.begin; y < ky.end; ++y, row += half) {
+        prefetch<Soon::read>(row + a_plane, sizeof(Complex) * as_size(half));
+        prefetch<Soon::write>(out + (y + 1) * nz, out_bytes);
         to_real_.run(row, out + y * nz);
       }
     });
@@ -169,20 +145,21 @@ void Blocked::rows_to_real(std::int64_t plane) const {
       const auto kz = pencils().kz(column);
       std::copy_n(store_.z_run(plane, column) + y * kz.size(), kz.size(), line + kz.begin);
     }
+    prefetch<Soon::write>(out + (y + 1) * nz, out_bytes);
     to_real_.run(line, out + y * nz);
   }
 }
 
 void Blocked::forward_block(std::int64_t plane, std::int64_t block) const {
-  copy_in(one_column() ? Runs::far : Runs::near, plane, y_.lines(block));
+  gather(one_column() ? Runs::far : Runs::near, plane, block);
   y_.forward(block, scratch());
-  copy_out(Runs::far, plane, y_.lines(block));
+  scatter(Runs::far, plane, block);
 }
 
 void Blocked::backward_block(std::int64_t plane, std::int64_t block) const {
-  copy_in(Runs::far, plane, y_.lines(block));
+  gather(Runs::far, plane, block);
   y_.backward(block, scratch());
-  copy_out(one_column() ? Runs::far : Runs::near, plane, y_.lines(block));
+  scatter(one_column() ? Runs::far : Runs::near, plane, block);
 }
 
 void Blocked::forward_z(const Range& planes) {
@@ -250,20 +227,14 @@ template <class Transform>
 void Blocked::along_x(Phase& phase, const Transform& transform) const {
   const auto bytes = 2 * sizeof(Complex) * coefficients_x();
   const auto stride = store_.spectrum_plane();
+  const Range all{0, pencils().size[0]};
   context_.meter.compute(phase, traffic(bytes, flops_x()), [&] {
 #pragma omp parallel for
     for (std::int64_t block = 0; block < x_.count(); ++block) {
-      const auto lines = x_.lines(block);
       auto* const memory = scratch();
-      for (std::int64_t x = 0; x < pencils().size[0]; ++x) {
-        std::copy_n(store_.spectrum() + x * stride + lines.begin, lines.size(),
-                    memory + x * lines.size());
-      }
+      x_.gather(block, store_.spectrum(), stride, all, memory);
       transform(block, memory);
-      for (std::int64_t x = 0; x < pencils().size[0]; ++x) {
-        std::copy_n(memory + x * lines.size(), lines.size(),
-                    store_.spectrum() + x * stride + lines.begin);
-      }
+      x_.scatter(block, memory, store_.spectrum(), stride, all);
     }
   });
 }

@@ -3,43 +3,10 @@
 
 #include <vector>
 
+#include "kernels/fft_pencil/blocks.hpp"
 #include "kernels/fft_pencil/sweeps.hpp"
 
 namespace halobench::fft {
-
-/// Lines along an axis, taken a block at a time: blocks as even as can be, so of two widths.
-class Blocks {
- public:
-  Blocks() = default;
-  /// `lines` next to each other, of `size` points.
-  Blocks(std::int64_t lines, std::int64_t size);
-
-  std::int64_t count() const { return count_; }
-  /// The lines of a block.
-  Range lines(std::int64_t block) const { return share({0, lines_}, count_, block); }
-  std::int64_t widest() const { return lines_ == 0 ? 0 : lines(0).size(); }
-  /// Coefficients of the widest.
-  std::int64_t values() const { return widest() * size_; }
-
-  /// Plans with `memory`, of values() coefficients, one direction or the other.
-  void plan(Complex* memory, Planning planning);
-  /// In place: a block's points lie widest first, lines within.
-  void forward(std::int64_t block, Complex* memory) const { run(forward_, block, memory); }
-  void backward(std::int64_t block, Complex* memory) const { run(backward_, block, memory); }
-
- private:
-  struct Plans {
-    FftwPlan wide;
-    FftwPlan narrow;
-  };
-  void run(const Plans& plans, std::int64_t block, Complex* memory) const;
-
-  std::int64_t lines_ = 0;
-  std::int64_t size_ = 0;
-  std::int64_t count_ = 0;
-  Plans forward_;
-  Plans backward_;
-};
 
 class Blocked : public Sweeps {
  public:
@@ -69,8 +36,8 @@ class Blocked : public Sweeps {
   /// Runs body(rows along y, their first coefficient) for each.
   template <class Body>
   void each_run(Runs runs, std::int64_t plane, const Body& body) const;
-  void copy_in(Runs from, std::int64_t plane, const Range& lines) const;
-  void copy_out(Runs to, std::int64_t plane, const Range& lines) const;
+  void gather(Runs from, std::int64_t plane, std::int64_t block) const;
+  void scatter(Runs to, std::int64_t plane, std::int64_t block) const;
   template <class Transform>
   void along_x(Phase& phase, const Transform& transform) const;
   template <class Transform>
