@@ -21,9 +21,10 @@ CPU = min(os.sched_getaffinity(0))
 
 
 @pytest.fixture(autouse=True)
-def libfabric(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same providers on every machine."""
+def any_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same providers on every machine, and no FFTW that somebody added to its cache."""
     monkeypatch.setattr("haloscope.toolchains.libfabric.providers", lambda prefix: ("tcp", "verbs"))
+    monkeypatch.setattr("haloscope.toolchains.fftw.library", lambda: None)
 
 
 def of(family: Family, prefix: Path | None = None) -> Toolchain:
