@@ -9,7 +9,7 @@ namespace halobench::fft {
 namespace {
 
 constexpr std::int64_t in_a_cache_line = 4;       ///< coefficients
-constexpr std::int64_t block_bytes = 128 * 1024;  ///< twice that in a second cache, with a plane
+constexpr std::int64_t block_bytes = 128 * 1024;  ///< twice, in a second cache of 512 KiB or more
 constexpr std::int64_t fewest_lines = 8;
 constexpr std::int64_t most_lines = 32;
 
