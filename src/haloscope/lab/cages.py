@@ -119,12 +119,23 @@ def end_all() -> int:
     """End every cage with all that runs in it; how many there were. UserError if one stays."""
     names = {words[-1] for _, words in _marked()}
     deadline = time.monotonic() + _PATIENCE_S
-    while left := [pid for pid, _ in _marked()]:
+    ending = set[int]()
+    while left := {pid for pid, _ in _marked()} | {pid for pid in ending if not _ended(pid)}:
         if time.monotonic() > deadline:
-            where = f"processes {', '.join(map(str, left))}"
+            where = f"processes {', '.join(map(str, sorted(left)))}"
             raise UserError(Problem(where, "they don't end", "look for what holds them, by ps"))
-        for pid in left:
+        for pid in left - ending:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        ending |= left
         time.sleep(0.02)
     return len(names)
+
+
+def _ended(pid: int) -> bool:
+    """Whether a process is none any more: its arguments are gone before what runs in it is."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return True
+    return stat.rpartition(")")[2].split()[0] in ("Z", "X")
