@@ -59,6 +59,20 @@ def test_of_several_settings_the_fastest_is_named() -> None:
     ]
 
 
+def test_of_several_settings_the_one_with_the_largest_mesh_goes_before_a_faster_one() -> None:
+    raws = [
+        run(n, nodes, ppn, time / ppn, variant=variant, **SIMULATED)
+        for variant, n, time in (("fused", 64, 1.0), ("textbook", 128, 9.0))
+        for nodes in (1, 2)
+        for ppn in (2, 4)
+    ]
+
+    assert said(raws) == [
+        "Fastest by processes per node (textbook), simulated on stampede2: N = 128 with 4 on 1 and "
+        "2 nodes."
+    ]
+
+
 def test_a_lowest_median_is_not_called_fastest_where_a_test_does_not_show_it() -> None:
     few = [run(64, nodes, ppn, 1.0 / ppn, launch=k)
            for nodes in (1, 2) for ppn in (2, 4) for k in range(2)]  # fmt: skip
