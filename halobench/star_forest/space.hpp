@@ -17,6 +17,7 @@
 #include "machine/memory.hpp"
 #include "machine/meter.hpp"
 #include "star_forest/index_set.hpp"
+#include "star_forest/space_maker.hpp"
 
 namespace halobench {
 
@@ -127,8 +128,6 @@ class Space {
   Meter& meter_;
 };
 
-/// Makes the space of a kernel's arrays and of its forests' buffers.
-using SpaceMaker = std::function<std::unique_ptr<Space>(Meter&, Memory&)>;
 
 constexpr std::int64_t block_values = 4096;  ///< that pass through the host's memory together
 

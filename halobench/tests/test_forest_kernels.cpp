@@ -4,10 +4,10 @@
 
 #include "expect.hpp"
 #include "forgetful_space.hpp"
-#include "kernels/jacobi3d.hpp"
-#include "kernels/poisson_cg.hpp"
-#include "kernels/sf_grid.hpp"
-#include "kernels/spmv.hpp"
+#include "kernels/jacobi3d/jacobi3d.hpp"
+#include "kernels/poisson_cg/poisson_cg.hpp"
+#include "kernels/sf_grid/sf_grid.hpp"
+#include "kernels/spmv/spmv.hpp"
 #include "kernels/star_forest/pair.hpp"
 #include "mpi_on_stream.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "kernels/star_forest/memory.hpp"
+#include "kernels/memory/memory.hpp"
 
 namespace halobench::jacobi {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/simulation.hpp"
-#include "kernels/star_forest/memory.hpp"
+#include "kernels/memory/memory.hpp"
 #include "machine/cache.hpp"
 #include "mpi/pairs.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/poisson_cg/solver.hpp"
-#include "star_forest/space.hpp"
+#include "star_forest/space_maker.hpp"
 
 namespace halobench::cg {
 

@@ -7,7 +7,7 @@
 
 #include "base/as_size.hpp"
 #include "kernels/spmv/matrix_file.hpp"
-#include "kernels/star_forest/memory.hpp"
+#include "kernels/memory/memory.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/rank_grid.hpp"
 

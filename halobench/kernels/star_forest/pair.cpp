@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/as_size.hpp"
-#include "kernels/star_forest/memory.hpp"
+#include "kernels/memory/memory.hpp"
 #include "kernels/star_forest/parts.hpp"
 #include "star_forest/star_forest.hpp"
 

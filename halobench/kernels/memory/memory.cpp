@@ -1,4 +1,4 @@
-#include "kernels/star_forest/memory.hpp"
+#include "kernels/memory/memory.hpp"
 
 #include <array>
 #include <utility>

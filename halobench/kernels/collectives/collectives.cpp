@@ -11,7 +11,7 @@
 #include "device/message_buffer.hpp"
 #include "device/simulated.hpp"
 #include "kernel.hpp"
-#include "kernels/star_forest/memory.hpp"
+#include "kernels/memory/memory.hpp"
 #include "mpi/pattern.hpp"
 #include "mpi/shared_clock.hpp"
 

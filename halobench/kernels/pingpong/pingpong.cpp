@@ -10,7 +10,7 @@
 #include "device/simulated.hpp"
 #include "kernel.hpp"
 #include "kernels/pingpong/setting.hpp"
-#include "kernels/star_forest/memory.hpp"
+#include "kernels/memory/memory.hpp"
 #include "mpi/pairs.hpp"
 #include "mpi/pattern.hpp"
 #include "mpi/slots.hpp"

@@ -1,7 +1,7 @@
 // Halos of a periodic grid by a star forest: every rank's n x n (x n) points copied into an array
 // with a halo, and that array added back to its points. Zhang, Mills and Smith 2020, section 5.3
 // (there, the star stencil of a DMDA).
-#include "kernels/sf_grid.hpp"
+#include "kernels/sf_grid/sf_grid.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/as_size.hpp"
-#include "kernels/star_forest/memory.hpp"
+#include "kernels/memory/memory.hpp"
 #include "kernels/star_forest/parts.hpp"
 #include "mpi/rank_grid.hpp"
 #include "star_forest/star_forest.hpp"

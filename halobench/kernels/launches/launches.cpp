@@ -5,7 +5,7 @@
 
 #include "kernel.hpp"
 #include "kernels/launches/on_device.hpp"
-#include "kernels/star_forest/memory.hpp"
+#include "kernels/memory/memory.hpp"
 
 namespace halobench {
 namespace {

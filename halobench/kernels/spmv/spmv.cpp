@@ -1,6 +1,6 @@
 // Sparse matrix times vector, rows over ranks: the irregular neighbourhood communication of
 // Zhang, Mills and Smith 2020, section 5.4, with the three schemes of its figure 12.
-#include "kernels/spmv.hpp"
+#include "kernels/spmv/spmv.hpp"
 
 #include <omp.h>
 
@@ -13,7 +13,7 @@
 #include "kernels/spmv/distributed_csr.hpp"
 #include "kernels/spmv/on_device.hpp"
 #include "kernels/spmv/source.hpp"
-#include "kernels/star_forest/memory.hpp"
+#include "kernels/memory/memory.hpp"
 #include "numerics/hash.hpp"
 
 namespace halobench {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernel.hpp"
-#include "star_forest/space.hpp"
+#include "star_forest/space_maker.hpp"
 
 namespace halobench {
 

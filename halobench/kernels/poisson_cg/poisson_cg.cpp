@@ -1,6 +1,6 @@
 // Poisson's equation on the unit square by the conjugate gradient method: the classical test
 // problem of the HPCF reports.
-#include "kernels/poisson_cg.hpp"
+#include "kernels/poisson_cg/poisson_cg.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -10,7 +10,7 @@
 #include "kernels/poisson_cg/domain.hpp"
 #include "kernels/poisson_cg/on_device.hpp"
 #include "kernels/poisson_cg/solver.hpp"
-#include "kernels/star_forest/memory.hpp"
+#include "kernels/memory/memory.hpp"
 
 namespace halobench {
 namespace {

@@ -1,6 +1,6 @@
 // Jacobi's method for Laplace's equation in three dimensions, the textbook halo exchange: M.
 // Celoria, Report for Assignment 1 of Foundations of High Performance Computing, 2021, section 3.
-#include "kernels/jacobi3d.hpp"
+#include "kernels/jacobi3d/jacobi3d.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -15,7 +15,7 @@
 #include "kernels/jacobi3d/mode.hpp"
 #include "kernels/jacobi3d/on_device.hpp"
 #include "kernels/jacobi3d/sweeper.hpp"
-#include "kernels/star_forest/memory.hpp"
+#include "kernels/memory/memory.hpp"
 #include "machine/streaming.hpp"
 #include "numerics/largest.hpp"
 
