@@ -21,7 +21,6 @@ from haloscope.records.folder import Via
 from haloscope.run import following, places, submission
 from haloscope.run.batched import BatchPlace
 from haloscope.run.campaign import Campaign, Request, measure, resume, start
-from haloscope.run.preview import Preview, UnplannedError
 from haloscope.run.progress import Teller
 from haloscope.study.known_iterations import executes
 from haloscope.toolchains.library import DEVICES
@@ -144,15 +143,11 @@ def _by_jobs(arguments: argparse.Namespace, campaign: Campaign, tell: Teller) ->
 
 def _dry_run(arguments: argparse.Namespace, tell: Teller, out: Console) -> int:
     """Show what would be measured, and what would be fetched and built for it before."""
-    preview = Preview()
-    try:
-        campaign = _campaign(arguments, tell, preview)
-        _show(campaign, out)
-        if places.site_of(campaign.place) is not None:
-            _show_jobs(submission.of(campaign, arguments.minutes), out)
-    except UnplannedError:
-        out.print("the cases, and what they need, are known when halobench is there")
-    for line in preview.lines:
+    campaign = _campaign(arguments, tell, dry=True)
+    _show(campaign, out)
+    if places.site_of(campaign.place) is not None:
+        _show_jobs(submission.of(campaign, arguments.minutes), out)
+    for line in campaign.first:
         out.print(line, markup=False, soft_wrap=True)
     return 0
 
@@ -171,9 +166,7 @@ def _show_jobs(jobs: submission.Submission, out: Console) -> None:
         out.print(line, markup=False, soft_wrap=True)
 
 
-def _campaign(
-    arguments: argparse.Namespace, tell: Teller, prepare: Preview | None = None
-) -> Campaign:
+def _campaign(arguments: argparse.Namespace, tell: Teller, *, dry: bool = False) -> Campaign:
     problems = list(_unusable(arguments))
     if arguments.detach and arguments.script_only:
         mend = "leave one of them out"
@@ -189,7 +182,7 @@ def _campaign(
             tell,
             keep=Path(arguments.keep) if arguments.keep else None,
             accept_change=arguments.accept_change,
-            prepare=prepare,
+            dry=dry,
             programs=arguments.programs,
         )
         if places.site_of(campaign.place) is None and (
@@ -213,7 +206,7 @@ def _campaign(
         programs=tuple(arguments.programs),
         device=arguments.device,
     )
-    return start(request, tell, prepare)
+    return start(request, tell, dry=dry)
 
 
 def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
