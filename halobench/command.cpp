@@ -117,7 +117,7 @@ void plan_all(std::istream& asked) {
 }  // namespace
 
 Kernel find_kernel(const std::string& name) {
-  static const auto all = kernels();  // tens of thousands of cases may be planned
+  const auto& all = kernels();
   const auto found = std::ranges::find(all, name, &Kernel::name);
   if (found != all.end()) return *found;
   std::string known;

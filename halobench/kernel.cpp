@@ -8,16 +8,13 @@
 
 namespace halobench {
 
-#define KERNEL(name) Kernel name();
-#include "kernels.def"
-#undef KERNEL
-
-std::vector<Kernel> kernels() {
-  return {
-#define KERNEL(name) name(),
-#include "kernels.def"
-#undef KERNEL
-  };
+const std::vector<Kernel>& kernels() {
+  static const auto all = [] {
+    std::vector<Kernel> made;
+    for (auto* const* maker = kernel_makers; *maker != nullptr; ++maker) made.push_back((*maker)());
+    return made;
+  }();
+  return all;
 }
 
 std::vector<Parameter> Kernel::all_parameters() const {

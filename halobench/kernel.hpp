@@ -135,7 +135,10 @@ struct Kernel {
   Plan plan_for(const Params& params, const Shape& shape) const;
 };
 
-/// Every kernel of kernels.def, in its order.
-std::vector<Kernel> kernels();
+/// What makes the kernels of this program, ended by null: kernel_list.cpp.
+extern Kernel (*const kernel_makers[])();
+
+/// The kernels of this program: one, or in a test all of kernels.def, in its order.
+const std::vector<Kernel>& kernels();
 
 }  // namespace halobench

@@ -12,14 +12,6 @@ namespace halobench {
 
 #if defined(HALOBENCH_CUDA) || defined(HALOBENCH_HIP)
 
-std::string device_kind() {
-#if defined(HALOBENCH_HIP)
-  return "hip";
-#else
-  return "cuda";
-#endif
-}
-
 std::string device_missing() {
   try {
     return visible_gpus() > 0 ? "" : "no GPU is visible";
@@ -41,8 +33,6 @@ std::unique_ptr<Device> make_device(const Sharing& sharing, bool /*lags*/) {
 }
 
 #else
-
-std::string device_kind() { return "emulated"; }
 
 std::string device_missing() { return {}; }
 

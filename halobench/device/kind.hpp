@@ -16,7 +16,15 @@ struct Sharing {
 };
 
 /// emulated, cuda or hip: what CMake was told by HALOBENCH_DEVICE.
-std::string device_kind();
+inline std::string device_kind() {
+#if defined(HALOBENCH_CUDA)
+  return "cuda";
+#elif defined(HALOBENCH_HIP)
+  return "hip";
+#else
+  return "emulated";
+#endif
+}
 
 /// Why this machine has no device of that kind, in the words of its runtime; empty if it has one.
 std::string device_missing();
@@ -26,7 +34,7 @@ std::string device_missing();
 std::string crowded(const Sharing& sharing);
 
 /// A device for this rank; ranks that follow each other share a GPU, where they are to. `lags`: an
-/// emulated one does nothing before it is waited for.
-std::unique_ptr<Device> make_device(const Sharing& sharing, bool lags);
+/// emulated one does nothing before it is waited for. Only in programs that have devices.
+[[gnu::weak]] std::unique_ptr<Device> make_device(const Sharing& sharing, bool lags);
 
 }  // namespace halobench

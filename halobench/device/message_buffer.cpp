@@ -3,8 +3,31 @@
 #include <algorithm>
 
 namespace halobench {
+namespace {
 
-BufferOnDevice::BufferOnDevice(Device& device, Stream stream, Memory& memory,
+class DeviceCopy : public BufferOnDevice {
+ public:
+  DeviceCopy(Device& device, Stream stream, Memory& memory, const Buffer<unsigned char>& host,
+             bool staged);
+
+  void upload() override;
+  void download() const override;
+  const void* outgoing(const unsigned char* place, std::int64_t bytes) override;
+  void* incoming(const unsigned char* place) const override;
+  void arrived(const unsigned char* place, std::int64_t bytes) override;
+
+ private:
+  std::byte* on_device(const unsigned char* place) const;
+
+  Device& device_;
+  Stream stream_;
+  unsigned char* host_;
+  std::int64_t bytes_;
+  Buffer<std::byte> memory_;
+  Buffer<std::byte> stage_;  ///< none where MPI takes the device's memory
+};
+
+DeviceCopy::DeviceCopy(Device& device, Stream stream, Memory& memory,
                                const Buffer<unsigned char>& host, bool staged)
     : device_(device),
       stream_(stream),
@@ -17,18 +40,18 @@ BufferOnDevice::BufferOnDevice(Device& device, Stream stream, Memory& memory,
   memory.count(bytes_);
 }
 
-void BufferOnDevice::upload() {
+void DeviceCopy::upload() {
   device_.upload(stream_, host_, memory_.data(), bytes_);
   device_.synchronise(stream_);
 }
 
-void BufferOnDevice::download() const { device_.download(stream_, memory_.data(), host_, bytes_); }
+void DeviceCopy::download() const { device_.download(stream_, memory_.data(), host_, bytes_); }
 
-std::byte* BufferOnDevice::on_device(const unsigned char* place) const {
+std::byte* DeviceCopy::on_device(const unsigned char* place) const {
   return memory_.data() + (place - host_);
 }
 
-const void* BufferOnDevice::outgoing(const unsigned char* place, std::int64_t bytes) {
+const void* DeviceCopy::outgoing(const unsigned char* place, std::int64_t bytes) {
   void* own = on_device(place);
   if (stage_.data() == nullptr) return device_.reach(own);
   void* stage = stage_.data() + (place - host_);
@@ -37,23 +60,25 @@ const void* BufferOnDevice::outgoing(const unsigned char* place, std::int64_t by
   return stage;
 }
 
-void* BufferOnDevice::incoming(const unsigned char* place) const {
+void* DeviceCopy::incoming(const unsigned char* place) const {
   if (stage_.data() != nullptr) return stage_.data() + (place - host_);
   return device_.reach(static_cast<void*>(on_device(place)));
 }
 
-void BufferOnDevice::arrived(const unsigned char* place, std::int64_t bytes) {
+void DeviceCopy::arrived(const unsigned char* place, std::int64_t bytes) {
   if (stage_.data() == nullptr) return;
   device_.copy_in(stream_, stage_.data() + (place - host_), on_device(place), bytes);
   device_.synchronise(stream_);
 }
 
-std::pair<std::unique_ptr<BufferOnDevice>, std::unique_ptr<BufferOnDevice>> buffers_on_device(
+}  // namespace
+
+Buffers buffers_on_device(
     Device& device, Memory& memory, const Buffer<unsigned char>& sent,
     const Buffer<unsigned char>& received, bool staged) {
   const auto stream = device.new_stream();
   const auto on_device = [&](const Buffer<unsigned char>& host) {
-    return std::make_unique<BufferOnDevice>(device, stream, memory, host, staged);
+    return std::make_unique<DeviceCopy>(device, stream, memory, host, staged);
   };
   return {on_device(sent), on_device(received)};
 }

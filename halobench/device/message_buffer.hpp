@@ -16,34 +16,25 @@ namespace halobench {
 /// from and to.
 class BufferOnDevice {
  public:
-  /// `memory` counts what is allocated.
-  BufferOnDevice(Device& device, Stream stream, Memory& memory, const Buffer<unsigned char>& host,
-                 bool staged);
+  virtual ~BufferOnDevice() = default;
 
   /// All that the host's buffer holds, to the device; and back.
-  void upload();
-  void download() const;
+  virtual void upload() = 0;
+  virtual void download() const = 0;
 
   /// Where MPI takes a message from, once it may ...
-  const void* outgoing(const unsigned char* place, std::int64_t bytes);
+  virtual const void* outgoing(const unsigned char* place, std::int64_t bytes) = 0;
   /// ... and where it puts one, which is the device's after arrived().
-  void* incoming(const unsigned char* place) const;
-  void arrived(const unsigned char* place, std::int64_t bytes);
-
- private:
-  std::byte* on_device(const unsigned char* place) const;
-
-  Device& device_;
-  Stream stream_;
-  unsigned char* host_;
-  std::int64_t bytes_;
-  Buffer<std::byte> memory_;
-  Buffer<std::byte> stage_;  ///< none where MPI takes the device's memory
+  virtual void* incoming(const unsigned char* place) const = 0;
+  virtual void arrived(const unsigned char* place, std::int64_t bytes) = 0;
 };
 
-/// Of what a kernel sends and of what it receives, on a stream of both.
-std::pair<std::unique_ptr<BufferOnDevice>, std::unique_ptr<BufferOnDevice>> buffers_on_device(
-    Device& device, Memory& memory, const Buffer<unsigned char>& sent,
-    const Buffer<unsigned char>& received, bool staged);
+using Buffers = std::pair<std::unique_ptr<BufferOnDevice>, std::unique_ptr<BufferOnDevice>>;
+
+/// Of what a kernel sends and of what it receives, on a stream of both; `memory` counts what is
+/// allocated. Only in programs that have devices.
+[[gnu::weak]] Buffers buffers_on_device(Device& device, Memory& memory,
+                                        const Buffer<unsigned char>& sent,
+                                        const Buffer<unsigned char>& received, bool staged);
 
 }  // namespace halobench

@@ -10,6 +10,7 @@
 
 #include "base/as_size.hpp"
 #include "base/simulation.hpp"
+#include "device/message_place.hpp"
 
 namespace halobench {
 namespace {
@@ -52,7 +53,7 @@ void pass(double seconds) {
 
 }  // namespace
 
-bool MessagePlace::on_device(const void* address) {
+bool in_simulated_device(const void* address) {
   return address != nullptr && in_arrays(address, 1);
 }
 

@@ -3,32 +3,10 @@
 
 #include <vector>
 
-#include "base/simulation.hpp"
 #include "device/clock.hpp"
 #include "device/device.hpp"
 
 namespace halobench {
-
-/// While it is there, what MPI is given of this rank lies where `address` does: a message of a
-/// simulated device's memory takes other times than one of the host's. Else it is nothing.
-class MessagePlace {
- public:
-  explicit MessagePlace(const void* address) : on_device_(simulated() && on_device(address)) {
-    if (on_device_) messages_on_device(true);
-  }
-
-  ~MessagePlace() {
-    if (on_device_) messages_on_device(false);
-  }
-
-  MessagePlace(const MessagePlace&) = delete;
-  MessagePlace& operator=(const MessagePlace&) = delete;
-
- private:
-  static bool on_device(const void* address);
-
-  bool on_device_;
-};
 
 /// The host passes time where it launches, waits and asks; streams work meanwhile, by a
 /// DeviceClock. Works are done at once, in the order in which they are given, which is one that the

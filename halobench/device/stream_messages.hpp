@@ -35,8 +35,9 @@ class StreamMessages {
                         std::span<const Message> received) = 0;
 };
 
-/// Why no stream of this build sends or receives, and what to do; empty where they do.
-std::string stream_messages_missing();
+/// Why no stream of this build sends or receives, and what to do; empty where they do. Only in
+/// programs that have devices.
+[[gnu::weak]] std::string stream_messages_missing();
 
 /// Collective, after make_device(), where nothing is missing. Throws UsageError, on every rank the
 /// same, with what NCCL says where ranks can't be connected.

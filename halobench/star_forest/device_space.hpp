@@ -9,19 +9,10 @@
 
 #include "device/device.hpp"
 #include "device/stream_messages.hpp"
+#include "star_forest/ordering.hpp"
 #include "star_forest/space.hpp"
 
 namespace halobench {
-
-/// What an operation waits for before MPI touches its data and when it ends: options A to D of
-/// Zhang, Mills and Smith 2020, section 4.2 and figures 4 and 6.
-///
-/// general: values come from streams that nobody knows of, and go there; so all streams are waited
-/// for before packing, the forest's before its messages if it worked, and when it has unpacked.
-/// default_stream: values come from the forest's own stream and go there, which is waited for
-/// before messages alone. stream_aware: as if MPI waited for the stream; as none does, values must
-/// be there long before. typed: besides, nobody asks which memory an address is of.
-enum class Ordering { general, default_stream, stream_aware, typed };
 
 /// Arrays and buffers of star forests in a device's memory. A move is given to the forest's stream
 /// and goes on when move() has returned; copy_in() and copy_out() are what a user's own stream
@@ -31,6 +22,8 @@ enum class Ordering { general, default_stream, stream_aware, typed };
 /// message neither leaves too soon nor arrives where something is still read. One wait before
 /// messages serves both: they are begun after packing, where the host's begins to receive before.
 /// Messages of the stream's own are given to it between packing and unpacking, without a wait.
+///
+/// What star forests call is virtual: programs without devices have none of it.
 class DeviceSpace : public Space {
  public:
   struct Setting {
@@ -56,6 +49,7 @@ class DeviceSpace : public Space {
   void copy_out(const void* from, void* host, std::int64_t bytes) override;
   void synchronise() override;
   DeviceSpace* on_device() override { return this; }
+  std::string device_name() const override { return device_->name(); }
 
   /// What an operation that reads `from` and writes `to` waits for: before it packs ...
   virtual void before_pack(const void* from, const void* to);
@@ -69,11 +63,11 @@ class DeviceSpace : public Space {
   bool staged() const { return setting_.staged; }
   /// Does the forests' stream send and receive by itself? Then exchange() takes all messages.
   bool by_stream() const { return messages_ != nullptr; }
-  void exchange(std::span<const StreamMessages::Message> sent,
-                std::span<const StreamMessages::Message> received);
+  virtual void exchange(std::span<const StreamMessages::Message> sent,
+                        std::span<const StreamMessages::Message> received);
   bool late() const { return setting_.late; }
   /// An event that nobody else has until it is given back: runtimes keep each until a device ends.
-  Event take_event();
+  virtual Event take_event();
   void give_back(Event event) { spare_events_.push_back(event); }
   /// Sets the event behind what an operation has packed.
   void mark_packed(Event packed) { device_->record(packed, stream_); }
@@ -81,9 +75,9 @@ class DeviceSpace : public Space {
   void* for_mpi(void* address) const { return device_->reach(address); }
   const void* for_mpi(const void* address) const { return for_mpi(const_cast<void*>(address)); }
   /// Memory for messages that are staged, and copies between it and the device's.
-  Buffer<std::byte> allocate_stage(std::int64_t bytes);
-  void stage_in(const void* stage, void* to, std::int64_t bytes);
-  void stage_out(const void* from, void* stage, std::int64_t bytes);
+  virtual Buffer<std::byte> allocate_stage(std::int64_t bytes);
+  virtual void stage_in(const void* stage, void* to, std::int64_t bytes);
+  virtual void stage_out(const void* from, void* stage, std::int64_t bytes);
 
   Device& device() const { return *device_; }
   Stream stream() const { return stream_; }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "device/simulated.hpp"
+#include "device/message_place.hpp"
 
 namespace halobench {
 namespace {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -121,6 +122,8 @@ class Space {
 
   /// Itself where it is a device's memory, whose moves go on when move() has returned; else none.
   virtual DeviceSpace* on_device() { return nullptr; }
+  /// As a record names that device; empty for the host's memory.
+  virtual std::string device_name() const { return {}; }
 
   Meter& meter() const { return meter_; }
 

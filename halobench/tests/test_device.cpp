@@ -248,12 +248,12 @@ void a_staged_message_is_the_devices_when_it_has_arrived() {
   EmulatedDevice device(Lag::until_waited);
   Memory memory{false};
   const auto host = memory.allocate<unsigned char>(count, Pages::ordinary);
-  BufferOnDevice buffer(device, device.new_stream(), memory, host, true);
-  auto* place = buffer.incoming(host.data());
+  const auto [sent, buffer] = halobench::buffers_on_device(device, memory, host, host, true);
+  auto* place = buffer->incoming(host.data());
   std::memset(place, 1, as_size(count));
-  buffer.arrived(host.data(), count);
+  buffer->arrived(host.data(), count);
   std::memset(place, 2, as_size(count));
-  buffer.download();
+  buffer->download();
   expect::equal(static_cast<int>(host[as_size(7)]), 1);
 }
 

@@ -9,7 +9,7 @@
 #include "base/as_size.hpp"
 #include "base/simulation.hpp"
 #include "device/message_buffer.hpp"
-#include "device/simulated.hpp"
+#include "device/message_place.hpp"
 #include "kernel.hpp"
 #include "kernels/memory/memory.hpp"
 #include "mpi/pattern.hpp"

@@ -74,7 +74,7 @@ class Jacobi3D : public Instance {
         sweeper_(make_sweeper<Value>(variant_, {part_, threads_, sizeof(Value)}, context.memory)) {
     if (context.meter.executes()) clear();
     if (is_on_device(context.params)) {
-      on_device_ = std::make_unique<SweepsOnDevice<Value>>(context, cut, make_space);
+      on_device_ = sweeps_on_device<Value>(context, cut, make_space);
     }
   }
 
@@ -301,6 +301,26 @@ class Jacobi3D : public Instance {
   Answer answer_;
 };
 
+/// Adds to a plan what the kernel does in a device's memory, and what it does not.
+void plan_on_device(const Params& params, const Cut& cut, Plan& planned) {
+  plan_memory(params, planned);
+  if (!is_on_device(params)) return;
+  const auto refuse = [&](const char* key, const std::string& value, const char* mend) {
+    planned.problems.push_back({key, value, std::string("not in a device's memory: ") + mend});
+  };
+  if (params.choice("variant") != "plain") {
+    refuse("variant", params.choice("variant"), "give plain, or memory=host");
+  }
+  if (params.choice("exchange") != "nonblocking") {
+    refuse("exchange", params.choice("exchange"),
+           "a star forest exchanges ghosts there; give nonblocking, or memory=host");
+  }
+  if (params.choice("variant") == "plain" && cut.depth != 1) {
+    refuse("depth", std::to_string(cut.depth), "give 1, or memory=host");
+  }
+  planned.choices["overlap"] = "no";
+}
+
 Plan plan(const Params& params, const Shape& shape) {
   Plan planned;
   const auto cut = parse_cut(params, shape.ranks, planned.problems);
@@ -417,13 +437,12 @@ Kernel jacobi3d_in(const SpaceMaker& make_space) {
   }
   kernel.plan = plan;
   kernel.setup = [make_space](const Context& context) -> std::unique_ptr<Instance> {
-    const auto space = make_space ? make_space : chosen_memory(context);
     std::vector<Problem> none;  // the plan has already refused bad layouts
     const auto cut = parse_cut(context.params, context.comm.size(), none);
     if (context.params.choice("precision") == "float") {
-      return std::make_unique<Jacobi3D<float>>(context, cut, space);
+      return std::make_unique<Jacobi3D<float>>(context, cut, make_space);
     }
-    return std::make_unique<Jacobi3D<double>>(context, cut, space);
+    return std::make_unique<Jacobi3D<double>>(context, cut, make_space);
   };
   return kernel;
 }

@@ -2,7 +2,9 @@
 
 #include <vector>
 
-#include "kernels/memory/memory.hpp"
+#include "kernels/star_forest/space.hpp"
+#include "star_forest/device_space.hpp"
+#include "star_forest/star_forest.hpp"
 
 namespace halobench::jacobi {
 namespace {
@@ -30,10 +32,33 @@ struct Mean {
   }
 };
 
-}  // namespace
+template <class Value>
+class Sweeps : public SweepsOnDevice<Value> {
+ public:
+  Sweeps(const Context& context, const Cut& cut, const SpaceMaker& make_space);
+
+  void put(const std::array<Mesh<Value>, 2>& meshes) override;
+  void fetch(std::size_t which, const Mesh<Value>& mesh) const override;
+  void exchange(std::size_t which) override;
+  void sweep(std::size_t from, const Traffic& traffic) override;
+  void synchronise() const override;
+  std::int64_t messages() const override { return forest_->bcast_sent().messages; }
+  std::string device() const override { return device_.device().name(); }
+
+ private:
+  Value* reach(std::size_t which) const;
+  void connect(const Context& context, const Cut& cut);
+
+  Part part_;
+  Storage storage_;
+  std::unique_ptr<Space> space_;
+  DeviceSpace& device_;
+  std::array<SpaceArray<Value>, 2> meshes_;
+  std::unique_ptr<StarForest> forest_;  ///< from own points to ghosts
+};
 
 template <class Value>
-SweepsOnDevice<Value>::SweepsOnDevice(const Context& context, const Cut& cut,
+Sweeps<Value>::Sweeps(const Context& context, const Cut& cut,
                                       const SpaceMaker& make_space)
     : part_(cut.part(context.comm.rank())),
       storage_(part_, sizeof(Value)),
@@ -45,7 +70,7 @@ SweepsOnDevice<Value>::SweepsOnDevice(const Context& context, const Cut& cut,
 
 /// A ghost is the leaf of the point that it is a copy of, on the rank that has it.
 template <class Value>
-void SweepsOnDevice<Value>::connect(const Context& context, const Cut& cut) {
+void Sweeps<Value>::connect(const Context& context, const Cut& cut) {
   const auto rank = context.comm.rank();
   std::vector<Root> edges;
   std::vector<std::int64_t> leaves;
@@ -73,7 +98,7 @@ void SweepsOnDevice<Value>::connect(const Context& context, const Cut& cut) {
 }
 
 template <class Value>
-void SweepsOnDevice<Value>::put(const std::array<Mesh<Value>, 2>& meshes) {
+void Sweeps<Value>::put(const std::array<Mesh<Value>, 2>& meshes) {
   constexpr std::int64_t item = sizeof(Value);
   for (std::size_t which = 0; which < meshes.size(); ++which) {
     space_->copy_in(meshes[which].memory, meshes_[which].data(), storage_.size() * item);
@@ -81,55 +106,47 @@ void SweepsOnDevice<Value>::put(const std::array<Mesh<Value>, 2>& meshes) {
 }
 
 template <class Value>
-void SweepsOnDevice<Value>::fetch(std::size_t which, const Mesh<Value>& mesh) const {
+void Sweeps<Value>::fetch(std::size_t which, const Mesh<Value>& mesh) const {
   constexpr std::int64_t item = sizeof(Value);
   space_->copy_out(meshes_[which].data(), mesh.memory, storage_.size() * item);
 }
 
 template <class Value>
-void SweepsOnDevice<Value>::exchange(std::size_t which) {
+void Sweeps<Value>::exchange(std::size_t which) {
   Value* mesh = meshes_[which].data();
   forest_->bcast_begin(Unit::of<Value>(), mesh, mesh);
   forest_->bcast_end(Unit::of<Value>(), mesh, mesh);
 }
 
 template <class Value>
-void SweepsOnDevice<Value>::sweep(std::size_t from, const Traffic& traffic) {
+void Sweeps<Value>::sweep(std::size_t from, const Traffic& traffic) {
   launch_over(device_.device(), device_.users_stream(), points_of(part_.own()), traffic,
               Mean<Value>{storage_.at(0, 0, 0), storage_.row(), storage_.plane(), part_.extents[1],
                           part_.extents[2], reach(from), reach(1 - from)});
 }
 
 template <class Value>
-void SweepsOnDevice<Value>::synchronise() const {
+void Sweeps<Value>::synchronise() const {
   device_.device().synchronise(device_.users_stream());
 }
 
 template <class Value>
-Value* SweepsOnDevice<Value>::reach(std::size_t which) const {
+Value* Sweeps<Value>::reach(std::size_t which) const {
   return static_cast<Value*>(device_.device().reach(static_cast<void*>(meshes_[which].data())));
 }
 
-template class SweepsOnDevice<double>;
-template class SweepsOnDevice<float>;
+}  // namespace
 
-void plan_on_device(const Params& params, const Cut& cut, Plan& planned) {
-  plan_memory(params, planned);
-  if (!is_on_device(params)) return;
-  const auto refuse = [&](const char* key, const std::string& value, const char* mend) {
-    planned.problems.push_back({key, value, std::string("not in a device's memory: ") + mend});
-  };
-  if (params.choice("variant") != "plain") {
-    refuse("variant", params.choice("variant"), "give plain, or memory=host");
-  }
-  if (params.choice("exchange") != "nonblocking") {
-    refuse("exchange", params.choice("exchange"),
-           "a star forest exchanges ghosts there; give nonblocking, or memory=host");
-  }
-  if (params.choice("variant") == "plain" && cut.depth != 1) {
-    refuse("depth", std::to_string(cut.depth), "give 1, or memory=host");
-  }
-  planned.choices["overlap"] = "no";
+template <class Value>
+std::unique_ptr<SweepsOnDevice<Value>> sweeps_on_device(const Context& context, const Cut& cut,
+                                                        const SpaceMaker& make_space) {
+  const auto space = make_space ? make_space : chosen_memory(context);
+  return std::make_unique<Sweeps<Value>>(context, cut, space);
 }
+
+template std::unique_ptr<SweepsOnDevice<double>> sweeps_on_device(const Context&, const Cut&,
+                                                                  const SpaceMaker&);
+template std::unique_ptr<SweepsOnDevice<float>> sweeps_on_device(const Context&, const Cut&,
+                                                                 const SpaceMaker&);
 
 }  // namespace halobench::jacobi

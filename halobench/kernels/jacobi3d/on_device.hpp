@@ -1,14 +1,15 @@
 // Sweeps in a device's memory: a device kernel each, ghosts by a star forest.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 
 #include "kernel.hpp"
 #include "kernels/jacobi3d/cut.hpp"
 #include "kernels/jacobi3d/mesh.hpp"
-#include "star_forest/device_space.hpp"
-#include "star_forest/star_forest.hpp"
+#include "star_forest/space_maker.hpp"
 
 namespace halobench::jacobi {
 
@@ -16,35 +17,28 @@ namespace halobench::jacobi {
 template <class Value>
 class SweepsOnDevice {
  public:
-  SweepsOnDevice(const Context& context, const Cut& cut, const SpaceMaker& make_space);
+  virtual ~SweepsOnDevice() = default;
 
   /// Both meshes, from the host's memory; and the one that has the values, to it.
-  void put(const std::array<Mesh<Value>, 2>& meshes);
-  void fetch(std::size_t which, const Mesh<Value>& mesh) const;
+  virtual void put(const std::array<Mesh<Value>, 2>& meshes) = 0;
+  virtual void fetch(std::size_t which, const Mesh<Value>& mesh) const = 0;
 
   /// Fills the ghosts of one of them ...
-  void exchange(std::size_t which);
+  virtual void exchange(std::size_t which) = 0;
   /// ... and launches a sweep into the other one.
-  void sweep(std::size_t from, const Traffic& traffic);
+  virtual void sweep(std::size_t from, const Traffic& traffic) = 0;
   /// Returns when all sweeps are done.
-  void synchronise() const;
+  virtual void synchronise() const = 0;
 
-  std::int64_t messages() const { return forest_->bcast_sent().messages; }
-  std::string device() const { return device_.device().name(); }
-
- private:
-  Value* reach(std::size_t which) const;
-  void connect(const Context& context, const Cut& cut);
-
-  Part part_;
-  Storage storage_;
-  std::unique_ptr<Space> space_;
-  DeviceSpace& device_;
-  std::array<SpaceArray<Value>, 2> meshes_;
-  std::unique_ptr<StarForest> forest_;  ///< from own points to ghosts
+  virtual std::int64_t messages() const = 0;
+  virtual std::string device() const = 0;
 };
 
-/// Adds to a plan what the kernel does in a device's memory, and what it does not.
-void plan_on_device(const Params& params, const Cut& cut, Plan& planned);
+/// In the space that `make_space` makes; without one, in the memory that the parameters ask for.
+/// Only in programs that have devices.
+template <class Value>
+[[gnu::weak]] std::unique_ptr<SweepsOnDevice<Value>> sweeps_on_device(const Context& context,
+                                                                      const Cut& cut,
+                                                                      const SpaceMaker& make_space);
 
 }  // namespace halobench::jacobi

@@ -24,7 +24,7 @@ class Launches : public Instance {
         executes_(context.meter.executes()),
         size_(context.params.integer("size")),
         device_(chosen_device(context)),
-        chain_(*device_, context.meter, context.memory, chain_setting(context.params)) {}
+        chain_(make_chain(*device_, context.meter, context.memory, chain_setting(context.params))) {}
 
   std::size_t points() const override { return names.size(); }
 
@@ -32,21 +32,21 @@ class Launches : public Instance {
 
   void prepare() override {
     runs_ = 0;
-    if (executes_) chain_.set(++round_);
+    if (executes_) chain_->set(++round_);
   }
 
   void step() override {
     ++runs_;
-    chain_.run(waits_first_);
+    chain_->run(waits_first_);
   }
 
   Verdict verify() override {
-    const bool good = !executes_ || chain_.is_right(runs_, waits_first_);
+    const bool good = !executes_ || chain_->is_right(runs_, waits_first_);
     if (comm_.all(good)) return {};
     return {std::string(names[waits_first_ ? 1 : 0]) + ": values are wrong or came too late"};
   }
 
-  Work work() const override { return {chain_.bytes(), 0, 0}; }
+  Work work() const override { return {chain_->bytes(), 0, 0}; }
 
   std::string device() const override { return device_->name(); }
 
@@ -68,7 +68,7 @@ class Launches : public Instance {
   bool executes_;
   std::int64_t size_;
   std::unique_ptr<Device> device_;
-  Chain chain_;
+  std::unique_ptr<Chain> chain_;
   bool waits_first_ = false;
   std::int64_t round_ = 0;
   std::int64_t runs_ = 0;

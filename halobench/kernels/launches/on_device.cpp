@@ -1,6 +1,8 @@
 #include "kernels/launches/on_device.hpp"
 
 #include <cstring>
+#include <string>
+#include <vector>
 
 #include "base/as_size.hpp"
 
@@ -33,9 +35,41 @@ std::uint64_t start(std::int64_t round, std::int64_t i) {
   return static_cast<std::uint64_t>(7 * round + i);
 }
 
-}  // namespace
+class ChainOfKernels : public Chain {
+ public:
+  ChainOfKernels(Device& device, Meter& meter, Memory& memory, const Setting& setting);
 
-Chain::Chain(Device& device, Meter& meter, Memory& memory, const Setting& setting)
+  void set(std::int64_t round) override;
+  void run(bool waits_first) override { run(waits_first, nullptr); }
+  bool is_right(std::int64_t runs, bool waits_first) override;
+  double bytes() const override;
+
+ private:
+  /// What the host finds of the array's first value when each wait is over.
+  struct Seen {
+    std::uint64_t after_first = 0;
+    std::uint64_t after_all = 0;
+  };
+
+  /// `seen`, which costs copies, where it is asked for.
+  void run(bool waits_first, Seen* seen);
+  void launch(std::int64_t number);
+  void wait();
+  void show(std::int64_t place, bool wanted);
+  std::int64_t all_values() const { return setting_.first * setting_.values; }
+
+  Device& device_;
+  Meter& meter_;
+  Setting setting_;
+  std::vector<std::string> names_;  ///< of the device kernels
+  Stream stream_;
+  Buffer<std::uint64_t> host_;
+  Buffer<std::byte> array_;
+  Buffer<std::byte> shown_;  ///< the first value, after the first device kernel and after the last
+  std::int64_t round_ = 0;
+};
+
+ChainOfKernels::ChainOfKernels(Device& device, Meter& meter, Memory& memory, const Setting& setting)
     : device_(device),
       meter_(meter),
       setting_(setting),
@@ -49,14 +83,14 @@ Chain::Chain(Device& device, Meter& meter, Memory& memory, const Setting& settin
   }
 }
 
-void Chain::set(std::int64_t round) {
+void ChainOfKernels::set(std::int64_t round) {
   round_ = round;
   for (std::int64_t i = 0; i < all_values(); ++i) host_[as_size(i)] = start(round, i);
   device_.upload(stream_, host_.data(), array_.data(), all_values() * item);
   device_.synchronise(stream_);
 }
 
-void Chain::run(bool waits_first, Seen* seen) {
+void ChainOfKernels::run(bool waits_first, Seen* seen) {
   auto* shown = static_cast<std::uint64_t*>(static_cast<void*>(shown_.data()));
   launch(1);
   show(0, seen != nullptr);
@@ -68,7 +102,7 @@ void Chain::run(bool waits_first, Seen* seen) {
   if (seen != nullptr) seen->after_all = shown[1];
 }
 
-bool Chain::is_right(std::int64_t runs, bool waits_first) {
+bool ChainOfKernels::is_right(std::int64_t runs, bool waits_first) {
   Together beginning, rest, once, first;
   first.then(1);
   for (std::int64_t number = 1; number <= setting_.kernels; ++number) once.then(number);
@@ -90,16 +124,16 @@ bool Chain::is_right(std::int64_t runs, bool waits_first) {
   return good && seen.after_all == once.of(start(round_, 0));
 }
 
-void Chain::wait() {
+void ChainOfKernels::wait() {
   meter_.part("synchronise", [&] { device_.synchronise(stream_); });
 }
 
 /// One of the two places; of what the stream was given until now.
-void Chain::show(std::int64_t place, bool wanted) {
+void ChainOfKernels::show(std::int64_t place, bool wanted) {
   if (wanted) device_.copy_out(stream_, array_.data(), shown_.data() + place * item, item);
 }
 
-void Chain::launch(std::int64_t number) {
+void ChainOfKernels::launch(std::int64_t number) {
   const auto count = number == 1 ? all_values() : setting_.values;
   const auto moved = static_cast<double>(2 * item * count);
   auto* values = static_cast<std::uint64_t*>(device_.reach(static_cast<void*>(array_.data())));
@@ -109,8 +143,15 @@ void Chain::launch(std::int64_t number) {
   });
 }
 
-double Chain::bytes() const {
+double ChainOfKernels::bytes() const {
   return static_cast<double>(2 * item * (setting_.first + setting_.kernels - 1) * setting_.values);
+}
+
+}  // namespace
+
+std::unique_ptr<Chain> make_chain(Device& device, Meter& meter, Memory& memory,
+                                  const Chain::Setting& setting) {
+  return std::make_unique<ChainOfKernels>(device, meter, memory, setting);
 }
 
 }  // namespace halobench

@@ -4,24 +4,13 @@
 #include <utility>
 
 #include "base/simulation.hpp"
-#include "device/guarded_memory.hpp"
 #include "device/kind.hpp"
-#include "device/simulated.hpp"
 #include "device/stream_messages.hpp"
-#include "mpi/agreement.hpp"
-#include "mpi/awareness.hpp"
-#include "star_forest/device_space.hpp"
-#include "star_forest/host_space.hpp"
+#include "star_forest/ordering.hpp"
 
 namespace halobench {
 namespace {
 
-constexpr std::array orderings{
-    std::pair{"general", Ordering::general},
-    std::pair{"default_stream", Ordering::default_stream},
-    std::pair{"stream_aware", Ordering::stream_aware},
-    std::pair{"typed", Ordering::typed},
-};
 constexpr std::size_t that_wait = 2;  ///< of these
 constexpr int most_sharing = 1024;
 
@@ -33,32 +22,9 @@ std::vector<std::string> ordering_names(bool always_ready) {
   return names;
 }
 
-Ordering ordering_of(const std::string& name) {
-  for (const auto& [known, ordering] : orderings) {
-    if (name == known) return ordering;
-  }
-  throw UsageError("sync=" + name + ": not known");
-}
-
-/// Is MPI given addresses of a device's memory?
-bool takes_device_memory(const Params& params) {
-  const bool says = !params.resolved({}).at("mpi").is_null();
-  return says && params.choice("mpi") == "gpu_aware";
-}
-
 /// Does the device's stream send and receive messages by itself?
 bool sends_by_stream(const Params& params) {
   return is_on_device(params) && params.choice("mpi") == "nccl";
-}
-
-std::unique_ptr<Space> make_device_space(const Context& context, bool late) {
-  const auto& params = context.params;
-  const DeviceSpace::Setting setting{ordering_of(params.choice("sync")), stages_messages(params),
-                                     late};
-  auto device = chosen_device(context);
-  auto messages = sends_by_stream(params) ? connect_streams(context.comm) : nullptr;
-  return std::make_unique<DeviceSpace>(context.meter, context.memory, std::move(device), setting,
-                                       std::move(messages));
 }
 
 Parameter choice(const char* name, const char* fallback, std::string help,
@@ -86,36 +52,6 @@ std::vector<Parameter> of_any_device() {
 std::vector<Parameter> joined(std::vector<Parameter> some, std::vector<Parameter> more) {
   for (auto& one : more) some.push_back(std::move(one));
   return some;
-}
-
-/// What is wrong with the GPUs of a rank's node, or with what MPI is to be given of them.
-std::string problem_of_gpus(const Context& context, const Sharing& sharing) {
-  const auto& params = context.params;
-  if (const auto missing = device_missing(); !missing.empty()) {
-    return "memory=device: no GPU by " + device_kind() + " here: " + missing;
-  }
-  if (const auto crowd = crowded(sharing); !crowd.empty()) {
-    return "gpus_shared=" + std::to_string(sharing.of_a_gpu) + ": " + crowd;
-  }
-  const bool takes = takes_device_memory(params) && context.comm.size() > 1;
-  if (!takes || mpi_says_aware(device_kind()).value_or(true)) return {};
-  return "mpi=gpu_aware: " + library_version() + " says that it takes no addresses of a GPU's " +
-         "memory (" + device_kind() + "): give mpi=staged, or load an MPI library that does";
-}
-
-std::unique_ptr<Device> made_device(const Context& context) {
-  if (simulated()) {
-    return std::make_unique<SimulatedDevice>(*context.meter.model()->device(),
-                                             context.meter.executes());
-  }
-  name_in_faults("rank " + std::to_string(context.comm.rank()));
-  Sharing sharing;
-  if (device_kind() != "emulated") {
-    sharing = {context.comm.rank_on_node(), context.comm.ranks_on_node(),
-               static_cast<int>(context.params.integer("gpus_shared"))};
-    refuse_together(context.comm, problem_of_gpus(context, sharing));
-  }
-  return make_device(sharing, context.params.choice("device_lag") == "until_waited");
 }
 
 std::vector<Parameter> parameters_of_messages(bool by_stream) {
@@ -164,6 +100,12 @@ std::vector<Parameter> memory_parameters(bool always_ready, bool by_stream) {
 }
 
 void plan_messages(const Params& params, Plan& plan) {
+  if (is_on_device(params) && !has_devices()) {
+    plan.problems.push_back({"memory", "device",
+                             "this program was built without devices: take the one whose name ends "
+                             "in _device"});
+    return;
+  }
   const bool may_lag = !simulated() && device_kind() == "emulated";
   if (!is_on_device(params) || may_lag || params.choice("device_lag") == "none") return;
   const std::string what = simulated() ? "simulated" : "a GPU";
@@ -173,10 +115,9 @@ void plan_messages(const Params& params, Plan& plan) {
 
 void plan_memory(const Params& params, Plan& plan) {
   plan_messages(params, plan);
-  if (!is_on_device(params)) return;
+  if (!is_on_device(params) || !has_devices()) return;
   const auto& sync = params.choice("sync");
-  const auto ordering = ordering_of(sync);
-  const bool waits = ordering == Ordering::general || ordering == Ordering::default_stream;
+  const bool waits = sync == "general" || sync == "default_stream";
   if (stages_messages(params) && !waits) {
     plan.problems.push_back({"sync", sync,
                              "staged messages wait for their copies: give general or "
@@ -192,6 +133,8 @@ void plan_memory(const Params& params, Plan& plan) {
   }
 }
 
+bool has_devices() { return make_device != nullptr; }
+
 bool is_on_device(const Params& params) { return params.choice("memory") == "device"; }
 
 bool stages_messages(const Params& params) {
@@ -206,20 +149,7 @@ void plan_buffers(const Params& params, double bytes, Plan& plan) {
 }
 
 std::unique_ptr<Device> chosen_device(const Context& context) {
-  if (!is_on_device(context.params)) return nullptr;
-  auto device = made_device(context);
-  device->trace_by(context.meter);
-  return device;
-}
-
-SpaceMaker chosen_memory(const Context& context, bool late) {
-  if (!is_on_device(context.params)) return make_host_space;
-  return [&context, late](Meter&, Memory&) { return make_device_space(context, late); };
-}
-
-std::string device_name(Space& space) {
-  const auto* device = space.on_device();
-  return device == nullptr ? "" : device->device().name();
+  return is_on_device(context.params) ? made_device(context) : nullptr;
 }
 
 std::vector<CaseArguments> small_in_memories(const CaseArguments& on_host,

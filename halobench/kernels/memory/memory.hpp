@@ -1,4 +1,4 @@
-// Which memory a kernel's star forests work in: parameters that their kernels share.
+// Which memory a kernel works in: parameters that kernels share.
 #pragma once
 
 #include <memory>
@@ -6,7 +6,6 @@
 
 #include "device/device.hpp"
 #include "kernel.hpp"
-#include "star_forest/space.hpp"
 
 namespace halobench {
 
@@ -25,6 +24,9 @@ std::vector<Parameter> memory_parameters(bool always_ready, bool by_stream = fal
 void plan_messages(const Params& params, Plan& plan);
 void plan_memory(const Params& params, Plan& plan);
 
+/// Was this program built with what memory=device needs?
+bool has_devices();
+
 /// Are the kernel's arrays in a device's memory?
 bool is_on_device(const Params& params);
 
@@ -37,12 +39,8 @@ void plan_buffers(const Params& params, double bytes, Plan& plan);
 /// The device that the parameters ask for; none for the host's memory.
 std::unique_ptr<Device> chosen_device(const Context& context);
 
-/// Makes the space that the parameters ask for; `late`: on a device, messages begin when an
-/// operation ends.
-SpaceMaker chosen_memory(const Context& context, bool late = false);
-
-/// What a record says of a space's device; empty for the host's memory.
-std::string device_name(Space& space);
+/// The device of parameters that ask for one. Only in programs that have devices.
+[[gnu::weak]] std::unique_ptr<Device> made_device(const Context& context);
 
 /// A small case in the host's memory, and one on a device: at once, and lagging with every ordering
 /// and way to send.

@@ -7,7 +7,7 @@
 
 #include "base/as_size.hpp"
 #include "device/message_buffer.hpp"
-#include "device/simulated.hpp"
+#include "device/message_place.hpp"
 #include "kernel.hpp"
 #include "kernels/pingpong/setting.hpp"
 #include "kernels/memory/memory.hpp"

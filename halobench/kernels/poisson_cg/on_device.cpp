@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/poisson_cg/product.hpp"
+#include "kernels/star_forest/space.hpp"
 #include "star_forest/device_space.hpp"
 #include "star_forest/star_forest.hpp"
 
@@ -290,15 +291,8 @@ class TextbookOnDevice : public Solver {
 
 std::unique_ptr<Solver> textbook_on_device(const Context& context, Domain& domain,
                                            const SpaceMaker& make_space) {
-  return std::make_unique<TextbookOnDevice>(context, domain, make_space);
-}
-
-double bytes_on_device(const Cut& cut) {
-  double values = 0;
-  for (int rank = 0; rank < cut.ranks.ranks(); ++rank) {
-    values += 5.0 * static_cast<double>(Padded(cut.place(rank)).size());
-  }
-  return item * values;
+  return std::make_unique<TextbookOnDevice>(context, domain,
+                                            make_space ? make_space : chosen_memory(context));
 }
 
 }  // namespace halobench::cg

@@ -7,11 +7,9 @@
 namespace halobench::cg {
 
 /// textbook, a device kernel for each of its loops; halos are exchanged by a star forest. Vectors
-/// are in the space that `make_space` makes, which is a device's.
-std::unique_ptr<Solver> textbook_on_device(const Context& context, Domain& domain,
-                                           const SpaceMaker& make_space);
-
-/// Bytes of its vectors, and of what passes through the host's memory, over all ranks.
-double bytes_on_device(const Cut& cut);
+/// are in the space that `make_space` makes; without one, in the memory that the parameters ask
+/// for. Only in programs that have devices.
+[[gnu::weak]] std::unique_ptr<Solver> textbook_on_device(const Context& context, Domain& domain,
+                                                         const SpaceMaker& make_space);
 
 }  // namespace halobench::cg

@@ -82,6 +82,17 @@ std::optional<Problem> problem_of_depth(const Params& params, const Cut& cut) {
                                    : "use s=" + std::to_string(largest) + " or fewer ranks")};
 }
 
+/// Bytes of the five vectors in a device's memory, with a layer of ghosts around each, and so of
+/// what passes through the host's memory, over all ranks.
+double bytes_on_device(const Cut& cut) {
+  double values = 0;
+  for (int rank = 0; rank < cut.ranks.ranks(); ++rank) {
+    const auto place = cut.place(rank);
+    values += 5.0 * static_cast<double>((place.rows.size() + 2) * (place.cols.size() + 2));
+  }
+  return sizeof(double) * values;
+}
+
 Plan plan(const Params& params, const Shape& shape) {
   Plan planned;
   const auto cut = chosen_cut(params, shape);
@@ -280,7 +291,7 @@ Kernel poisson_cg_in(const SpaceMaker& make_space) {
   }
   kernel.plan = plan;
   kernel.setup = [make_space](const Context& context) {
-    return std::make_unique<PoissonCg>(context, make_space ? make_space : chosen_memory(context));
+    return std::make_unique<PoissonCg>(context, make_space);
   };
   return kernel;
 }

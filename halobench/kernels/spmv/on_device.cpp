@@ -1,5 +1,9 @@
 #include "kernels/spmv/on_device.hpp"
 
+#include <cstdint>
+
+#include "star_forest/device_space.hpp"
+
 namespace halobench {
 namespace {
 
@@ -37,9 +41,48 @@ struct Added {
   HALOBENCH_ANYWHERE void operator()(std::int64_t row) const { y[places[row]] += z[row]; }
 };
 
-}  // namespace
+class Products : public ProductsOnDevice {
+ public:
+  Products(DeviceSpace& space, const DistributedCsr& matrix, bool temporary);
 
-ProductsOnDevice::ProductsOnDevice(DeviceSpace& space, const DistributedCsr& matrix, bool temporary)
+  double* x() const override { return x_.data(); }
+  double* ghosts() const override { return ghosts_.data(); }
+  void set(const double* x, const double* y, const double* ghosts) override;
+  void fetch(double* y) const override;
+  void diagonal(const Traffic& traffic) override;
+  void off_diagonal(const Traffic& traffic) override;
+  void add(const Traffic& traffic) override;
+  void synchronise() const override { space_.device().synchronise(space_.users_stream()); }
+
+ private:
+  struct Block {
+    SpaceArray<std::int64_t> begin;
+    SpaceArray<std::int32_t> columns;
+    SpaceArray<double> values;
+  };
+
+  template <class Value>
+  SpaceArray<Value> placed(const Value* values, std::int64_t count);
+  template <class Value>
+  Value* reach(const SpaceArray<Value>& array) const;
+  Csr view(const Block& block) const;
+
+  DeviceSpace& space_;
+  CsrCounts counts_;
+  bool temporary_;
+  Stream beside_;       ///< of the product into a vector of its own
+  Event ghosts_there_;  ///< where they are copied from the host's memory
+  Event product_there_;
+  Block diagonal_;
+  Block off_diagonal_;
+  SpaceArray<std::int32_t> coupled_rows_;
+  SpaceArray<double> x_;
+  SpaceArray<double> y_;
+  SpaceArray<double> ghosts_;
+  SpaceArray<double> z_;  ///< what is to be added
+};
+
+Products::Products(DeviceSpace& space, const DistributedCsr& matrix, bool temporary)
     : space_(space),
       counts_(matrix.counts()),
       temporary_(temporary),
@@ -61,39 +104,39 @@ ProductsOnDevice::ProductsOnDevice(DeviceSpace& space, const DistributedCsr& mat
 }
 
 template <class Value>
-SpaceArray<Value> ProductsOnDevice::placed(const Value* values, std::int64_t count) {
+SpaceArray<Value> Products::placed(const Value* values, std::int64_t count) {
   auto array = space_.allocate<Value>(count);
   space_.copy_in(values, array.data(), count * std::int64_t{sizeof(Value)});
   return array;
 }
 
-void ProductsOnDevice::set(const double* x, const double* y, const double* ghosts) {
+void Products::set(const double* x, const double* y, const double* ghosts) {
   constexpr std::int64_t bytes = sizeof(double);
   space_.copy_in(x, x_.data(), counts_.rows * bytes);
   space_.copy_in(y, y_.data(), counts_.rows * bytes);
   space_.copy_in(ghosts, ghosts_.data(), counts_.ghosts * bytes);
 }
 
-void ProductsOnDevice::fetch(double* y) const {
+void Products::fetch(double* y) const {
   space_.copy_out(y_.data(), y, counts_.rows * std::int64_t{sizeof(double)});
 }
 
 template <class Value>
-Value* ProductsOnDevice::reach(const SpaceArray<Value>& array) const {
+Value* Products::reach(const SpaceArray<Value>& array) const {
   return static_cast<Value*>(space_.device().reach(static_cast<void*>(array.data())));
 }
 
-Csr ProductsOnDevice::view(const Block& block) const {
+Csr Products::view(const Block& block) const {
   return {reach(block.begin), reach(block.columns), reach(block.values)};
 }
 
-void ProductsOnDevice::diagonal(const Traffic& traffic) {
+void Products::diagonal(const Traffic& traffic) {
   if (counts_.rows == 0) return;
   launch_sums(space_.device(), space_.users_stream(), counts_.rows, traffic,
               Product{{view(diagonal_), reach(x_)}, reach(y_)});
 }
 
-void ProductsOnDevice::off_diagonal(const Traffic& traffic) {
+void Products::off_diagonal(const Traffic& traffic) {
   if (counts_.coupled == 0) return;
   auto& device = space_.device();
   if (!temporary_) {
@@ -111,11 +154,18 @@ void ProductsOnDevice::off_diagonal(const Traffic& traffic) {
   device.record(product_there_, beside_);
 }
 
-void ProductsOnDevice::add(const Traffic& traffic) {
+void Products::add(const Traffic& traffic) {
   if (counts_.coupled == 0) return;
   space_.device().wait(space_.users_stream(), product_there_);
   launch_over(space_.device(), space_.users_stream(), counts_.coupled, traffic,
               Added{reach(coupled_rows_), reach(z_), reach(y_)});
+}
+
+}  // namespace
+
+std::unique_ptr<ProductsOnDevice> products_on_device(DeviceSpace& space,
+                                                     const DistributedCsr& matrix, bool temporary) {
+  return std::make_unique<Products>(space, matrix, temporary);
 }
 
 }  // namespace halobench

@@ -13,7 +13,7 @@
 #include "kernels/spmv/distributed_csr.hpp"
 #include "kernels/spmv/on_device.hpp"
 #include "kernels/spmv/source.hpp"
-#include "kernels/memory/memory.hpp"
+#include "kernels/star_forest/space.hpp"
 #include "numerics/hash.hpp"
 
 namespace halobench {
@@ -39,7 +39,7 @@ class Spmv : public Instance {
         y_(context.memory.allocate<double>(counts().rows)),
         ghosts_(context.memory.allocate<double>(counts().ghosts)) {
     if (auto* space = matrix_.space().on_device()) {
-      on_device_ = std::make_unique<ProductsOnDevice>(*space, matrix_, !z_unused());
+      on_device_ = products_on_device(*space, matrix_, !z_unused());
     } else if (!z_unused()) {
       z_ = context.memory.allocate<double>(counts().coupled);
     }
@@ -92,7 +92,7 @@ class Spmv : public Instance {
             static_cast<double>(matrix_.forest().bcast_sent().messages)};
   }
 
-  std::string device() const override { return device_name(matrix_.space()); }
+  std::string device() const override { return matrix_.space().device_name(); }
 
   Json result(std::span<const Times> times) override {
     const double seconds = times[0].median();

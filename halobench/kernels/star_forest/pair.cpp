@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/as_size.hpp"
-#include "kernels/memory/memory.hpp"
+#include "kernels/star_forest/space.hpp"
 #include "kernels/star_forest/parts.hpp"
 #include "star_forest/star_forest.hpp"
 
@@ -132,7 +132,7 @@ class PairForest : public Instance {
             static_cast<double>(there.messages + back.messages)};
   }
 
-  std::string device() const override { return device_name(*space_); }
+  std::string device() const override { return space_->device_name(); }
 
   Json point(std::size_t point, const Times& times) override {
     return Json::object()

@@ -1,0 +1,1 @@
+// Headers that are compiled once for all sources: CMakeLists.txt names them.
