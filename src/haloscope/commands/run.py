@@ -23,6 +23,7 @@ from haloscope.run.batched import BatchPlace
 from haloscope.run.campaign import Campaign, Request, measure, resume, start
 from haloscope.run.progress import Teller
 from haloscope.study.known_iterations import executes
+from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.library import DEVICES
 
 _DRAWN = 500
@@ -257,9 +258,11 @@ def _show(campaign: Campaign, out: Console) -> None:
         if case.absent:
             marks = f" (can't run here: {case.absent})"
         launches = "none" if case.absent else str(case.launches)
+        unchecked = KernelProgram.of(case.kernel, case.params) in campaign.unchecked
         unknown = case.kernel in campaign.bench.programs and not case.memory_bytes
-        memory = "not known" if unknown else size(case.memory_bytes)
-        rows.append((case.id, f"{case.title}{marks}", launches, memory))
+        memory = "not known" if unknown or unchecked else size(case.memory_bytes)
+        name = "not known" if unchecked else case.id  # of parameters that its kernel resolves, too
+        rows.append((name, f"{case.title}{marks}", launches, memory))
     _show_cases(campaign.plan.study, rows, out)
     left = [launch for launch in campaign.launches_left()[0] if not launch.case.absent]
     time = f"; time: {campaign.expected()}" if left else ""

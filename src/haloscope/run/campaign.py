@@ -31,6 +31,7 @@ from haloscope.study.plan import Plan, Program, expand, nothing_runs
 from haloscope.study.schema import LAUNCHES_LIMIT, PLAN_LIMIT, SEED_LIMIT, Run, Study
 from haloscope.study.settings import SETTINGS
 from haloscope.toolchains import library
+from haloscope.toolchains.build import KernelProgram
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ class Campaign:
     found: the plan as it was in the folder of one that goes on.
     seen: for MPI library and transport, what it used. remarks: what is to be said of it.
     first: what is to be fetched and built before it can run, where that is left to others.
+    unchecked: programs without which some of its cases are not known whole.
     """
 
     place: Place
@@ -74,6 +76,7 @@ class Campaign:
     found: SavedPlan | None = None
     remarks: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
+    unchecked: tuple[KernelProgram, ...] = ()
     seen: Mapping[tuple[str, str | None, bool], str | None] = field(default_factory=dict)
 
     def launches_left(self) -> tuple[list[Launch], int]:
@@ -233,7 +236,9 @@ def start(request: Request, tell: Teller, *, dry: bool = False) -> Campaign:
         programs=kernels.fixed(programs, bench.toolchains),
         rule=None if place.facts.deterministic or request.launches else schema.stopping_rule(study),
     )
-    return Campaign(place, folder, saved, bench, draft.source, first=ready.first)
+    return Campaign(
+        place, folder, saved, bench, draft.source, first=ready.first, unchecked=plan.unchecked
+    )
 
 
 def _planned(

@@ -94,9 +94,9 @@ def describe(kernel: str) -> Kernel:
 
 def programs(kernel: str) -> list[KernelProgram]:
     """The programs of a kernel, first that of its default memory."""
-    (memory,) = [
-        one.choices for one in describe(kernel).parameters if one.name == "memory"
-    ] or [("host",)]
+    (memory,) = [one.choices for one in describe(kernel).parameters if one.name == "memory"] or [
+        ("host",)
+    ]
     return [KernelProgram(kernel, where == "device") for where in memory]
 
 

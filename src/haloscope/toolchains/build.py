@@ -119,15 +119,15 @@ def build(
     *,
     say: Say = print,
     progress: Progress | None = None,
-) -> None:
-    """Build those programs that are not there yet.
+) -> Build:
+    """Build those programs that are not there yet; the build, which has them then.
 
     Only one process at a time builds a key, what is in the cache is whole, and a build that was cut
     off goes on. UserError, with the compiler's last lines and the log's path, where it fails.
     """
     wanted, folder, toolchain = list(programs), found.folder, found.toolchain
     if not found.lacking(wanted):
-        return
+        return found
     folder.mkdir(parents=True, exist_ok=True)
     with _alone(_beside(folder, "lock"), f"halobench for {toolchain.name}", say):
         if lacking := found.lacking(wanted):
@@ -135,6 +135,7 @@ def build(
             names = listed([str(one) for one in lacking])
             say(f"building {names} for {toolchain.name}: {toolchain.version}, {found.compiler}")
             _build(found, lacking, progress or (lambda done, total: None))
+    return found
 
 
 def _beside(folder: Path, suffix: str) -> Path:
