@@ -403,8 +403,7 @@ def resume(
     if dry:
         campaign = replace(campaign, first=(*first, *preparing.to_do(place, bench, cases)))
     else:
-        bench.build(bench.needed(cases), tell)
-        bench.build(place.probes(cases, bench), tell)
+        bench.build(bench.lacking(bench.needed(cases), place.probes(cases, bench)), tell)
     if changed and (lost := [*_with_other_parameters(cases, bench.program)]):
         what = "halobench has other parameters now for"
         raise UserError([Problem(where, f"{what} {case.label}", _ANOTHER) for case in lost])

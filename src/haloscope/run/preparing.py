@@ -56,7 +56,7 @@ def prepared(
 def _lacking(place: Place, bench: Workbench, plan: Plan) -> Programs:
     """What is to be built for a plan: of its cases, and to know what is in it."""
     needed = bench.needed(plan.cases)
-    every = {program for programs in needed.values() for program in programs}
+    every = {program for name in bench.built for program in needed.get(name, ())}
     alone = [program for program in plan.unchecked if program not in every]
     to_ask = {name: alone for name in [*bench.built][:1]}
     return bench.lacking(needed, place.probes(plan.cases, bench), to_ask)
@@ -73,10 +73,11 @@ def to_do(
     lines = bench.to_build(bench.lacking(bench.needed(cases), place.probes(cases, bench)))
     if kernels := [*dict.fromkeys(program.kernel for program in unchecked)]:
         are = "they are not built yet" if len(kernels) > 1 else "it is not built yet"
+        name = "".join(f" {one}" for one in [*bench.built][:1])
         device = " --device" if any(program.device for program in unchecked) else ""
         lines.append(
             f"memory and rank limits of {listed(kernels)} were not checked: {are}; "
-            f"`haloscope toolchain build --kernels {','.join(kernels)}{device}` builds "
+            f"`haloscope toolchain build{name} --kernels {','.join(kernels)}{device}` builds "
             f"{'them' if len(kernels) > 1 else 'it'}"
         )
     return tuple(lines)
