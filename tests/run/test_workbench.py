@@ -151,7 +151,11 @@ def test_a_program_is_asked_in_the_first_build_that_has_it(
 
 @pytest.mark.parametrize(
     ("changes", "others"),
-    [({"name": "one"}, 1), ({"name": "one+cuda", "device": "cuda"}, 0), ({"family": "simgrid"}, 0)],
+    [
+        ({"name": "one"}, 1),
+        ({"name": "one+cuda", "device": "cuda"}, 0),
+        ({"name": "simgrid", "family": "simgrid"}, 0),
+    ],
 )
 def test_programs_for_gpus_and_simulations_speak_for_themselves_alone(
     laboratory: Laboratory, changes: dict[str, Any], others: int
