@@ -109,10 +109,12 @@ Kernel ring() {
       {"cycle_deviation_s", real, "their standard deviation, of the sample", "s",
        "null with one repetition"},
       {"messages_received", integer, "by all ranks in one cycle"},
-      {.name = "values",
-       .type = integers,
-       .help = "what came back to rank 0: the message to the left, that to the right",
-       .minimum = {}}};
+      {"values",
+       integers,
+       "what came back to rank 0: the message to the left, that to the right",
+       "",
+       "",
+       {}}};
   kernel.repetitions = "10";
   kernel.warmup = "2";
   kernel.batched = true;

@@ -344,21 +344,18 @@ Kernel spmv_in(const SpaceMaker& make_space) {
       {"partition", text, "rows",
        "what ranks and threads have alike: rows, or nonzeros; of a Matrix Market file also graph: "
        "METIS cuts as few connections between ranks as it can, and rows are renumbered"},
-      {"overlap",
-       choice,
-       "split",
-       "none: messages, then products; split: the product with the rank's own columns while "
-       "messages travel, then that with the others'; split_temporary: the latter into a vector of "
-       "its own, added at the end - with several threads, one of them waits for messages and "
-       "multiplies while the others work on the former; not so in simulations, where messages "
-       "travel by themselves; early_launch, on a device: as split, but messages begin when the "
-       "first product was launched, after an event behind packing, as they do with "
-       "split_temporary there, whose two products have a stream each (figure 12 of the report: "
-       "split is a, early_launch b, split_temporary c)",
-       "",
-       {},
-       {},
-       {"none", "split", "split_temporary", "early_launch"}},
+      Parameter::one_of(
+          "overlap", "split",
+          "none: messages, then products; split: the product with the rank's own columns while "
+          "messages travel, then that with the others'; split_temporary: the latter into a vector "
+          "of "
+          "its own, added at the end - with several threads, one of them waits for messages and "
+          "multiplies while the others work on the former; not so in simulations, where messages "
+          "travel by themselves; early_launch, on a device: as split, but messages begin when the "
+          "first product was launched, after an event behind packing, as they do with "
+          "split_temporary there, whose two products have a stream each (figure 12 of the report: "
+          "split is a, early_launch b, split_temporary c)",
+          {"none", "split", "split_temporary", "early_launch"}),
   };
   for (auto& one : memory_parameters(false)) kernel.parameters.push_back(std::move(one));
   {
