@@ -28,10 +28,11 @@ arguments of programs, which the system limits to twelve times as many."""
 def read(path: Path, give: str) -> tuple[str, dict[str, Any]]:
     """A file's text and its tables. give: what to give in its place where it can't be read.
 
-    UserError with all that is wrong with it whatever its keys mean.
+    A UTF-8 byte-order mark, with which editors of Windows save, is no part of the text. UserError
+    with all that is wrong with it whatever its keys mean.
     """
     try:
-        with TextIOWrapper(opened(path), encoding="utf-8") as file:
+        with TextIOWrapper(opened(path), encoding="utf-8-sig") as file:
             source = file.read(LENGTH_LIMIT + 1)
         if len(source) > LENGTH_LIMIT:
             what = f"it has more than {LENGTH_LIMIT:,} characters"
