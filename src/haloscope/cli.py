@@ -10,15 +10,20 @@ import codecs
 import contextlib
 import io
 import logging
+import re
+import shlex
+import shutil
 import signal
 import sys
+import textwrap
 from collections.abc import Sequence
 from importlib import import_module
 from types import FrameType
 
 from haloscope import __version__
-from haloscope.errors import UserError, printable
+from haloscope.errors import Problem, UserError, guess, printable
 from haloscope.host import scratch
+from haloscope.paths import share
 
 COMMANDS = {
     "run": "measure a study and report",
@@ -54,21 +59,32 @@ first steps:
 """
 
 
+_SHORT = f"""\
+{_DESCRIPTION}
+
+{_EPILOG}
+haloscope --help lists the commands, haloscope COMMAND --help describes one.
+"""
+
+
 def parse(words: Sequence[str]) -> argparse.Namespace:
-    """The arguments on a command line, and as `execute` the function of its command."""
+    """The arguments on a command line, and as `execute` the function of its command.
+
+    UserError where it names no command.
+    """
     top = argparse.ArgumentParser(
         prog="haloscope",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=Help,
     )
     top.add_argument("--version", action="version", version=f"haloscope {__version__}")
     subparsers = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     named = next((word for word in words if not word.startswith("-")), None)
+    if named is not None and named not in COMMANDS:
+        raise UserError(_no_command(named, words))
     for name, summary in COMMANDS.items():
-        parser = subparsers.add_parser(
-            name, help=summary, formatter_class=argparse.RawDescriptionHelpFormatter
-        )
+        parser = subparsers.add_parser(name, help=summary, formatter_class=Help)
         if name == named:
             command = import_module(f"haloscope.commands.{name}")
             command.set_up(parser)
@@ -76,12 +92,82 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     return top.parse_args(words)
 
 
+def _no_command(named: str, words: Sequence[str]) -> Problem:
+    """That there is no such command, with the one that takes what was named in its place."""
+    rest = shlex.join(words[words.index(named) :])
+    for command, folder, names in (
+        ("run", "studies", "*.toml"),
+        ("cluster show", "clusters", "*.toml"),
+        ("paper show", "papers", "*/paper.toml"),
+    ):
+        files = share(folder).glob(names)
+        if named in {file.parent.name if "/" in names else file.stem for file in files}:
+            return Problem(named, "is no command", f"did you mean: haloscope {command} {rest}")
+    if named.endswith(".toml"):
+        mend = f"to run a study: haloscope run {rest}"
+    else:
+        hint = guess(named, [*COMMANDS])
+        mend = f"{hint}commands: {', '.join(COMMANDS)}\n    {_KERNELS}"
+    return Problem(named, "is no command", mend)
+
+
+_KERNELS = "a kernel: haloscope once KERNEL; all names: haloscope list"
+
+
+class Help(argparse.RawDescriptionHelpFormatter):
+    """Help as wide as the terminal, from 60 columns: paragraphs are filled, examples kept."""
+
+    def __init__(self, prog: str) -> None:
+        """prog: the words before the arguments."""
+        columns = shutil.get_terminal_size().columns
+        super().__init__(prog, width=max(_NARROWEST, columns) - 2)
+
+    def filled(self, text: str) -> str:
+        """A text of its own, as wide as the terminal."""
+        return self._fill_text(text, self._width, "")
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        width = min(width, _WIDEST)
+        lines: list[str] = []
+        paragraph: list[str] = []
+        for line in [*text.splitlines(), ""]:
+            if line and not line.startswith(" "):
+                paragraph.append(line)
+                continue
+            lines += textwrap.wrap(" ".join(paragraph), width, break_on_hyphens=False)
+            paragraph = []
+            lines += _example(line, width)
+        return "\n".join(indent + line for line in lines[:-1]) + "\n"
+
+
+_NARROWEST = 60
+"""_NARROWEST is the number of columns from which on lines fit the terminal."""
+_WIDEST = 98
+"""_WIDEST is the longest line of text, because longer ones are hard to read."""
+
+
+def _example(line: str, width: int) -> list[str]:
+    """A command with what it does, in one line where that fits; else so that it can be copied."""
+    if len(line) <= width:
+        return [line]
+    command, _, told = line.strip().partition("  ")
+    command = re.sub(r"( --?[\w-]+) (?!-)", r"\1\0", command)  # an option stays with its value
+    wrapped = textwrap.wrap(command, width - 6, break_long_words=False, break_on_hyphens=False)
+    first, *rest = (one.replace("\0", " ") for one in wrapped)
+    lines = [f"  {first}", *(f"    {one}" for one in rest)]
+    lines = [*(f"{one} \\" for one in lines[:-1]), lines[-1]]
+    return [*lines, *(f"      {one}" for one in textwrap.wrap(told.strip(), width - 6))]
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command line, that of this process if none is given; the exit code."""
     _end_in_order()
     _say_what_can_be_said()
     try:
-        arguments = parse(sys.argv[1:] if words is None else words)
+        if not (words := sys.argv[1:] if words is None else words):
+            print(Help("haloscope").filled(_SHORT), end="")
+            return 2
+        arguments = parse(words)
         scratch.sweep()
         return int(arguments.execute(arguments))
     except UserError as error:

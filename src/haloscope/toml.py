@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from io import TextIOWrapper
@@ -9,7 +10,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from haloscope.errors import Problem, UserError, dotted
+from haloscope.errors import Problem, UserError, dotted, guess
 from haloscope.paths import opened
 
 if TYPE_CHECKING:
@@ -102,3 +103,12 @@ def worth_telling(details: Sequence[ErrorDetails]) -> list[ErrorDetails]:
     """What is wrong with a file, but that lists are too short whose entries are wrong besides."""
     inside = {one["loc"][:depth] for one in details for depth in range(len(one["loc"]))}
     return [one for one in details if one["type"] != "too_short" or one["loc"] not in inside]
+
+
+def guess_of(detail: ErrorDetails, description: str = "") -> str:
+    """The nearest word to a wrong text, as a question: of those that pydantic allows there, and
+    those in quotes in a description."""
+    if not isinstance(wrong := detail["input"], str):
+        return ""
+    allowed = str(detail.get("ctx", {}).get("expected", ""))
+    return guess(wrong, re.findall(r"'([\w.-]+)'", f"{allowed} {description}"))

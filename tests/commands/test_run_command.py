@@ -435,7 +435,7 @@ def test_a_request_to_end_is_an_interrupt(
     monkeypatch.setattr(cli, "parse", lambda _: SimpleNamespace(execute=ended))
     before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:
-        assert cli.main([]) == 130
+        assert cli.main(["list"]) == 130
     finally:
         signal.signal(signal.SIGTERM, before)
     assert "haloscope: interrupted" in capsys.readouterr().err

@@ -144,6 +144,19 @@ def test_a_kind_of_table_is_named_nearest(study_file: Write) -> None:
             "runs#1.layout.allocation#2: there is no allocation 'rnd'\n    did you mean 'random'?",
         ),
         (
+            "mapping = 'roundrobin'",
+            "runs#1.layout.mapping#1: there is no mapping 'roundrobin'\n"
+            "    did you mean 'round_robin'?",
+        ),
+        (
+            "bind = ['Spred']",
+            "runs#1.layout.bind#1: 'Spred' won't do\n    did you mean 'spread'? give 'close' fills",
+        ),
+        (
+            "ppn = 'core'",
+            "runs#1.layout.ppn#1: 'core' won't do\n    did you mean 'cores'? give processes",
+        ),
+        (
             "allocation_seed = [1, 0]",
             "runs#1.layout.allocation_seed#2: 0 won't do\n    give whole numbers from 1, for",
         ),

@@ -42,6 +42,9 @@ class FakeProgram:
     def parameters(self, kernel: str) -> Sequence[str]:
         return list(fake_halobench.DEFAULTS)
 
+    def numbers(self, kernel: str) -> Sequence[str]:
+        return [key for key, one in fake_halobench.DEFAULTS.items() if isinstance(one, int)]
+
     def prepared(
         self, kernel: str, params: Mapping[str, Value], ranks: int
     ) -> tuple[Mapping[str, Value], str | None]:

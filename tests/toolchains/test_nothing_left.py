@@ -53,7 +53,7 @@ def measure(_):
 
 
 cli.parse = lambda _: SimpleNamespace(execute=measure)
-sys.exit(cli.main([]))
+sys.exit(cli.main(["list"]))
 """
 
 

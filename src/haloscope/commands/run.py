@@ -43,7 +43,7 @@ examples:
   haloscope run my-study.toml --launches 10 --out results/before
   haloscope run poisson-scaling --on stampede2      the same study on a simulated cluster
   haloscope run my-study.toml --on eagle --execute  ... with every answer computed and verified
-  haloscope run quick --on stampede2 --replicates 7 ... seven times, on other nodes each time
+  haloscope run quick --on stampede2 --replicates 7  ... seven times, on other nodes each time
   haloscope run my-study.toml --program my_solver   ... with a program of your own as a kernel
   haloscope run sf-device --device cuda             ... in the memory of real GPUs
   haloscope run --resume results/before             after an interruption: what is left of it

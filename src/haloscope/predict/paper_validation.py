@@ -162,7 +162,7 @@ def simulated(
     }
     records: dict[str, list[Mapping[str, Any]]] = {}
     runner = there.runner(study, 0, bench, {})
-    with RunView(tell.console, list(launches.values()), {}) as view:
+    with RunView(tell.console, list(launches.values()), {}, at_once=there.at_once) as view:
         for record in runner.run(view.watch(list(launches.values()))):
             records.setdefault(record["case"], []).append(record)
             view.ended(launches[record["case"], record["launch"]], record)

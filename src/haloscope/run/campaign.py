@@ -106,7 +106,7 @@ class Campaign:
     def expected(self) -> str:
         """How long what is left takes, by what the same cases took on this machine before."""
         left = [launch for launch in self.launches_left()[0] if not launch.case.absent]
-        seconds = TimeLeft(left, self.earlier_walls()).seconds()
+        seconds = TimeLeft(left, self.earlier_walls(), at_once=places.at_once(self.place)).seconds()
         if seconds is None:
             return "not known before the first launches"
         return f"about {duration(seconds)}"
@@ -436,7 +436,9 @@ def measure(campaign: Campaign, tell: Teller) -> None:
         launches, again = campaign.launches_left()
         _announce(campaign, len(launches), again, tell)
         walls = campaign.earlier_walls()
-        with RunView(tell.console, launches, walls, rule.most_s if rule else None) as view:
+        most_s = rule.most_s if rule else None
+        side_by_side = places.at_once(campaign.place)
+        with RunView(tell.console, launches, walls, most_s, side_by_side) as view:
             for launch, record in campaign.run(launches, view.watch):
                 view.ended(launch, record)
 

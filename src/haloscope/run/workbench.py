@@ -131,6 +131,11 @@ class Halobench:
         """The names of a kernel's parameters."""
         return [parameter.name for parameter in self._described(kernel).parameters]
 
+    def numbers(self, kernel: str) -> Sequence[str]:
+        """The names of those that are numbers."""
+        known = self._described(kernel).parameters
+        return [parameter.name for parameter in known if parameter.type in ("integer", "real")]
+
     def _described(self, kernel: str) -> halobench.Kernel:
         if kernel not in self._known:
             self._known[kernel] = halobench.describe(self.binary, kernel)
