@@ -1,6 +1,7 @@
 """The command line itself: what it imports, and for which words."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from haloscope import cli
-from haloscope.cli import COMMANDS, main
+from haloscope import __version__, cli
+from haloscope.cli import COMMANDS, main, parse
+from haloscope.verbosity import Verbosity
 
 DRAWING = {"matplotlib", "scipy", "numpy", "jinja2", "pymetis", "psutil", "cmake"}
 HEAVY = DRAWING | {"pydantic", "rich"}
@@ -99,7 +101,44 @@ def test_every_command_has_a_help_of_its_own(name: str, capsys: pytest.CaptureFi
         main([name, "--help"])
 
     assert ended.value.code == 0
-    assert capsys.readouterr().out.startswith(f"usage: haloscope {name} ")
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"usage: haloscope {name} ")
+    assert {"--verbose", "--quiet"} <= set(re.findall(r"--[a-z]+", printed))
+
+
+@pytest.mark.parametrize(
+    ("words", "level"),
+    [
+        ("doctor", Verbosity.NORMAL),
+        ("doctor --quiet", Verbosity.QUIET),
+        ("--quiet doctor", Verbosity.QUIET),
+        ("-q toolchain list", Verbosity.QUIET),
+        ("toolchain list -v", Verbosity.VERBOSE),
+        ("-q toolchain list --verbose", Verbosity.VERBOSE),
+        ("once fake n=16 -q --ranks 2", Verbosity.QUIET),
+        ("profile -q -- mpirun -v ./program", Verbosity.QUIET),
+        ("profile mpirun -v ./program", Verbosity.NORMAL),
+    ],
+)
+def test_every_command_line_has_a_verbosity(words: str, level: Verbosity) -> None:
+    assert parse(words.split()).verbosity is level
+
+
+@pytest.mark.parametrize("words", [["-q", "-v", "doctor"], ["doctor", "--quiet", "--verbose"]])
+def test_quiet_and_verbose_exclude_each_other(words: list[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parse(words)
+
+    assert ended.value.code == 2
+
+
+@pytest.mark.parametrize("option", ["-V", "--version"])
+def test_the_version_is_printed(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([option])
+
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"haloscope {__version__}\n"
 
 
 @pytest.mark.parametrize(
@@ -200,7 +239,9 @@ def test_an_interrupt_that_a_library_makes_an_error_of_its_own_of_is_one(
             raise RuntimeError("a validator can't be built") from error
         return 0
 
-    monkeypatch.setattr(cli, "parse", lambda _: Namespace(execute=execute))
+    monkeypatch.setattr(
+        cli, "parse", lambda _: Namespace(execute=execute, verbosity=Verbosity.NORMAL)
+    )
     monkeypatch.setattr(cli, "_end_in_order", lambda: None)
     monkeypatch.setattr(cli, "_interrupts", [])
 

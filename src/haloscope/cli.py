@@ -19,11 +19,13 @@ import textwrap
 from collections.abc import Sequence
 from importlib import import_module
 from types import FrameType
+from typing import Any
 
 from haloscope import __version__
 from haloscope.errors import Problem, UserError, guess, printable
 from haloscope.host import scratch
 from haloscope.paths import share
+from haloscope.verbosity import Verbosity, verbosity
 
 COMMANDS = {
     "run": "measure a study and report",
@@ -67,18 +69,41 @@ haloscope --help lists the commands, haloscope COMMAND --help describes one.
 """
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser that takes --verbose and --quiet; argparse makes those of subcommands of it, too."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        """As argparse's own; without an option the level given before a subcommand stays."""
+        super().__init__(*args, **options)
+        either = self.add_mutually_exclusive_group()
+        for letter, name, level, text in (
+            ("-v", "--verbose", Verbosity.VERBOSE, "also print the commands that are run"),
+            ("-q", "--quiet", Verbosity.QUIET, "print results, warnings, and errors only"),
+        ):
+            either.add_argument(
+                letter,
+                name,
+                action="store_const",
+                const=level,
+                dest="verbosity",
+                default=argparse.SUPPRESS,
+                help=text,
+            )
+
+
 def parse(words: Sequence[str]) -> argparse.Namespace:
     """The arguments on a command line, and as `execute` the function of its command.
 
     UserError where it names no command.
     """
-    top = argparse.ArgumentParser(
+    top = _Parser(
         prog="haloscope",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=Help,
     )
-    top.add_argument("--version", action="version", version=f"haloscope {__version__}")
+    top.set_defaults(verbosity=Verbosity.NORMAL)
+    top.add_argument("-V", "--version", action="version", version=f"haloscope {__version__}")
     subparsers = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     named = next((word for word in words if not word.startswith("-")), None)
     if named is not None and named not in COMMANDS:
@@ -159,6 +184,16 @@ def _example(line: str, width: int) -> list[str]:
     return [*lines, *(f"      {one}" for one in textwrap.wrap(told.strip(), width - 6))]
 
 
+def perform(arguments: argparse.Namespace) -> int:
+    """Execute a command as quietly as its arguments ask for; the exit code."""
+    if arguments.verbosity is Verbosity.VERBOSE:
+        from haloscope.host import process  # most command lines do without
+
+        process.show_commands()
+    with verbosity(arguments.verbosity):
+        return int(arguments.execute(arguments))
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command line, that of this process if none is given; the exit code."""
     _end_in_order()
@@ -169,7 +204,7 @@ def main(words: Sequence[str] | None = None) -> int:
             return 2
         arguments = parse(words)
         scratch.sweep()
-        return int(arguments.execute(arguments))
+        return perform(arguments)
     except UserError as error:
         for problem in error.problems:
             _complain(str(problem))

@@ -432,7 +432,7 @@ def test_a_request_to_end_is_an_interrupt(
         time.sleep(9)
         return 0
 
-    monkeypatch.setattr(cli, "parse", lambda _: SimpleNamespace(execute=ended))
+    monkeypatch.setattr(cli, "parse", lambda _: SimpleNamespace(execute=ended, verbosity="normal"))
     before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:
         assert cli.main(["list"]) == 130

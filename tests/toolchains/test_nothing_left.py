@@ -52,7 +52,7 @@ def measure(_):
     return len([*LocalRunner(facts, built).run([Launch(case, 0)])])
 
 
-cli.parse = lambda _: SimpleNamespace(execute=measure)
+cli.parse = lambda _: SimpleNamespace(execute=measure, verbosity="normal")
 sys.exit(cli.main(["list"]))
 """
 

@@ -288,6 +288,6 @@ def _measure_local(tell: Teller) -> tuple[Path, int]:
     except KeyboardInterrupt:
         folder = in_a_shell(path)
         further = f"haloscope validate local --from {folder}"
-        tell.say(f"\nTo go on: haloscope run --resume {folder}; {further}")
+        tell.warn(f"\nTo go on: haloscope run --resume {folder}; {further}")
         raise
     return path, 1 if real.launches_left()[0] else 0

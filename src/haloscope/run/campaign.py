@@ -446,22 +446,19 @@ def measure(campaign: Campaign, tell: Teller) -> None:
 def _announce(campaign: Campaign, left: int, again: int, tell: Teller) -> None:
     plan = campaign.plan
     done = len(plan.launches()) - left
-    lines = [
-        f"{plan.study}",
+    tell.say(plan.study)
+    tell.say(
         f"{count(len(plan.cases), 'case')}, {count(left, 'launch', 'launches')} in random order"
-        f" (seed {plan.seed})"
-        f" -> {campaign.folder.path}",
-        *plan.notes,
-        *campaign.remarks,
-    ]
+        f" (seed {plan.seed}) -> {campaign.folder.path}"
+    )
+    for line in (*plan.notes, *campaign.remarks):  # what is left out, what has changed
+        tell.warn(line)
     if done:
-        lines.append(f"there already and skipped: {count(done, 'launch', 'launches')}")
+        tell.say(f"there already and skipped: {count(done, 'launch', 'launches')}")
     if again:
-        lines.append(f"did not end well before, tried again: {count(again, 'launch', 'launches')}")
+        tell.say(f"did not end well before, tried again: {count(again, 'launch', 'launches')}")
     facts = campaign.place.facts
     here = left and not facts.remote and not facts.simulated
     load = check_load(Patient()) if here else None
     if load is not None and load.level == "warn":
-        lines.append(f"times will suffer: {load.what}; {load.mend}")
-    for line in lines:
-        tell.say(line)
+        tell.warn(f"times will suffer: {load.what}; {load.mend}")

@@ -168,9 +168,10 @@ def drive(
         for launch, record in campaign.run(launches, _told(campaign, budget, tell)):
             budget.ended(record)
             reason = f": {record['reason']}" if record["reason"] else ""
-            tell.say(f"{record['outcome']}: {launch.case.title}, launch {launch.number}{reason}")
+            say = tell.say if record["outcome"] == "ok" else tell.warn
+            say(f"{record['outcome']}: {launch.case.title}, launch {launch.number}{reason}")
         if budget.closed:
-            tell.say(f"{site.scheduler.title} said that the job's time is nearly over")
+            tell.warn(f"{site.scheduler.title} said that the job's time is nearly over")
         tell.say(f"{budget.begun} launches run, {budget.left_out} left for another job")
     return budget.begun
 
@@ -232,7 +233,7 @@ def _told(
     def ours(launches: Iterable[Launch]) -> Iterator[Launch]:
         for launch in launches:
             if not hold.holds(campaign.folder.path, site.allocation):
-                tell.say("another job goes on with this folder")
+                tell.warn("another job goes on with this folder")
                 return
             yield launch
 

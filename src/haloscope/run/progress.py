@@ -25,6 +25,7 @@ from rich.table import Column
 from rich.text import Text
 
 from haloscope.study.case import Case, Launch
+from haloscope.verbosity import shows_notes
 
 ALIKE = 16.0
 """A case that takes more than so many times the memory of another tells nothing from its time."""
@@ -156,7 +157,12 @@ class Teller:
         self.console = console
 
     def say(self, line: str) -> None:
-        """One line, as it is."""
+        """Print a note, unless the command is quiet."""
+        if shows_notes():
+            self.warn(line)
+
+    def warn(self, line: str) -> None:
+        """Print a warning, or the way on after an interruption, even if the command is quiet."""
         self.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     @contextmanager
@@ -170,7 +176,7 @@ class Teller:
         def show(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total, visible=True)
 
-        with bar if self.console.is_interactive else nullcontext():
+        with bar if self.console.is_interactive and shows_notes() else nullcontext():
             yield show
 
 
@@ -235,7 +241,7 @@ class RunView:
 
     def __enter__(self) -> Self:
         """Start to show."""
-        if self._console.is_interactive:
+        if self._console.is_interactive and shows_notes():
             self._bar.start()
         return self
 
@@ -266,7 +272,7 @@ class RunView:
         self._bar.update(self._task, completed=self._done, left=self._time_left())
         if record["outcome"] != "ok":
             self._print(f"{record['outcome']}: {launch.case.title}: {record['reason']}")
-        elif not self._console.is_interactive:
+        elif shows_notes() and not self._console.is_interactive:
             self._print(f"{launch.case.title}: {_took(record)}")
 
     def _print(self, line: str) -> None:
