@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command line itself: what it imports, and for which words."""
 
 import os

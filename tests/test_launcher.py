@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The launcher at the root, with scripts in the parts of Python, pip and uv."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The lock files fit pyproject.toml: all that is needed, at versions it allows, by hashes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The container recipes and the pre-commit hooks, as the linters from PyPI read them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Who may know whom: one rule a room of src/haloscope, for all of its modules."""
 
 from __future__ import annotations

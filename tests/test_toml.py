@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """TOML that anyone wrote: all that is of no use whatever its keys mean is told."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The wheel: what it contains, and that it works without the checkout, as pipx installs it."""
 
 from __future__ import annotations

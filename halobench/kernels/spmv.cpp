@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sparse matrix times vector, rows over ranks: the irregular neighbourhood communication of
 // Zhang, Mills and Smith 2020, section 5.4, with the three schemes of its figure 12.
 #include "kernels/spmv.hpp"

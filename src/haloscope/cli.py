@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The command line: finds the subcommand, turns a UserError into a message and an exit code.
 
 Exit codes: 0 good, 1 some case failed or was wrong, 2 usage, 130 interrupted.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Errors that a user can mend: what is wrong, where, what to do; and text fit to be shown."""
 
 from __future__ import annotations

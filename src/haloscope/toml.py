@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """TOML that somebody wrote, read so that whatever else stands there is a problem with words."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How much a command prints beside its results, warnings and errors, which it always prints."""
 
 from __future__ import annotations

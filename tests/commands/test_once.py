@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """once and describe: one case, and what a kernel takes, against the fake halobench."""
 
 import json

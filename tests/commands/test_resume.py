@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """run --resume: what is left is done, and nothing is measured otherwise than before."""
 
 import json

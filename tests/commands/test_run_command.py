@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The commands, from their command line to what they print, against the fake halobench."""
 
 import json

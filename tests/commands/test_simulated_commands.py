@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """run and once on a simulated cluster, against the fake halobench and a fake smpirun."""
 
 from __future__ import annotations

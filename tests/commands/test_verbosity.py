@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What --quiet leaves out and --verbose adds, for any command."""
 
 import subprocess

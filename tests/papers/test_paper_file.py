@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What is refused in a paper.toml and in the CSV files it names."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A kind of table or figure is one line of the registry and one file of its name."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Weak scaling: tasks with as much work each, over the fewest of them on one node."""
 
 from __future__ import annotations

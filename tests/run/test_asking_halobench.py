@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Python's side of halobench --list, --describe and --plan; a script gives halobench's answers."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Each check, on a machine that is well and on one that is not."""
 
 from __future__ import annotations

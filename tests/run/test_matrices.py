@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Matrix Market files: what is refused, and what halobench's ranks will read."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The strict reader of Matrix Market files: what each kind means, and what is refused, by line."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 import io
 import re
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence

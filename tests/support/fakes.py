@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A halobench, a toolchain and a machine that are not there."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A laboratory without MPI: a fake halobench, a fake launcher, a machine with four cores."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Of a campaign that is ended by others nothing stays in TMPDIR or in shared memory.
 
 It is one launch of ranks that never end, with every toolchain; those from PyPI are marked

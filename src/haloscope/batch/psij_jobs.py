@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Jobs submitted and cancelled by PSI/J, which lies in an environment of its own."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Cluster files: found by name, read with all that is wrong in them, written."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope cluster: what a cluster file says of a machine."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope doctor: what on this machine would spoil a measurement or a run, each with its mend."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope lab: a cluster in a box, brought up on this machine and taken down."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope once: one case, right now."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope report: write the report of a result folder, again at any time, without MPI."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope run: measure every case of a study, and report."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope toolchain: the MPI libraries that are there, and adding and removing them."""
 
 from __future__ import annotations

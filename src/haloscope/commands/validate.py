@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """haloscope validate: simulate a paper's tables and set them against what was published."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A command with a time limit, of which nothing survives its end or ours."""
 
 from __future__ import annotations

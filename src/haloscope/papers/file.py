@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reads and checks papers/<id>/paper.toml and the CSV files it names. All problems at once."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Simulations set against published figures: predicted, published, ratio, cell by cell.
 
 The honest protocol: what a cluster file takes from a paper it takes from cells of one node (wall

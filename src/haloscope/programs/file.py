@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A program.toml, read with all that is wrong in it; and its words with a case's values in them."""
 
 from __future__ import annotations

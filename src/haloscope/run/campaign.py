@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A campaign: a study's cases, planned, run launch by launch, and kept in a result folder."""
 
 from __future__ import annotations

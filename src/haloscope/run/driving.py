@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a batch job does: the launches of a result folder that are left, on the job's nodes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A campaign's jobs, followed to their end, and how they stand in words."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the halobench program says about its kernels, asked without MPI; its words are JSON.
 
 The kernels' names alone are known before it is built.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a study may name as kernels: those of halobench, and external programs that are trusted."""
 
 from __future__ import annotations

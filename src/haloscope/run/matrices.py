@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Matrix Market files, made into the binary files that halobench's ranks read in parallel.
 
 A file is read once, checked, and kept in the cache under its name and what is in it: where a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Finds the Matrix Market file in a tar archive, as SuiteSparse's collection offers matrices.
 
 Nothing is unpacked to disk: the file is read where it is in the archive, whatever it is called.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The places there are, by the name that --on gives: this machine, sites, simulated clusters."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How far a run has come: a bar in a terminal, plain lines elsewhere, and the time that is left."""
 
 from __future__ import annotations

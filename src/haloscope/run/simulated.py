@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A place: a cluster that a file describes, under SimGrid on this machine."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A campaign in a batch system's hands: its jobs planned, submitted, found again."""
 
 from __future__ import annotations

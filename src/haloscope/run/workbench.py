@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What every measurement starts with: toolchains, halobench built with each, this machine."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A study's TOML file, read with every problem found at once.
 
 A `Draft` is what could be read of a file together with all that is wrong in it, so that the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The layouts that a study's axes stand for: nodes, processes of each, threads, mappings."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A plan: the cases of a study as they can run in one place, checked before any is launched."""
 
 from __future__ import annotations

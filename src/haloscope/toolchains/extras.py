@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What can be added beside MPI libraries, without root: FFTW, LAMMPS, SimGrid, PSI/J and nvcc.
 
 Each is filled into a folder of its own, beside where it will lie, and moved there in one step: what

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """MPI libraries: which are there, and how to add one from PyPI without root.
 
 A toolchain is a compiler wrapper (mpicxx) and a launcher (mpirun) of one MPI library. `system` is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The Spack package: spack repo add packaging/spack; spack install haloscope."""
 
 from pathlib import Path

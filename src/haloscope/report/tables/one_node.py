@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tasks on one node, beside what was published of the programs that they stand for."""
 
 from __future__ import annotations
