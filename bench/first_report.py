@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Wall time from an empty clone to the first report, in parts, on a machine without an MPI.
 
 usage: .venv/bin/python bench/first_report.py [--rounds 1]     (as root; debootstrap, the network)
