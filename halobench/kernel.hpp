@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a kernel is: a name, parameters, a plan that needs no launch, and an Instance to be timed.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The script of all checks: which steps wait for which, and that none is lost or called good."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Who may know whom: one rule a room of src/haloscope, for all of its modules."""
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from haloscope.cli import COMMANDS
 
 SOURCE = Path(haloscope.__file__).parent
 FLOORS = (
-    {"errors", "quantities", "paths", "toml", "host", "stats"},
+    {"errors", "quantities", "paths", "toml", "verbosity", "host", "stats"},
     {"models", "papers", "toolchains", "sites"},
     {"study", "programs"},
     {"records", "clusters", "batch"},
@@ -23,7 +24,7 @@ FLOORS = (
     {"commands"},
 )
 """Rooms, the lowest first: each may know those below it, and none on its own floor."""
-ANYONE = {"errors", "quantities", "paths", "toml"}
+ANYONE = {"errors", "quantities", "paths", "toml", "verbosity"}
 """What rooms on the lowest floor may know, too."""
 COMMANDS_ROOM = "haloscope.commands"
 OUTSIDE = {"os", "shutil", "subprocess", "tempfile", "socket", "json", "csv", "tomllib", "psutil"}
@@ -119,6 +120,7 @@ def test_commands_know_no_other_command() -> None:
 
 LATE = {
     "batch/script.py": "jinja2 jinja2.sandbox",
+    "cli.py": "haloscope.host",
     "commands/once.py": "haloscope.commands.launched",
     "commands/run.py": "haloscope.commands.conclusion",
     "host/machine.py": "psutil",

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Parameters of a kernel: declared once, parsed from key=value, described as JSON.
 #pragma once
 

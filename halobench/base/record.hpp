@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // JSON out: the only interface between halobench and the laboratory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a kernel finds: declared once, described as JSON, and checked where a record is read.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a halobench declares of its kernels, as src/haloscope/records/kernels.json keeps it.
 
 python tests/support/kernels_file.py build/release/halobench

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Collective operations by message size, blocking or not, each result checked. How ranks start
 // together, and so what the times mean, is the protocol's `synchronisation`: round_time unless
 // another is asked for.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Steady heat conduction in the unit cube by linear 8-node hexahedra and the conjugate gradient
 // method: the problem of the finite-element mini-application miniFE, which the task-mapping paper
 // runs (T = 1 on the face at x = 1, its edges included, 0 on the others).

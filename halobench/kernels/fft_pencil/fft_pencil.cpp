@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A three-dimensional Fourier transform of real values, forward and backward, over pencils, as the
 // task-mapping paper's bigFFT has it: one-dimensional transforms by FFTW, transposes by MPI.
 #include <array>

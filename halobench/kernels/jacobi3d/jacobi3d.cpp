@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Jacobi's method for Laplace's equation in three dimensions, the textbook halo exchange: M.
 // Celoria, Report for Assignment 1 of Foundations of High Performance Computing, 2021, section 3.
 #include "kernels/jacobi3d/jacobi3d.hpp"

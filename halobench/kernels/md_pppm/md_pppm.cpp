@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // A step of LAMMPS' rhodopsin benchmark as its ranks communicate in it: ghost atoms over six faces,
 // PPPM's grid between bricks and lines, sums. Every atom and point is followed; what LAMMPS
 // computes is charged under simulation, and left out for real.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Messages round a ring of ranks, both ways at once, until each is back where it began: M. Celoria,
 // Report for Assignment 1 of Foundations of High Performance Computing, 2021, section 1.A.
 #include "base/simulation.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Sparse matrix times vector, rows over ranks: the irregular neighbourhood communication of
 // Zhang, Mills and Smith 2020, section 5.4, with the three schemes of its figure 12.
 #include "kernels/spmv/spmv.hpp"
@@ -332,9 +333,11 @@ Kernel spmv_in(const SpaceMaker& make_space) {
       {"matrix", file, "3d27",
        "a stencil on a square or cube (2d5, 2d9, 3d7, 3d27), random (with row_length and "
        "bandwidth), power_law (with row_length on average), or a Matrix Market file: NAME.mtx, "
-       "NAME.mtx.gz"},
+       "NAME.mtx.gz, or NAME.tar.gz with it"},
       {"n", integer, "100",
-       "of a stencil, grid points along each axis; of random and power_law, rows", "", 1, 1e15},
+       "of a stencil, grid points along each axis; of random and power_law, rows; of a file it is "
+       "what the file says",
+       "", 1, 1e15},
       {"row_length", integer, "27",
        "nonzeros of a row, of random and power_law: all columns within reach where these are fewer",
        "", 1, 1e9},

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Memory bandwidth as STREAM counts it (J. D. McCalpin, 1995), by working set, so that caches show.
 #ifdef __SSE2__
 #include <emmintrin.h>

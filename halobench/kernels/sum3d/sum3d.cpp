@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // C = A + B for three-dimensional arrays that live on rank 0: scattered, added, gathered, with
 // collectives only. M. Celoria, Report for Assignment 1 of Foundations of High Performance
 // Computing, 2021, section 1.B.

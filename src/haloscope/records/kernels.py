@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What each kernel's parameters and results may be in a record, as halobench itself declares them.
 
 kernels.json is a copy of what `halobench --describe` says, because records are read where halobench

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a place is: how halobench is built for it, what it has room for, what runs cases there."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a study can be planned with as things are: nothing is fetched and nothing is built."""
 
 from __future__ import annotations

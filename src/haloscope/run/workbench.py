@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What every measurement starts with: toolchains, halobench built with each, this machine."""
 
 from __future__ import annotations
@@ -130,6 +131,11 @@ class Halobench:
     def parameters(self, kernel: str) -> Sequence[str]:
         """The names of a kernel's parameters."""
         return [parameter.name for parameter in self._described(kernel).parameters]
+
+    def numbers(self, kernel: str) -> Sequence[str]:
+        """The names of those that are numbers."""
+        known = self._described(kernel).parameters
+        return [parameter.name for parameter in known if parameter.type in ("integer", "real")]
 
     def _described(self, kernel: str) -> halobench.Kernel:
         if kernel not in self._known:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Builds halobench, once for each toolchain, compiler, processor and version of its sources.
 
 A built program lies in the cache under a key made of all of these, so that a change of any of them
