@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from reach import rooms_above, tests_reached
+from reach import rooms_above, files_reached
 
 
 def test_a_room_reaches_those_that_know_it_directly_or_not() -> None:
@@ -14,7 +14,7 @@ def test_a_room_reaches_those_that_know_it_directly_or_not() -> None:
 
 
 def test_a_changed_room_has_its_tests_run_and_theirs() -> None:
-    found = tests_reached(["src/haloscope/report/words.py"])
+    found = files_reached(["src/haloscope/report/words.py"])
     assert {"tests/report", "tests/commands", "tests/test_rooms.py"} <= {*found}
     assert "tests/stats" not in found
 
@@ -23,10 +23,10 @@ def test_a_changed_room_has_its_tests_run_and_theirs() -> None:
     "name", ["halobench/kernel.hpp", "tests/support/made.py", "studies/a.toml"]
 )
 def test_what_anything_may_use_has_all_tests_run(name: str) -> None:
-    assert tests_reached([name]) == ["tests"]
+    assert files_reached([name]) == ["tests"]
 
 
 def test_a_page_reaches_those_that_name_it_and_a_test_reaches_itself() -> None:
-    assert "tests/records/test_records_page.py" in tests_reached(["docs/records.md"])
-    assert tests_reached([f"docs/{'x' * 9}.md"]) == []
-    assert "tests/stats/test_tails.py" in tests_reached(["tests/stats/test_tails.py"])
+    assert "tests/records/test_records_page.py" in files_reached(["docs/records.md"])
+    assert files_reached([f"docs/{'x' * 9}.md"]) == []
+    assert "tests/stats/test_tails.py" in files_reached(["tests/stats/test_tails.py"])

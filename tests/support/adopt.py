@@ -6,7 +6,6 @@ python tests/support/adopt.py TOOLCHAIN TREE; `usual` is the one taken where non
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -22,7 +21,7 @@ def adopt(toolchain: library.Toolchain, tree: Path) -> list[str]:
     for program in programs:
         part = folder / f".{program.name}.part"
         shutil.copy2(program, part)
-        os.replace(part, folder / program.name)  # a launch may run the one that is there
+        part.replace(folder / program.name)  # a launch may run the one that is there
     return sorted(program.name for program in programs)
 
 

@@ -43,7 +43,7 @@ def rooms_above(changed: Collection[str]) -> set[str]:
     return reached
 
 
-def tests_reached(changed: Iterable[str]) -> list[str]:
+def files_reached(changed: Iterable[str]) -> list[str]:
     """Tests that these files can reach, as pytest takes them; the whole folder where all can.
 
     A room reaches the tests of all rooms that know it; a page, those that name it; what is neither
@@ -82,4 +82,4 @@ def _naming(name: str) -> set[str]:
 
 if __name__ == "__main__":
     found = changed_since(sys.argv[1])
-    print(json.dumps([found, tests_reached(found)]))
+    print(json.dumps([found, files_reached(found)]))
