@@ -30,4 +30,4 @@ if __name__ == "__main__":
     found = (
         simgrid.smpi() if name == "simgrid" else library.ensure(None if name == "usual" else name)
     )
-    print("\n".join(adopt(mine, Path(tree))))
+    print("\n".join(adopt(found, Path(tree))))
