@@ -29,13 +29,14 @@ from haloscope.host import process
 from haloscope.run import kernels
 from haloscope.run.here import Here
 from haloscope.run.runners.external import ExternalLaunch
-from haloscope.run.runners.local import Built, LocalRunner
+from haloscope.run.runners.local import LocalRunner
 from haloscope.run.workbench import Workbench
 from haloscope.stats.estimates import median_interval
 from haloscope.study.case import Case, Launch
 from haloscope.study.plan import expand
 from haloscope.study.schema import Study
 from haloscope.toolchains import library
+from haloscope.toolchains.build import Build
 from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.library import Toolchain
 
@@ -109,7 +110,7 @@ def subject(
 ) -> Subject:
     """A case of a program on this machine, planned as `once` would; what it needs is asked once."""
     place, found = Here(), library.ensure(toolchain)
-    built = {found.name: Built(found, Path("halobench is not needed"), "")}
+    built = {found.name: Build(found, Path("halobench is not needed"), "")}
     bench = Workbench(built, (found.name,), (), programs=kernels.load([name], named))
     run = {"kernel": name, "params": params, "layout": {"ppn": ranks}}
     study = Study.model_validate({"title": name, "runs": [run]})

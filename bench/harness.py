@@ -37,13 +37,14 @@ def seconds(command: list[str], env: dict[str, str] | None = None) -> float:
 
 def bare(launches: int) -> Callable[[], float]:
     """Competitor: the same launch command, with nothing around it; seconds a launch."""
-    from haloscope.toolchains.build import build
+    from built import built
+
     from haloscope.toolchains.job import Job
     from haloscope.toolchains.launch import launch_command
     from haloscope.toolchains.library import ensure
 
     toolchain = ensure(None)
-    program = [str(build(toolchain)), "empty", "repetitions=1", "steps=1"]
+    program = [str(built(toolchain, "empty")), "empty", "repetitions=1", "steps=1"]
     argv, env = launch_command(toolchain, Job(ranks=1, threads=1), program)
 
     def run() -> float:

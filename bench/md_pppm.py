@@ -29,6 +29,7 @@ from statistics import median
 from types import MappingProxyType
 from typing import Any
 
+from built import built
 from external import Subject, subject
 from turns import in_turn, kept, taken, write_page
 
@@ -38,7 +39,7 @@ from haloscope.profiling import counter, traffic
 from haloscope.profiling.traffic import Sent, Traffic
 from haloscope.run.runners.external import ExternalLaunch
 from haloscope.study.case import Launch, Layout
-from haloscope.toolchains import build, library
+from haloscope.toolchains import library
 
 MPI = "mpich"
 STEPS, OWN_STEPS = 100, 99
@@ -65,7 +66,7 @@ def sections(rounds: int) -> list[str]:
     """Seconds of an atom and a step (Neigh: and a build), and flops a second of a core."""
     lammps = subject("lammps_rhodo", MPI, 1, [], steps=STEPS)
     kernel, variant, sweep = ARITHMETIC
-    program = build.build(library.ensure(), say=print)
+    program = built(library.ensure(), kernel)
     seconds: dict[str, list[float]] = {name: [] for name in SECTIONS}
 
     def step() -> float:
@@ -263,7 +264,7 @@ def off(was: Sent | None, now: Sent | None) -> float:
 
 def md_pppm(ranks: int, steps: int) -> Counted:
     """One launch of so many steps; which of its messages are movers it says itself, for a step."""
-    program = build.build(library.find(MPI), say=print)
+    program = built(library.find(MPI), "md_pppm")
     with tempfile.NamedTemporaryFile() as file:
         words = ["--out", file.name, "md_pppm", f"steps={steps}", "repetitions=1", "warmup=0"]
         sent = counted(ranks, [str(program), *words], Path.cwd())

@@ -20,11 +20,11 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from built import built
 from turns import write_page
 
 from haloscope.quantities import size
 from haloscope.stats.estimates import Estimate, typical
-from haloscope.toolchains.build import build
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.library import ensure
@@ -46,7 +46,7 @@ def launched(program: list[str]) -> str:
 
 def ours(folder: Path) -> Callable[[], Times]:
     """Competitor: halobench's pingpong, a repetition as IMB makes it, after one to warm up."""
-    program, out = build(ensure("impi-devel")), folder / "record.json"
+    program, out = built(ensure("impi-devel"), "pingpong"), folder / "record.json"
 
     def run() -> Times:
         sizes = f"sizes={SIZES[0]}:{SIZES[-1]}"

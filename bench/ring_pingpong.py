@@ -21,10 +21,10 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from built import built
 from turns import in_turn, write_page
 
 from haloscope.stats.estimates import Estimate, typical
-from haloscope.toolchains.build import build
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.library import Toolchain, available, find
@@ -48,7 +48,7 @@ def launched(toolchain: Toolchain, program: list[str]) -> str:
 
 def ours(toolchain: Toolchain, out: Path, result: str, messages: float, *case: str) -> Competitor:
     """Microseconds of `messages` times a result of one of halobench's kernels."""
-    program = [str(build(toolchain)), "--out", str(out), *case, *STEPS]
+    program = [str(built(toolchain, case[0])), "--out", str(out), *case, *STEPS]
 
     def run() -> float:
         launched(toolchain, program)

@@ -21,6 +21,7 @@ from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 
+from built import built
 from rich.console import Console
 from turns import kept, taken, write_page
 
@@ -34,7 +35,6 @@ from haloscope.predict.local_validation import validate as validate_local
 from haloscope.predict.paper_validation import tables_of, validate
 from haloscope.run.progress import Teller
 from haloscope.study.case import Case, Layout, Value
-from haloscope.toolchains import build
 from haloscope.toolchains.simgrid import SIMGRID, smpi
 
 NEWER, OLDER = (0.06, 0.25), (0.10, 0.40)
@@ -156,7 +156,6 @@ def orfeo() -> list[str]:
 
 def cases() -> list[str]:
     """What single cases take of this machine, each told as it is known."""
-    program = build.build(smpi(), say=print)
     lines = [
         f"## What a simulation takes: {smpi().version}",
         "",
@@ -170,7 +169,7 @@ def cases() -> list[str]:
         "|---|---|---|---|---|---|---|---|",
     ]
     for name, cluster, case in costly():
-        line = cost(name, find(cluster), case, program)
+        line = cost(name, find(cluster), case)
         print(line, flush=True)
         lines.append(line)
     return [*lines, ""]
@@ -199,11 +198,11 @@ def simulated_once(kernel: str, given: dict[str, Value], layout: Layout) -> Case
     return Case(kernel, given | {"repetitions": 1}, {}, layout, SIMGRID, 0, 1, 600.0, 0)
 
 
-def cost(name: str, cluster: Cluster, case: Case, program: Path) -> str:
+def cost(name: str, cluster: Cluster, case: Case) -> str:
     """A line: wall time, peak memory and, of a solve, messages a second."""
     ranks = case.layout.ranks
     times = LAUNCHES.get(ranks, 1) if case.kernel == "poisson_cg" else 1
-    spent = [simulated_case(cluster, case, program) for _ in range(times)]
+    spent = [simulated_case(cluster, case) for _ in range(times)]
     walls, peak = [one.wall_s for one in spent], max(one.peak_megabytes for one in spent)
     wall = statistics.median(walls)
     used = statistics.median(one.processor_s for one in spent)
@@ -219,12 +218,12 @@ def cost(name: str, cluster: Cluster, case: Case, program: Path) -> str:
     return f"| {name} | {ranks} | {figures} |"
 
 
-def dynamics(cluster: Cluster, program: Path) -> list[str]:
+def dynamics(cluster: Cluster) -> list[str]:
     """The most tasks of the task-mapping paper, table 1: time of a period, of a step, memory."""
     given: dict[str, Value] = {"alike": "once"}
     layout = Layout(140, 16, bind="spread", tasks=2197)
     case = simulated_once("md_pppm", given, layout)
-    spent = simulated_case(cluster, case, program)
+    spent = simulated_case(cluster, case)
     wall, used = spent.wall_s, spent.processor_s
     return [
         f"## md_pppm, a period of {PERIOD} steps with a build of neighbour lists, 140 nodes of "
@@ -241,7 +240,7 @@ def dynamics(cluster: Cluster, program: Path) -> list[str]:
     ]
 
 
-def heat(cluster: Cluster, program: Path) -> list[str]:
+def heat(cluster: Cluster) -> list[str]:
     """The most tasks of the task-mapping paper, table 2: what a solve of 200 iterations takes."""
     lines = [
         f"## fe_heat, 200 iterations, 128 nodes of {cluster.name}",
@@ -254,7 +253,7 @@ def heat(cluster: Cluster, program: Path) -> list[str]:
     for ranks, edge in HEAT_SIZES.items():
         given: dict[str, Value] = {"size": f"{edge}x{edge}x{edge}", "iterations": 200}
         layout = Layout(128, ranks // 128, bind="spread")
-        spent = simulated_case(cluster, simulated_once("fe_heat", given, layout), program)
+        spent = simulated_case(cluster, simulated_once("fe_heat", given, layout))
         figures = (
             f"{spent.wall_s:.1f} s | {spent.processor_s:.1f} s | {spent.peak_megabytes:,.0f} MB"
         )
@@ -276,8 +275,9 @@ class Spent:
     peak_megabytes: float
 
 
-def simulated_case(cluster: Cluster, case: Case, program: Path) -> Spent:
-    """What a case takes."""
+def simulated_case(cluster: Cluster, case: Case) -> Spent:
+    """What a case takes, its program built before."""
+    program = built(smpi(), case.kernel, device=case.given.get("memory") == "device")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for file, content in simgrid_files.files(cluster, case).items():
@@ -310,9 +310,9 @@ def section(name: str, folder: Path) -> list[str]:
     if name == ORFEO:
         return orfeo()
     if name == DYNAMICS:
-        return dynamics(find("stampede"), build.build(smpi(), say=print))
+        return dynamics(find("stampede"))
     if name == HEAT:
-        return heat(find("eagle"), build.build(smpi(), say=print))
+        return heat(find("eagle"))
     return cases() if name == CASES else table(name)
 
 

@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Mapping
 from statistics import median
 
+from built import built
 from turns import ROOT, Target, in_turn, taken, write_page
 
-from haloscope.toolchains.build import build
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.library import ensure
@@ -36,7 +36,7 @@ def bare() -> Callable[[], float]:
     """A competitor: the launch that `once empty` makes, with nothing around it."""
     toolchain = ensure(None)
     argv, environment = launch_command(
-        toolchain, Job(ranks=1, threads=1), [str(build(toolchain)), "empty"]
+        toolchain, Job(ranks=1, threads=1), [str(built(toolchain, "empty")), "empty"]
     )
     return seconds(*argv, environment=environment)
 

@@ -49,7 +49,7 @@ def test_without_a_command_none_is_imported_and_nothing_heavy(words: list[str]) 
 LABORATORY = """
 import os
 import signal
-from fakes import FAKE, FAKE_HALOBENCH
+from fakes import FAKE, FAKE_PROGRAMS, describe
 from haloscope.run import halobench
 from haloscope.run.runners import local
 from haloscope.toolchains import build, library
@@ -58,8 +58,8 @@ local.launch_command = lambda toolchain, job, program, **_: (program, environmen
 library.ensure = lambda *_, **__: FAKE
 library.available = lambda: [FAKE]
 library.names = halobench.names = lambda: ["fake"]
-build.build = build.built = lambda *_, **__: FAKE_HALOBENCH
-build.wrapped_compiler = lambda _: "fake++ 1.0"
+halobench.describe = describe
+build.of = lambda toolchain: build.Build(toolchain, FAKE_PROGRAMS, "5eed", "fake++ 1.0")
 """
 """A toolchain and a halobench that are not there, for a process of its own."""
 

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from simulated_build import BINARY, ROOT, build_it
+from kernel_programs import ROOT, SMPI, program, program_of
+from simulated_build import build_it
 
 from haloscope.analysis import sections
 from haloscope.clusters import file as cluster_file
@@ -39,7 +40,7 @@ Times = dict[str, list[Any]]
 
 
 def smpirun(
-    program: Path,
+    binary: Path,
     arguments: list[str],
     ranks: int = 4,
     options: Sequence[str] = (),
@@ -48,9 +49,9 @@ def smpirun(
 ) -> process.Ended:
     """A program on two nodes with two cores each, or on another platform; it must succeed."""
     command = [
-        *("smpirun", "-np", str(ranks), "-platform", str(BINARY.with_name("platform.so"))),
+        *("smpirun", "-np", str(ranks), "-platform", str(SMPI / "platform.so")),
         *("-hostfile", str(GOLDEN / hosts), "--cfg=smpi/simulate-computation:no", *options),
-        *(str(program), *arguments),
+        *(str(binary), *arguments),
     ]
     environment = {**os.environ, "HALOBENCH_PLATFORM": str(GOLDEN / platform)}
     ended = process.run(command, environment, timeout_s=600)  # leaves no smpimain behind
@@ -63,7 +64,9 @@ def simulate(command: str, execute: str, settings: Sequence[str] = ()) -> dict[s
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "record.json"
         where = ["--out", str(out), "--machine", str(GOLDEN / "machine.txt")]
-        smpirun(BINARY, [*where, "--execute", execute, *command.split()], options=settings)
+        words = command.split()
+        arguments = [*where, "--execute", execute, *words]
+        smpirun(program_of(words, SMPI), arguments, options=settings)
         record: dict[str, Any] = json.loads(out.read_text())
     return record
 
@@ -97,7 +100,7 @@ def test_simulated_times_are_the_golden_ones(smpi: None, command: str, execute: 
 def test_star_forests_do_under_simulation_what_they_do_for_real(
     smpi: None, tmp_path: Path, ranks: int
 ) -> None:
-    smpirun(BINARY.parent / "tests" / "test_star_forest", [], ranks)
+    smpirun(SMPI / "tests" / "test_star_forest", [], ranks)
 
 
 @pytest.mark.parametrize("selector", ["ompi", "mpich", "impi"])
@@ -106,18 +109,24 @@ def test_a_kernel_without_phases_runs_with_each_library_s_collectives(
 ) -> None:
     arguments = ["--machine", str(GOLDEN / "machine.txt"), "--execute", "no"]
     arguments += ["pingpong", "sizes=1", "repetitions=1"]
-    smpirun(BINARY, arguments, ranks=2, options=[f"--cfg=smpi/coll-selector:{selector}"])
+    smpirun(
+        program("pingpong", SMPI),
+        arguments,
+        ranks=2,
+        options=[f"--cfg=smpi/coll-selector:{selector}"],
+    )
 
 
 def test_a_ring_of_one_rank_gets_its_messages_back(smpi: None) -> None:
     arguments = ["--machine", str(GOLDEN / "machine.txt"), "ring", "repetitions=1"]
-    smpirun(BINARY, arguments, ranks=1)
+    smpirun(program("ring", SMPI), arguments, ranks=1)
 
 
 def test_collectives_of_one_rank_end(smpi: None) -> None:
     """SMPI's reduction, as Open MPI does it, has a rank alone send to nobody."""
     arguments = ["--machine", str(GOLDEN / "machine.txt"), "collectives", "sizes=8"]
-    smpirun(BINARY, arguments, ranks=1, options=["--cfg=smpi/coll-selector:ompi"])
+    selector = ["--cfg=smpi/coll-selector:ompi"]
+    smpirun(program("collectives", SMPI), arguments, ranks=1, options=selector)
 
 
 def test_a_barrier_that_holds_nobody_back_is_absent_with_its_reason(smpi: None) -> None:
@@ -135,9 +144,9 @@ def test_a_barrier_that_holds_nobody_back_is_absent_with_its_reason(smpi: None) 
 
 @pytest.mark.parametrize("kernel", ["jacobi3d", "poisson_cg"])
 def test_a_neighbourhood_collective_is_absent_with_its_reason(smpi: None, kernel: str) -> None:
-    program = build.asked(BINARY)
-    asked = halobench.Planner(program).forecast(kernel, {"exchange": "neighbor"}, ranks=4)
-    other = halobench.Planner(program).forecast(kernel, {"exchange": "nonblocking"}, ranks=4)
+    planner = halobench.Planner(build.asked(program(kernel, SMPI)))
+    asked = planner.forecast(kernel, {"exchange": "neighbor"}, ranks=4)
+    other = planner.forecast(kernel, {"exchange": "nonblocking"}, ranks=4)
 
     assert not asked.problems and other.absent is None
     assert asked.absent is not None and "has no neighbourhood collectives" in asked.absent
@@ -196,8 +205,9 @@ def points_on(described: Cluster, layout: Layout, kernel: str, **params: Value) 
         folder = Path(name)
         for file, content in simgrid_files.files(described, case).items():
             (folder / file).write_text(content)
-        command = simgrid_files.command(described, case, BINARY, smpi_programs().mpirun, folder)
         words = [f"{key}={value}" for key, value in given.items()]
+        own = program_of([kernel, *words], SMPI)
+        command = simgrid_files.command(described, case, own, smpi_programs().mpirun, folder)
         out = folder / "record.json"
         command += ["--out", str(out), kernel, *words]
         ended = process.run(command, os.environ, timeout_s=600)
@@ -233,19 +243,19 @@ def test_messages_within_a_node_share_its_memory(smpi: None) -> None:
 
 def test_computation_and_messages_share_the_memory(smpi: None) -> None:
     """In eight ranks and eight, in all sixteen at once, and from when a message starts."""
-    program = BINARY.parent / "tests" / "test_shared_memory"
+    test = SMPI / "tests" / "test_shared_memory"
     where = {"platform": "crowded_platform", "hosts": "crowded_hosts"}
     limits = ("smpi/send-is-detached-thresh", "smpi/async-small-thresh")
     options = ["network/crosstraffic:no", *(f"{limit}:1000000" for limit in limits)]
-    smpirun(program, [], ranks=16, options=[f"--cfg={one}" for one in options], **where)
+    smpirun(test, [], ranks=16, options=[f"--cfg={one}" for one in options], **where)
 
 
 def test_sockets_of_a_node_have_a_memory_each_and_a_link_between(smpi: None) -> None:
     """What messages and computation take within sockets, across, and of both at once."""
-    program = BINARY.parent / "tests" / "test_sockets"
+    test = SMPI / "tests" / "test_sockets"
     where = {"platform": "socket_platform", "hosts": "socket_hosts"}
     alone = ["--cfg=network/crosstraffic:no", "--cfg=smpi/wtime:0"]
-    smpirun(program, [], ranks=16, options=alone, **where)
+    smpirun(test, [], ranks=16, options=alone, **where)
 
 
 def eagle_with_sockets() -> Cluster:
@@ -387,21 +397,19 @@ def test_memory_that_is_not_used_costs_nothing(smpi: None) -> None:
     """Five arrays of 8 GiB in all, and messages between them, as the laboratory runs it."""
     arguments = ["--machine", str(GOLDEN / "machine.txt"), "--execute", "no"]
     arguments += ["poisson_cg", "n=32768", "iterations=2", "repetitions=1"]
-    ended = smpirun(BINARY, arguments, options=["--cfg=smpi/shared-malloc:local"])
+    ended = smpirun(
+        program("poisson_cg", SMPI), arguments, options=["--cfg=smpi/shared-malloc:local"]
+    )
     assert ended.peak_bytes < 200e6
 
 
 def test_what_smpi_can_not_run_alone_answers_all_the_same(smpi: None) -> None:
-    program = build.asked(BINARY)
-    assert program != BINARY
-    forecast = halobench.Planner(program).forecast(
-        "poisson_cg", {"n": 4, "exchange": "rma"}, ranks=5
-    )
+    asked = build.asked(program("poisson_cg", SMPI))
+    assert asked != program("poisson_cg", SMPI)
+    planner = halobench.Planner(asked)
+    forecast = planner.forecast("poisson_cg", {"n": 4, "exchange": "rma"}, ranks=5)
     assert [problem.what for problem in forecast.problems] == ["refused"]
-    assert (
-        halobench.Planner(program).forecast("poisson_cg", {"n": 64}, ranks=4).memory_bytes
-        > 4 * 8 * 64**2
-    )
+    assert planner.forecast("poisson_cg", {"n": 64}, ranks=4).memory_bytes > 4 * 8 * 64**2
 
 
 def test_every_kernel_has_a_golden_time() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from simulated_build import BINARY
+from kernel_programs import SMPI, program, program_of
 from test_simulated import GOLDEN, smpirun
 
 from haloscope.analysis.device_kernels import FIGURE_15
@@ -25,9 +25,11 @@ from haloscope.host import process
 from haloscope.papers import tables as papers
 from haloscope.predict import gpu_tables
 from haloscope.study.case import Case, Layout, Value
+from haloscope.toolchains import build
 
 LAUNCH, LATENCY, STREAM, DEVICE, QUERY, OPERATION = 10e-6, 1e-6, 4e-6, 6e-6, 0.5e-6, 1e-6
 MEMORY, COPY = 1e11, 1e10
+SF_PINGPONG = program("sf_pingpong", SMPI, device=True)
 ASKED = OPERATION + 2 * QUERY
 """What an operation takes before it launches or waits."""
 
@@ -51,7 +53,8 @@ def seconds(machine: Path, command: str, steps: int, execute: str) -> float:
     """Of so many steps of a case on two nodes with two ranks each, the first two on one."""
     out = machine.with_name("record.json")
     where = ["--out", str(out), "--machine", str(machine), "--execute", execute]
-    smpirun(BINARY, [*where, *command.split(), "repetitions=1", f"steps={steps}"])
+    words = [*command.split(), "repetitions=1", f"steps={steps}"]
+    smpirun(program_of(words, SMPI), [*where, *words])
     record: dict[str, Any] = json.loads(out.read_text())
     assert record["outcome"] == "ok"
     taken: float = steps * record["times_s"][0]
@@ -121,14 +124,14 @@ def test_launches_are_hidden_behind_each_other_unless_the_first_is_waited_for(
 
 
 def test_a_device_that_lags_is_not_simulated(smpi: None, machine: Path) -> None:
-    asked = [str(BINARY.with_name("halobench_asked")), "--plan", "sf_pingpong", "memory=device"]
+    asked = [str(build.asked(SF_PINGPONG)), "--plan", "sf_pingpong", "memory=device"]
     plan = process.run([*asked, "device_lag=until_waited"], dict(os.environ), timeout_s=600)
 
     assert "only an emulated device lags" in plan.output
 
 
 def test_nccl_is_not_simulated(smpi: None) -> None:
-    asked = [str(BINARY.with_name("halobench_asked")), "--plan", "sf_pingpong", "memory=device"]
+    asked = [str(build.asked(SF_PINGPONG)), "--plan", "sf_pingpong", "memory=device"]
     plan = process.run([*asked, "mpi=nccl", "ranks=2"], dict(os.environ), timeout_s=600)
 
     assert "mpi=nccl: NCCL sends between real GPUs, and these are simulated" in plan.output
@@ -136,8 +139,8 @@ def test_nccl_is_not_simulated(smpi: None) -> None:
 
 def test_a_machine_without_a_device_is_told(smpi: None, machine: Path) -> None:
     machine.write_text(without_a_device(), encoding="utf-8")
-    command = ["smpirun", "-np", "2", "-platform", str(BINARY.with_name("platform.so"))]
-    command += ["-hostfile", str(GOLDEN / "hosts"), str(BINARY)]
+    command = ["smpirun", "-np", "2", "-platform", str(SMPI / "platform.so")]
+    command += ["-hostfile", str(GOLDEN / "hosts"), str(SF_PINGPONG)]
     command += ["--machine", str(machine), "sf_pingpong", "memory=device"]
     variables = {**os.environ, "HALOBENCH_PLATFORM": str(GOLDEN / "platform")}
 
@@ -163,7 +166,9 @@ def on(
     smpirun_path = shutil.which("smpirun")
     assert smpirun_path
     out = folder / "record.json"
-    command = simgrid_files.command(cluster, case, BINARY, Path(smpirun_path), folder)
+    command = simgrid_files.command(
+        cluster, case, program(kernel, SMPI, device=True), Path(smpirun_path), folder
+    )
     ended = process.run(
         [*command, "--out", str(out), kernel, *case.arguments], dict(os.environ), timeout_s=600
     )

@@ -43,7 +43,7 @@ COMMANDS = {
     "profile": "who sends how much to whom in any MPI program",
     "calibrate": "measure this machine for the models",
     "doctor": "what on this machine would spoil a measurement or a run, and the mend",
-    "toolchain": "the MPI libraries that are there; add one from PyPI, remove it",
+    "toolchain": "the MPI libraries that are there; add, remove or build with one",
     "paper": "published tables: list them, show one",
     "validate": "predict published tables by simulation, and show the errors",
     "cluster": "what a cluster file says of a machine",

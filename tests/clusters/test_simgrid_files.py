@@ -20,8 +20,9 @@ from haloscope.errors import Problem, UserError
 from haloscope.run.places import place
 from haloscope.run.simulated import SimulatedCluster
 from haloscope.study.case import Case, Layout
+from haloscope.toolchains.build import Build
 from haloscope.toolchains.library import Toolchain
-from haloscope.toolchains.simgrid import built, smpi
+from haloscope.toolchains.simgrid import make, smpi
 
 
 def case(kernel: str, **layout: Any) -> Case:
@@ -483,7 +484,7 @@ def test_a_platform_that_does_not_build_names_another_simgrid(
     wrapper = Path("/opt/smpicxx")
     toolchain = Toolchain("simgrid", None, wrapper, wrapper, "simgrid", f"SimGrid {version}")
     with pytest.raises(UserError) as raised:
-        built(toolchain, print, lambda _done, _all: None)
+        make(Build(toolchain, Path("builds"), "hash"), [], say=print)
     assert len(raised.value.problems) == told
     if told == 2:
         other = raised.value.problems[1]

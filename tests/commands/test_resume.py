@@ -278,7 +278,7 @@ def test_a_library_that_is_gone_can_not_be_gone_on_with(haloscope: Run, cut: Pat
     plan = json.loads((cut / "plan.json").read_text())
     plan["sources"]["gone"] = "5eed"
     (cut / "plan.json").write_text(json.dumps(plan))
-    with pytest.raises(UserError, match="gone can't be had now: 'gone' can't be fetched"):
+    with pytest.raises(UserError, match="gone can't be had now: 'gone' is not installed"):
         haloscope("run", "--resume", cut, "--accept-change")
 
 

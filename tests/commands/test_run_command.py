@@ -124,11 +124,12 @@ def test_a_dry_run_says_what_would_be_fetched_and_built_and_does_neither(
     assert "fake n=16, 2 ranks, fake" in out and "fake n=16, 2 ranks, mpich" in out
     assert "built for" not in out
 
-    laboratory.is_built = False
+    laboratory.forget_builds()
     assert haloscope("run", path, "--dry-run") == 0
     out = capsys.readouterr().out
-    assert "first: halobench built for fake: Fake MPI 1.0" in out
-    assert "are known when halobench is there" in out and "n=16" not in out
+    assert "first: fake and pingpong built for fake: Fake MPI 1.0" in out
+    assert "memory and rank limits of fake were not checked" in out
+    assert "fake n=16, 2 ranks, fake" in out and "not known" in out
 
     monkeypatch.setattr(library, "available", list)
     assert haloscope("run", path, "--dry-run", "--toolchain", "mpich") == 0
@@ -210,18 +211,20 @@ def test_what_needs_no_halobench_to_be_seen_is_refused_before_one_is_built(
 ) -> None:
     from haloscope.errors import UserError
 
-    laboratory.is_built = False
+    laboratory.forget_builds()
     text = STUDY.replace("n = [8", "n = [0, 8") + '[[runs]]\nkernel = "fume"\nlanches = 3\n'
     path = study_file(text)
     with pytest.raises(UserError) as caught:
         haloscope("run", path, *options)
     assert [problem.where for problem in caught.value.problems] == [
         f"{path}: runs#2.lanches",
+        f"{path}: runs#1",
         f"{path}: runs#2.kernel",
     ]
     assert not laboratory.is_built
-    with pytest.raises(UserError, match="n=0: refused"):  # which only halobench knows
-        haloscope("run", study_file(STUDY.replace("n = [8", "n = [0, 8")), *options)
+    text = STUDY.replace("n = [8, 16]", "n = 1").replace("nodes = [1, 2]", "nodes = 1")
+    with pytest.raises(UserError, match="ranks=2: refused"):  # which only halobench knows
+        haloscope("run", study_file(f"{text}skip_too_large = false\n"), *options)
     assert laboratory.is_built
 
 
@@ -234,7 +237,7 @@ def test_names_that_nothing_has_are_refused_before_halobench_is_built(
 ) -> None:
     from haloscope.errors import UserError
 
-    laboratory.is_built = False
+    laboratory.forget_builds()
     study_file(STUDY)
     with pytest.raises(UserError, match=r"there is no (kernel 'faker'|'fak')\n.*did you mean"):
         haloscope(*arguments)
@@ -246,7 +249,7 @@ def test_without_simgrid_nothing_is_built(
 ) -> None:
     from haloscope.errors import UserError
 
-    laboratory.is_built = False
+    laboratory.forget_builds()
     monkeypatch.setenv("SIMGRID_ROOT", "/nowhere")
     with pytest.raises(UserError, match="SimGrid is not installed"):
         haloscope("run", study_file(STUDY), "--on", "tara")
@@ -461,7 +464,7 @@ def test_what_can_not_run_here_is_a_record_and_no_failure(
         ("gone", None, "absent", None),
     }
     reasons = {one.reason for one in read(folder / "records.jsonl") if one.outcome == "absent"}
-    assert reasons == {"no device", "'gone' can't be fetched"}
+    assert reasons == {"no device", "'gone' is not installed"}
     assert len(laboratory.launches) == 6
     assert haloscope("run", "--resume", folder) == 0
     assert len(laboratory.launches) == 6

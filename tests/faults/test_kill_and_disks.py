@@ -15,6 +15,7 @@ from simulated_build import missing_program
 
 from haloscope.paths import cache_path
 from haloscope.toolchains import build, library
+from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.simgrid import smpi
 
 HERE = Path(__file__).parent
@@ -26,9 +27,10 @@ DISKS = ["tmpfs of 24 KiB", "full ext4", "folder that vanishes"]
 @pytest.fixture(scope="module")
 def builds() -> Path:
     """Where halobench is built, for ranks and, where that can be had, for simulation."""
-    build.build(library.ensure(None))
+    real = [KernelProgram(name) for name in ("ring", "empty", "pingpong")]
+    build.build(build.of(library.ensure(None)), real)
     if missing_program() is None:
-        build.build(smpi())
+        build.build(build.of(smpi()), [KernelProgram("poisson_cg")])
     return cache_path() / "builds"
 
 

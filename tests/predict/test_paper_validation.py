@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
+from kernel_programs import halobench
 
 from haloscope.analysis.cases import MeasuredCase
 from haloscope.analysis.published import Library
@@ -18,13 +17,11 @@ from haloscope.predict.paper_validation import _unpredicted, simulated_place, ta
 from haloscope.predict.unpredicted import Unpredicted
 from haloscope.run.places import place
 from haloscope.run.simulated import SimulatedCluster
-from haloscope.run.workbench import Halobench, Workbench
+from haloscope.run.workbench import Workbench
 from haloscope.study import file as study_file
 from haloscope.study.case import Layout
 from haloscope.study.plan import expand
 from haloscope.study.settings import settings_of
-
-BINARY = Path(__file__).resolve().parents[2] / "build" / "release" / "halobench"
 
 
 def unpredicted(table: PaperTable) -> list[Unpredicted]:
@@ -196,13 +193,11 @@ def test_larger_jobs_are_explained_by_what_is_assumed_of_others() -> None:
 
 def test_the_ready_study_stands_beside_the_cells_that_validate_predicts() -> None:
     """Table 4.1, cell by cell: the same cases, by their settings, in run --on and in validate."""
-    if not BINARY.exists():
-        pytest.skip(f"{BINARY} is not there: ./check builds it")
     (path,) = (path for path in study_file.ready() if path.stem == "poisson-scaling")
     there = place("stampede2")
     assert isinstance(there, SimulatedCluster)
     site = there.site(Workbench({}, (), ()), oversubscribe=False)
-    program = Halobench(BINARY)
+    program = halobench()
     plan = expand(study_file.load(path), site, program)
     (table,) = tables_of("hpcf-2018-10", ["4.1"])
     cells = {one.case(program).id: one.cell for one in unpredicted(table)}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import pytest
-from fakes import FAKE, FAKE_HALOBENCH, MACHINE, Laboratory
+from fakes import FAKE, FAKE_PROGRAMS, MACHINE, Laboratory
 from record_page import unknown
 
 from haloscope.errors import UserError
@@ -22,12 +22,12 @@ from haloscope.records.maker import CampaignFacts
 from haloscope.records.record import read
 from haloscope.run import campaign, places, probing, workbench
 from haloscope.run.doctor import CheckResult
-from haloscope.run.place import Seen, Wanted
+from haloscope.run.place import Seen
 from haloscope.run.progress import Teller
-from haloscope.run.runners.local import Built
-from haloscope.run.workbench import Workbench
+from haloscope.run.workbench import Programs, Wanted, Workbench
 from haloscope.study.capacity import PlaceFacts, Site
 from haloscope.study.case import Case, Launch
+from haloscope.toolchains.build import Build
 
 Run = Callable[..., int]
 Write = Callable[[str], Path]
@@ -88,14 +88,11 @@ class FarAway:
     def named(cls, name: str, keep: Path | None) -> Self:
         return cls()
 
-    def complete(self, wanted: Wanted) -> bool:
-        return True
-
     def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
-        return Workbench({"fake": Built(FAKE, FAKE_HALOBENCH, "5eed")}, ("fake",), ())
+        return Workbench({"fake": Build(FAKE, FAKE_PROGRAMS, "5eed")}, ("fake",), ())
 
-    def preview(self, wanted: Wanted) -> tuple[Workbench | None, tuple[str, ...]]:
-        return Workbench({"fake": Built(FAKE, FAKE_HALOBENCH, "5eed")}, ("fake",), ()), ()
+    def preview(self, wanted: Wanted) -> tuple[Workbench, tuple[str, ...]]:
+        return Workbench({"fake": Build(FAKE, FAKE_PROGRAMS, "5eed")}, ("fake",), ()), ()
 
     def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:
         return Site(
@@ -112,6 +109,9 @@ class FarAway:
 
     def identity(self) -> Mapping[str, Any]:
         return {"host": "far", "cpu": "another", "cores": 4}
+
+    def probes(self, cases: Sequence[Case], bench: Workbench) -> Programs:
+        return {}
 
     def probed(self, cases: Sequence[Case], bench: Workbench) -> tuple[tuple[Case, ...], Seen]:
         return tuple(cases), {}

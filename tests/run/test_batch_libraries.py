@@ -10,7 +10,7 @@ from lab_jobs import LIMIT, followed, launched_by, submitted
 
 from haloscope.lab.cluster import RunningLab
 from haloscope.records.record import read
-from haloscope.toolchains import build, library
+from haloscope.toolchains import library
 
 pytestmark = [pytest.mark.lab, LIMIT, pytest.mark.toolchains, pytest.mark.minutes]
 
@@ -40,7 +40,7 @@ def test_a_library_reaches_other_hosts(
     lab: RunningLab, name: str, launcher: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By srun with what the library knows: PMIx of Open MPI 5, PMI-2 of the others."""
-    build.build(library.ensure(name, say=lambda _: None), say=lambda _: None)
+    library.ensure(name, say=lambda _: None)
     monkeypatch.chdir(tmp_path)
     launched_by(launcher, tmp_path, mpi="pmix" if name == "openmpi" else "pmi2")
 

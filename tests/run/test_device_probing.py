@@ -9,18 +9,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fakes import FAKE, FAKE_HALOBENCH
+from fakes import FAKE, FAKE_PROGRAMS
 
 from haloscope.host import process
 from haloscope.run import device_probing, probing
 from haloscope.run.device_probing import probe, probed
 from haloscope.run.probing import Probe
-from haloscope.run.runners.local import Built
+from haloscope.run.workbench import Workbench
 from haloscope.study.case import Case, Layout, Value
+from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.job import Job
 
-GPU = Built(replace(FAKE, name="fake+cuda", device="cuda"), FAKE_HALOBENCH, "5eed")
-BUILT = {"fake": Built(FAKE, FAKE_HALOBENCH, "5eed"), "fake+cuda": GPU}
+GPU = Build(replace(FAKE, name="fake+cuda", device="cuda"), FAKE_PROGRAMS, "5eed")
+BUILT = {"fake": Build(FAKE, FAKE_PROGRAMS, "5eed"), "fake+cuda": GPU}
+BENCH = Workbench(BUILT, ("fake",), ())
 
 
 def case(toolchain: str = "fake+cuda", ranks: int = 2, **params: Value) -> Case:
@@ -32,7 +34,7 @@ def answers(monkeypatch: pytest.MonkeyPatch, alone: str | None, messages: str | 
     made: list[int] = []
 
     def answer(
-        built: Built, words: Sequence[str], ranks: int, hosts: object, transport: object = None
+        built: Build, words: Sequence[str], ranks: int, hosts: object, transport: object = None
     ) -> str | None:
         made.append(ranks)
         return alone if ranks == 1 else messages
@@ -80,7 +82,7 @@ def test_sums_are_tried_where_cases_have_them_alone(monkeypatch: pytest.MonkeyPa
     tried: list[str] = []
 
     def answer(
-        built: Built, words: Sequence[str], ranks: int, hosts: object, transport: object = None
+        built: Build, words: Sequence[str], ranks: int, hosts: object, transport: object = None
     ) -> str | None:
         tried.append(words[0])
         return "adds nothing" if words[0] == "collectives" else None
@@ -102,7 +104,7 @@ def test_on_one_gpu_messages_are_tried_between_ranks_that_share_it(
     tried: list[str] = []
 
     def answer(
-        built: Built, words: Sequence[str], ranks: int, hosts: object, transport: object = None
+        built: Build, words: Sequence[str], ranks: int, hosts: object, transport: object = None
     ) -> str | None:
         tried.append(words[-1])
         return None if ranks == 1 or words[-1] == "gpus_shared=2" else "gpus_shared=1: 2 ranks"
@@ -119,7 +121,7 @@ def test_messages_are_tried_by_each_transport_that_a_study_asks_for(
     """One of a library's transports may take a GPU's memory, and another end its ranks."""
     made: list[tuple[str, str | None]] = []
 
-    def launched(built: Built, words: Sequence[str], job: Job) -> process.Ended:
+    def launched(built: Build, words: Sequence[str], job: Job) -> process.Ended:
         made.append((words[0], job.transport))
         return process.Ended(139 if job.transport == "tcp" else 0, False, 0.1, "")
 
@@ -152,7 +154,7 @@ def test_a_campaign_asks_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> No
     answers(monkeypatch, "no GPU", None)
     monkeypatch.setattr(probing, "probe", lambda *_: Probe("vader", None))
 
-    (told, other), seen = probing.probed([STAGED, HOST], BUILT)
+    (told, other), seen = probing.probed([STAGED, HOST], BENCH)
 
     assert (told.absent, told.launches, other.absent) == ("no GPU", 1, None)
     assert seen == {("fake+cuda", None, False): "vader"}
@@ -166,7 +168,7 @@ def test_a_transport_that_is_not_there_is_told_before_a_gpu_is_tried_by_it(
         probing, "probe", lambda _, transport, *__: Probe(None, "no efa" if transport else None)
     )
 
-    (by_efa, usual), _ = probing.probed([replace(AWARE, transport="efa"), AWARE], BUILT)
+    (by_efa, usual), _ = probing.probed([replace(AWARE, transport="efa"), AWARE], BENCH)
 
     assert (by_efa.absent, usual.absent) == ("no efa", "not aware")
 
@@ -216,3 +218,14 @@ def test_a_launch_that_died_without_a_word_is_made_again(
         device_probing, "launch_command", lambda *_, **__: (["sh", "-c", second], dict(os.environ))
     )
     assert probe(GPU, ("pingpong",), 2) is None
+
+
+def test_what_is_tried_is_built_for_gpus_alone() -> None:
+    sums = replace(AWARE, kernel="collectives")
+    emulated = case("fake", memory="device", mpi="gpu_aware")
+
+    assert device_probing.programs(sums) == [
+        KernelProgram(kernel, device=True) for kernel in ("launches", "pingpong", "collectives")
+    ]
+    assert device_probing.programs(STAGED) == [KernelProgram("launches", device=True)]
+    assert device_probing.programs(emulated) == device_probing.programs(HOST) == []

@@ -27,11 +27,12 @@ from haloscope.records.maker import CampaignFacts
 from haloscope.records.record import Record, append, read
 from haloscope.report import writing
 from haloscope.run.kernels import Kernels
-from haloscope.run.runners.local import Built, LocalRunner
+from haloscope.run.runners.local import LocalRunner
 from haloscope.study.capacity import Site
 from haloscope.study.plan import expand, schedule
 from haloscope.study.schema import Study
 from haloscope.toolchains import extras, library
+from haloscope.toolchains.build import Build
 from haloscope.toolchains.library import Toolchain
 from haloscope.toolchains.transport import Family
 
@@ -77,7 +78,7 @@ def measured(
     facts = CampaignFacts("theirs", 1, described, "0", None)
     runner = LocalRunner(
         facts,
-        {toolchain.name: Built(toolchain, Path("unused"), "5eed")},
+        {toolchain.name: Build(toolchain, Path("unused"), "5eed")},
         programs={program.name: program},
     )
     identity = {"host": described["host"]}

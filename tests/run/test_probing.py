@@ -5,18 +5,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
-from fakes import FAKE, FAKE_HALOBENCH
+from fakes import FAKE, FAKE_PROGRAMS
 
 from haloscope.errors import UserError
 from haloscope.run import probing
-from haloscope.run.probing import HERE, NodesAsked, Probe, probe, probed
-from haloscope.run.runners.local import Built
+from haloscope.run.probing import HERE, NodesAsked, Probe, probe, probed, programs
+from haloscope.run.workbench import Workbench
 from haloscope.study.case import Case, Layout
+from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.job import Job
 
-BUILT = {"fake": Built(FAKE, FAKE_HALOBENCH, "5eed")}
+BUILT = {"fake": Build(FAKE, FAKE_PROGRAMS, "5eed")}
+BENCH = Workbench(BUILT, ("fake",), ())
 WORKS, LACKS = Probe("vader", None), Probe(None, "no device")
 CUT = Probe(None, "no message arrived within 30 s", answered=False)
 
@@ -34,7 +37,7 @@ class Probes:
         self.asked: list[str | None] = []
         self.where: list[NodesAsked] = []
 
-    def __call__(self, built: Built, transport: str | None, where: NodesAsked = HERE) -> Probe:
+    def __call__(self, built: Build, transport: str | None, where: NodesAsked = HERE) -> Probe:
         self.asked.append(transport)
         self.where.append(where)
         far = "_far" if len(where.hosts) > 1 else ""
@@ -86,7 +89,7 @@ def test_a_named_transport_that_can_not_be_had_makes_its_cases_absent(
 ) -> None:
     probes = install(monkeypatch, ucx=[LACKS], shm=[WORKS], default=[WORKS])
 
-    cases, seen = probed([case("ucx"), case("shm"), case("ucx", ranks=1)], BUILT)
+    cases, seen = probed([case("ucx"), case("shm"), case("ucx", ranks=1)], BENCH)
 
     assert [(one.absent, one.launches) for one in cases] == [("no device", 1), (None, 5), (None, 5)]
     assert seen == {("fake", "shm", False): "vader", ("fake", "ucx", False): None}
@@ -97,7 +100,7 @@ def test_a_named_transport_that_can_not_be_had_makes_its_cases_absent(
 def test_a_library_that_failed_once_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     probes = install(monkeypatch, default=[Probe(None, "it crashed"), WORKS], ucx=[LACKS, CUT])
 
-    cases, seen = probed([case(None), case("ucx")], BUILT)
+    cases, seen = probed([case(None), case("ucx")], BENCH)
 
     assert [one.absent for one in cases] == [None, "no device"]
     assert seen == {("fake", None, False): "vader", ("fake", "ucx", False): None}
@@ -109,7 +112,7 @@ def test_cases_on_several_nodes_are_asked_of_two(monkeypatch: pytest.MonkeyPatch
     probes = install(monkeypatch, default=[WORKS], default_far=[tcp], shm=[WORKS], shm_far=[LACKS])
 
     cases = [case(by, nodes=nodes) for by in (None, "shm") for nodes in (1, 4)]
-    found, seen = probed(cases, BUILT, NodesAsked(("a", "b", "c", "d"), "slurm"))
+    found, seen = probed(cases, BENCH, NodesAsked(("a", "b", "c", "d"), "slurm"))
 
     assert [one.absent for one in found] == [None, None, None, "no device"]
     assert seen["fake", None, False] == seen["fake", "shm", False] == "vader"
@@ -137,13 +140,13 @@ def test_two_nodes_without_a_network_are_named(monkeypatch: pytest.MonkeyPatch) 
     install(monkeypatch, default=[WORKS], default_far=[LACKS])
 
     with pytest.raises(UserError, match="between a and b by the transport that it chooses itself"):
-        probed([case(None), case(None, nodes=2)], BUILT, NodesAsked(("a", "b")))
+        probed([case(None), case(None, nodes=2)], BENCH, NodesAsked(("a", "b")))
 
 
 def test_a_job_of_one_node_asks_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
     probes = install(monkeypatch, default=[WORKS])
 
-    probed([case(None, nodes=2)], BUILT, NodesAsked(("a",)))
+    probed([case(None, nodes=2)], BENCH, NodesAsked(("a",)))
 
     assert probes.where == [NodesAsked(("a",))]
 
@@ -152,14 +155,14 @@ def test_the_librarys_own_choice_that_fails_is_an_error(monkeypatch: pytest.Monk
     install(monkeypatch, default=[LACKS])
 
     with pytest.raises(UserError, match="by the transport that it chooses itself: no device"):
-        probed([case(None)], BUILT)
+        probed([case(None)], BENCH)
 
 
 def test_where_nothing_works_no_transport_is_blamed(monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, ucx=[LACKS], default=[LACKS])
 
     with pytest.raises(UserError, match="that it chooses itself"):
-        probed([case("ucx")], BUILT)
+        probed([case("ucx")], BENCH)
 
 
 @pytest.mark.parametrize("transport", ["ucx", None])
@@ -168,7 +171,7 @@ def test_a_probe_that_was_cut_off_is_tried_once_more(
 ) -> None:
     probes = install(monkeypatch, ucx=[CUT, WORKS], default=[CUT, WORKS])
 
-    (able,), _ = probed([case(transport)], BUILT)
+    (able,), _ = probed([case(transport)], BENCH)
 
     assert (able.absent, probes.asked) == (None, [transport] * 2)
 
@@ -180,4 +183,24 @@ def test_a_probe_that_is_cut_off_twice_is_an_error(
     install(monkeypatch, ucx=[CUT], default=[CUT if transport is None else WORKS])
 
     with pytest.raises(UserError, match="no message arrived within 30 s"):
-        probed([case(transport)], BUILT)
+        probed([case(transport)], BENCH)
+
+
+def test_probes_launch_one_program_and_none_for_a_rank_alone() -> None:
+    assert programs([case(None), case("ucx")], BENCH) == {"fake": {KernelProgram("pingpong"): None}}
+    assert programs([case(None, ranks=1), replace(case("ucx"), absent="no ucx")], BENCH) == {}
+
+
+def test_external_programs_are_probed_where_a_transport_is_named_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else nothing of halobench is built for them."""
+    probes = install(monkeypatch, default=[LACKS], ucx=[WORKS])
+    bench = replace(BENCH, programs={"fake": object()})  # type: ignore[dict-item]
+
+    cases, seen = probed([case(None), case("ucx")], bench)
+
+    assert [one.absent for one in cases] == [None, None]
+    assert (probes.asked, seen) == (["ucx"], {("fake", "ucx", False): "vader"})
+    assert programs([case(None)], bench) == {}
+    assert [*programs([case("ucx")], bench)["fake"]] == [KernelProgram("pingpong")]

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from cluster_files import described, quantity
+from kernel_programs import SMPI
 from laboratory import Run, Write
 from record_page import unknown
-from simulated_build import BINARY
 
 from haloscope.clusters.schema import Cluster, NodeSpread
 from haloscope.errors import UserError
@@ -19,9 +19,9 @@ from haloscope.records.folder import ResultFolder
 from haloscope.records.kernels import defaults
 from haloscope.records.maker import CampaignFacts
 from haloscope.records.record import read
-from haloscope.run.runners.local import Built
 from haloscope.run.runners.simgrid import SimgridRunner
 from haloscope.study.case import Case, Launch, Layout
+from haloscope.toolchains.build import Build
 from haloscope.toolchains.simgrid import smpi as found_smpi
 
 FACTS = CampaignFacts("a study", 1, {"host": "tiny", "cores": 4}, "0", None)
@@ -51,7 +51,7 @@ def case(launches: int, nodes: int = 4) -> Case:
 
 def simulated(cache: Path, cluster: Cluster, one: Case) -> list[dict[str, Any]]:
     """The records of all launches of a case, by their numbers."""
-    built = Built(found_smpi(), BINARY, "hash")
+    built = Build(found_smpi(), SMPI, "hash")
     runner = SimgridRunner(FACTS, built, cluster, cache, at_once=2, memory_bytes=2**30)
     records = runner.run([Launch(one, number) for number in range(one.launches)])
     found = sorted(records, key=lambda record: int(record["launch"]))

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from cluster_files import described
 from fakes import FAKE
+from kernel_programs import SMPI
 from record_page import unknown
-from simulated_build import BINARY
 
 from haloscope.clusters.file import find
 from haloscope.clusters.schema import Algorithm
@@ -25,10 +25,10 @@ from haloscope.host import process
 from haloscope.paths import share
 from haloscope.records.kernels import defaults
 from haloscope.records.maker import CampaignFacts
-from haloscope.run.runners.local import Built
 from haloscope.run.runners.simgrid import SimgridRunner, Steps
 from haloscope.study.case import Case, Launch, Layout
 from haloscope.toolchains import build, fftw
+from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.simgrid import smpi as found_smpi
 
 SESSION = CampaignFacts("a study", 1, {"host": "tiny", "cores": 4}, "0", None)
@@ -36,7 +36,7 @@ PARAMS = defaults("poisson_cg")
 
 
 def runner(cache: Path, **changes: Any) -> SimgridRunner:
-    built = Built(found_smpi(), BINARY, "hash")
+    built = Build(found_smpi(), SMPI, "hash")
     options = {"at_once": 2, "memory_bytes": 2**30, **changes}
     return SimgridRunner(SESSION, built, described(), cache, **options)
 
@@ -167,7 +167,7 @@ def test_a_kept_result_is_of_one_version_of_the_platform_and_of_simgrid(tmp_path
     newer = replace(smpi, version="SimGrid 9.9")
     cached = []
     for toolchain, source in ((smpi, before), (smpi, before), (smpi, after), (newer, before)):
-        built = Built(toolchain, BINARY, source)
+        built = Build(toolchain, SMPI, source)
         (record,) = replace(runner(tmp_path / "kept"), built=built).run([Launch(one, 0)])
         cached.append(record["simulation"]["cached"])
     assert cached == [False, True, False, False]
@@ -294,7 +294,7 @@ def test_what_is_kept_is_written_through_no_link(tmp_path: Path) -> None:
 
 def test_what_is_absent_is_a_record(tmp_path: Path) -> None:
     absent = Launch(Case(**{**vars(launch(n=64).case), "absent": "no such placement"}), 0)
-    unused = Built(FAKE, BINARY, "hash")
+    unused = Build(FAKE, SMPI, "hash")
     (record,) = SimgridRunner(SESSION, unused, described(), tmp_path, 2, 2**30).run([absent])
     assert (record["outcome"], record["reason"]) == ("absent", "no such placement")
     assert record["clock"] == "simulated"
@@ -308,17 +308,17 @@ def test_a_variant_that_the_cluster_has_no_rate_of_is_a_record_too(tmp_path: Pat
     assert (record["outcome"], record["reason"]) == ("absent", "no rate")
 
 
-def program(folder: Path, body: str) -> Built:
+def program(folder: Path, body: str) -> Build:
     """A program of our own in place of halobench."""
     source = folder / "program.c"
     source.write_text(
         "#include <mpi.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <signal.h>\n"
         f"int main(int argc, char** argv) {{ MPI_Init(&argc, &argv); {body} MPI_Finalize(); }}\n"
     )
-    binary = folder / "program"
+    binary = folder / KernelProgram("poisson_cg").file
     subprocess.run(["smpicc", "-o", str(binary), str(source)], check=True, capture_output=True)
-    shutil.copy(BINARY.with_name("platform.so"), folder)
-    return Built(found_smpi(), binary, "hash")
+    shutil.copy(SMPI / "platform.so", folder)
+    return Build(found_smpi(), folder, "hash")
 
 
 @pytest.mark.usefixtures("smpi")

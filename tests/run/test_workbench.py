@@ -1,24 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import subprocess
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from fakes import FAKE_HALOBENCH, Laboratory
+from fakes import FAKE, FAKE_PROGRAMS, Laboratory, describe
 from rich.console import Console
 
 from haloscope.errors import UserError
 from haloscope.run import halobench, workbench
 from haloscope.run.here import Here
 from haloscope.run.progress import Teller
-from haloscope.run.workbench import Halobench
+from haloscope.run.workbench import Halobench, Workbench
+from haloscope.study.case import Case, Layout
 from haloscope.study.plan import Forecast
-from haloscope.toolchains import launch, library
+from haloscope.toolchains import build, launch, library, simgrid
+from haloscope.toolchains.build import Build, KernelProgram
 
 QUIET = Teller(Console(quiet=True))
 
 
-def test_halobench_is_asked_without_a_launch() -> None:
-    program = Halobench(FAKE_HALOBENCH)
+def test_halobench_is_asked_without_a_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(halobench, "describe", describe)
+    program = Halobench(lambda: iter([Build(FAKE, FAKE_PROGRAMS, "5eed")]))
     assert program.parameters("fake")[0] == "n"
     forecast = program.forecast("fake", {"n": 16, "flag": True}, ranks=2, threads=1)
     assert (forecast.params["n"], forecast.params["flag"]) == (16, "true")
@@ -77,7 +83,8 @@ def test_the_same_question_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> Non
         return Forecast({}, ranks, ())
 
     monkeypatch.setattr(halobench.Planner, "forecast", forecast)
-    program = Halobench(Path("halobench"))
+    monkeypatch.setattr(halobench, "describe", describe)
+    program = Halobench(lambda: iter([Build(FAKE, FAKE_PROGRAMS, "5eed")]))
     for n, ranks, threads in ((8, 1, 1), (8, 2, 1), (8, 1, 1), (8, 1, 2), (9, 1, 1), (9, 1, 1)):
         assert program.forecast("fake", {"n": n}, ranks, threads).memory_bytes == ranks
     assert asked == [(1, 1), (2, 1), (1, 2), (1, 1)]
@@ -93,7 +100,7 @@ def test_transports_are_looked_for_when_they_are_wanted(
         return ["shm"]
 
     monkeypatch.setattr(launch, "transports", transports)
-    bench = workbench.usual(QUIET)
+    bench = workbench.workbench({"": None}, QUIET)
     there = Here().site(bench, oversubscribe=False).transports
 
     assert "fake" in there
@@ -101,3 +108,114 @@ def test_transports_are_looked_for_when_they_are_wanted(
     assert (list(there), len(there), asked) == (["fake"], 1, [])
     assert there.get("fake") == ["shm"]
     assert (there.get("gone", ()), asked) == ((), ["fake"])
+
+
+POISSON, DEVICE = KernelProgram("poisson_cg"), KernelProgram("poisson_cg", device=True)
+
+
+def test_what_no_program_can_say_is_not_checked_and_the_forecast_says_so() -> None:
+    program = Halobench(lambda: iter([]))
+
+    unknown = program.forecast("poisson_cg", {"n": 64, "memory": "device"}, 4, 1)
+    refused = program.forecast("poisson_cg", {"n": 0, "variant": "texbook"}, 4, 1)
+
+    assert (unknown.unchecked, unknown.problems, unknown.params["n"]) == (DEVICE, (), 64)
+    assert [one.where for one in refused.problems] == [
+        "poisson_cg n=0",
+        "poisson_cg variant=texbook",
+    ]
+    assert program.forecast("launches", {}, 1, 1).unchecked == KernelProgram("launches", True)
+
+
+def test_a_program_is_asked_in_the_first_build_that_has_it(
+    laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Path] = []
+
+    class Planner:
+        def __init__(self, path: Path) -> None:
+            asked.append(path)
+
+        def forecast(self, *_: object, **__: object) -> Forecast:
+            return Forecast({}, 0, ())
+
+    monkeypatch.setattr(halobench, "Planner", Planner)
+    empty = Build(FAKE, laboratory.programs.with_name("empty"), "5eed")
+    there = Build(FAKE, laboratory.programs, "5eed")
+
+    program = Halobench(lambda: iter([empty, there, there]))
+    program.forecast("fake", {"n": 8}, 1, 1)
+    program.forecast("fake", {"n": 9}, 1, 1)
+
+    assert asked == [laboratory.programs / "halobench_fake"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "others"),
+    [({"name": "one"}, 1), ({"name": "one+cuda", "device": "cuda"}, 0), ({"family": "simgrid"}, 0)],
+)
+def test_programs_for_gpus_and_simulations_speak_for_themselves_alone(
+    laboratory: Laboratory, changes: dict[str, Any], others: int
+) -> None:
+    own = Build(replace(FAKE, **changes), laboratory.programs.with_name("empty"), "5eed")
+    bench = Workbench({own.toolchain.name: own}, (), ())
+
+    found = [*bench._to_ask()]
+
+    assert found[0] is own
+    assert len(found) == 1 + others
+
+
+def case(kernel: str, **changes: Any) -> Case:
+    return Case(kernel, {}, {}, Layout(), "fake", 0, 1, 60.0, 0, **changes)
+
+
+def test_programs_are_needed_of_cases_that_can_run(laboratory: Laboratory) -> None:
+    bench = Workbench(laboratory.built, ("fake",), (), programs={"own": object()})  # type: ignore[dict-item]
+    on_device = replace(case("poisson_cg"), params={"memory": "device"})
+    cases = [case("poisson_cg"), on_device, case("poisson_cg"), case("own")]
+
+    assert bench.needed([*cases, case("ring", absent="no ranks")]) == {"fake": [POISSON, DEVICE]}
+
+
+def test_only_what_is_lacking_is_built_and_by_simgrid_with_its_own_remedy(
+    laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[tuple[str, str, list[KernelProgram]]] = []
+
+    def maker(by: str) -> Callable[..., None]:
+        def make(found: Build, programs: list[KernelProgram], **_: object) -> None:
+            made.append((by, found.toolchain.name, programs))
+
+        return make
+
+    monkeypatch.setattr(build, "build", maker("build"))
+    monkeypatch.setattr(simgrid, "make", maker("simgrid"))
+    simulated = replace(FAKE, name="simgrid", family="simgrid")
+    builds = {**laboratory.built, "simgrid": Build(simulated, laboratory.programs, "5eed")}
+    bench = Workbench(builds, ("fake",), ())
+    fake = KernelProgram("fake")
+    wanted = {"fake": [fake, POISSON], "simgrid": [DEVICE], "pending": [POISSON]}
+
+    bench.build(wanted, QUIET)
+
+    assert made == [("build", "fake", [POISSON]), ("simgrid", "simgrid", [DEVICE])]
+    assert bench.to_build(wanted) == [
+        "first: poisson_cg built for fake: Fake MPI 1.0",
+        "first: poisson_cg (device) built for simgrid: Fake MPI 1.0",
+    ]
+
+
+def test_a_preview_is_of_what_is_there_and_names_what_would_be_fetched(
+    laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(library, "names", lambda: ["fake", "mpich", "system"])
+    monkeypatch.setattr(library, "_look", lambda _: None)
+
+    bench, first = workbench.preview({"one": None, "other": ["fake+cuda", "mpich", "system", "x"]})
+
+    assert [*bench.built] == ["fake", "fake+cuda"]
+    assert bench.built["fake+cuda"].toolchain.device == "cuda"
+    assert (bench.names, bench.pending, [*bench.missing]) == (("fake",), ("mpich",), ["system"])
+    assert [one.where for one in bench.problems] == ["other"]
+    assert len(first) == 1 and first[0].startswith("first: mpich from PyPI, into ")

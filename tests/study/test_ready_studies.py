@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from kernel_programs import halobench
 
 from haloscope.analysis.cases import MeasuredCase, facets, select
 from haloscope.analysis.comparison import launches_needed
@@ -26,7 +27,7 @@ from haloscope.host.machine import PLACEMENTS
 from haloscope.papers import tables as papers
 from haloscope.records.kernels import declared
 from haloscope.run.simulated import SimulatedCluster
-from haloscope.run.workbench import Halobench, Workbench
+from haloscope.run.workbench import Workbench
 from haloscope.study import file as study_file
 from haloscope.study.capacity import Site
 from haloscope.study.plan import expand
@@ -35,7 +36,6 @@ from haloscope.study.settings import settings_of
 from haloscope.study.suited import empty, unsuited
 from haloscope.toolchains.simgrid import SIMGRID
 
-BINARY = Path(__file__).resolve().parents[2] / "build" / "release" / "halobench"
 LARGE = Site(
     nodes=2, cores=24, hardware_threads=48, memory_bytes=2**40, placements=tuple(PLACEMENTS)
 )
@@ -57,9 +57,7 @@ def elements(path: Path) -> list[TableElement | FigureElement]:
 @cache
 def planned(path: Path) -> Sequence[MeasuredCase]:
     """A study's cases as a report of it would find them, before any was launched."""
-    if not BINARY.exists():
-        pytest.skip(f"{BINARY} is not there: ./check builds it")
-    plan = expand(study_file.load(path), LARGE, Halobench(BINARY))
+    plan = expand(study_file.load(path), LARGE, halobench())
     assert not plan.problems
     return [
         MeasuredCase(case.id, case.kernel, settings_of(case.as_dict()), (), ())
@@ -79,7 +77,7 @@ def test_tables_and_figures_choose_cases_that_there_are(path: Path) -> None:
 def test_every_table_and_figure_has_cases_that_suit_it(path: Path) -> None:
     study = study_file.load(path)
     planned(path)
-    plan = expand(study, LARGE, Halobench(BINARY))
+    plan = expand(study, LARGE, halobench())
 
     assert [*unsuited(study, path.name), *empty(study, plan.cases)] == []
 
@@ -129,7 +127,7 @@ def comparisons(path: Path) -> Iterator[list[MeasuredCase]]:
 def test_launches_are_enough_for_all_that_a_study_compares(path: Path) -> None:
     """Else its headlines could say nothing but that launches are too few, whatever it measured."""
     planned(path)
-    plan = expand(study_file.load(path), LARGE, Halobench(BINARY))
+    plan = expand(study_file.load(path), LARGE, halobench())
     launches = {case.id: case.launches for case in plan.cases}
 
     for family in filter(None, comparisons(path)):
@@ -213,14 +211,12 @@ def size_of(row: Mapping[str, object]) -> str:
 
 def on_cluster(study: str, kernel: str, cluster: str) -> dict[tuple[int, int], str]:
     """The sizes that a study has for a kernel on a simulated cluster, by tasks and nodes."""
-    if not BINARY.exists():
-        pytest.skip(f"{BINARY} is not there: ./check builds it")
     (path,) = (path for path in study_file.ready() if path.stem == study)
     read = study_file.load(path)
     runs = [run for run in read.runs if run.kernel == kernel]
     bench = Workbench({}, (SIMGRID,), ())
     site = SimulatedCluster.named(cluster).site(bench, oversubscribe=False)
-    plan = expand(read.model_copy(update={"runs": runs}), site, Halobench(BINARY))
+    plan = expand(read.model_copy(update={"runs": runs}), site, halobench())
     assert not plan.problems
     found = {}
     for case in plan.cases:

@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import fake_halobench
 
 from haloscope.errors import Problem
 from haloscope.records.maker import CampaignFacts
+from haloscope.run.halobench import Kernel, KernelParameter, KernelResult
 from haloscope.run.probing import Probe
-from haloscope.run.runners.local import Built
 from haloscope.study.case import Value, text
 from haloscope.study.plan import Forecast
+from haloscope.toolchains import build
+from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.library import Toolchain
 
@@ -28,14 +31,30 @@ params = { n = [8, 16] }
 layout = { ppn = [1, 2], nodes = [1, 2] }
 """
 FAKE_HALOBENCH = Path(fake_halobench.__file__)
+FAKE_PROGRAMS = FAKE_HALOBENCH.with_name("fake_programs")
 FAKE = Toolchain("fake", None, Path("mpicxx"), Path("mpirun"), "openmpi", "Fake MPI 1.0")
 MACHINE = {"host": "here", "cpu": "a fake processor", "cores": 4, "threads_per_core": 1}
 
 
-class FakeProgram:
-    """What the fake halobench says, without starting it."""
+class FakePlanner:
+    """What the fake halobench says of cases, without starting it."""
 
-    binary = FAKE_HALOBENCH
+    def __init__(self, binary: Path) -> None:
+        assert binary.exists()
+
+    def forecast(
+        self, kernel: str, params: Mapping[str, Any], *, ranks: int = 1, **_: object
+    ) -> Forecast:
+        said = fake_halobench.plan(dict(params), ranks)
+        problems = [
+            Problem(f"{kernel} {one['key']}={one['value']}", "refused", one["message"])
+            for one in said["problems"]
+        ]
+        return Forecast(said["params"], said["memory_bytes"], tuple(problems))
+
+
+class FakeProgram:
+    """What the fake halobench says, to plan with, without starting it."""
 
     def kernels(self) -> Sequence[str]:
         return ["fake"]
@@ -54,15 +73,30 @@ class FakeProgram:
     def forecast(
         self, kernel: str, params: Mapping[str, Value], ranks: int, threads: int
     ) -> Forecast:
-        said = fake_halobench.plan({key: text(value) for key, value in params.items()}, ranks)
-        problems = [
-            Problem(f"{kernel} {one['key']}={one['value']}", "refused", one["message"])
-            for one in said["problems"]
-        ]
-        return Forecast(said["params"], said["memory_bytes"], tuple(problems))
+        given = {key: text(value) for key, value in params.items()}
+        return FakePlanner(FAKE_HALOBENCH).forecast(kernel, given, ranks=ranks)
 
     def unable(self, kernel: str, toolchain: str, *, simulated: bool) -> str | None:
         return None
+
+
+def describe(kernel: str) -> Kernel:
+    """What the fake halobench declares."""
+    parameters = (
+        KernelParameter(
+            name=name,
+            type="integer" if isinstance(default, int) else "text",
+            default=default,
+            minimum=1 if name == "n" else None,
+            maximum=None,
+            choices=(),
+            unit=None,
+            help="a help",
+        )
+        for name, default in fake_halobench.DEFAULTS.items()
+    )
+    result = KernelResult("answer", "integer", "s", "null", "it")
+    return Kernel(kernel, "not a measurement", None, tuple(parameters), (result,), ())
 
 
 @dataclass
@@ -74,7 +108,7 @@ class Laboratory:
     toolchain: Toolchain = FAKE
     compiler: str = "fake++ 1.0"
     probes: list[str | None] = field(default_factory=list)
-    is_built: bool = True
+    programs: Path = FAKE_PROGRAMS
     reports: list[Path] = field(default_factory=list)
 
     def composed(self, folder: Path) -> Path:
@@ -82,19 +116,33 @@ class Laboratory:
         self.reports.append(folder)
         return folder
 
-    def build(self, *_: object, **__: object) -> Path:
-        """The fake halobench, which is there from now on."""
-        self.is_built = True
-        return FAKE_HALOBENCH
+    def of(self, toolchain: Toolchain) -> Build:
+        """Builds of the fake halobench: of none until one is built."""
+        return Build(toolchain, self.programs, self.source, self.compiler, build.flags())
 
-    def probe(self, built: Built, transport: str | None, hosts: Sequence[str] = ()) -> Probe:
+    def build(self, found: Build, programs: Iterable[KernelProgram], **_: object) -> None:
+        """The programs, which are all the same fake, are there from now on."""
+        self.programs.mkdir(exist_ok=True)
+        for one in found.lacking(programs):
+            found.path(one).symlink_to(FAKE_HALOBENCH)
+
+    @property
+    def is_built(self) -> bool:
+        """Whether some program is there."""
+        return any(self.programs.glob("*"))
+
+    def forget_builds(self) -> None:
+        """As on a machine where nothing was built yet."""
+        self.programs = self.programs.with_name("not built")
+
+    def probe(self, built: Build, transport: str | None, hosts: Sequence[str] = ()) -> Probe:
         """Two ranks that reach each other by everything but ucx."""
         self.probes.append(transport)
         return Probe("vader", None) if transport != "ucx" else Probe(None, "no device")
 
     @property
-    def built(self) -> dict[str, Built]:
-        return {"fake": Built(FAKE, FAKE_HALOBENCH, self.source)}
+    def built(self) -> dict[str, Build]:
+        return {"fake": Build(FAKE, self.programs, self.source)}
 
     @property
     def facts(self) -> CampaignFacts:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a halobench declares of its kernels, as src/haloscope/records/kernels.json keeps it.
+"""What halobench's kernels declare, as src/haloscope/records/kernels.json keeps it.
 
-python tests/support/kernels_file.py build/release/halobench
+python tests/support/kernels_file.py build/release
 """
 
 from __future__ import annotations
@@ -14,26 +14,23 @@ from typing import Any
 
 from haloscope.records.kernels import FILE
 from haloscope.run import halobench
-
-PARAMETER = ("name", "type", "default", "minimum", "maximum", "choices")
-RESULT = ("name", "type", "unit", "minimum", "maximum", "absent")
-"""What is kept of each: the rest is for people, who ask `haloscope describe`."""
+from haloscope.toolchains import build
+from haloscope.toolchains.build import KernelProgram
 
 
-def declared(binary: Path) -> dict[str, Any]:
-    """Of every kernel, its parameters and results."""
-    return {name: _kernel(binary, name) for name in halobench.names()}
-
-
-def _kernel(binary: Path, name: str) -> dict[str, Any]:
-    said = subprocess.run([binary, "--describe", name], capture_output=True, check=True)
-    kernel = json.loads(said.stdout)
+def declared(programs: Path) -> dict[str, Any]:
+    """Of every kernel, all that its program describes. programs: the folder of these."""
     return {
-        "sweeps": kernel["sweeps"],
-        "parameters": [{key: one[key] for key in PARAMETER} for one in kernel["parameters"]],
-        "results": [{key: one[key] for key in RESULT} for one in kernel["results"]],
-        "point_results": [{key: one[key] for key in RESULT} for one in kernel["point_results"]],
+        name: _kernel(build.asked(programs / KernelProgram(name).file), name)
+        for name in halobench.names()
     }
+
+
+def _kernel(program: Path, name: str) -> dict[str, Any]:
+    said = subprocess.run([program, "--describe", name], capture_output=True, check=True)
+    kernel: dict[str, Any] = json.loads(said.stdout)
+    assert kernel.pop("name") == name
+    return kernel
 
 
 def text(kernels: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import FAKE, FAKE_HALOBENCH, MACHINE, FakeProgram, Laboratory
+from fakes import FAKE, FAKE_HALOBENCH, MACHINE, FakePlanner, Laboratory, describe
 from rich.console import Console
 
 from haloscope.cli import parse, perform
@@ -19,17 +19,21 @@ from haloscope.host import machine
 from haloscope.host.scratch import Scratch
 from haloscope.records.record import read
 from haloscope.report import writing
-from haloscope.run import halobench, probing, simulated, workbench
+from haloscope.run import halobench, probing, simulated
 from haloscope.run.progress import Teller
 from haloscope.run.runners import local
 from haloscope.toolchains import build, library
+from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.library import Toolchain
 
 
 @pytest.fixture
-def laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Laboratory:
-    lab = Laboratory()
+def laboratory(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Laboratory:
+    lab = Laboratory(programs=tmp_path_factory.mktemp("builds") / "built")
+    lab.build(lab.of(FAKE), [KernelProgram("fake"), KernelProgram("pingpong")])
 
     def launch_command(
         toolchain: Toolchain, layout: Job, program: list[str], scratch: Scratch
@@ -52,12 +56,11 @@ def laboratory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Laboratory:
     monkeypatch.setattr(library, "available", lambda: [lab.toolchain])
     monkeypatch.setattr(probing, "probe", lab.probe)
     monkeypatch.setattr("haloscope.toolchains.libfabric.providers", always(("tcp", "verbs")))
-    monkeypatch.setattr(workbench, "Halobench", lambda binary: FakeProgram())
+    monkeypatch.setattr(halobench, "Planner", FakePlanner)
     monkeypatch.setattr(build, "build", lab.build)
-    monkeypatch.setattr(build, "built", lambda *_: FAKE_HALOBENCH if lab.is_built else None)
+    monkeypatch.setattr(build, "of", lab.of)
     monkeypatch.setattr(halobench, "names", always(["fake"]))
-    monkeypatch.setattr(build, "source_hash", lambda: lab.source)
-    monkeypatch.setattr(build, "wrapped_compiler", lambda _: lab.compiler)
+    monkeypatch.setattr(halobench, "describe", describe)
     monkeypatch.delenv("CXXFLAGS", raising=False)
     monkeypatch.delenv("LDFLAGS", raising=False)
     monkeypatch.setattr(machine, "describe", lambda: dict(MACHINE))
@@ -90,7 +93,7 @@ def simulator(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch, tmp_path:
     smpirun.write_text(
         "#!/bin/sh\n"
         "export FAKE_RANKS=$2\n"
-        f'until [ "$1" = {FAKE_HALOBENCH} ]; do shift; done\n'
+        "until [ ${1##*/} = halobench_fake ]; do shift; done\n"
         "out=$7; export FAKE_THREADS=$5; shift 9\n"  # after --execute yes or no
         f'exec {FAKE_HALOBENCH} --out "$out" "$@"\n'
     )

@@ -5,13 +5,10 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 from filelock import FileLock
-
-ROOT = Path(__file__).resolve().parents[2]
-BINARY = ROOT / "build" / "smpi" / "halobench"
+from kernel_programs import ROOT, SMPI
 
 
 def missing_program() -> str | None:
@@ -21,12 +18,12 @@ def missing_program() -> str | None:
 
 
 def build_it() -> None:
-    """Bring the simulated halobench up to date."""
-    BINARY.parent.parent.mkdir(exist_ok=True)
-    with FileLock(BINARY.parent.with_suffix(".lock")):
+    """Bring the simulated programs up to date."""
+    SMPI.parent.mkdir(exist_ok=True)
+    with FileLock(SMPI.with_suffix(".lock")):
         built = [
             "--target",
-            "halobench",
+            "halobench_all",
             "platform",
             "test_star_forest",
             "test_shared_memory",
@@ -34,7 +31,7 @@ def build_it() -> None:
         ]
         for command in (
             ["cmake", "--preset", "smpi"],
-            ["cmake", "--build", str(BINARY.parent), *built],
+            ["cmake", "--build", str(SMPI), *built],
         ):
             done = subprocess.run(
                 command, cwd=ROOT / "halobench", capture_output=True, text=True, check=False

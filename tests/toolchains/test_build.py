@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import signal
 import subprocess
@@ -20,6 +22,7 @@ from filelock import FileLock
 from haloscope.errors import UserError
 from haloscope.host import machine, scratch
 from haloscope.toolchains import build, gpu_compilers
+from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.library import Toolchain
 
 CMAKE = """\
@@ -27,9 +30,14 @@ cmake_minimum_required(VERSION 3.22)
 project(halobench NONE)
 set(CMAKE_CXX_COMPILER_WORKS ON)
 enable_language(CXX)
-add_executable(halobench main.cpp)
+add_library(shared OBJECT shared.cpp)
+foreach(name one two one_device)
+  add_executable(halobench_${name} main.cpp)
+  target_link_libraries(halobench_${name} shared)
+endforeach()
 """
 MAIN = '#include <cstdio>\nint main() { std::puts("first"); }\n'
+ONE, TWO, DEVICE = KernelProgram("one"), KernelProgram("two"), KernelProgram("one", device=True)
 
 
 @pytest.fixture
@@ -38,6 +46,7 @@ def source(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "CMakeLists.txt").write_text(CMAKE)
     (folder / "main.cpp").write_text(MAIN)
+    (folder / "shared.cpp").write_text("int shared() { return 1; }\n")
     return folder
 
 
@@ -52,9 +61,13 @@ def toolchain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Toolchain:
 
 
 def built(toolchain: Toolchain, source: Path) -> tuple[Path, list[str]]:
-    """The program, and what was said on the way: nothing where it was in the cache."""
+    """The program ONE, and what was said on the way: nothing where it was in the cache."""
     said: list[str] = []
-    return build.build(toolchain, say=said.append, source=source), said
+    return build.build(build.of(toolchain, source), [ONE], say=said.append).path(ONE), said
+
+
+def is_built(toolchain: Toolchain, source: Path) -> bool:
+    return build.of(toolchain, source).lacking([ONE]) == []
 
 
 def output(program: Path) -> str:
@@ -82,13 +95,13 @@ def test_a_build_for_gpus_is_another_one_and_told_of_their_compiler(
     program, _ = built(gpu, source)
 
     assert (program.parents[1] / "told.txt").read_text() == f"cuda {nvcc} all-major"
-    assert build.built(gpu, source) == program
-    assert build.built(toolchain, source) is None
+    assert is_built(gpu, source)
+    assert not is_built(toolchain, source)
     nvcc.write_text("#!/bin/sh\necho another\n")
-    assert build.built(gpu, source) is None, "a compiler of another version makes another program"
+    assert not is_built(gpu, source), "a compiler of another version makes another program"
     nvcc.write_text("#!/bin/sh\n")
     monkeypatch.setenv("NCCL_ROOT", str(tmp_path))
-    assert build.built(gpu, source) is None, "one without NCCL is no build with it"
+    assert not is_built(gpu, source), "one without NCCL is no build with it"
 
 
 def test_a_build_for_gpus_without_their_compiler_is_refused(
@@ -111,14 +124,15 @@ def test_built_once_and_then_taken_from_the_cache(
 ) -> None:
     steps: list[tuple[int, int]] = []
     said: list[str] = []
-    program = build.build(
-        toolchain, say=said.append, progress=lambda done, total: steps.append((done, total)),
-        source=source,
+    found = build.build(
+        build.of(toolchain, source), [ONE], say=said.append,
+        progress=lambda done, total: steps.append((done, total)),
     )  # fmt: skip
+    program = found.path(ONE)
     assert output(program) == "first\n"
     assert len(said) == 1
-    assert said[0].startswith("building halobench for fake: Fake MPI 1.0, ")
-    assert steps[-1] == (2, 2)
+    assert said[0].startswith("building one for fake: Fake MPI 1.0, ")
+    assert steps[-1] == (3, 3)
     assert leftovers(tmp_path) == []
     assert built(toolchain, source) == (program, [])
 
@@ -129,11 +143,12 @@ def test_what_can_be_asked_is_built_beside_a_program_that_can_t(
     program, _ = built(toolchain, source)
     assert build.asked(program) == program
     lines = (
-        "add_executable(halobench_asked main.cpp)\nadd_dependencies(halobench halobench_asked)\n"
+        "add_executable(halobench_one_asked main.cpp)\n"
+        "add_dependencies(halobench_one halobench_one_asked)\n"
     )
     (source / "CMakeLists.txt").write_text(CMAKE + lines)
     program, _ = built(toolchain, source)
-    assert build.asked(program) == program.with_name("halobench_asked")
+    assert build.asked(program) == program.with_name("halobench_one_asked")
     assert output(build.asked(program)) == "first\n"
 
 
@@ -162,7 +177,7 @@ def test_every_part_of_the_key_counts(
     toolchain: Toolchain, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def key(changed: Toolchain = toolchain, compiler: str = "c++ 1") -> str:
-        return build._key(changed, compiler, source)
+        return build._key(changed, compiler, build.source_hash(source))
 
     keys = [key(), key(compiler="c++ 2")]
     other = Toolchain("fake", None, toolchain.mpicxx, Path("mpirun"), "openmpi", "Fake MPI 2.0")
@@ -193,27 +208,117 @@ def test_a_failed_build_shows_the_compilers_last_words_and_leaves_nothing(
 def test_what_a_killed_build_left_is_in_nobodys_way(
     toolchain: Toolchain, source: Path, tmp_path: Path
 ) -> None:
-    key = build._key(toolchain, build.wrapped_compiler(toolchain), source)
-    half = tmp_path / "cache" / "builds" / f"{key}.part" / "tree"
+    half = build.of(toolchain, source).folder / "tree"
     half.mkdir(parents=True)
     (half / "CMakeCache.txt").write_text("cut off")
+    (half / "build.ninja").write_text("cut off")
     assert output(built(toolchain, source)[0]) == "first\n"
     assert leftovers(tmp_path) == []
 
 
-def test_another_build_removes_what_a_killed_one_left(
+def test_another_build_removes_those_that_nobody_built_with_for_long(
     toolchain: Toolchain, source: Path, tmp_path: Path
 ) -> None:
-    """The sources have changed since, so that its key comes up no more."""
+    """The sources have changed since, so that their keys come up no more."""
     builds = tmp_path / "cache" / "builds"
-    for name in ("fake-0123", "fake-4567"):
-        (builds / f"{name}.part" / "tree").mkdir(parents=True)
+    for name, days in (("fake-0123", 31), ("fake-4567", 31), ("fake-89ab", 29)):
+        (builds / name / "tree").mkdir(parents=True)
+        then = time.time() - days * 86400
+        os.utime(builds / name, (then, then))
     under_way = FileLock(builds / "fake-4567.lock")
 
     with under_way:
-        built(toolchain, source)
+        program, _ = built(toolchain, source)
 
-    assert leftovers(tmp_path) == [builds / "fake-4567.part"]
+    there = {one for one in builds.iterdir() if one.is_dir()}
+    assert there == {builds / "fake-4567", builds / "fake-89ab", program.parent}
+
+
+def compiled(log: str) -> list[str]:
+    """The objects that a build's log says were compiled."""
+    return re.findall(r"Building CXX object (?:\S*/)?(\S+)\.o\b", log)
+
+
+def test_a_further_program_compiles_only_what_is_new(
+    toolchain: Toolchain, source: Path, tmp_path: Path
+) -> None:
+    found = build.of(toolchain, source)
+    build.build(found, [ONE], say=lambda _: None)
+    said: list[str] = []
+
+    build.build(found, [ONE, TWO, DEVICE], say=said.append)
+
+    assert said[0].startswith("building two and one (device) for fake: ")
+    log = next((tmp_path / "cache" / "builds").glob("*.log")).read_text()
+    assert compiled(log) == ["main.cpp"] * 2
+    assert found.lacking([ONE, TWO, DEVICE]) == []
+    assert [one.name for one in found.folder.glob("halobench_*")] != []
+    assert output(found.path(DEVICE)) == "first\n"
+
+
+def test_a_build_that_failed_goes_on(toolchain: Toolchain, source: Path, tmp_path: Path) -> None:
+    lines = "target_sources(halobench_two PRIVATE late.cpp)\n"
+    (source / "CMakeLists.txt").write_text(CMAKE + lines)
+    (source / "late.cpp").write_text("")
+    whole = toolchain.mpicxx.read_text()
+    toolchain.mpicxx.write_text(
+        whole.replace("exec", 'case "$*" in *late.cpp*) exit 1;; esac; exec')
+    )
+    found = build.of(toolchain, source)
+    with pytest.raises(UserError):
+        build.build(found, [ONE, TWO], say=lambda _: None)
+    log = tmp_path / "cache" / "builds" / f"{found.folder.name}.log"
+    before = [one for one in compiled(log.read_text()) if one != "late.cpp"]
+    toolchain.mpicxx.write_text(whole)
+
+    build.build(found, [ONE, TWO], say=lambda _: None)
+
+    after = compiled(log.read_text())
+    assert sorted([*before, *after]) == ["late.cpp", "main.cpp", "main.cpp", "shared.cpp"]
+    assert output(found.path(TWO)) == "first\n"
+
+
+def test_a_further_program_is_of_the_sources_that_the_first_was_of(
+    toolchain: Toolchain, source: Path
+) -> None:
+    """They have changed since, or are gone, as those of another checkout."""
+    found = build.of(toolchain, source)
+    build.build(found, [ONE], say=lambda _: None)
+    shutil.rmtree(source)
+
+    build.build(found, [TWO], say=lambda _: None)
+
+    assert output(found.path(TWO)) == "first\n"
+
+
+def test_sources_that_change_while_they_are_read_are_not_built(
+    toolchain: Toolchain, source: Path
+) -> None:
+    found = build.of(toolchain, source)
+    (source / "main.cpp").write_text(MAIN.replace("first", "second"))
+    with pytest.raises(UserError, match="changed while it was read"):
+        build.build(found, [ONE], say=lambda _: None)
+    assert found.lacking([ONE]) == [ONE]
+
+
+def test_a_tree_is_configured_again_by_another_cmake_and_keeps_what_is_built(
+    toolchain: Toolchain, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where the virtual environment that had the first one was removed."""
+    cmake, ninja = build.cmake_and_ninja()
+    first, other = tmp_path / "ninja", tmp_path / "another-ninja"
+    for link in (first, other):
+        link.symlink_to(ninja)
+    monkeypatch.setattr(build, "cmake_and_ninja", lambda: (cmake, str(first)))
+    found = build.of(toolchain, source)
+    build.build(found, [ONE], say=lambda _: None)
+    first.unlink()
+    monkeypatch.setattr(build, "cmake_and_ninja", lambda: (cmake, str(other)))
+
+    build.build(found, [TWO], say=lambda _: None)
+
+    log = next((tmp_path / "cache" / "builds").glob("*.log")).read_text()
+    assert compiled(log) == ["main.cpp"]
 
 
 ENDLESS = """\
@@ -227,12 +332,13 @@ from pathlib import Path
 
 from haloscope import cli
 from haloscope.toolchains import build, gpu_compilers
+from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.library import Toolchain
 
 wrapper, source = map(Path, sys.argv[1:])
 fake = Toolchain("fake", None, wrapper, Path("mpirun"), "openmpi", "Fake MPI 1.0")
 cli._end_in_order()
-build.build(fake, source=source)
+build.build(build.of(fake, source), [build.KernelProgram("one")])
 """
 
 
@@ -277,16 +383,15 @@ def test_two_at_once_build_once(toolchain: Toolchain, source: Path) -> None:
         answers = list(pool.map(lambda _: built(toolchain, source), range(3)))
     assert len({program for program, _ in answers}) == 1
     said = [line.split(" for ")[0] for _, lines in answers for line in lines]
-    assert said.count("building halobench") == 1
+    assert said.count("building one") == 1
 
 
 def test_whoever_waits_for_another_build_says_so_once(
     toolchain: Toolchain, source: Path, tmp_path: Path
 ) -> None:
-    key = build._key(toolchain, build.wrapped_compiler(toolchain), source)
-    folder = tmp_path / "cache" / "builds"
-    folder.mkdir(parents=True)
-    other = FileLock(folder / f"{key}.lock", thread_local=False)
+    found = build.of(toolchain, source)
+    found.folder.parent.mkdir(parents=True)
+    other = FileLock(f"{found.folder}.lock", thread_local=False)
     other.acquire()
     said: list[str] = []
 
@@ -296,17 +401,17 @@ def test_whoever_waits_for_another_build_says_so_once(
         if other.is_locked:
             other.release()
 
-    assert output(build.build(toolchain, say=say, source=source)) == "first\n"
+    assert output(build.build(found, [ONE], say=say).path(ONE)) == "first\n"
     assert said == [
         "waiting for another build of halobench for fake to end",
-        "building halobench for fake",
+        "building one for fake",
     ]
 
 
 def test_what_is_not_built_yet_is_not_there(toolchain: Toolchain, source: Path) -> None:
-    assert build.built(toolchain, source) is None
-    program, _ = built(toolchain, source)
-    assert build.built(toolchain, source) == program
+    assert not is_built(toolchain, source)
+    built(toolchain, source)
+    assert is_built(toolchain, source)
 
 
 def test_a_wrapper_without_a_compiler_says_what_to_install(

@@ -248,7 +248,8 @@ def test_what_each_way_adds_simulates_as_the_golden_times_say(
 
     toolchain = simgrid.smpi()
     assert toolchain.mpirun == launcher
-    program = build.build(toolchain, say=lambda line: None, source=ROOT / "halobench")
+    kernel = build.KernelProgram(GOLDEN.split()[0])
+    program = build.build(build.of(toolchain), [kernel], say=lambda line: None).path(kernel)
     out, golden = tmp_path / "record.json", ROOT / "tests" / "golden"
     command = [
         *(str(launcher), "-np", "4", "-platform", str(program.with_name("platform.so"))),

@@ -39,7 +39,8 @@ from types import SimpleNamespace
 
 from haloscope import cli
 from haloscope.records.maker import CampaignFacts
-from haloscope.run.runners.local import Built, LocalRunner
+from haloscope.run.runners.local import LocalRunner
+from haloscope.toolchains.build import Build
 from haloscope.study.case import Case, Launch, Layout
 from haloscope.toolchains import library
 
@@ -48,7 +49,7 @@ case = Case("spin", {}, {}, Layout(ppn=2), name, 0, 1, 600.0, 0, oversubscribed=
 
 
 def measure(_):
-    built = {name: Built(library.ensure(name), Path(program), "")}
+    built = {name: Build(library.ensure(name), Path(program), "")}
     facts = CampaignFacts("mine", 1, {"host": "here"}, "0", None)
     return len([*LocalRunner(facts, built).run([Launch(case, 0)])])
 

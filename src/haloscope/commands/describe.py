@@ -15,9 +15,8 @@ from rich.text import Text
 from haloscope.commands import placeoptions
 from haloscope.commands.screen import Screen
 from haloscope.programs.file import ExternalProgram
-from haloscope.run import halobench, kernels, workbench
+from haloscope.run import halobench, kernels
 from haloscope.run.halobench import Kernel, KernelParameter, KernelResult
-from haloscope.run.progress import Teller
 
 _DESCRIPTION = """\
 What a kernel does, and its parameters: the default, what is allowed, the unit, the meaning.
@@ -40,11 +39,7 @@ def execute(arguments: argparse.Namespace) -> int:
     named = arguments.kernel
     kernels.require(f"describe {named}", named, arguments.programs)
     program = kernels.load([named], arguments.programs).get(named)
-    if program is None:
-        bench = workbench.usual(Teller(Screen(stderr=True)))
-        kernel = halobench.describe(bench.halobench.binary, named)
-    else:
-        kernel = kernels.described(program)
+    kernel = halobench.describe(named) if program is None else kernels.described(program)
     if arguments.json:
         print(json.dumps(asdict(kernel), indent=1))
     else:

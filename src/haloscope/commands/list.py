@@ -18,7 +18,6 @@ from haloscope.programs import file
 from haloscope.programs.trust import Trusted, trusted
 from haloscope.run import halobench, kernels, workbench
 from haloscope.run.here import Here
-from haloscope.run.progress import Teller
 from haloscope.run.workbench import Workbench
 from haloscope.study import file as study_file
 from haloscope.study.plan import expand
@@ -28,8 +27,8 @@ _DESCRIPTION = """\
 List what there is: ready studies, with the cases they have on this machine (haloscope run STUDY);
 kernels (haloscope describe KERNEL, haloscope once KERNEL) and external programs, as kernels;
 papers whose published tables can stand beside yours (haloscope paper); MPI
-toolchains (haloscope toolchain). What the kernels are is asked of halobench itself, which is built
-first if it was not yet.
+toolchains (haloscope toolchain). Nothing is fetched or built for it: where a kernel's program is
+not built yet, its cases are counted without its limits on memory and ranks.
 """
 
 
@@ -40,8 +39,8 @@ def set_up(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print the lists; the exit code."""
-    out, tell = Screen(), Teller(Screen(stderr=True))
-    bench = workbench.usual(tell)
+    out = Screen()
+    bench, _ = workbench.preview({"": None})
 
     def show(title: str, rows: Iterable[tuple[str, ...]]) -> None:
         table = Table(title=title, title_justify="left", show_header=False, box=None)
@@ -51,7 +50,7 @@ def execute(arguments: argparse.Namespace) -> int:
         out.print(table, "")
 
     show("studies", (_study(path, bench) for path in study_file.ready()))
-    ours = halobench.kernels(bench.halobench.binary)
+    ours = map(halobench.describe, halobench.names())
     show("kernels", ((kernel.name, kernel.summary) for kernel in ours))
     show("external programs", _programs())
     show("papers", ((paper.id, paper.title) for paper in papers.list_papers()))
@@ -89,4 +88,5 @@ def _study(path: Path, bench: Workbench) -> tuple[str, str, str]:
     study = study_file.load(path)
     bench = replace(bench, programs=kernels.load([run.kernel for run in study.runs], ()))
     plan = expand(study, Here().site(bench, oversubscribe=False), bench.program)
-    return path.stem, study.title, f"{len(plan.cases)} cases"
+    most = "at most " if plan.unchecked else ""
+    return path.stem, study.title, f"{most}{len(plan.cases)} cases"

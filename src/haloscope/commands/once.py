@@ -16,12 +16,12 @@ from haloscope.host import machine
 from haloscope.quantities import count
 from haloscope.records.record import Record
 from haloscope.report.record_view import record_view
-from haloscope.run import kernels, places, workbench
+from haloscope.run import kernels, places, preparing, workbench
 from haloscope.run.place import Place
 from haloscope.run.progress import Teller
 from haloscope.run.workbench import Workbench
-from haloscope.study.case import Case, Launch
-from haloscope.study.plan import expand, no_kernel, nothing_runs
+from haloscope.study.case import Launch
+from haloscope.study.plan import Plan, expand, no_kernel, nothing_runs
 from haloscope.study.schema import (
     ALL,
     COUNT_LIMIT,
@@ -106,10 +106,18 @@ def execute(arguments: argparse.Namespace) -> int:
         raise UserError(problems)
     tell = Teller(Screen(stderr=True))
     place = places.place(arguments.on, Path(arguments.keep) if arguments.keep else None)
-    named = [arguments.toolchain] if arguments.toolchain else None
-    bench = place.workbench({f"--toolchain {arguments.toolchain}": named}, tell)
-    bench = replace(bench, programs=kernels.load([arguments.kernel], arguments.programs))
-    (case,), seen = place.probed([_case(arguments, place, bench)], bench)
+    wanted = {
+        f"--toolchain {arguments.toolchain}": [arguments.toolchain] if arguments.toolchain else None
+    }
+    programs = kernels.load([arguments.kernel], arguments.programs)
+
+    def planned(bench: Workbench) -> Plan:
+        return _planned(arguments, place, bench)
+
+    ready = preparing.prepared(place, wanted, programs, planned, tell)
+    bench, (case,) = ready.bench, ready.plan.cases
+    case = replace(case, launches=arguments.replicates or 1)
+    (case,), seen = place.probed([case], bench)
     runner = place.runner("once", workbench.new_seed(), bench, seen)
     launches = arguments.replicates or arguments.launches
     records = list(runner.run([Launch(case, number) for number in range(launches)]))
@@ -197,8 +205,8 @@ _OPTIONS = {
 """What gives the keys of a study here."""
 
 
-def _case(arguments: argparse.Namespace, place: Place, bench: Workbench) -> Case:
-    """The case that was asked for. UserError with all that is wrong with it."""
+def _planned(arguments: argparse.Namespace, place: Place, bench: Workbench) -> Plan:
+    """The one case that was asked for. UserError with all that is wrong with it."""
     pairs = [argument.partition("=") for argument in arguments.params]
     run = Run(
         kernel=arguments.kernel,
@@ -215,7 +223,7 @@ def _case(arguments: argparse.Namespace, place: Place, bench: Workbench) -> Case
     problems = [*bench.problems, *plan.problems, *site.replicates(arguments.replicates)]
     if problems := problems or nothing_runs(plan, site, "once"):
         raise UserError(problems)
-    return replace(plan.cases[0], launches=arguments.replicates or 1)
+    return plan
 
 
 def _layout(arguments: argparse.Namespace) -> LayoutAxes:

@@ -22,9 +22,9 @@ from haloscope.records.folder import Via
 from haloscope.run import following, places, submission
 from haloscope.run.batched import BatchPlace
 from haloscope.run.campaign import Campaign, Request, measure, resume, start
-from haloscope.run.preview import Preview, UnplannedError
 from haloscope.run.progress import Teller
 from haloscope.study.known_iterations import executes
+from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.library import DEVICES
 
 _DRAWN = 500
@@ -146,15 +146,11 @@ def _by_jobs(arguments: argparse.Namespace, campaign: Campaign, tell: Teller) ->
 
 def _dry_run(arguments: argparse.Namespace, tell: Teller, out: Console) -> int:
     """Show what would be measured, and what would be fetched and built for it before."""
-    preview = Preview()
-    try:
-        campaign = _campaign(arguments, tell, preview)
-        _show(campaign, out)
-        if places.site_of(campaign.place) is not None:
-            _show_jobs(submission.of(campaign, arguments.minutes), out)
-    except UnplannedError:
-        out.print("the cases, and what they need, are known when halobench is there")
-    for line in preview.lines:
+    campaign = _campaign(arguments, tell, dry=True)
+    _show(campaign, out)
+    if places.site_of(campaign.place) is not None:
+        _show_jobs(submission.of(campaign, arguments.minutes), out)
+    for line in campaign.first:
         out.print(line, markup=False, soft_wrap=True)
     return 0
 
@@ -173,9 +169,7 @@ def _show_jobs(jobs: submission.Submission, out: Console) -> None:
         out.print(line, markup=False, soft_wrap=True)
 
 
-def _campaign(
-    arguments: argparse.Namespace, tell: Teller, prepare: Preview | None = None
-) -> Campaign:
+def _campaign(arguments: argparse.Namespace, tell: Teller, *, dry: bool = False) -> Campaign:
     problems = list(_unusable(arguments))
     if arguments.detach and arguments.script_only:
         mend = "leave one of them out"
@@ -191,7 +185,7 @@ def _campaign(
             tell,
             keep=Path(arguments.keep) if arguments.keep else None,
             accept_change=arguments.accept_change,
-            prepare=prepare,
+            dry=dry,
             programs=arguments.programs,
         )
         if places.site_of(campaign.place) is None and (
@@ -215,7 +209,7 @@ def _campaign(
         programs=tuple(arguments.programs),
         device=arguments.device,
     )
-    return start(request, tell, prepare)
+    return start(request, tell, dry=dry)
 
 
 def _unusable(arguments: argparse.Namespace) -> Iterator[Problem]:
@@ -266,9 +260,11 @@ def _show(campaign: Campaign, out: Console) -> None:
         if case.absent:
             marks = f" (can't run here: {case.absent})"
         launches = "none" if case.absent else str(case.launches)
+        unchecked = KernelProgram.of(case.kernel, case.params) in campaign.unchecked
         unknown = case.kernel in campaign.bench.programs and not case.memory_bytes
-        memory = "not known" if unknown else size(case.memory_bytes)
-        rows.append((case.id, f"{case.title}{marks}", launches, memory))
+        memory = "not known" if unknown or unchecked else size(case.memory_bytes)
+        name = "not known" if unchecked else case.id  # of parameters that its kernel resolves, too
+        rows.append((name, f"{case.title}{marks}", launches, memory))
     _show_cases(campaign.plan.study, rows, out)
     left = [launch for launch in campaign.launches_left()[0] if not launch.case.absent]
     time = f"; time: {campaign.expected()}" if left else ""

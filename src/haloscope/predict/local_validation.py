@@ -62,7 +62,9 @@ def validate(path: Path, tell: Teller, *, disturbed: bool = False) -> Validation
         raise UserError(problems)
     there = SimulatedCluster(model.name, model)
     cases = [replace(case, toolchain=SIMGRID, transport=None, launches=1) for case in cells]
-    records = simulated(STUDY, cases, there, there.workbench({}, tell), tell)
+    bench = there.workbench({}, tell)
+    bench.build(bench.needed(cases), tell)
+    records = simulated(STUDY, cases, there, bench, tell)
     real = [case for case in dossier.cases if case.id in apart]
     twins = group(Record.of(record) for (record,) in records.values())
     failures = (

@@ -24,6 +24,8 @@ from haloscope.run.progress import RunView, Teller
 from haloscope.run.simulated import SimulatedCluster
 from haloscope.run.workbench import Workbench
 from haloscope.study.case import Case, Launch, Layout
+from haloscope.toolchains.build import KernelProgram
+from haloscope.toolchains.simgrid import SIMGRID
 
 _MAPPING = "mapping"
 """_MAPPING is the kind of tables of one job on few nodes and on many."""
@@ -141,9 +143,12 @@ def _answered(
 ) -> list[PredictedCell]:
     """The cells with their predictions on a machine, each case simulated once."""
     bench = there.workbench({}, tell)
+    every = [one for cell in cells for one in (cell, cell.over) if one is not None]
+    bench.build({SIMGRID: [KernelProgram.of(one.kernel, one.given) for one in every]}, tell)
+    program = bench.program
 
     def case(one: Unpredicted) -> Case:
-        return replace(one.case(bench.program), launches=launches)
+        return replace(one.case(program), launches=launches)
 
     cases = [(case(one), case(one.over) if one.over else None) for one in cells]
     each = {one.id: one for pair in cases for one in pair if one is not None}

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each kernel's parameters and results may be in a record, as halobench itself declares them.
+"""What each kernel declares: its parameters, its results, and what a record may have of them.
 
-kernels.json is a copy of what `halobench --describe` says, because records are read where halobench
-was never built. `python tests/support/kernels_file.py` writes it, and a test compares.
+kernels.json is a copy of what the kernels' programs describe (--describe), because studies are
+checked and records are read where none is built. `python tests/support/kernels_file.py` writes it,
+and a test compares.
 """
 
 from __future__ import annotations

@@ -19,18 +19,19 @@ from haloscope.clusters.schema import Cluster, state
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
 from haloscope.quantities import count
-from haloscope.run import preview, probing, workbench
+from haloscope.run import probing, workbench
 from haloscope.run.here import transports_of
 from haloscope.run.hold import holds
-from haloscope.run.place import Seen, Wanted
+from haloscope.run.place import Seen
 from haloscope.run.progress import Teller
 from haloscope.run.runners.base import Runner
-from haloscope.run.runners.local import Built, LocalRunner, Nodes
-from haloscope.run.workbench import Workbench
+from haloscope.run.runners.local import LocalRunner, Nodes
+from haloscope.run.workbench import Programs, Wanted, Workbench
 from haloscope.sites import file as site_file
 from haloscope.sites.schema import BatchSite
 from haloscope.study.capacity import PlaceFacts, Site
 from haloscope.study.case import Case
+from haloscope.toolchains.build import Build
 
 
 @dataclass(frozen=True)
@@ -61,17 +62,13 @@ class BatchPlace:
             raise UserError(Problem(f"--on {name}", what, mend))
         return cls(name, site_file.find(name), Path.cwd())
 
-    def complete(self, wanted: Wanted) -> bool:
-        """Whether every toolchain is there, and halobench built with each."""
-        return preview.complete(self._named(wanted))
-
     def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
-        """halobench built here, in a folder that the nodes see, too."""
+        """The libraries, and builds with them, in folders that the nodes see, too."""
         return workbench.workbench(self._named(wanted), tell)
 
-    def preview(self, wanted: Wanted) -> tuple[Workbench | None, tuple[str, ...]]:
+    def preview(self, wanted: Wanted) -> tuple[Workbench, tuple[str, ...]]:
         """The libraries that are there."""
-        return preview.of_libraries(self._named(wanted))
+        return workbench.preview(self._named(wanted))
 
     def _named(self, wanted: Wanted) -> Wanted:
         """With the site's own toolchain where none is named."""
@@ -140,6 +137,10 @@ class BatchPlace:
             raise UserError(Problem(f"--on {self.name}", what, "haloscope run submits such jobs"))
         return found
 
+    def probes(self, cases: Sequence[Case], bench: Workbench) -> Programs:
+        """Those that exchange messages, and that use a GPU."""
+        return probing.programs(cases, bench)
+
     def probed(self, cases: Sequence[Case], bench: Workbench) -> tuple[tuple[Case, ...], Seen]:
         """A launch of each on the job's first node, or between its first two; and what those can't
         do."""
@@ -150,7 +151,7 @@ class BatchPlace:
             for case, why in zip(cases, reasons, strict=True)
         ]
         where = probing.NodesAsked(self.allocation.nodes, self.allocation.scheduler)
-        return probing.probed(able, self._launched_with(bench), where)
+        return probing.probed(able, replace(bench, built=self._launched_with(bench)), where)
 
     def _cant(
         self, case: Case, bench: Workbench, there: Mapping[str, tuple[int, int] | None]
@@ -205,7 +206,7 @@ class BatchPlace:
         where = ("--nodes=1", "--ntasks=1", f"--cpus-per-task={threads}", "--exact", "--mem=0")
         return ("srun", *where, "--input=none", "--mpi=none")
 
-    def _launched_with(self, bench: Workbench) -> dict[str, Built]:
+    def _launched_with(self, bench: Workbench) -> dict[str, Build]:
         """halobench's builds, with the site's launcher."""
         if self.described.launcher == "mpirun":
             return dict(bench.built)

@@ -16,11 +16,10 @@ from haloscope.records.attempts import Attempt, attempts, attempts_of
 from haloscope.records.enclosure import enclosed
 from haloscope.records.folder import ResultFolder, SavedPlan, Via, changes
 from haloscope.records.record import append
-from haloscope.run import fixed, kernels, places, received, workbench
+from haloscope.run import fixed, kernels, places, preparing, received, workbench
 from haloscope.run.doctor import Patient, check_load
 from haloscope.run.here import LOCAL
-from haloscope.run.place import Place, Wanted
-from haloscope.run.preview import Prepare
+from haloscope.run.place import Place
 from haloscope.run.progress import RunView, Teller, TimeLeft, duration
 from haloscope.run.stopping import Stopping
 from haloscope.run.workbench import Workbench
@@ -29,10 +28,11 @@ from haloscope.study import schema, suited
 from haloscope.study.capacity import Site
 from haloscope.study.case import Case, Launch
 from haloscope.study.file import Draft
-from haloscope.study.plan import Program, expand, no_kernel, nothing_runs
+from haloscope.study.plan import Plan, Program, expand, nothing_runs
 from haloscope.study.schema import LAUNCHES_LIMIT, PLAN_LIMIT, SEED_LIMIT, Run, Study
 from haloscope.study.settings import SETTINGS
 from haloscope.toolchains import library
+from haloscope.toolchains.build import KernelProgram
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,8 @@ class Campaign:
     place: where it runs. source: the study's text, for a new folder; None for one that goes on.
     found: the plan as it was in the folder of one that goes on.
     seen: for MPI library and transport, what it used. remarks: what is to be said of it.
+    first: what is to be fetched and built before it can run, where that is left to others.
+    unchecked: programs without which some of its cases are not known whole.
     """
 
     place: Place
@@ -74,6 +76,8 @@ class Campaign:
     source: str | None
     found: SavedPlan | None = None
     remarks: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+    unchecked: tuple[KernelProgram, ...] = ()
     seen: Mapping[tuple[str, str | None, bool], str | None] = field(default_factory=dict)
 
     def launches_left(self) -> tuple[list[Launch], int]:
@@ -182,10 +186,10 @@ def earlier_walls(folder: ResultFolder, plan: SavedPlan) -> dict[str, list[float
     return walls
 
 
-def start(request: Request, tell: Teller, prepare: Prepare | None = None) -> Campaign:
+def start(request: Request, tell: Teller, *, dry: bool = False) -> Campaign:
     """A new campaign. UserError with all that is wrong, in the study or for it on this machine.
 
-    prepare: how to come by the workbench, where nothing is to be fetched or built for it.
+    dry: fetch and build nothing; what is known by then is checked.
     """
     _check_numbers(request.launches, request.seed)
     draft = study_file.read(request.study)
@@ -204,15 +208,51 @@ def start(request: Request, tell: Teller, prepare: Prepare | None = None) -> Cam
         wanted = {f"--toolchain {request.toolchain}": asked}
     programs = kernels.load([run.kernel for run in study.runs], request.programs)
     every = kernels.names(request.programs)
-    known = [*draft.problems, *_unknown(study, draft, wanted, every), *folder.problems()]
-    known += _unsuited(study, draft, every)
-    if known and not place.complete(wanted):  # else they are told with what halobench says
-        raise UserError(known)
-    bench = prepare(place, wanted) if prepare else place.workbench(wanted, tell)
-    bench = replace(bench, programs=programs)
-    site = place.site(bench, oversubscribe=request.oversubscribe)
-    study = _with_launches(study, request, site)
-    plan = expand(study, site, bench.program, draft.where)
+
+    def site(bench: Workbench) -> Site:
+        return place.site(bench, oversubscribe=request.oversubscribe)
+
+    def planned(bench: Workbench) -> Plan:
+        return _planned(study, draft, site(bench), bench, request, folder, every)
+
+    ready = preparing.prepared(place, wanted, programs, planned, None if dry else tell)
+    bench, plan = ready.bench, ready.plan
+    study = _with_launches(study, request, site(bench))
+    saved = SavedPlan(
+        name=draft.name,
+        study=study.title,
+        seed=workbench.new_seed() if request.seed is None else request.seed,
+        cases=plan.cases,
+        notes=(
+            *plan.notes,
+            *_told_alike(study, site(bench)),
+            *suited.empty(study, plan.cases),
+        ),
+        sources={name: built.source for name, built in bench.built.items()},
+        machine=place.identity(),
+        libraries=fixed.libraries(bench.built),
+        on=place.name,
+        keep=str(request.keep.absolute()) if request.keep else None,
+        via=request.via,
+        programs=kernels.fixed(programs, bench.toolchains),
+        rule=None if place.facts.deterministic or request.launches else schema.stopping_rule(study),
+    )
+    return Campaign(
+        place, folder, saved, bench, draft.source, first=ready.first, unchecked=plan.unchecked
+    )
+
+
+def _planned(
+    study: Study,
+    draft: Draft,
+    site: Site,
+    bench: Workbench,
+    request: Request,
+    folder: ResultFolder,
+    every: Sequence[str],
+) -> Plan:
+    """The cases of a study. UserError with all that is wrong."""
+    plan = expand(_with_launches(study, request, site), site, bench.program, draft.where)
     unknown = [
         replace(problem, where=f"{draft.path}: {problem.where}")
         for problem in _unknown_settings(study, bench.program)
@@ -226,30 +266,7 @@ def start(request: Request, tell: Teller, prepare: Prepare | None = None) -> Cam
         problems.append(Problem(str(draft.path), what, f"give fewer: at most {PLAN_LIMIT:,}"))
     if problems := problems or nothing_runs(plan, site, str(draft.path)):
         raise UserError(problems)
-    saved = SavedPlan(
-        name=draft.name,
-        study=study.title,
-        seed=workbench.new_seed() if request.seed is None else request.seed,
-        cases=plan.cases,
-        notes=(*plan.notes, *_told_alike(study, site), *suited.empty(study, plan.cases)),
-        sources={name: built.source for name, built in bench.built.items()},
-        machine=place.identity(),
-        libraries=fixed.libraries(bench.built),
-        on=place.name,
-        keep=str(request.keep.absolute()) if request.keep else None,
-        via=request.via,
-        programs=kernels.fixed(programs, bench.toolchains),
-        rule=None if place.facts.deterministic or request.launches else schema.stopping_rule(study),
-    )
-    return Campaign(place, folder, saved, bench, draft.source)
-
-
-def _unknown(study: Study, draft: Draft, wanted: Wanted, every: Sequence[str]) -> Iterator[Problem]:
-    """Kernels and toolchains that there are not, as is known without halobench."""
-    for index, run in enumerate(study.runs):
-        if run.kernel not in every:
-            yield no_kernel(draft.where(index, "kernel"), run.kernel, every)
-    yield from workbench.unknown_toolchains(wanted)
+    return plan
 
 
 def _unsuited(study: Study, draft: Draft, every: Sequence[str]) -> list[Problem]:
@@ -339,7 +356,7 @@ def resume(
     *,
     keep: Path | None = None,
     accept_change: bool = False,
-    prepare: Prepare | None = None,
+    dry: bool = False,
     programs: Sequence[Path] = (),
 ) -> Campaign:
     """A campaign that was started before. UserError if old records and new ones would not mix.
@@ -347,7 +364,7 @@ def resume(
     study: must be that of the folder, if it is named at all. accept_change: measure on though the
     library, the compiler, the sources, the machine or its file are others; records are then marked.
     keep: where simulated cases' files go from now on; None: where the plan says, inside the folder.
-    prepare: as of `start`. programs: external ones that the user named: that the plan names them is
+    dry: as of `start`. programs: external ones that the user named: that the plan names them is
     not enough, because somebody else may have written it.
     """
     _check_numbers(launches)
@@ -358,7 +375,9 @@ def resume(
     wanted = {where: list(plan.sources)}
     found = kernels.load([case.kernel for case in plan.cases], programs)
     received.require_known(plan, directory, kernels.names(programs))
-    bench = prepare(place, wanted) if prepare else place.workbench(wanted, tell)
+    bench, first = place.preview(wanted)
+    if first and not dry:
+        bench, first = place.workbench(wanted, tell), ()
     bench = replace(bench, programs=found)
     received.require_plain(plan, directory, bench.program)
     problems = [*bench.problems]
@@ -378,7 +397,27 @@ def resume(
         raise UserError(problems)
     renewed = fixed.renewed(plan, bench.built, machine, told, changes).with_launches(launches)
     remarks = filter(None, [fixed.told_unknown(changes), *_told(renewed.changes)])
-    return Campaign(place, folder, renewed, bench, None, plan, tuple(remarks))
+    campaign = Campaign(place, folder, renewed, bench, None, plan, tuple(remarks), first)
+    changed = any(each.source != plan.sources[name] for name, each in bench.built.items())
+    left = (launch.case for launch in campaign.launches_left()[0])
+    cases = [case for case in (plan.cases if changed else left) if not case.absent]
+    if dry:
+        campaign = replace(campaign, first=(*first, *preparing.to_do(place, bench, cases)))
+    else:
+        bench.build(bench.lacking(bench.needed(cases), place.probes(cases, bench)), tell)
+    if changed and (lost := [*_with_other_parameters(cases, bench.program)]):
+        what = "halobench has other parameters now for"
+        raise UserError([Problem(where, f"{what} {case.label}", _ANOTHER) for case in lost])
+    return campaign
+
+
+def _with_other_parameters(cases: Iterable[Case], program: Program) -> Iterator[Case]:
+    """Cases whose parameters are others as halobench has them now, as far as it can be asked."""
+    for case in cases:
+        ranks, threads = case.layout.ranks, case.layout.threads
+        now = program.forecast(case.kernel, case.given, ranks, threads)
+        if now.unchecked is None and now.params != case.params:
+            yield case
 
 
 def _replicated(plan: SavedPlan) -> bool:
@@ -410,10 +449,6 @@ def _unfit(
     for name in plan.sources:
         if name in bench.missing:
             yield f"{name} can't be had now: {bench.missing[name]}", "add it again, or " + _ANOTHER
-    if any(each.source != plan.sources[name] for name, each in bench.built.items()):
-        for case in plan.cases:
-            if not case.absent and _resolved(case, bench) != case.params:
-                yield f"halobench has other parameters now for {case.label}", _ANOTHER
     if launches is not None and plan.rule is not None:
         yield "its study asks for a precision, not for a number of launches", _ANOTHER
     elif launches is not None and launches < (
@@ -421,12 +456,6 @@ def _unfit(
     ):
         what = f"its plan has {most} launches of a case, more than --launches {launches}"
         yield what, f"give {most} or more"
-
-
-def _resolved(case: Case, bench: Workbench) -> Mapping[str, Any]:
-    """All parameters of a case, as halobench has them now."""
-    layout = case.layout
-    return bench.program.forecast(case.kernel, case.given, layout.ranks, layout.threads).params
 
 
 def measure(campaign: Campaign, tell: Teller) -> None:

@@ -14,10 +14,11 @@ from dataclasses import replace
 from haloscope.host import process
 from haloscope.host.scratch import scratch
 from haloscope.run.runners import answer
-from haloscope.run.runners.local import Built
 from haloscope.study.case import Case
+from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.launch import launch_command
+from haloscope.toolchains.library import parted
 
 TIMEOUT_S = 60
 """TIMEOUT_S is how long a probe may take, in seconds: the first use of a GPU takes some."""
@@ -37,7 +38,7 @@ a library may take a GPU's memory by one transport, and end its ranks by another
 
 
 def probed(
-    cases: Sequence[Case], built: Mapping[str, Built], hosts: Sequence[str] = ()
+    cases: Sequence[Case], built: Mapping[str, Build], hosts: Sequence[str] = ()
 ) -> tuple[Case, ...]:
     """The cases, those absent that want a GPU which is not there, or of MPI what it can't do.
 
@@ -47,7 +48,7 @@ def probed(
 
     def why(case: Case) -> str | None:
         """What ended the first of its probes that did not end well, each made once."""
-        for words in _asks(case, built):
+        for words in _asks(case):
             transport = None if words == _ALONE else case.transport
             key = case.toolchain, transport, words
             if key not in found:
@@ -61,11 +62,16 @@ def probed(
     )
 
 
-def _asks(case: Case, built: Mapping[str, Built]) -> tuple[tuple[str, ...], ...]:
+def programs(case: Case) -> list[KernelProgram]:
+    """The programs of halobench that are tried before a case."""
+    return [KernelProgram(words[0], device=True) for words in _asks(case)]
+
+
+def _asks(case: Case) -> tuple[tuple[str, ...], ...]:
     """What is tried before a case, one after the other: nothing where it needs no GPU."""
-    if case.absent is not None or built[case.toolchain].toolchain.device is None:
+    if case.absent is not None or case.params.get("memory") != "device":
         return ()
-    if case.params.get("memory") != "device":
+    if parted(case.toolchain)[1] is None:  # an emulated one
         return ()
     if case.params.get("mpi") != "gpu_aware" or case.layout.ranks == 1:
         return (_ALONE,)
@@ -73,7 +79,7 @@ def _asks(case: Case, built: Mapping[str, Built]) -> tuple[tuple[str, ...], ...]
 
 
 def _tried(
-    built: Built, transport: str | None, words: tuple[str, ...], hosts: Sequence[str]
+    built: Build, transport: str | None, words: tuple[str, ...], hosts: Sequence[str]
 ) -> str | None:
     """By one rank, or by two with a GPU each or, where there is but one, both on that."""
     if words == _ALONE:
@@ -85,7 +91,7 @@ def _tried(
 
 
 def probe(
-    built: Built,
+    built: Build,
     words: Sequence[str],
     ranks: int,
     hosts: Sequence[str] = (),
@@ -114,9 +120,8 @@ def probe(
     return f"mpi=gpu_aware: tried with {what}: {version}: {how}: give staged"
 
 
-def _launched(built: Built, words: Sequence[str], job: Job) -> process.Ended:
+def _launched(built: Build, words: Sequence[str], job: Job) -> process.Ended:
     with scratch() as own:
-        command, environment = launch_command(
-            built.toolchain, job, [str(built.program), *words], scratch=own
-        )
+        program = [str(built.path(KernelProgram(words[0], device=True))), *words]
+        command, environment = launch_command(built.toolchain, job, program, scratch=own)
         return process.run(command, environment, TIMEOUT_S, tail=1 << 20)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import platform
 import shutil
 import signal
 import time
@@ -25,7 +24,6 @@ from haloscope.records.folder import ResultFolder, SavedPlan
 from haloscope.records.maker import now
 from haloscope.run import hold, places
 from haloscope.run.campaign import Campaign, resume
-from haloscope.run.preview import Preview, UnplannedError
 from haloscope.run.progress import Teller
 from haloscope.study.case import Launch
 
@@ -89,18 +87,13 @@ def loaded(directory: Path, tell: Teller, programs: Sequence[Path] = ()) -> Camp
 
     UserError where a library or a build of it is not on the node: a job fetches and builds nothing.
     """
-    prepare = Preview()
-    try:
-        campaign = resume(directory, None, None, tell, prepare=prepare, programs=programs)
-    except UnplannedError as error:
-        what = "; ".join(prepare.lines) or "no MPI library is there"
-        raise UserError(Problem(f"on {platform.node()}", what, _SHARED)) from error
+    campaign = resume(directory, None, None, tell, dry=True, programs=programs)
     if (site := places.site_of(campaign.place)) is None:
         mend = f"haloscope run --resume {in_a_shell(directory)}"
         raise UserError(Problem(str(directory), f"it is measured on {campaign.place.name}", mend))
     node = site.allocation.nodes[0]
-    if prepare.lines:
-        raise UserError([Problem(f"on {node}", line, _SHARED) for line in prepare.lines])
+    if campaign.first:
+        raise UserError([Problem(f"on {node}", line, _SHARED) for line in campaign.first])
     folder = campaign.folder.path.absolute()
     return replace(campaign, place=places.with_folder(campaign.place, folder))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from haloscope.quantities import listed
 from haloscope.records.folder import SavedPlan
-from haloscope.run.runners.local import Built
+from haloscope.toolchains.build import Build
 
 _OF_A_LIBRARY = {
     "version": "another MPI library",
@@ -41,7 +41,7 @@ class PlanChanges:
     unknown: tuple[str, ...]
 
 
-def libraries(built: Mapping[str, Built]) -> dict[str, dict[str, str]]:
+def libraries(built: Mapping[str, Build]) -> dict[str, dict[str, str]]:
     """What a plan says of each MPI library: version, compiler, flags."""
     return {
         name: {
@@ -55,7 +55,7 @@ def libraries(built: Mapping[str, Built]) -> dict[str, dict[str, str]]:
 
 def compared(
     plan: SavedPlan,
-    built: Mapping[str, Built],
+    built: Mapping[str, Build],
     machine: Mapping[str, Any],
     programs: Mapping[str, Mapping[str, str]],
 ) -> PlanChanges:
@@ -108,7 +108,7 @@ def told_unknown(changes: PlanChanges) -> str | None:
 
 def renewed(
     plan: SavedPlan,
-    built: Mapping[str, Built],
+    built: Mapping[str, Build],
     machine: Mapping[str, Any],
     programs: Mapping[str, Mapping[str, str]],
     changes: PlanChanges,

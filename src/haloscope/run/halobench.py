@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the halobench program says about its kernels, asked without MPI; its words are JSON.
+"""What halobench says of its kernels: what they declare, and what a program says of a case.
 
-The kernels' names alone are known before it is built.
+What they declare is known before anything is built, from kernels.json. A kernel's program is asked
+without MPI; its words are JSON.
 """
 
 from __future__ import annotations
@@ -14,21 +15,16 @@ import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 from haloscope.errors import Problem, UserError, guess
 from haloscope.paths import share
+from haloscope.records.kernels import declared
 from haloscope.study.plan import Forecast
 from haloscope.toolchains import fftw
-
-
-@dataclass(frozen=True)
-class KernelName:
-    """One line of the list of kernels."""
-
-    name: str
-    summary: str
+from haloscope.toolchains.build import KernelProgram
 
 
 @dataclass(frozen=True)
@@ -72,43 +68,37 @@ class Kernel:
 
 
 def names() -> list[str]:
-    """The names of all kernels, from the list that halobench is built by."""
+    """The names of all kernels, from the list that its programs are built by."""
     listed = (share("halobench") / "kernels.def").read_text(encoding="utf-8")
     return re.findall(r"^KERNEL\((\w+)\)", listed, re.MULTILINE)
 
 
-def kernels(binary: Path) -> list[KernelName]:
-    """The kernels that this halobench has."""
-    answer = _ask(binary, "--list")
-    return [KernelName(each["name"], each["summary"]) for each in answer["kernels"]]
-
-
-def describe(binary: Path, kernel: str) -> Kernel:
-    """The parameters of a kernel that there is."""
-    answer = _ask(binary, "--describe", kernel)
+@cache
+def describe(kernel: str) -> Kernel:
+    """A kernel that there is, as it declares itself. UserError where kernels.json lacks it."""
+    if (said := declared().get(kernel)) is None:
+        what = "kernels.def has it, and kernels.json does not say what its parameters are"
+        mend = "write that file again: python tests/support/kernels_file.py build/release"
+        raise UserError(Problem(f"kernel {kernel}", what, mend))
     parameters = tuple(
-        KernelParameter(
-            name=each["name"],
-            type=each["type"],
-            default=each["default"],
-            minimum=each.get("minimum"),
-            maximum=each.get("maximum"),
-            choices=tuple(each.get("choices") or ()),
-            unit=each.get("unit") or None,
-            help=each["help"],
-        )
-        for each in answer["parameters"]
+        KernelParameter(**{**one, "choices": tuple(one["choices"])}) for one in said["parameters"]
     )
     results, of_points = (
         tuple(
             KernelResult(one["name"], one["type"], one["unit"], one["absent"], one["help"])
-            for one in answer[key]
+            for one in said[key]
         )
         for key in ("results", "point_results")
     )
-    return Kernel(
-        answer["name"], answer["summary"], answer["paper"], parameters, results, of_points
-    )
+    return Kernel(kernel, said["summary"], said["paper"], parameters, results, of_points)
+
+
+def programs(kernel: str) -> list[KernelProgram]:
+    """The programs of a kernel, first that of its default memory."""
+    (memory,) = [one.choices for one in describe(kernel).parameters if one.name == "memory"] or [
+        ("host",)
+    ]
+    return [KernelProgram(kernel, where == "device") for where in memory]
 
 
 class Planner:
@@ -134,10 +124,6 @@ class Planner:
         gives no answer.
         """
         settings = [f"{key}={value}" for key, value in params.items()]
-        if (zero := next((one for one in settings if "\0" in one), None)) is not None:
-            where = f"{kernel} {zero!r}".replace("'", "")
-            problem = Problem(where, "refused", "leave the zero byte out")
-            return Forecast({**params}, 0, (problem,))
         settings += [f"ranks={ranks}", f"threads={threads}"]
         settings += [f"files={files}"] if files else []
         answer = self._answer(kernel, *settings)
@@ -201,22 +187,6 @@ def _end(process: subprocess.Popen[str]) -> None:
             if pipe is not None:
                 pipe.close()
     process.wait()
-
-
-def _ask(binary: Path, *arguments: str) -> dict[str, Any]:
-    """Run halobench without a launcher."""
-    done = subprocess.run(
-        [binary, *arguments],
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        check=False,
-        env=_environment(),
-    )
-    if done.returncode != 0 or not done.stdout:
-        raise _no_answer(binary, arguments, f"ended with {done.returncode}: {done.stderr}")
-    answer: dict[str, Any] = json.loads(done.stdout)
-    return answer
 
 
 def _environment() -> dict[str, str]:

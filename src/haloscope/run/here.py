@@ -11,16 +11,17 @@ from typing import Any, ClassVar, Self
 from haloscope.clusters import file as cluster_file
 from haloscope.clusters.schema import Cluster, state
 from haloscope.host import machine
-from haloscope.run import preview, probing, workbench
-from haloscope.run.place import Seen, Wanted
+from haloscope.run import probing, workbench
+from haloscope.run.place import Seen
 from haloscope.run.progress import Teller
 from haloscope.run.runners.base import Runner
-from haloscope.run.runners.local import Built, LocalRunner
-from haloscope.run.workbench import Workbench
+from haloscope.run.runners.local import LocalRunner
+from haloscope.run.workbench import Programs, Wanted, Workbench
 from haloscope.study.capacity import HERE, Site
 from haloscope.study.case import Case
 from haloscope.study.schema import DEFAULT
 from haloscope.toolchains import launch
+from haloscope.toolchains.build import Build
 
 LOCAL = "local"
 
@@ -47,17 +48,13 @@ class Here:
         """This machine; nothing is simulated, so that there is nothing to keep."""
         return cls()
 
-    def complete(self, wanted: Wanted) -> bool:
-        """Whether every toolchain is there, and halobench built with each."""
-        return preview.complete(wanted)
-
     def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
-        """halobench built with every toolchain that is wanted."""
+        """Every toolchain that is wanted."""
         return workbench.workbench(wanted, tell)
 
-    def preview(self, wanted: Wanted) -> tuple[Workbench | None, tuple[str, ...]]:
+    def preview(self, wanted: Wanted) -> tuple[Workbench, tuple[str, ...]]:
         """The libraries that are there."""
-        return preview.of_libraries(wanted)
+        return workbench.preview(wanted)
 
     def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:
         """This machine's processors and memory."""
@@ -83,9 +80,13 @@ class Here:
             "platform": state(model) if model else None,
         }
 
+    def probes(self, cases: Sequence[Case], bench: Workbench) -> Programs:
+        """Those that exchange messages, and that use a GPU."""
+        return probing.programs(cases, bench)
+
     def probed(self, cases: Sequence[Case], bench: Workbench) -> tuple[tuple[Case, ...], Seen]:
         """One launch of each; cases whose transport can't be had become absent, and say why."""
-        return probing.probed(cases, bench.built)
+        return probing.probed(cases, bench)
 
     def runner(self, study: str, seed: int, bench: Workbench, seen: Seen) -> Runner:
         """Launches, one after the other."""
@@ -103,7 +104,7 @@ def transports_of(bench: Workbench) -> Mapping[str, Sequence[str]]:
 class _Transports(Mapping[str, Sequence[str]]):
     """By MPI library, the transports it has: looked for, which takes long, when they are wanted."""
 
-    def __init__(self, built: Mapping[str, Built], pending: Sequence[str] = ()) -> None:
+    def __init__(self, built: Mapping[str, Build], pending: Sequence[str] = ()) -> None:
         self._built = built
         self._names = (*built, *(name for name in pending if name not in built))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a place is: how halobench is built for it, what it has room for, what runs cases there."""
+"""What a place is: its MPI libraries, what it has room for, what runs cases there."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from typing import Any, ClassVar, Protocol, Self
 
 from haloscope.run.progress import Teller
 from haloscope.run.runners.base import Runner
-from haloscope.run.workbench import Workbench
+from haloscope.run.workbench import Programs, Wanted, Workbench
 from haloscope.study.capacity import PlaceFacts, Site
 from haloscope.study.case import Case
 
-Wanted = Mapping[str, Sequence[str] | None]
-"""Names of MPI libraries by what asks for them, as a user knows it; None is the usual one."""
 Seen = Mapping[tuple[str, str | None, bool], str | None]
 """For MPI library, transport, and whether ranks are on several nodes: what it said that it uses."""
 
@@ -43,23 +41,20 @@ class Place(Protocol):
     def name(self) -> str:
         """What --on calls it."""
 
-    def complete(self, wanted: Wanted) -> bool:
-        """Whether all is there that `workbench` would otherwise install or build."""
-
     def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
-        """halobench as it is to run there, built where it is not yet."""
+        """The MPI libraries as cases run there, installed where they are not yet."""
 
-    def preview(self, wanted: Wanted) -> tuple[Workbench | None, tuple[str, ...]]:
-        """What is there of the workbench, and a line for all that `workbench` would do first.
-
-        Nothing is fetched and nothing is built; None where no halobench is there to plan with.
-        """
+    def preview(self, wanted: Wanted) -> tuple[Workbench, tuple[str, ...]]:
+        """What is there of the workbench, and a line for all that `workbench` would fetch."""
 
     def site(self, bench: Workbench, *, oversubscribe: bool) -> Site:
         """What there is room for."""
 
     def identity(self) -> Mapping[str, Any]:
         """What must be the same for records to be of one place."""
+
+    def probes(self, cases: Sequence[Case], bench: Workbench) -> Programs:
+        """The programs of halobench that `probed` launches for these cases."""
 
     def probed(self, cases: Sequence[Case], bench: Workbench) -> tuple[tuple[Case, ...], Seen]:
         """Cases with what two ranks found out of each MPI library and transport, and that."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from haloscope.errors import Problem, UserError
@@ -19,8 +19,9 @@ from haloscope.host.scratch import scratch
 from haloscope.run import device_probing
 from haloscope.run.place import Seen
 from haloscope.run.runners import answer
-from haloscope.run.runners.local import Built
+from haloscope.run.workbench import Programs, Workbench
 from haloscope.study.case import Case
+from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.launch import launch_command
 from haloscope.toolchains.transport import complaint, told
@@ -33,6 +34,9 @@ _TOLD_SIGNAL = re.compile(r"KILLED BY SIGNAL: (\d+)|exited on signal (\d+)")
 _ABORTED = re.compile(r"^Abort\(\d+\)", re.MULTILINE)
 """How MPICH and Intel MPI say that a rank ended itself: their exit code is the last byte of the
 error's number then, and may be what a signal's is (143 where there is no such provider)."""
+
+_MESSAGES = KernelProgram("pingpong")
+_ONCE = ("sizes=8,64K", "repetitions=1", "steps=1", "warmup=0")
 
 Probed = tuple[str, str | None, bool]
 """An MPI library's name, the transport that is asked of it (None leaves it the choice), and whether
@@ -68,7 +72,7 @@ HERE = NodesAsked()
 """HERE is this machine."""
 
 
-def probe(built: Built, transport: str | None, where: NodesAsked = HERE) -> Probe:
+def probe(built: Build, transport: str | None, where: NodesAsked = HERE) -> Probe:
     """Let two ranks exchange a few messages while the library says what it does.
 
     where: the node that they are to run on, or one for each.
@@ -80,7 +84,7 @@ def probe(built: Built, transport: str | None, where: NodesAsked = HERE) -> Prob
         hosts=where.hosts,
         scheduler=where.scheduler,
     )
-    program = [str(built.program), "ring", "repetitions=1", "steps=1", "warmup=0"]
+    program = [str(built.path(_MESSAGES)), _MESSAGES.kernel, *_ONCE]
     with scratch() as own:
         command, environment = launch_command(
             built.toolchain, two, program, talkative=True, scratch=own
@@ -103,14 +107,38 @@ def _signal(ended: process.Ended) -> int | None:
     return ended.code - 128 if ended.code > 128 and not _ABORTED.search(ended.output) else None
 
 
+def programs(cases: Iterable[Case], bench: Workbench) -> Programs:
+    """The programs of halobench that `probed` launches for these cases, by MPI library."""
+    found: dict[str, dict[KernelProgram, None]] = {}
+    for case in cases:
+        if _is_asked(case, bench):
+            found.setdefault(case.toolchain, {})[_MESSAGES] = None
+        for program in device_probing.programs(case):
+            found.setdefault(case.toolchain, {})[program] = None
+    return found
+
+
+def _is_asked(case: Case, bench: Workbench) -> bool:
+    """Whether two ranks are to find out what a case's library can do, before it is launched.
+
+    For external programs only where a transport is named: nothing else of halobench is built for
+    them.
+    """
+    if case.absent is not None or case.layout.ranks == 1:
+        return False
+    return case.kernel not in bench.programs or case.transport is not None
+
+
 def probed(
-    cases: Sequence[Case], built: Mapping[str, Built], where: NodesAsked = HERE
+    cases: Sequence[Case], bench: Workbench, where: NodesAsked = HERE
 ) -> tuple[tuple[Case, ...], Seen]:
     """Cases, those whose transport or GPU can't be had here absent; what libraries say they use.
 
     Cases on several nodes are asked of two, where there are two. UserError where a library could
     not be asked, or where its own choice of transport fails.
     """
+
+    built = bench.built
 
     def key(case: Case) -> Probed:
         return case.toolchain, case.transport, case.layout.nodes > 1 and len(where.hosts) > 1
@@ -119,7 +147,7 @@ def probed(
         name, transport, apart = of
         return _settled(built[name], transport, where.first(1 + apart))
 
-    asked = {key(case) for case in cases if case.absent is None and case.layout.ranks > 1}
+    asked = {key(case) for case in cases if _is_asked(case, bench)}
     probes = {one: asked_now(one) for one in sorted(asked, key=str)}
     failed = {one for one, each in probes.items() if each.problem}
     usual: set[Probed] = {(name, None, apart) for name, _, apart in failed}
@@ -134,7 +162,7 @@ def probed(
     why = {one: each.problem for one, each in probes.items()}
     able = tuple(
         replace(case, absent=lacks, launches=1)
-        if case.absent is None and case.layout.ranks > 1 and (lacks := why[key(case)])
+        if _is_asked(case, bench) and (lacks := why[key(case)])
         else case
         for case in cases
     )
@@ -142,7 +170,7 @@ def probed(
     return device_probing.probed(able, built, where.hosts[:1]), seen
 
 
-def _settled(built: Built, transport: str | None, where: NodesAsked) -> Probe:
+def _settled(built: Build, transport: str | None, where: NodesAsked) -> Probe:
     """A probe; another one where it failed, as the first launch on a busy machine does at times."""
     first = probe(built, transport, where)
     if first.problem is None:
@@ -151,7 +179,7 @@ def _settled(built: Built, transport: str | None, where: NodesAsked) -> Probe:
     return first if first.answered and second.problem else second
 
 
-def _problem(built: Built, transport: str | None, hosts: Sequence[str], each: Probe) -> Problem:
+def _problem(built: Build, transport: str | None, hosts: Sequence[str], each: Probe) -> Problem:
     by = f"by transport {transport}" if transport else "by the transport that it chooses itself"
     where = f"{built.toolchain.name} ({built.toolchain.version})"
     between = f" between {hosts[0]} and {hosts[1]}" if len(hosts) > 1 else ""

@@ -18,17 +18,15 @@ from haloscope.clusters.schema import state
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine
 from haloscope.paths import cache_path
-from haloscope.run import preview, workbench
+from haloscope.run import workbench
 from haloscope.run.batched import BatchPlace
-from haloscope.run.place import Seen, Wanted
+from haloscope.run.place import Seen
 from haloscope.run.progress import Teller
 from haloscope.run.runners.base import Runner
-from haloscope.run.runners.local import Built
 from haloscope.run.runners.simgrid import SimgridRunner, Steps
-from haloscope.run.workbench import Workbench
+from haloscope.run.workbench import Programs, Wanted, Workbench
 from haloscope.study.capacity import PlaceFacts, Site
 from haloscope.study.case import Case
-from haloscope.toolchains import build, simgrid
 from haloscope.toolchains.library import Toolchain
 from haloscope.toolchains.simgrid import SIMGRID, smpi
 
@@ -75,21 +73,13 @@ class SimulatedCluster:
             raise UserError(problems)
         return cls(name, described, keep)
 
-    def complete(self, wanted: Wanted) -> bool:
-        """Whether there is the one build. UserError where SimGrid is not installed."""
-        return build.built(self._smpi) is not None
-
     def workbench(self, wanted: Wanted, tell: Teller) -> Workbench:
-        """halobench built with smpicxx."""
-        with tell.steps() as steps:
-            program = simgrid.built(self._smpi, tell.say, steps)
-        compiler = build.wrapped_compiler(self._smpi)
-        built = Built(self._smpi, program, build.source_hash(), compiler, build.flags())
-        return Workbench({SIMGRID: built}, (SIMGRID,), ())
+        """smpicxx and smpirun. UserError where SimGrid is not installed."""
+        return workbench.of_one(self._smpi)
 
-    def preview(self, wanted: Wanted) -> tuple[Workbench | None, tuple[str, ...]]:
-        """The one build, where it is there."""
-        return preview.of_one(self._smpi)
+    def preview(self, wanted: Wanted) -> tuple[Workbench, tuple[str, ...]]:
+        """The same: nothing is fetched for it."""
+        return workbench.of_one(self._smpi), ()
 
     @cached_property
     def _smpi(self) -> Toolchain:
@@ -127,6 +117,10 @@ class SimulatedCluster:
     def _machine(self) -> dict[str, Any]:
         node = self.cluster.node
         return {"host": self.cluster.name, "cpu": node.processor, "cores": node.cores}
+
+    def probes(self, cases: Sequence[Case], bench: Workbench) -> Programs:
+        """None."""
+        return {}
 
     def probed(self, cases: Sequence[Case], bench: Workbench) -> tuple[tuple[Case, ...], Seen]:
         """The cluster file says it all."""

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every measurement starts with: toolchains, halobench built with each, this machine."""
+"""What every measurement starts with: toolchains, halobench's programs for each, this machine."""
 
 from __future__ import annotations
 
 import random
 import subprocess
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,29 +15,36 @@ from typing import Any
 from haloscope import __version__
 from haloscope.errors import Problem, UserError
 from haloscope.programs.file import ExternalProgram
+from haloscope.quantities import listed
 from haloscope.records.maker import CampaignFacts
-from haloscope.run import halobench, matrices
+from haloscope.run import halobench, matrices, parameters
 from haloscope.run.kernels import Kernels
 from haloscope.run.matrices import is_matrix_market
 from haloscope.run.progress import Teller
-from haloscope.run.runners.local import Built
-from haloscope.study.case import Value, text
+from haloscope.study.case import Case, Value, text
 from haloscope.study.plan import Forecast, Program
-from haloscope.toolchains import build, library
+from haloscope.toolchains import build, library, simgrid
+from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.library import Toolchain
+
+Wanted = Mapping[str, Sequence[str] | None]
+"""Names of MPI libraries by what asks for them, as a user knows it; None is the usual one."""
+Programs = Mapping[str, Iterable[KernelProgram]]
+"""Programs of halobench by the MPI library that they are to be built with."""
 
 
 @dataclass(frozen=True)
 class Workbench:
-    """halobench as every toolchain that is needed built it, and what stands in the way of others.
+    """halobench for every toolchain that is needed, and what stands in the way of others.
 
-    built has at least one entry; names are those that a run without toolchains is measured with.
+    built: what of halobench is in the cache. names: the toolchains that a run without any is
+    measured with.
     missing: libraries that are known but can't be had here, and why.
     pending: libraries that are still to be fetched, where a study is planned without.
     programs: external programs that are kernels, too, by name.
     """
 
-    built: Mapping[str, Built]
+    built: Mapping[str, Build]
     names: tuple[str, ...]
     problems: tuple[Problem, ...]
     missing: Mapping[str, str] = field(default_factory=dict)
@@ -44,27 +52,68 @@ class Workbench:
     programs: Mapping[str, ExternalProgram] = field(default_factory=dict)
 
     @property
-    def halobench(self) -> Halobench:
-        """Any of its builds, to be asked: they all plan alike."""
-        return Halobench(build.asked(next(iter(self.built.values())).program))
-
-    @property
     def program(self) -> Program:
         """All kernels, to plan with."""
-        return Kernels(self.halobench, self.programs, self.toolchains)
+        return Kernels(Halobench(self._to_ask), self.programs, self.toolchains)
 
     @property
     def toolchains(self) -> dict[str, Toolchain]:
         """The MPI libraries that there are, by name."""
         return {name: each.toolchain for name, each in self.built.items()}
 
+    def _to_ask(self) -> Iterator[Build]:
+        """Builds whose programs may be asked for a plan, its own first: all of them plan alike.
 
-def workbench(wanted: Mapping[str, Sequence[str] | None], tell: Teller) -> Workbench:
-    """Build halobench with every toolchain that is wanted somewhere; None is the usual one.
+        But those for GPUs and for SMPI: what a machine lacks is another thing with each.
+        """
+        yield from self.built.values()
+        if any(one.device or one.family == "simgrid" for one in self.toolchains.values()):
+            return
+        for toolchain in library.available():
+            if toolchain.name not in self.built:
+                with suppress(UserError):  # no compiler: nothing is built with it
+                    yield build.of(toolchain)
 
-    wanted: names by what asks for them, as a user would look for it. What PyPI has is
-    installed, and so is the usual one if there is no MPI at all. UserError if there is nothing
-    even to plan with.
+    def needed(self, cases: Iterable[Case]) -> dict[str, list[KernelProgram]]:
+        """The programs that run those of some cases that can run, by MPI library."""
+        found: dict[str, dict[KernelProgram, None]] = {}
+        for case in cases:
+            if case.absent is None and case.kernel not in self.programs:
+                of_library = found.setdefault(case.toolchain, {})
+                of_library[KernelProgram.of(case.kernel, case.params)] = None
+        return {name: [*programs] for name, programs in found.items()}
+
+    def lacking(self, *needed: Programs) -> dict[str, list[KernelProgram]]:
+        """Those of some programs that are not built yet, by MPI library; no library without any."""
+        every = {
+            name: [one for programs in needed for one in programs.get(name, ())]
+            for name in self.built
+        }
+        lacking = {name: self.built[name].lacking(those) for name, those in every.items()}
+        return {name: programs for name, programs in lacking.items() if programs}
+
+    def build(self, programs: Programs, tell: Teller) -> None:
+        """Build those that are not there yet. UserError where one fails."""
+        for name, lacking in self.lacking(programs).items():
+            found = self.built[name]
+            make = simgrid.make if found.toolchain.family == "simgrid" else build.build
+            with tell.steps() as steps:
+                make(found, lacking, say=tell.say, progress=steps)
+
+    def to_build(self, programs: Programs) -> list[str]:
+        """A line for each library that some of its programs are to be built with first."""
+        return [
+            f"first: {listed([str(one) for one in lacking])} built for {name}: "
+            f"{self.built[name].toolchain.version}"
+            for name, lacking in self.lacking(programs).items()
+        ]
+
+
+def workbench(wanted: Wanted, tell: Teller) -> Workbench:
+    """Every toolchain that is wanted somewhere; None is the usual one. Nothing is built yet.
+
+    What PyPI has is installed, and so is the usual one if there is no MPI at all. UserError if
+    there is none then.
     """
     unnamed = [library.ensure(None, say=tell.say)] if None in wanted.values() else []
     toolchains = {toolchain.name: toolchain for toolchain in unnamed}
@@ -76,24 +125,61 @@ def workbench(wanted: Mapping[str, Sequence[str] | None], tell: Teller) -> Workb
                 toolchains[name] = library.ensure(name, say=tell.say)
             except UserError as error:
                 missing[name] = error.problems[0].what
-    if not toolchains:  # any will do to plan with, so that all other problems are found too
-        toolchains = {each.name: each for each in library.available()[:1]}
-    if not toolchains:
+    if not toolchains and not library.available():
         absent = [Problem(name, why, "add another") for name, why in missing.items()]
         raise UserError([*problems, *absent])
-    source = build.source_hash()
-    built = {}
-    for name, toolchain in toolchains.items():
-        with tell.steps() as steps:
-            program = build.build(toolchain, say=tell.say, progress=steps)
-        compiler = build.wrapped_compiler(toolchain)
-        built[name] = Built(toolchain, program, source, compiler, build.flags())
+    built = {name: build.of(toolchain) for name, toolchain in toolchains.items()}
     return Workbench(
         built, tuple(toolchain.name for toolchain in unnamed), tuple(problems), missing
     )
 
 
-def unknown_toolchains(wanted: Mapping[str, Sequence[str] | None]) -> list[Problem]:
+def preview(wanted: Wanted) -> tuple[Workbench, tuple[str, ...]]:
+    """The same of the toolchains that are there, and a line for each that would be fetched."""
+    there = {one.name: one for one in library.available()}
+    usual = next(iter(there), library.DEFAULT)
+    names = [name for asked in wanted.values() for name in asked or [usual]]
+    named = [name for name in dict.fromkeys(names) if library.is_known(name)]
+    for name in named:
+        base, device = library.parted(name)
+        if device is not None and base in there:
+            there[name] = replace(there[base], name=name, device=device)
+    fetched = [
+        name for name in named if name not in there and library.parted(name)[0] in library.PYPI
+    ]
+    bench = Workbench(
+        {name: build.of(there[name]) for name in named if name in there},
+        (usual,) if None in wanted.values() else (),
+        tuple(unknown_toolchains(wanted)),
+        dict(_missing([one for one in named if one not in (*there, *fetched)])),
+        tuple(fetched),
+    )
+    return bench, tuple(map(_to_fetch, fetched))
+
+
+def of_one(toolchain: Toolchain) -> Workbench:
+    """The workbench with nothing but a toolchain that is there."""
+    return Workbench({toolchain.name: build.of(toolchain)}, (toolchain.name,), ())
+
+
+def _to_fetch(name: str) -> str:
+    prefix = library.prefix_of(library.parted(name)[0])
+    return (
+        f"first: {name} from PyPI, into {prefix}, and halobench built with it; "
+        "which transports it has, and so the number of its cases, is known when it is there"
+    )
+
+
+def _missing(names: list[str]) -> Iterator[tuple[str, str]]:
+    """Why libraries that no one can fetch are not there."""
+    for name in names:
+        try:
+            library.find(name)
+        except UserError as error:
+            yield name, error.problems[0].what
+
+
+def unknown_toolchains(wanted: Wanted) -> list[Problem]:
     """Names among those wanted that no toolchain has, each where it was asked for."""
     asked = ((where, name) for where, names in wanted.items() for name in names or ())
     return [
@@ -103,26 +189,21 @@ def unknown_toolchains(wanted: Mapping[str, Sequence[str] | None]) -> list[Probl
     ]
 
 
-def usual(tell: Teller) -> Workbench:
-    """The workbench with nothing but the toolchain that is used when none is named."""
-    return workbench({"": None}, tell)
-
-
 @dataclass(frozen=True)
 class Halobench:
-    """A built halobench, asked without launching it; the same question is asked once."""
+    """halobench's kernels, to plan with: by what they declare, and by their programs.
 
-    binary: Path
-    _known: dict[str, halobench.Kernel] = field(default_factory=dict)
+    to_ask: the builds whose programs may be asked. What no program says, because it is built in
+    none of them, is not checked, and the forecast says so. The same question is asked once.
+    """
+
+    to_ask: Callable[[], Iterator[Build]]
+    _planners: dict[KernelProgram, halobench.Planner | None] = field(default_factory=dict)
     _forecasts: dict[tuple[Any, ...], Forecast] = field(default_factory=dict)
 
     @cached_property
     def _files(self) -> Path:
         return matrices.folder()
-
-    @cached_property
-    def _planner(self) -> halobench.Planner:
-        return halobench.Planner(self.binary)
 
     def kernels(self) -> Sequence[str]:
         """The names of all kernels."""
@@ -130,17 +211,12 @@ class Halobench:
 
     def parameters(self, kernel: str) -> Sequence[str]:
         """The names of a kernel's parameters."""
-        return [parameter.name for parameter in self._described(kernel).parameters]
+        return [parameter.name for parameter in halobench.describe(kernel).parameters]
 
     def numbers(self, kernel: str) -> Sequence[str]:
         """The names of those that are numbers."""
-        known = self._described(kernel).parameters
+        known = halobench.describe(kernel).parameters
         return [parameter.name for parameter in known if parameter.type in ("integer", "real")]
-
-    def _described(self, kernel: str) -> halobench.Kernel:
-        if kernel not in self._known:
-            self._known[kernel] = halobench.describe(self.binary, kernel)
-        return self._known[kernel]
 
     def prepared(
         self, kernel: str, params: Mapping[str, Value], ranks: int
@@ -148,7 +224,7 @@ class Halobench:
         """Parameters with Matrix Market files made into binary ones, and the folder of those."""
         named = [
             parameter.name
-            for parameter in self._described(kernel).parameters
+            for parameter in halobench.describe(kernel).parameters
             if parameter.type == "file" and is_matrix_market(params.get(parameter.name, ""))
         ]
         for key in named:
@@ -162,10 +238,29 @@ class Halobench:
         given = {key: text(value) for key, value in params.items()}
         question = (kernel, *given.items(), ranks, threads)
         if question not in self._forecasts:
-            self._forecasts[question] = self._planner.forecast(
-                kernel, given, ranks=ranks, threads=threads, files=self._files
-            )
+            self._forecasts[question] = self._forecast(kernel, given, ranks, threads)
         return self._forecasts[question]
+
+    def _forecast(self, kernel: str, given: dict[str, str], ranks: int, threads: int) -> Forecast:
+        resolved, wrong = parameters.resolved(halobench.describe(kernel), given)
+        if wrong:
+            problems = [
+                Problem(f"{kernel} {key}={value}", "refused", allowed)
+                for key, value, allowed in wrong
+            ]
+            return Forecast(resolved, 0, problems)
+        program = KernelProgram.of(kernel, resolved)
+        if (planner := self._planner(program)) is None:
+            return Forecast(resolved, 0, (), unchecked=program)
+        return planner.forecast(kernel, given, ranks=ranks, threads=threads, files=self._files)
+
+    def _planner(self, program: KernelProgram) -> halobench.Planner | None:
+        """A program that is asked; None where it is not built."""
+        if program not in self._planners:
+            paths = (one.path(program) for one in self.to_ask())
+            there = next((path for path in paths if path.exists()), None)
+            self._planners[program] = halobench.Planner(build.asked(there)) if there else None
+        return self._planners[program]
 
     def unable(self, kernel: str, toolchain: str, *, simulated: bool) -> str | None:
         """None: what a kernel can't do here, its forecast says."""

@@ -16,18 +16,21 @@ from haloscope.study.capacity import Site
 from haloscope.study.case import Case, Launch, Layout, Value, gpus_lacking, ranks_sharing_a_gpu
 from haloscope.study.layouts import layouts, placed
 from haloscope.study.schema import ALL, DEFAULT, LayoutAxes, Run, Study, stopping_rule
+from haloscope.toolchains.build import KernelProgram
 from haloscope.toolchains.library import parted
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """What halobench says of a case without launching it (halobench --plan).
+    """What halobench says of a case without launching it (its program's --plan).
 
     params:       every parameter, defaults filled in.
     memory_bytes: the large arrays that all ranks together will allocate.
     problems:     why it can't run, each naming key and value; empty when it can.
     absent:       why it can't run on this machine though nothing is wrong with it; None if it can.
     device_bytes: of the memory, what lies in that of GPUs.
+    unchecked: the program that was not there to be asked: only what the kernel declares of its
+        parameters was checked, and neither memory nor what depends on the number of ranks is known.
     """
 
     params: Mapping[str, Any]
@@ -35,6 +38,7 @@ class Forecast:
     problems: Sequence[Problem]
     absent: str | None = None
     device_bytes: int = 0
+    unchecked: KernelProgram | None = None
 
 
 class Program(Protocol):
@@ -68,11 +72,15 @@ class Program(Protocol):
 
 @dataclass(frozen=True)
 class Plan:
-    """Cases in the order of the study, what was left out and why, and what must be mended."""
+    """Cases in the order of the study, what was left out and why, and what must be mended.
+
+    unchecked: the programs that were not there to be asked, so that some case is not checked whole.
+    """
 
     cases: tuple[Case, ...]
     notes: tuple[str, ...]
     problems: tuple[Problem, ...]
+    unchecked: tuple[KernelProgram, ...] = ()
 
 
 @dataclass
@@ -82,6 +90,7 @@ class _GrowingPlan:
     cases: dict[str, Case] = field(default_factory=dict)
     notes: dict[str, dict[str, None]] = field(default_factory=dict)
     problems: dict[Problem, None] = field(default_factory=dict)
+    unchecked: dict[KernelProgram, None] = field(default_factory=dict)
     merged: int = 0
 
     def add(self, case: Case) -> None:
@@ -101,7 +110,8 @@ class _GrowingPlan:
         notes = [f"{why}: {'; '.join(what)}" for why, what in self.notes.items()]
         if self.merged:
             notes.append(f"{count(self.merged, 'case')} asked for more than once, run once")
-        return Plan(tuple(self.cases.values()), tuple(notes), tuple(self.problems))
+        cases, problems = tuple(self.cases.values()), tuple(self.problems)
+        return Plan(cases, tuple(notes), problems, tuple(self.unchecked))
 
 
 def expand(
@@ -330,6 +340,8 @@ class _RunExpansion:
         forecast = self.program.forecast(self.run.kernel, ready, layout.ranks, layout.threads)
         if forecast.problems:
             return forecast.problems
+        if forecast.unchecked is not None:
+            self.plan.unchecked[forecast.unchecked] = None
         simulated = self.site.facts.simulated
         for toolchain, transport in self._libraries():
             absent = (

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds halobench, once for each toolchain, compiler, processor and version of its sources.
+"""Builds the programs of halobench, one a kernel, for a toolchain and as they are asked for.
 
-A built program lies in the cache under a key made of all of these, so that a change of any of them
-builds anew and a second run does no work.
+Each lies in the cache under a key made of all that it depends on: toolchain, compiler, processor,
+sources. A copy of the sources and the build tree stay beside it, so that a further kernel compiles
+only what is new, whatever has become of the sources since.
 """
 
 from __future__ import annotations
@@ -11,19 +12,24 @@ import hashlib
 import io
 import os
 import re
+import shlex
 import shutil
 import subprocess
+import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple, Self
 
 from filelock import FileLock, Timeout
 
 from haloscope.errors import Problem, UserError
 from haloscope.host import machine, process
 from haloscope.host.scratch import scratch
-from haloscope.paths import cache_path, share
+from haloscope.paths import cache_path, share, write_whole
+from haloscope.quantities import listed
 from haloscope.toolchains import gpu_compilers
 from haloscope.toolchains.library import Say, Toolchain
 
@@ -36,54 +42,118 @@ OPTIONS = ("-DCMAKE_BUILD_TYPE=Release",)
 _FLAGS = ("CXXFLAGS", "LDFLAGS")
 """Variables from which CMake takes further flags."""
 
-_SOURCES = {".cpp", ".hpp", ".def", ".txt"}
+_SOURCES = {".cpp", ".hpp", ".def", ".txt", ".cmake"}
+
+_KEPT_S = 30 * 86400
+"""How long a build that is not asked for is kept, in seconds."""
+
+_SMPI_OWN = "platform.so"
+"""The simulated cluster, which a build for SMPI has beside its programs."""
 
 
-def built(toolchain: Toolchain, source: Path | None = None) -> Path | None:
-    """The halobench program for `toolchain`, if the cache has it."""
-    binary = _binary(toolchain, wrapped_compiler(toolchain), source or share("halobench"))
-    return binary if binary.exists() else None
+class KernelProgram(NamedTuple):
+    """The program of a kernel. device: the one that also works in a device's memory."""
+
+    kernel: str
+    device: bool = False
+
+    @classmethod
+    def of(cls, kernel: str, params: Mapping[str, Any]) -> Self:
+        """The one that a case is run by. params: all of them, or those that are no defaults."""
+        return cls(kernel, params.get("memory") == "device")
+
+    @property
+    def file(self) -> str:
+        """Its name, which is that of its target in halobench/CMakeLists.txt, too."""
+        return f"halobench_{self.kernel}{'_device' if self.device else ''}"
+
+    def __str__(self) -> str:
+        """For people."""
+        return f"{self.kernel} (device)" if self.device else self.kernel
+
+
+@dataclass(frozen=True)
+class Build:
+    """halobench as a toolchain builds it.
+
+    folder: in the cache, with the programs that are built. source: the hash of the sources.
+    compiler, flags: what builds it. sources: the folder of the sources.
+    """
+
+    toolchain: Toolchain
+    folder: Path
+    source: str
+    compiler: str = ""
+    flags: str = ""
+    sources: Path | None = None
+
+    def path(self, program: KernelProgram) -> Path:
+        """Where a program is, or will be."""
+        return self.folder / program.file
+
+    def lacking(self, programs: Iterable[KernelProgram]) -> list[KernelProgram]:
+        """Those that are not built yet, each once."""
+        return [one for one in dict.fromkeys(programs) if not self.path(one).exists()]
+
+
+def of(toolchain: Toolchain, source: Path | None = None) -> Build:
+    """halobench for a toolchain, whatever of it is built by now.
+
+    source is the folder of its CMakeLists.txt: halobench's own, if None. UserError where there is
+    no compiler.
+    """
+    source = source or share("halobench")
+    compiler, contents = wrapped_compiler(toolchain), source_hash(source)
+    folder = cache_path() / "builds" / _key(toolchain, compiler, contents)
+    return Build(toolchain, folder, contents, compiler, flags(), source)
 
 
 def asked(program: Path) -> Path:
     """What answers --list, --describe and --plan: SMPI's program runs under its launcher alone."""
-    beside = program.with_name("halobench_asked")
+    beside = program.with_name(f"{program.name}_asked")
     return beside if beside.exists() else program
 
 
 def build(
-    toolchain: Toolchain,
+    found: Build,
+    programs: Iterable[KernelProgram],
     *,
     say: Say = print,
     progress: Progress | None = None,
-    source: Path | None = None,
-) -> Path:
-    """The halobench program for `toolchain`, built first where the cache has none.
+) -> Build:
+    """Build those programs that are not there yet; the build, which has them then.
 
-    source is the folder of its CMakeLists.txt: halobench's own, if None. Only one process builds a
-    key at a time, and what is in the cache is whole. UserError, with the compiler's last lines and
-    the log's path, where it does not build.
+    Only one process at a time builds a key, what is in the cache is whole, and a build that was cut
+    off goes on. UserError, with the compiler's last lines and the log's path, where it fails.
     """
-    source = source or share("halobench")
-    wrapped = wrapped_compiler(toolchain)
-    binary = _binary(toolchain, wrapped, source)
-    folder = binary.parent
-    if binary.exists():
-        return binary
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with _alone(folder.with_suffix(".lock"), f"halobench for {toolchain.name}", say):
-        if not binary.exists():
-            _clear(folder.parent)
-            say(f"building halobench for {toolchain.name}: {toolchain.version}, {wrapped}")
-            _build(toolchain, source, folder, progress or (lambda done, total: None))
-    return binary
+    wanted, folder, toolchain = list(programs), found.folder, found.toolchain
+    if not found.lacking(wanted):
+        return found
+    folder.mkdir(parents=True, exist_ok=True)
+    with _alone(_beside(folder, "lock"), f"halobench for {toolchain.name}", say):
+        if lacking := found.lacking(wanted):
+            _clear(folder)
+            names = listed([str(one) for one in lacking])
+            say(f"building {names} for {toolchain.name}: {toolchain.version}, {found.compiler}")
+            _build(found, lacking, progress or (lambda done, total: None))
+    return found
 
 
-def _clear(builds: Path) -> None:
-    """Remove what builds left that were killed, of any key: their locks are held by nobody."""
-    for part in builds.glob("*.part"):
-        with suppress(Timeout), FileLock(part.with_suffix(".lock")).acquire(timeout=0):
-            shutil.rmtree(part, ignore_errors=True)
+def _beside(folder: Path, suffix: str) -> Path:
+    """A file beside a build; its name may have dots."""
+    return folder.with_name(f"{folder.name}.{suffix}")
+
+
+def _clear(used: Path) -> None:
+    """Remove what was not built with for long, of any other key that nobody holds."""
+    os.utime(used)
+    oldest = time.time() - _KEPT_S
+    for folder in used.parent.iterdir():
+        if folder.is_dir() and folder.stat().st_mtime < oldest:
+            lock = _beside(folder, "lock")
+            with suppress(Timeout), FileLock(lock).acquire(timeout=0):
+                shutil.rmtree(folder, ignore_errors=True)
+                _beside(folder, "log").unlink(missing_ok=True)
 
 
 @contextmanager
@@ -105,12 +175,17 @@ def source_hash(source: Path | None = None) -> str:
     """12 hexadecimal digits for the contents of halobench's sources, its tests left out."""
     source = source or share("halobench")
     digest = hashlib.sha256()
-    for path in sorted(source.rglob("*")):
-        name = path.relative_to(source)
-        if path.suffix in _SOURCES and name.parts[0] != "tests":
-            digest.update(f"{name}\0{path.stat().st_size}\0".encode())
-            digest.update(path.read_bytes())
+    for name in _source_files(source):
+        path = source / name
+        digest.update(f"{name}\0{path.stat().st_size}\0".encode())
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
+
+
+def _source_files(source: Path) -> list[Path]:
+    """The files that halobench consists of, by their names in the folder of its sources."""
+    names = (path.relative_to(source) for path in sorted(source.rglob("*")))
+    return [name for name in names if name.suffix in _SOURCES and name.parts[0] != "tests"]
 
 
 def flags() -> str:
@@ -151,18 +226,13 @@ def environment(toolchain: Toolchain) -> dict[str, str]:
     return env
 
 
-def _binary(toolchain: Toolchain, wrapped: str, source: Path) -> Path:
-    """Where the cache has the program, or would."""
-    return cache_path() / "builds" / _key(toolchain, wrapped, source) / "halobench"
-
-
-def _key(toolchain: Toolchain, wrapped: str, source: Path) -> str:
+def _key(toolchain: Toolchain, wrapped: str, source: str) -> str:
     parts = (
         toolchain.version,
         str(toolchain.mpicxx),
         wrapped,
         machine.cpu_model(),
-        source_hash(source),
+        source,
         *OPTIONS,
         *_given_flags(),
         *_for_device(toolchain),
@@ -172,23 +242,58 @@ def _key(toolchain: Toolchain, wrapped: str, source: Path) -> str:
     return f"{toolchain.name}-{digest}"
 
 
-def _build(toolchain: Toolchain, source: Path, folder: Path, progress: Progress) -> None:
-    """Build beside `folder`, then move the program there in one step. The log stays beside it."""
-    part, log = folder.with_suffix(".part"), folder.with_suffix(".log")
-    shutil.rmtree(part, ignore_errors=True)
+def _build(found: Build, programs: list[KernelProgram], progress: Progress) -> None:
+    """Build in the tree, then put each program beside it in one step. The log is beside both."""
+    log = _beside(found.folder, "log")
     log.unlink(missing_ok=True)
-    tree = part / "tree"
-    try:
-        variables = environment(toolchain)
-        for command in _commands(toolchain, source, tree):
-            _run(command, variables, log, progress)
-        (part / "result").mkdir()
-        for name in ("halobench", "halobench_asked", "platform.so"):  # the last two, SMPI's alone
-            if (tree / name).exists():
-                shutil.copy2(tree / name, part / "result")
-        (part / "result").rename(folder)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+    tree, sources = found.folder / "tree", found.folder / "sources"
+    cmake, ninja = cmake_and_ninja()
+    variables = environment(found.toolchain)
+    # for ccache, if it is there: the same file in builds of two versions is the same file
+    variables |= {"CCACHE_BASEDIR": str(found.folder), "CCACHE_NOHASHDIR": "1"}
+    configure = _configure(cmake, ninja, found.toolchain, sources, tree)
+    _configured(found, configure, lambda command: _run(command, variables, log, progress))
+    targets = [one.file for one in programs]
+    jobs = str(len(machine.physical_cores()))
+    make = [cmake, "--build", str(tree), "--target", *targets, "--parallel", jobs]
+    _run(make, variables, log, progress)
+    for name in targets:
+        for file in (_SMPI_OWN, f"{name}_asked", name):  # the first two: SMPI's alone
+            if (tree / file).exists():
+                _put(tree / file, found.folder / file)
+
+
+def _configured(found: Build, command: list[str], run: Callable[[list[str]], None]) -> None:
+    """Copy the sources and configure the tree, unless the same command did; what is built, stays.
+
+    Another command is that of another CMake, as in a virtual environment that was made anew.
+    """
+    tree, sources = found.folder / "tree", found.folder / "sources"
+    done = tree / "haloscope-configured"
+    if not done.exists():
+        shutil.rmtree(tree, ignore_errors=True)
+        _copy_sources(found.sources or share("halobench"), sources, found.source)
+    elif done.read_text(encoding="utf-8") == shlex.join(command):
+        return
+    run(command)
+    write_whole(done, shlex.join(command))
+
+
+def _copy_sources(source: Path, copy: Path, contents: str) -> None:
+    """Copy what halobench consists of. UserError where that is not what the key was made of."""
+    shutil.rmtree(copy, ignore_errors=True)
+    for name in _source_files(source):
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source / name, copy / name)
+    if source_hash(copy) != contents:
+        raise UserError(Problem(str(source), "changed while it was read", "build again"))
+
+
+def _put(file: Path, final: Path) -> None:
+    """Copy a file, so that it is there whole or not at all."""
+    part = final.with_name(f"{final.name}.part")
+    shutil.copy2(file, part)
+    part.replace(final)
 
 
 def cmake_and_ninja() -> tuple[str, str]:
@@ -205,17 +310,16 @@ def compiler() -> str | None:
     return next((each for each in compilers if each and shutil.which(each)), None)
 
 
-def _commands(toolchain: Toolchain, source: Path, tree: Path) -> list[list[str]]:
-    """How CMake configures and builds halobench."""
-    program, ninja = cmake_and_ninja()
-    configure = [
-        *(program, "-S", str(source), "-B", str(tree), "-G", "Ninja", *OPTIONS),
+def _configure(
+    cmake: str, ninja: str, toolchain: Toolchain, sources: Path, tree: Path
+) -> list[str]:
+    """How CMake configures halobench."""
+    return [
+        *(cmake, "-S", str(sources), "-B", str(tree), "-G", "Ninja", *OPTIONS),
         f"-DCMAKE_MAKE_PROGRAM={ninja}",
         f"-DCMAKE_CXX_COMPILER={toolchain.mpicxx}",
         *_for_device(toolchain),
     ]
-    jobs = str(len(machine.physical_cores()))
-    return [configure, [program, "--build", str(tree), "--target", "halobench", "--parallel", jobs]]
 
 
 def _for_device(toolchain: Toolchain) -> list[str]:

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 from haloscope.errors import Problem, UserError
@@ -74,12 +75,18 @@ OLDEST = (3, 32)
 """The first SimGrid whose interface halobench/platform/ is written for."""
 
 
-def built(toolchain: Toolchain, say: Say, progress: build.Progress) -> Path:
-    """halobench with its platform. UserError where they do not build, with what may be wrong."""
+def make(
+    found: build.Build,
+    programs: Iterable[build.KernelProgram],
+    *,
+    say: Say,
+    progress: build.Progress | None = None,
+) -> None:
+    """Build programs with their platform. UserError where they fail, with what may be wrong."""
     try:
-        return build.build(toolchain, say=say, progress=progress)
+        build.build(found, programs, say=say, progress=progress)
     except UserError as error:
-        if (version := other_version(toolchain)) is None:
+        if (version := other_version(found.toolchain)) is None:
             raise
         raise UserError([*error.problems, version]) from error
 

@@ -26,24 +26,9 @@ from haloscope.run.runners import answer
 from haloscope.run.runners.external import OUTPUT_LIMIT, ExternalLaunch
 from haloscope.run.runners.placement import misplaced, wrong_hosts
 from haloscope.study.case import Case, Launch
+from haloscope.toolchains.build import Build, KernelProgram
 from haloscope.toolchains.job import Job
 from haloscope.toolchains.launch import launch_command
-from haloscope.toolchains.library import Toolchain
-
-
-@dataclass(frozen=True)
-class Built:
-    """halobench as one toolchain built it.
-
-    source: the hash of the sources it was built from. compiler, flags: what built it.
-    """
-
-    toolchain: Toolchain
-    program: Path
-    source: str
-    compiler: str = ""
-    flags: str = ""
-
 
 _PAUSES_S = (1.0, 2.0, 4.0, 8.0, 16.0)
 """_PAUSES_S are how long a batch system is left alone that did not let a launch begin: a controller
@@ -66,7 +51,7 @@ class Nodes:
 
 @dataclass(frozen=True)
 class LocalRunner:
-    """Runs every launch by itself; `built` has a program for each toolchain.
+    """Runs every launch by itself; `built` has the programs for each toolchain.
 
     seen: what each MPI library says that it uses for a transport. model: this machine's cluster
     file, for what each phase should take by the node model. nodes: None means this machine.
@@ -74,7 +59,7 @@ class LocalRunner:
     """
 
     facts: CampaignFacts
-    built: Mapping[str, Built]
+    built: Mapping[str, Build]
     seen: Mapping[tuple[str, str | None, bool], str | None] = field(default_factory=dict)
     model: Cluster | None = None
     nodes: Nodes | None = None
@@ -229,14 +214,15 @@ class LocalRunner:
             shared=self.nodes.share and layout.nodes > 1,
         )
 
-    def _program(self, built: Built, case: Case, folder: Path, out: Path) -> list[str]:
+    def _program(self, built: Build, case: Case, folder: Path, out: Path) -> list[str]:
         """halobench's argument list for a case, with the node model's file where there is one."""
         options = ["--out", str(out), *case.options]
         if self.model is not None:
             machine = folder / "machine"
             machine.write_text(machine_file(self.model, case), encoding="utf-8")
             options += ["--machine", str(machine)]
-        return [str(built.program), *options, case.kernel, *case.arguments]
+        program = built.path(KernelProgram.of(case.kernel, case.params))
+        return [str(program), *options, case.kernel, *case.arguments]
 
     def _judged(
         self,

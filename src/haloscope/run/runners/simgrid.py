@@ -41,10 +41,10 @@ from haloscope.records import checked, maker, strict_json
 from haloscope.records.maker import CampaignFacts
 from haloscope.records.record import Record
 from haloscope.run.runners import answer
-from haloscope.run.runners.local import Built
 from haloscope.study.case import Case, Launch, text
 from haloscope.study.known_iterations import Solve, executes, solve_of
 from haloscope.toolchains import fftw
+from haloscope.toolchains.build import Build, KernelProgram
 
 _log = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ class SimgridRunner:
     """
 
     facts: CampaignFacts
-    built: Built
+    built: Build
     cluster: Cluster
     cache: Path
     at_once: int
@@ -204,7 +204,8 @@ class _Simulation:
         """What simulates the case with the files in a folder."""
         built = self.runner.built
         smpirun = built.toolchain.mpirun
-        simulate = (self.runner.cluster, self.case, built.program, smpirun, folder)
+        program = built.path(KernelProgram.of(self.case.kernel, self.case.params))
+        simulate = (self.runner.cluster, self.case, program, smpirun, folder)
         return [
             *simgrid_files.command(*simulate),
             *("--out", str(folder / RECORD)),

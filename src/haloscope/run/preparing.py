@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fetch and build what cases need before they run, and plan them with what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from haloscope.programs.file import ExternalProgram
+from haloscope.quantities import listed
+from haloscope.run.place import Place
+from haloscope.run.progress import Teller
+from haloscope.run.workbench import Programs, Wanted, Workbench
+from haloscope.study.case import Case
+from haloscope.study.plan import Plan
+from haloscope.toolchains.build import KernelProgram
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A plan and the workbench that it is for.
+
+    first: a line for all that would be fetched and built first, and for what is not checked
+    without; none where cases can run.
+    """
+
+    bench: Workbench
+    plan: Plan
+    first: tuple[str, ...] = ()
+
+
+def prepared(
+    place: Place,
+    wanted: Wanted,
+    programs: Mapping[str, ExternalProgram],
+    planned: Callable[[Workbench], Plan],
+    tell: Teller | None,
+) -> Prepared:
+    """Plan with what is there, then fetch and build what the plan needs, and plan again.
+
+    planned: raises UserError with all that is wrong. tell: None fetches and builds nothing.
+    """
+    there, first = place.preview(wanted)
+    bench = replace(there, programs=programs)
+    plan = planned(bench)
+    if tell is None:
+        return Prepared(bench, plan, (*first, *to_do(place, bench, plan.cases, plan.unchecked)))
+    if first:
+        bench = replace(place.workbench(wanted, tell), programs=programs)
+        plan = planned(bench)
+    while lacking := _lacking(place, bench, plan):
+        bench.build(lacking, tell)
+        plan = planned(bench)
+    return Prepared(bench, plan)
+
+
+def _lacking(place: Place, bench: Workbench, plan: Plan) -> Programs:
+    """What is to be built for a plan: of its cases, and to know what is in it."""
+    needed = bench.needed(plan.cases)
+    every = {program for name in bench.built for program in needed.get(name, ())}
+    alone = [program for program in plan.unchecked if program not in every]
+    to_ask = {name: alone for name in [*bench.built][:1]}
+    return bench.lacking(needed, place.probes(plan.cases, bench), to_ask)
+
+
+def to_do(
+    place: Place,
+    bench: Workbench,
+    cases: Iterable[Case],
+    unchecked: Iterable[KernelProgram] = (),
+) -> tuple[str, ...]:
+    """A line for all that is to be built before cases run, and for what was not checked."""
+    cases = list(cases)
+    lines = bench.to_build(bench.lacking(bench.needed(cases), place.probes(cases, bench)))
+    if kernels := [*dict.fromkeys(program.kernel for program in unchecked)]:
+        are = "they are not built yet" if len(kernels) > 1 else "it is not built yet"
+        name = "".join(f" {one}" for one in [*bench.built][:1])
+        device = " --device" if any(program.device for program in unchecked) else ""
+        lines.append(
+            f"memory and rank limits of {listed(kernels)} were not checked: {are}; "
+            f"`haloscope toolchain build{name} --kernels {','.join(kernels)}{device}` builds "
+            f"{'them' if len(kernels) > 1 else 'it'}"
+        )
+    return tuple(lines)

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is fetched and built before cases run, and what is planned with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+from fakes import FAKE, Laboratory
+from laboratory import QUIET
+
+from haloscope.errors import Problem, UserError
+from haloscope.run import preparing, workbench
+from haloscope.run.here import Here
+from haloscope.run.workbench import Workbench
+from haloscope.study.case import Case, Layout
+from haloscope.study.plan import Plan
+from haloscope.toolchains import build, library
+from haloscope.toolchains.build import Build, KernelProgram
+
+FAKE_PROGRAM, PINGPONG = KernelProgram("fake"), KernelProgram("pingpong")
+
+
+@dataclass
+class Planned:
+    """Plans a case of so many ranks; unchecked as long as its program is not there."""
+
+    ranks: int = 1
+    absent: str | None = None
+    problem: Problem | None = None
+    benches: list[Workbench] = field(default_factory=list)
+
+    def __call__(self, bench: Workbench) -> Plan:
+        self.benches.append(bench)
+        if self.problem:
+            raise UserError(self.problem)
+        layout = Layout(ppn=self.ranks)
+        case = Case("fake", {}, {}, layout, "fake", 0, 1, 60.0, 0, absent=self.absent)
+        there = all(not one.lacking([FAKE_PROGRAM]) for one in bench.built.values())
+        return Plan((case,), (), (), () if there else (FAKE_PROGRAM,))
+
+
+@pytest.fixture
+def made(laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch) -> list[list[KernelProgram]]:
+    """The programs that are built, in a laboratory where none is there."""
+    laboratory.forget_builds()
+    found: list[list[KernelProgram]] = []
+
+    def make(one: Build, programs: list[KernelProgram], **_: object) -> None:
+        found.append(programs)
+        laboratory.build(one, programs)
+
+    monkeypatch.setattr(build, "build", make)
+    return found
+
+
+def test_a_case_and_its_probe_are_built_together_and_planned_again(
+    made: list[list[KernelProgram]],
+) -> None:
+    planned = Planned(ranks=2)
+
+    ready = preparing.prepared(Here(), {"": None}, {}, planned, QUIET)
+
+    assert made == [[FAKE_PROGRAM, PINGPONG]]
+    assert (ready.plan.unchecked, ready.first, len(planned.benches)) == ((), (), 2)
+
+
+def test_nothing_is_built_or_planned_twice_where_all_is_there(laboratory: Laboratory) -> None:
+    planned = Planned(ranks=2)
+    preparing.prepared(Here(), {"": None}, {}, planned, QUIET)
+    assert len(planned.benches) == 1
+
+
+def test_what_is_wrong_is_told_before_anything_is_built(made: list[list[KernelProgram]]) -> None:
+    with pytest.raises(UserError, match="too small"):
+        planned = Planned(problem=Problem("n", "too small", "give more"))
+        preparing.prepared(Here(), {"": None}, {}, planned, QUIET)
+    assert made == []
+
+
+def test_a_case_that_is_absent_is_built_to_be_known_and_not_probed(
+    made: list[list[KernelProgram]],
+) -> None:
+    """Its parameters are in a record all the same."""
+    preparing.prepared(Here(), {"": None}, {}, Planned(ranks=2, absent="no network"), QUIET)
+    assert made == [[FAKE_PROGRAM]]
+
+
+def test_without_any_library_there_is_nothing_to_ask(
+    made: list[list[KernelProgram]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workbench, "workbench", lambda *_: Workbench({}, (), ()))
+    planned = Planned(absent="can't be had")
+    ready = preparing.prepared(Here(), {"": ["gone"]}, {}, planned, QUIET)
+    assert (made, [one.absent for one in ready.plan.cases]) == ([], ["can't be had"])
+
+
+def test_a_dry_run_builds_nothing_and_says_what_was_not_checked(
+    made: list[list[KernelProgram]],
+) -> None:
+    ready = preparing.prepared(Here(), {"": None}, {}, Planned(ranks=2), None)
+
+    built, unchecked = ready.first
+    assert made == []
+    assert built == "first: fake and pingpong built for fake: Fake MPI 1.0"
+    assert "memory and rank limits of fake were not checked" in unchecked
+    assert "`haloscope toolchain build fake --kernels fake`" in unchecked
+
+
+def test_a_library_is_fetched_where_the_plan_is_good(
+    made: list[list[KernelProgram]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not before: a study that can't run fetches nothing."""
+    fetched: list[str | None] = []
+
+    def ensure(name: str | None, **_: object) -> library.Toolchain:
+        fetched.append(name)
+        return replace(FAKE, name="mpich")
+
+    monkeypatch.setattr(library, "names", lambda: ["fake", "mpich"])
+    monkeypatch.setattr(library, "ensure", ensure)
+    problem = Planned(problem=Problem("n", "too small", "give more"))
+    with pytest.raises(UserError):
+        preparing.prepared(Here(), {"": ["mpich"]}, {}, problem, QUIET)
+    assert fetched == []
+    preparing.prepared(Here(), {"": ["mpich"]}, {}, Planned(), QUIET)
+    assert fetched == ["mpich"]
